@@ -1,0 +1,10 @@
+//! Index large PGN dumps into one SQLite file in which every position (FEN) and every move (a 32-bit move code) of
+//! every game can be looked up.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`board`] | the rules of chess on a 0x88 board: squares, pieces, move codes, generator, SAN, FEN, keys |
+//! | [`store`] | the SQLite database: schema, bulk load, look-ups |
+
+pub mod board;
+pub mod store;

@@ -1,0 +1,3 @@
+//! The `pgndex` command.
+
+fn main() {}

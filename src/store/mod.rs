@@ -1,0 +1,3 @@
+//! The database: schema, bulk load, look-ups.
+
+pub mod row;
