@@ -1,8 +1,12 @@
 //! Position keys: Polyglot Zobrist hashes.
 
+use super::Square;
+use super::polyglot::POLYGLOT;
+
 /// The Polyglot Zobrist key of a position's canonical FEN.
 ///
-/// Keys are ordered as SQLite orders them: as signed 64-bit integers.
+/// The en-passant file counts only where the canonical FEN shows it, that is where an en-passant capture is legal.
+/// In SQLite it stands as a signed 64-bit integer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PositionKey(pub u64);
 
@@ -18,4 +22,70 @@ impl PositionKey {
     pub const fn from_i64(value: i64) -> Self {
         Self(value.cast_unsigned())
     }
+}
+
+impl std::fmt::Display for PositionKey {
+    /// Sixteen hexadecimal digits.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+const CASTLING: usize = 768;
+const EN_PASSANT: usize = 772;
+const SIDE: usize = 780;
+
+/// Polyglot's piece numbers, by our piece code: black pawn 0, white pawn 1, knights 2 3, bishops 4 5, rooks 6 7, queens 8 9,
+/// kings 10 11.
+const POLYGLOT_PIECE: [usize; 16] = [0, 0, 1, 0, 3, 2, 11, 10, 5, 4, 7, 6, 9, 8, 0, 0];
+
+/// Constants by our piece code and the square's ordinal.
+static PIECE_KEYS: [[u64; 64]; 16] = {
+    let mut table = [[0; 64]; 16];
+    let mut code = 2;
+    while code < 14 {
+        let mut ordinal = 0;
+        while ordinal < 64 {
+            table[code][ordinal] = POLYGLOT[64 * POLYGLOT_PIECE[code] + ordinal];
+            ordinal += 1;
+        }
+        code += 1;
+    }
+    table
+};
+
+static CASTLING_KEYS: [u64; 16] = {
+    let mut table = [0; 16];
+    let mut rights = 0;
+    while rights < 16 {
+        let mut right = 0;
+        while right < 4 {
+            if rights >> right & 1 != 0 {
+                table[rights] ^= POLYGLOT[CASTLING + right];
+            }
+            right += 1;
+        }
+        rights += 1;
+    }
+    table
+};
+
+#[inline]
+pub(super) fn piece_key(code: u8, square: Square) -> u64 {
+    PIECE_KEYS[usize::from(code & 15)][usize::from(square.ordinal())]
+}
+
+#[inline]
+pub(super) fn castling_key(rights: u8) -> u64 {
+    CASTLING_KEYS[usize::from(rights & 15)]
+}
+
+#[inline]
+pub(super) fn en_passant_key(square: Square) -> u64 {
+    POLYGLOT[EN_PASSANT + usize::from(square.file())]
+}
+
+#[inline]
+pub(super) fn side_key() -> u64 {
+    POLYGLOT[SIDE]
 }

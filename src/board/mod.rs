@@ -1,7 +1,38 @@
 //! The rules of chess on a 0x88 board.
+//!
+//! A [`Position`] is a legal position that moves are made on; a [`Setup`] is what a FEN says, before it is proven. Moves are
+//! [`MoveCode`]s; [`Position::resolve`] finds the one that a SAN text means, [`Position::make`] makes it.
+//!
+//! ```
+//! use pgndex::board::Position;
+//!
+//! let mut position = Position::start();
+//! for san in ["e4", "c5", "Nf3"] {
+//!     let code = position.resolve(san.as_bytes())?;
+//!     position.make(code)?;
+//! }
+//! assert_eq!(position.canonical_fen(), "rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq -");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod attack;
+mod fen;
+mod generate;
 mod key;
 mod move_code;
+mod piece;
+mod polyglot;
+mod position;
+mod san;
+mod square;
+mod tables;
 
+pub use fen::{FenChange, FenText, MAX_CANONICAL_FEN, Setup, SetupError};
+pub use generate::perft;
 pub use key::PositionKey;
-pub use move_code::MoveCode;
+pub use move_code::{MoveCode, Special, Uci};
+pub use piece::{Color, Kind, Piece};
+pub use position::{Castling, IllegalMove, Position};
+pub use san::SanError;
+pub use square::{Square, SquareSet, TO_X88};
+pub use tables::{ALL_MOVES, BLACK_PAWN_FROM, WHITE_PAWN_FROM, kind_index};

@@ -1,5 +1,301 @@
 //! The 32-bit move code.
 
-/// A move in 32 bits: SPECIAL, FROM, TO, PIECE, CAPTURED.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MoveCode(pub u32);
+use std::fmt;
+
+use super::{Color, Kind, Piece, Square};
+
+/// A move in 32 bits, complete enough to be made and to be searched for in SQL.
+///
+/// | bits | 29 | 28 | 27..24 | 23..16 | 15..8 | 7..4 | 3..0 |
+/// |---|---|---|---|---|---|---|---|
+/// | | mate | check | SPECIAL | FROM | TO | PIECE | CAPTURED |
+///
+/// FROM and TO are 0x88 indexes, PIECE and CAPTURED piece codes (CAPTURED 0: none). SPECIAL is a [`Special`]. Bits 28 and 29
+/// tell whether the move gives check or mate; bits 30 and 31 are zero. Castling has the king's squares, also in
+/// Chess960; a null move is 0.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MoveCode(u32);
+
+/// What is special about a move: bits 27..24 of its code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Special {
+    /// 0: a null move.
+    Null,
+    /// 1: O-O.
+    CastleShort,
+    /// 2: O-O-O.
+    CastleLong,
+    /// 3: no pawn, no capture, no castling.
+    Reversible,
+    /// 4, 5, 8..=13: promotion to this piece.
+    Promotion(Piece),
+    /// 6: an ordinary pawn move, capturing or not.
+    Pawn,
+    /// 7: a piece, not a pawn, captures.
+    Capture,
+    /// 14: a pawn moves two squares.
+    DoubleStep,
+    /// 15: a pawn captures en passant.
+    EnPassant,
+}
+
+impl Special {
+    /// The four bits.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        match self {
+            Self::Null => 0,
+            Self::CastleShort => 1,
+            Self::CastleLong => 2,
+            Self::Reversible => 3,
+            Self::Promotion(piece) => piece.code(),
+            Self::Pawn => 6,
+            Self::Capture => 7,
+            Self::DoubleStep => 14,
+            Self::EnPassant => 15,
+        }
+    }
+
+    const fn from_bits(bits: u8) -> Self {
+        match bits & 15 {
+            0 => Self::Null,
+            1 => Self::CastleShort,
+            2 => Self::CastleLong,
+            3 => Self::Reversible,
+            6 => Self::Pawn,
+            7 => Self::Capture,
+            14 => Self::DoubleStep,
+            15 => Self::EnPassant,
+            code => match Piece::from_code(code) {
+                Some(piece) => Self::Promotion(piece),
+                None => Self::Null,
+            },
+        }
+    }
+}
+
+impl MoveCode {
+    /// The null move: the side to move passes.
+    pub const NULL: Self = Self(0);
+    /// The bits of the model: all but check and mate.
+    pub const MODEL_MASK: u32 = 0x0fff_ffff;
+    const CHECK: u32 = 1 << 28;
+    const MATE: u32 = 1 << 29;
+
+    /// Puts a code together.
+    #[must_use]
+    pub const fn new(
+        special: Special,
+        from: Square,
+        to: Square,
+        piece: Piece,
+        captured: Option<Piece>,
+    ) -> Self {
+        let captured = match captured {
+            Some(piece) => piece.code(),
+            None => 0,
+        };
+        Self::from_parts(special.bits(), from.index(), to.index(), piece.code(), captured)
+    }
+
+    /// Puts a code together from its fields' values.
+    pub(super) const fn from_parts(special: u8, from: u8, to: u8, piece: u8, captured: u8) -> Self {
+        Self((special as u32) << 24 | (from as u32) << 16 | (to as u32) << 8 | (piece << 4 | captured) as u32)
+    }
+
+    /// The code with these 32 bits, if they can be a move: squares on the board, a piece moves, bits 30 and 31 are zero.
+    #[must_use]
+    pub const fn from_bits(bits: u32) -> Option<Self> {
+        let code = Self(bits);
+        let squares = bits & 0x0088_8800 == 0;
+        let pieces = matches!(code.piece_bits(), 2..=13) && matches!(code.captured_bits(), 0 | 2..=13);
+        let special = code.special_bits() != 0;
+        if bits == 0 || (bits >> 30 == 0 && squares && pieces && special) { Some(code) } else { None }
+    }
+
+    /// All 32 bits.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The code without check and mate.
+    #[must_use]
+    pub const fn model(self) -> Self {
+        Self(self.0 & Self::MODEL_MASK)
+    }
+
+    /// What is special about the move.
+    #[must_use]
+    pub const fn special(self) -> Special {
+        Special::from_bits(self.special_bits())
+    }
+
+    /// The square it starts from (the king's in castling).
+    #[must_use]
+    pub const fn from(self) -> Square {
+        Square::masked((self.0 >> 16) as u8)
+    }
+
+    /// The square it ends on (the king's in castling).
+    #[must_use]
+    pub const fn to(self) -> Square {
+        Square::masked((self.0 >> 8) as u8)
+    }
+
+    /// The piece that moves; the pawn, in a promotion. `None` for a null move.
+    #[must_use]
+    pub const fn piece(self) -> Option<Piece> {
+        Piece::from_code(self.piece_bits())
+    }
+
+    /// The piece that is captured.
+    #[must_use]
+    pub const fn captured(self) -> Option<Piece> {
+        Piece::from_code(self.captured_bits())
+    }
+
+    /// The piece a pawn becomes.
+    #[must_use]
+    pub const fn promotion(self) -> Option<Piece> {
+        match self.special() {
+            Special::Promotion(piece) => Some(piece),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a null move.
+    #[must_use]
+    pub const fn is_null(self) -> bool {
+        self.0 & Self::MODEL_MASK == 0
+    }
+
+    /// Whether it gives check (a mating move does).
+    #[must_use]
+    pub const fn is_check(self) -> bool {
+        self.0 & Self::CHECK != 0
+    }
+
+    /// Whether it gives mate.
+    #[must_use]
+    pub const fn is_mate(self) -> bool {
+        self.0 & Self::MATE != 0
+    }
+
+    /// The same move, giving check or not.
+    #[must_use]
+    pub const fn with_check(self, check: bool) -> Self {
+        Self(self.0 & !Self::CHECK | (check as u32) << 28)
+    }
+
+    /// The same move, giving mate.
+    #[must_use]
+    pub const fn with_mate(self) -> Self {
+        Self(self.0 | Self::CHECK | Self::MATE)
+    }
+
+    /// The move in UCI notation: `e2e4`, `e7e8q`, `0000`; castling as the king's move (`e1g1`), or, with
+    /// `rook` (Chess960), as the king taking that rook.
+    #[must_use]
+    pub fn uci(self, rook: Option<Square>) -> Uci {
+        let mut text = [0; 5];
+        if self.is_null() {
+            text[..4].copy_from_slice(b"0000");
+            return Uci { text, len: 4 };
+        }
+        text[..2].copy_from_slice(&self.from().name());
+        text[2..4].copy_from_slice(&rook.unwrap_or(self.to()).name());
+        let Some(piece) = self.promotion() else { return Uci { text, len: 4 } };
+        text[4] = piece.kind().letter().to_ascii_lowercase();
+        Uci { text, len: 5 }
+    }
+
+    pub(super) const fn special_bits(self) -> u8 {
+        (self.0 >> 24) as u8 & 15
+    }
+
+    pub(super) const fn piece_bits(self) -> u8 {
+        (self.0 >> 4) as u8 & 15
+    }
+
+    pub(super) const fn captured_bits(self) -> u8 {
+        self.0 as u8 & 15
+    }
+
+    /// The colour of the moving piece.
+    pub(super) const fn color(self) -> Color {
+        if self.piece_bits() & 1 == 0 { Color::White } else { Color::Black }
+    }
+
+    /// Whether it is a pawn's move or a capture, which sets the half-move clock to 0.
+    pub(super) const fn is_irreversible(self) -> bool {
+        self.captured_bits() != 0 || self.piece_bits() & !1 == Kind::Pawn as u8
+    }
+}
+
+impl fmt::Debug for MoveCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MoveCode({:#010x} {})", self.0, self.uci(None))
+    }
+}
+
+/// A move in UCI notation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Uci {
+    text: [u8; 5],
+    len: u8,
+}
+
+impl Uci {
+    /// The text.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.text[..usize::from(self.len)]
+    }
+}
+
+impl fmt::Display for Uci {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_bytes().iter().try_for_each(|&byte| write!(f, "{}", char::from(byte)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(name: &str) -> Square {
+        Square::parse(name.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn black_queen_d8_h4_is_the_models_example() {
+        let queen = Piece::new(Kind::Queen, Color::Black);
+        let code = MoveCode::new(Special::Reversible, square("d8"), square("h4"), queen, None);
+        assert_eq!(code.bits(), 0x0373_37d0);
+        assert_eq!((code.from(), code.to()), (square("d8"), square("h4")));
+        assert_eq!((code.piece(), code.captured()), (Some(queen), None));
+        assert_eq!(code.special(), Special::Reversible);
+        assert_eq!(code.uci(None).to_string(), "d8h4");
+        assert_eq!(code.with_mate().model(), code);
+        assert!(code.with_mate().is_check() && code.with_mate().is_mate());
+    }
+
+    #[test]
+    fn bits_that_are_no_move_are_refused() {
+        assert_eq!(MoveCode::from_bits(0), Some(MoveCode::NULL));
+        assert!(MoveCode::from_bits(0x0373_37d0).is_some());
+        for bits in
+            [0x0388_37d0, 0x0373_88d0, 0x8373_37d0, 0x4373_37d0, 0x0373_3700, 0x0373_37d1, 0x0073_37d0]
+        {
+            assert_eq!(MoveCode::from_bits(bits), None, "{bits:#x}");
+        }
+    }
+
+    #[test]
+    fn every_special_has_its_own_bits() {
+        for bits in 0..16 {
+            assert_eq!(Special::from_bits(bits).bits(), bits);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Attacks: which lines are open, which squares are attacked.
+
+use super::tables::{ALL_MOVES, Line, PAWN_ATTACKS_FROM, kind_index};
+use super::{Color, Kind, Piece, Square, SquareSet};
+
+/// The board's cells: piece codes by 0x88 index, 0 for an empty square.
+pub(super) type Cells = [u8; 128];
+
+/// The squares of each piece, by piece code.
+pub(super) type Sets = [SquareSet; 16];
+
+#[inline]
+pub(super) fn cell(cells: &Cells, square: Square) -> u8 {
+    cells[usize::from(square.index() & 0x7f)]
+}
+
+/// Whether all squares strictly between two squares on one line are empty.
+#[inline]
+pub(super) fn is_open(cells: &Cells, from: Square, to: Square) -> bool {
+    let step = Line::between(from, to).step;
+    let mut index = from.index().wrapping_add_signed(step);
+    while index != to.index() {
+        if cells[usize::from(index & 0x7f)] != 0 {
+            return false;
+        }
+        index = index.wrapping_add_signed(step);
+    }
+    true
+}
+
+/// The first piece met on the way from `from` (exclusive) in steps of `step`: its code and square.
+#[inline]
+pub(super) fn first_piece(cells: &Cells, from: Square, step: i8) -> Option<(u8, Square)> {
+    let mut square = from.offset(step)?;
+    loop {
+        let code = cell(cells, square);
+        if code != 0 {
+            return Some((code, square));
+        }
+        square = square.offset(step)?;
+    }
+}
+
+/// The set of all pieces of a kind and colour.
+#[inline]
+pub(super) fn of_kind(sets: &Sets, kind: Kind, color: Color) -> SquareSet {
+    sets[usize::from(Piece::new(kind, color).code())]
+}
+
+/// The bishops and queens, or rooks and queens, of a colour.
+#[inline]
+pub(super) fn sliders(sets: &Sets, line_kind: u8, color: Color) -> SquareSet {
+    sets[usize::from(line_kind | color as u8) & 15].or(of_kind(sets, Kind::Queen, color))
+}
+
+/// Whether a piece of colour `by`, other than those on `ignored`, attacks `square`. Pieces block as `cells` tells, attackers
+/// are taken from `sets`: so a move can be tried by changing cells alone and ignoring what it captures.
+pub(super) fn is_attacked(cells: &Cells, sets: &Sets, square: Square, by: Color, ignored: SquareSet) -> bool {
+    let ordinal = usize::from(square.ordinal());
+    let from = |kind| ALL_MOVES[kind_index(kind)][ordinal];
+    let near = from(Kind::Knight)
+        .and(of_kind(sets, Kind::Knight, by))
+        .or(from(Kind::King).and(of_kind(sets, Kind::King, by)))
+        .or(PAWN_ATTACKS_FROM[by as usize][ordinal].and(of_kind(sets, Kind::Pawn, by)));
+    let kept = SquareSet(!ignored.0);
+    if !near.and(kept).is_empty() {
+        return true;
+    }
+    let far = from(Kind::Rook).and(sliders(sets, Line::ORTHOGONAL, by)).or(from(Kind::Bishop).and(sliders(
+        sets,
+        Line::DIAGONAL,
+        by,
+    )));
+    far.and(kept).into_iter().any(|slider| is_open(cells, slider, square))
+}

@@ -1,0 +1,481 @@
+//! FEN in and out.
+
+use super::attack::cell;
+use super::piece::LETTERS;
+use super::position::Castling;
+use super::{Color, Kind, MoveCode, Piece, Position, Square, SquareSet};
+
+/// What a FEN says, not yet proven to be a legal position.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    cells: [u8; 128],
+    side: Color,
+    castling: Castling,
+    rooks: [Square; 4],
+    en_passant: Option<Square>,
+    halfmove_clock: u32,
+    fullmove_number: u32,
+}
+
+/// Why a FEN is no position that can be played on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// There is nothing.
+    #[error("the FEN is empty")]
+    Empty,
+    /// The placement has not eight ranks.
+    #[error("the placement has {0} ranks, not 8")]
+    Ranks(usize),
+    /// A rank has not eight squares.
+    #[error("rank {0} has not exactly 8 squares")]
+    RankLength(u8),
+    /// A letter that is no piece.
+    #[error("'{0}' in the placement is no piece and no number of empty squares")]
+    Placement(char),
+    /// The side to move is neither `w` nor `b`.
+    #[error("the side to move is '{0}', not 'w' or 'b'")]
+    Side(String),
+    /// A castling field that cannot be read.
+    #[error("the castling field '{0}' cannot be read")]
+    Castling(String),
+    /// An en-passant field that cannot be read.
+    #[error("the en-passant field '{0}' is no square and not '-'")]
+    EnPassant(String),
+    /// A counter that is no number.
+    #[error("the {0} '{1}' is no number")]
+    Counter(&'static str, String),
+    /// More than six fields.
+    #[error("there is text after the sixth field: '{0}'")]
+    Trailing(String),
+    /// No king, or more than one.
+    #[error("{} has {count} kings, not 1", color_name(*.color))]
+    Kings {
+        /// Whose.
+        color: Color,
+        /// How many.
+        count: u32,
+    },
+    /// More than sixteen pieces.
+    #[error("{} has {count} pieces, more than 16", color_name(*.color))]
+    TooManyPieces {
+        /// Whose.
+        color: Color,
+        /// How many.
+        count: u32,
+    },
+    /// A pawn on the first or eighth rank.
+    #[error("a pawn stands on {0}")]
+    PawnOnLastRank(Square),
+    /// The side that has just moved is in check.
+    #[error("the side that is not to move is in check")]
+    OpponentInCheck,
+}
+
+const fn color_name(color: Color) -> &'static str {
+    match color {
+        Color::White => "White",
+        Color::Black => "Black",
+    }
+}
+
+/// What was put right in a FEN to make it canonical.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FenChange {
+    /// No side to move was given: White is.
+    SideAssumed,
+    /// Castling rights without king and rook at home were dropped, or written in another way.
+    Castling,
+    /// The en-passant square was dropped: no en-passant capture is legal.
+    EnPassantDropped,
+    /// Counters were missing: 0 and 1.
+    CountersAssumed,
+}
+
+impl std::fmt::Display for FenChange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::SideAssumed => "no side to move was given: taken as White",
+            Self::Castling => {
+                "castling rights rewritten: only those with king and rook at home, in FEN's order"
+            }
+            Self::EnPassantDropped => "en-passant square dropped: no en-passant capture is legal",
+            Self::CountersAssumed => "counters were missing: taken as 0 and 1",
+        })
+    }
+}
+
+impl Setup {
+    /// The start position of standard chess.
+    #[must_use]
+    pub fn start() -> Self {
+        let (setup, _) = Self::parse(b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+            .expect("the start position can be read");
+        setup
+    }
+
+    /// Reads a FEN of one to six fields; castling as FEN, X-FEN or Shredder-FEN, in any order.
+    ///
+    /// Rights without king and rook at home are dropped. `K` and `Q` stand for the outermost rook on that side of the king.
+    ///
+    /// # Errors
+    /// When a field cannot be read.
+    pub fn parse(text: &[u8]) -> Result<(Self, Vec<FenChange>), SetupError> {
+        let mut fields = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+        let mut changes = Vec::new();
+        let mut setup = Self {
+            cells: parse_placement(fields.next().ok_or(SetupError::Empty)?)?,
+            side: Color::White,
+            castling: Castling::default(),
+            rooks: [Square::masked(0); 4],
+            en_passant: None,
+            halfmove_clock: 0,
+            fullmove_number: 1,
+        };
+        match fields.next() {
+            Some(b"w" | b"W") => {}
+            Some(b"b" | b"B") => setup.side = Color::Black,
+            Some(other) => return Err(SetupError::Side(lossy(other))),
+            None => changes.push(FenChange::SideAssumed),
+        }
+        setup.read_castling(fields.next().unwrap_or(b"-"))?;
+        setup.en_passant = match fields.next() {
+            None | Some(b"-") => None,
+            Some(field) => Some(Square::parse(field).ok_or_else(|| SetupError::EnPassant(lossy(field)))?),
+        };
+        let (halfmoves, fullmoves) = (fields.next(), fields.next());
+        if fullmoves.is_none() {
+            changes.push(FenChange::CountersAssumed);
+        }
+        setup.halfmove_clock = parse_counter("half-move clock", halfmoves)?.unwrap_or(0);
+        setup.fullmove_number = parse_counter("full-move number", fullmoves)?.unwrap_or(1).max(1);
+        match fields.next() {
+            Some(field) => Err(SetupError::Trailing(lossy(field))),
+            None => Ok((setup, changes)),
+        }
+    }
+
+    fn read_castling(&mut self, field: &[u8]) -> Result<(), SetupError> {
+        if field == b"-" {
+            return Ok(());
+        }
+        for &letter in field {
+            let color = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
+            let lower = letter.to_ascii_lowercase();
+            if !matches!(lower, b'k' | b'q' | b'a'..=b'h') {
+                return Err(SetupError::Castling(lossy(field)));
+            }
+            let home = SquareSet::rank(if color == Color::White { 0 } else { 7 });
+            let Some(king) = self.set_of(Piece::new(Kind::King, color)).and(home).first() else { continue };
+            let rooks = self.set_of(Piece::new(Kind::Rook, color)).and(home);
+            let rook = match lower {
+                b'k' => rooks.last(),
+                b'q' => rooks.first(),
+                file => rooks.and(SquareSet::file(file - b'a')).first(),
+            };
+            let short = match lower {
+                b'k' => true,
+                b'q' => false,
+                file => file - b'a' > king.file(),
+            };
+            if let Some(rook) = rook.filter(|rook| (rook.file() > king.file()) == short) {
+                self.castling.0 |= Castling::right(color, short).0;
+                self.rooks[Castling::index(color, short)] = rook;
+            }
+        }
+        Ok(())
+    }
+
+    fn set_of(&self, piece: Piece) -> SquareSet {
+        self.pieces().filter(|&(_, found)| found == piece).map(|(square, _)| square).collect()
+    }
+
+    /// The pieces and their squares.
+    pub fn pieces(&self) -> impl Iterator<Item = (Square, Piece)> {
+        SquareSet(u64::MAX)
+            .filter_map(|square| Piece::from_code(cell(&self.cells, square)).map(|piece| (square, piece)))
+    }
+
+    /// Where the one king of a side stands.
+    pub(super) fn king(&self, color: Color) -> Result<Square, SetupError> {
+        let kings = self.set_of(Piece::new(Kind::King, color));
+        match kings.first() {
+            Some(square) if kings.len() == 1 => Ok(square),
+            _ => Err(SetupError::Kings { color, count: kings.len() }),
+        }
+    }
+
+    pub(super) fn check_pieces(&self) -> Result<(), SetupError> {
+        for color in [Color::White, Color::Black] {
+            let count = self.pieces().filter(|(_, piece)| piece.color() == color).count() as u32;
+            if count > 16 {
+                return Err(SetupError::TooManyPieces { color, count });
+            }
+        }
+        let astray =
+            |&(square, piece): &(Square, Piece)| piece.kind() == Kind::Pawn && matches!(square.rank(), 0 | 7);
+        match self.pieces().find(astray) {
+            Some((square, _)) => Err(SetupError::PawnOnLastRank(square)),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) const fn side(&self) -> Color {
+        self.side
+    }
+
+    pub(super) const fn castling(&self) -> Castling {
+        self.castling
+    }
+
+    pub(super) const fn castling_rooks(&self) -> [Square; 4] {
+        self.rooks
+    }
+
+    pub(super) const fn en_passant(&self) -> Option<Square> {
+        self.en_passant
+    }
+
+    pub(super) const fn halfmove_clock(&self) -> u32 {
+        self.halfmove_clock
+    }
+
+    pub(super) const fn fullmove_number(&self) -> u32 {
+        self.fullmove_number
+    }
+}
+
+fn lossy(field: &[u8]) -> String {
+    String::from_utf8_lossy(field).into_owned()
+}
+
+fn parse_placement(field: &[u8]) -> Result<[u8; 128], SetupError> {
+    let ranks = field.split(|&byte| byte == b'/').count();
+    if ranks != 8 {
+        return Err(SetupError::Ranks(ranks));
+    }
+    let mut cells = [0; 128];
+    for (rank, text) in (0..8u8).rev().zip(field.split(|&byte| byte == b'/')) {
+        let mut file = 0;
+        for &letter in text {
+            match letter {
+                b'1'..=b'8' => file += letter - b'0',
+                _ => {
+                    let piece =
+                        Piece::from_letter(letter).ok_or_else(|| SetupError::Placement(letter.into()))?;
+                    if file < 8 {
+                        cells[usize::from(Square::at(file, rank).index())] = piece.code();
+                    }
+                    file += 1;
+                }
+            }
+            if file > 8 {
+                return Err(SetupError::RankLength(rank + 1));
+            }
+        }
+        if file != 8 {
+            return Err(SetupError::RankLength(rank + 1));
+        }
+    }
+    Ok(cells)
+}
+
+fn parse_counter(name: &'static str, field: Option<&[u8]>) -> Result<Option<u32>, SetupError> {
+    let Some(field) = field.filter(|&field| field != b"-") else { return Ok(None) };
+    let number = std::str::from_utf8(field).ok().and_then(|text| text.parse().ok());
+    number.map(Some).ok_or_else(|| SetupError::Counter(name, lossy(field)))
+}
+
+impl Position {
+    /// Reads a FEN and says what had to be put right to make it canonical.
+    ///
+    /// # Errors
+    /// When a field cannot be read or the position is not legal.
+    pub fn from_fen(text: &[u8]) -> Result<(Self, Vec<FenChange>), SetupError> {
+        let (setup, mut changes) = Setup::parse(text)?;
+        let position = Self::new(&setup)?;
+        let given = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).nth(2);
+        if given.unwrap_or(b"-") != castling_field(&position).as_bytes() {
+            changes.push(FenChange::Castling);
+        }
+        if setup.en_passant.is_some() && position.en_passant().is_none() {
+            changes.push(FenChange::EnPassantDropped);
+        }
+        Ok((position, changes))
+    }
+
+    /// The canonical FEN: placement, side, castling, en passant.
+    #[must_use]
+    pub fn canonical_fen(&self) -> String {
+        let mut buffer = [0; MAX_CANONICAL_FEN];
+        let len = FenText::new(self).write(self, &mut buffer);
+        buffer[..len].iter().copied().map(char::from).collect()
+    }
+
+    /// The FEN with all six fields; en passant only where a capture is legal.
+    #[must_use]
+    pub fn fen(&self) -> String {
+        format!("{} {} {}", self.canonical_fen(), self.halfmove_clock(), self.fullmove_number())
+    }
+}
+
+/// Room enough for any canonical FEN: 71 bytes of placement, then ` w KQkq e3`, with slack for whole-word writes.
+pub const MAX_CANONICAL_FEN: usize = 96;
+
+/// The placement of a position as text, kept up to date rank by rank.
+#[derive(Clone, Debug)]
+pub struct FenText {
+    ranks: [[u8; 8]; 8],
+    lens: [u8; 8],
+}
+
+impl FenText {
+    /// The text of a position's placement.
+    #[must_use]
+    pub fn new(position: &Position) -> Self {
+        let mut text = Self { ranks: [[0; 8]; 8], lens: [0; 8] };
+        (0..8).for_each(|rank| text.render(position, rank));
+        text
+    }
+
+    /// Follows a move just made on `position`.
+    #[inline]
+    pub fn update(&mut self, position: &Position, code: MoveCode) {
+        let (from, to) = (code.from().rank(), code.to().rank());
+        self.render(position, from);
+        if to != from {
+            self.render(position, to);
+        }
+    }
+
+    #[inline]
+    fn render(&mut self, position: &Position, rank: u8) {
+        let start = usize::from(rank & 7) * 16;
+        let mut text = [0; 16];
+        let mut len = 0;
+        let mut empty = 0;
+        for &code in &position.cells[start..start + 8] {
+            let occupied = code != 0;
+            text[len & 15] = b'0' + empty;
+            len += usize::from(occupied & (empty != 0));
+            text[len & 15] = LETTERS[usize::from(code & 15)];
+            len += usize::from(occupied);
+            empty = if occupied { 0 } else { empty + 1 };
+        }
+        text[len & 15] = b'0' + empty;
+        len += usize::from(empty != 0);
+        self.ranks[usize::from(rank & 7)].copy_from_slice(&text[..8]);
+        self.lens[usize::from(rank & 7)] = len as u8;
+    }
+
+    /// Writes the canonical FEN of `position`, whose placement this is, and gives back its length in bytes.
+    #[inline]
+    pub fn write(&self, position: &Position, buffer: &mut [u8; MAX_CANONICAL_FEN]) -> usize {
+        let mut end = 0;
+        for rank in (0..8).rev() {
+            buffer[end..end + 8].copy_from_slice(&self.ranks[rank]);
+            end += usize::from(self.lens[rank] & 15);
+            buffer[end] = b'/';
+            end += 1;
+        }
+        end -= 1;
+        let state = if position.has_standard_castling() {
+            STATES[usize::from(position.castling().0 & 15) * 2 + position.side() as usize]
+        } else {
+            state_text(position.side(), castling_field(position))
+        };
+        buffer[end..end + 8].copy_from_slice(&state.bytes);
+        end += usize::from(state.len);
+        match position.en_passant() {
+            None => {
+                buffer[end..end + 2].copy_from_slice(b" -");
+                end + 2
+            }
+            Some(square) => {
+                buffer[end] = b' ';
+                buffer[end + 1..end + 3].copy_from_slice(&square.name());
+                end + 3
+            }
+        }
+    }
+}
+
+/// A few bytes of text.
+#[derive(Clone, Copy)]
+struct Short {
+    bytes: [u8; 8],
+    len: u8,
+}
+
+impl Short {
+    const fn new() -> Self {
+        Self { bytes: [0; 8], len: 0 }
+    }
+
+    const fn push(&mut self, byte: u8) {
+        self.bytes[self.len as usize] = byte;
+        self.len += 1;
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+/// ` w KQkq`, by castling rights and side, where all rooks are in their corners.
+static STATES: [Short; 32] = {
+    let mut table = [Short::new(); 32];
+    let mut index = 0;
+    while index < 32 {
+        let mut field = Short::new();
+        let mut right = 0;
+        while right < 4 {
+            if index >> (right + 1) & 1 != 0 {
+                field.push(b"KQkq"[right]);
+            }
+            right += 1;
+        }
+        if field.len == 0 {
+            field.push(b'-');
+        }
+        table[index] = state_text(if index & 1 == 0 { Color::White } else { Color::Black }, field);
+        index += 1;
+    }
+    table
+};
+
+const fn state_text(side: Color, castling: Short) -> Short {
+    let mut text = Short::new();
+    text.push(b' ');
+    text.push(side.letter());
+    text.push(b' ');
+    let mut index = 0;
+    while index < castling.len {
+        text.push(castling.bytes[index as usize]);
+        index += 1;
+    }
+    text
+}
+
+/// The castling field in X-FEN: `KQkq` for the outermost rook, else the letter of the rook's file.
+fn castling_field(position: &Position) -> Short {
+    let mut field = Short::new();
+    for color in [Color::White, Color::Black] {
+        for short in [true, false] {
+            let Some(rook) = position.castling_rook(color, short) else { continue };
+            let rooks = position.squares_of(Kind::Rook, color).and(SquareSet::rank(rook.rank()));
+            let outermost = if short { rooks.last() } else { rooks.first() };
+            let letter = match (outermost == Some(rook), short) {
+                (true, true) => b'K',
+                (true, false) => b'Q',
+                (false, _) => b'A' + rook.file(),
+            };
+            field.push(if color == Color::White { letter } else { letter.to_ascii_lowercase() });
+        }
+    }
+    if field.len == 0 {
+        field.push(b'-');
+    }
+    field
+}

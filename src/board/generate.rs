@@ -1,0 +1,191 @@
+//! The generator of pseudo-legal moves.
+
+use super::attack::{Cells, cell};
+use super::tables::{ALL_MOVES, Line, PAWN_ATTACKS_FROM, kind_index};
+use super::{Color, Kind, MoveCode, Piece, Position, Special, Square, SquareSet};
+
+const PROMOTIONS: [Kind; 4] = [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen];
+
+impl Position {
+    /// Puts the pseudo-legal moves of the side to move into `moves`, emptied first, by FROM and then TO ascending; castling
+    /// comes last and, unlike the rest, is checked completely.
+    pub fn pseudo_legal_moves(&self, moves: &mut Vec<MoveCode>) {
+        moves.clear();
+        let own = self.pieces_of(self.side());
+        for from in own {
+            let Some(piece) = self.piece_at(from) else { continue };
+            if piece.kind() == Kind::Pawn {
+                self.pawn_moves(from, piece, moves);
+            } else {
+                for to in self.targets(from, piece.kind()).and(SquareSet(!own.0)) {
+                    moves.push(self.piece_move(from, to, piece));
+                }
+            }
+        }
+        moves.extend(self.castling_move(true));
+        moves.extend(self.castling_move(false));
+    }
+
+    /// Puts the legal moves of the side to move into `moves`, in the generator's order.
+    pub fn legal_moves(&self, moves: &mut Vec<MoveCode>) {
+        self.pseudo_legal_moves(moves);
+        moves.retain(|&code| {
+            code.captured().map(Piece::kind) != Some(Kind::King) && self.is_king_safe_after(code)
+        });
+    }
+
+    /// All pieces of a colour.
+    pub(super) fn pieces_of(&self, color: Color) -> SquareSet {
+        Kind::ALL.iter().fold(SquareSet::EMPTY, |set, &kind| set.or(self.squares_of(kind, color)))
+    }
+
+    pub(super) fn piece_move(&self, from: Square, to: Square, piece: Piece) -> MoveCode {
+        let captured = self.piece_at(to);
+        let special = if captured.is_some() { Special::Capture } else { Special::Reversible };
+        MoveCode::new(special, from, to, piece, captured)
+    }
+
+    /// Where a piece that is no pawn could go, the first piece on each line included.
+    fn targets(&self, from: Square, kind: Kind) -> SquareSet {
+        let reach = ALL_MOVES[kind_index(kind)][usize::from(from.ordinal())];
+        match kind {
+            Kind::Knight | Kind::King => reach,
+            _ => reach.filter(|&to| super::attack::is_open(&self.cells, from, to)).collect(),
+        }
+    }
+
+    fn pawn_moves(&self, from: Square, pawn: Piece, moves: &mut Vec<MoveCode>) {
+        let (step, start_rank): (i8, u8) = match pawn.color() {
+            Color::White => (16, 1),
+            Color::Black => (-16, 6),
+        };
+        let first = moves.len();
+        if let Some(to) = from.offset(step).filter(|&to| is_empty(&self.cells, to)) {
+            push_pawn_move(moves, from, to, pawn, None);
+            let double = to.offset(step).filter(|&to| from.rank() == start_rank && is_empty(&self.cells, to));
+            moves.extend(double.map(|to| MoveCode::new(Special::DoubleStep, from, to, pawn, None)));
+        }
+        let enemy = pawn.color().other();
+        // The squares a pawn attacks are those from which an enemy pawn would attack it.
+        for to in PAWN_ATTACKS_FROM[enemy as usize][usize::from(from.ordinal())] {
+            match self.piece_at(to) {
+                Some(captured) if captured.color() == enemy => {
+                    push_pawn_move(moves, from, to, pawn, Some(captured));
+                }
+                None if self.en_passant() == Some(to) => {
+                    let victim = Piece::new(Kind::Pawn, enemy);
+                    moves.push(MoveCode::new(Special::EnPassant, from, to, pawn, Some(victim)));
+                }
+                _ => {}
+            }
+        }
+        moves[first..].sort_by_key(|code| code.to());
+    }
+}
+
+fn is_empty(cells: &Cells, square: Square) -> bool {
+    cell(cells, square) == 0
+}
+
+fn push_pawn_move(moves: &mut Vec<MoveCode>, from: Square, to: Square, pawn: Piece, captured: Option<Piece>) {
+    if matches!(to.rank(), 0 | 7) {
+        moves.extend(PROMOTIONS.map(|kind| {
+            MoveCode::new(Special::Promotion(Piece::new(kind, pawn.color())), from, to, pawn, captured)
+        }));
+    } else {
+        moves.push(MoveCode::new(Special::Pawn, from, to, pawn, captured));
+    }
+}
+
+/// The number of move sequences of `depth` half-moves: the usual measure of a generator's correctness.
+#[must_use]
+pub fn perft(position: &Position, depth: u32) -> u64 {
+    if depth == 0 {
+        return 1;
+    }
+    let mut moves = Vec::with_capacity(64);
+    position.pseudo_legal_moves(&mut moves);
+    let mut nodes = 0;
+    for code in moves {
+        let mut next = position.clone();
+        if next.make(code).is_ok() {
+            nodes += perft(&next, depth - 1);
+        }
+    }
+    nodes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tables::{BLACK_PAWN_FROM, WHITE_PAWN_FROM};
+    use super::*;
+
+    /// A board with a single piece and no king: the model's way to make the tables.
+    fn lone(piece: Piece, square: Square) -> Position {
+        let mut position = Position::start();
+        position.cells = [0; 128];
+        position.sets = [SquareSet::EMPTY; 16];
+        position.cells[usize::from(square.index())] = piece.code();
+        position.sets[usize::from(piece.code())] = SquareSet::of(square);
+        position.set_side_without_castling(piece.color());
+        position
+    }
+
+    fn reached(piece: Piece, from: Square) -> SquareSet {
+        let mut moves = Vec::new();
+        lone(piece, from).pseudo_legal_moves(&mut moves);
+        moves.iter().map(|code| code.to()).collect()
+    }
+
+    #[test]
+    fn all_moves_is_what_the_generator_gives_on_an_empty_board() {
+        for kind in [Kind::Knight, Kind::King, Kind::Bishop, Kind::Rook, Kind::Queen] {
+            for square in SquareSet(u64::MAX) {
+                let table = ALL_MOVES[kind_index(kind)][usize::from(square.ordinal())];
+                for color in [Color::White, Color::Black] {
+                    assert_eq!(reached(Piece::new(kind, color), square), table, "{kind:?} {square}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pawn_tables_are_steps_of_the_generator_turned_round() {
+        for (color, table) in [(Color::White, &WHITE_PAWN_FROM), (Color::Black, &BLACK_PAWN_FROM)] {
+            let pawn = Piece::new(Kind::Pawn, color);
+            let mut expected = [SquareSet::EMPTY; 64];
+            for from in SquareSet(!(SquareSet::rank(0).0 | SquareSet::rank(7).0)) {
+                // Steps come from the generator; captures from the squares an enemy on either side would give.
+                let mut board = lone(pawn, from);
+                for to in PAWN_ATTACKS_FROM[color.other() as usize][usize::from(from.ordinal())] {
+                    let victim = Piece::new(Kind::Knight, color.other());
+                    board.cells[usize::from(to.index())] = victim.code();
+                    board.sets[usize::from(victim.code())] = board.sets[usize::from(victim.code())].with(to);
+                }
+                let mut moves = Vec::new();
+                board.pseudo_legal_moves(&mut moves);
+                for code in moves {
+                    let to = usize::from(code.to().ordinal());
+                    expected[to] = expected[to].with(from);
+                }
+            }
+            assert_eq!(*table, expected);
+        }
+    }
+
+    #[test]
+    fn generator_lists_the_models_sixteen_moves() {
+        let (position, _) = Position::from_fen(b"4k3/8/8/8/1b6/2N5/8/4K1N1 w - - 0 1").unwrap();
+        let mut moves = Vec::new();
+        position.pseudo_legal_moves(&mut moves);
+        let codes: Vec<u32> = moves.iter().map(|code| code.bits()).collect();
+        #[rustfmt::skip]
+        assert_eq!(codes, [
+            0x0304_0360, 0x0304_0560, 0x0304_1360, 0x0304_1460, 0x0304_1560,
+            0x0306_1440, 0x0306_2540, 0x0306_2740,
+            0x0322_0140, 0x0322_0340, 0x0322_1040, 0x0322_1440,
+            0x0322_3040, 0x0322_3440, 0x0322_4140, 0x0322_4340,
+        ]);
+        assert_eq!(position.resolve(b"Ne2").unwrap().bits(), 0x0306_1440);
+    }
+}

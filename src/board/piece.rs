@@ -1,0 +1,169 @@
+//! Pieces, their kinds and their colours.
+
+/// White or black; the side to move is 0 or 1 in the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Color {
+    /// 0, even piece codes.
+    #[default]
+    White = 0,
+    /// 1, odd piece codes.
+    Black = 1,
+}
+
+impl Color {
+    /// The other colour.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::White => Self::Black,
+            Self::Black => Self::White,
+        }
+    }
+
+    /// FEN's letter, `w` or `b`.
+    #[must_use]
+    pub const fn letter(self) -> u8 {
+        match self {
+            Self::White => b'w',
+            Self::Black => b'b',
+        }
+    }
+}
+
+/// What a piece is, whatever its colour. The value is the code of the white piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Codes 2 and 3.
+    Pawn = 2,
+    /// Codes 4 and 5.
+    Knight = 4,
+    /// Codes 6 and 7.
+    King = 6,
+    /// Codes 8 and 9.
+    Bishop = 8,
+    /// Codes 10 and 11.
+    Rook = 10,
+    /// Codes 12 and 13.
+    Queen = 12,
+}
+
+impl Kind {
+    /// All kinds by ascending code.
+    pub const ALL: [Self; 6] = [Self::Pawn, Self::Knight, Self::King, Self::Bishop, Self::Rook, Self::Queen];
+
+    /// The kind for an upper-case SAN letter; a pawn has `P`.
+    #[must_use]
+    pub const fn from_letter(letter: u8) -> Option<Self> {
+        Some(match letter {
+            b'P' => Self::Pawn,
+            b'N' => Self::Knight,
+            b'K' => Self::King,
+            b'B' => Self::Bishop,
+            b'R' => Self::Rook,
+            b'Q' => Self::Queen,
+            _ => return None,
+        })
+    }
+
+    /// The upper-case SAN letter; a pawn has `P`.
+    #[must_use]
+    pub const fn letter(self) -> u8 {
+        match self {
+            Self::Pawn => b'P',
+            Self::Knight => b'N',
+            Self::King => b'K',
+            Self::Bishop => b'B',
+            Self::Rook => b'R',
+            Self::Queen => b'Q',
+        }
+    }
+}
+
+/// A coloured piece: white even, black odd; pawn 2/3, knight 4/5, king 6/7, bishop 8/9, rook 10/11, queen 12/13.
+///
+/// On the board and in a move code, 0 stands for no piece.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Piece(u8);
+
+impl Piece {
+    /// The piece of this kind and colour.
+    #[must_use]
+    pub const fn new(kind: Kind, color: Color) -> Self {
+        Self(kind as u8 | color as u8)
+    }
+
+    /// The piece with this code, 2 to 13.
+    #[must_use]
+    pub const fn from_code(code: u8) -> Option<Self> {
+        if matches!(code, 2..=13) { Some(Self(code)) } else { None }
+    }
+
+    /// The code, 2 to 13.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self.0
+    }
+
+    /// What it is.
+    #[must_use]
+    pub const fn kind(self) -> Kind {
+        match self.0 & !1 {
+            2 => Kind::Pawn,
+            4 => Kind::Knight,
+            6 => Kind::King,
+            8 => Kind::Bishop,
+            10 => Kind::Rook,
+            _ => Kind::Queen,
+        }
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub const fn color(self) -> Color {
+        if self.0 & 1 == 0 { Color::White } else { Color::Black }
+    }
+
+    /// The piece for a FEN letter: upper case is white.
+    #[must_use]
+    pub const fn from_letter(letter: u8) -> Option<Self> {
+        let color = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
+        match Kind::from_letter(letter.to_ascii_uppercase()) {
+            Some(kind) => Some(Self::new(kind, color)),
+            None => None,
+        }
+    }
+
+    /// The FEN letter: upper case is white.
+    #[must_use]
+    pub const fn letter(self) -> u8 {
+        LETTERS[self.0 as usize & 15]
+    }
+}
+
+impl std::fmt::Debug for Piece {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", char::from(self.letter()))
+    }
+}
+
+/// FEN letters by piece code.
+pub(super) const LETTERS: [u8; 16] = *b"..PpNnKkBbRrQq..";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_letters_agree() {
+        for (letter, code) in b"PpNnKkBbRrQq".iter().zip(2..) {
+            let piece = Piece::from_letter(*letter).unwrap();
+            assert_eq!((piece.code(), piece.letter()), (code, *letter));
+            assert_eq!(Piece::new(piece.kind(), piece.color()), piece);
+        }
+        assert_eq!(Piece::from_letter(b'x'), None);
+        assert_eq!(Piece::from_code(0), None);
+        assert_eq!(Piece::from_code(14), None);
+    }
+}

@@ -1,0 +1,571 @@
+//! The board itself: a legal position that moves are made on.
+
+use super::attack::{Cells, Sets, cell, first_piece, is_attacked, is_open, of_kind, sliders};
+use super::key::{castling_key, en_passant_key, piece_key, side_key};
+use super::tables::{ALL_MOVES, Line, PAWN_ATTACKS_FROM};
+use super::{Color, Kind, MoveCode, Piece, PositionKey, Setup, SetupError, Special, Square, SquareSet};
+
+/// Castling rights: bit 0 (1) white O-O, bit 1 (2) white O-O-O, bit 2 (4) black O-O, bit 3 (8) black O-O-O.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Castling(pub u8);
+
+impl Castling {
+    /// The bit for castling short or long.
+    #[must_use]
+    pub const fn right(color: Color, short: bool) -> Self {
+        Self(1 << Self::index(color, short))
+    }
+
+    /// The number of the right, 0 to 3.
+    #[must_use]
+    pub const fn index(color: Color, short: bool) -> usize {
+        2 * color as usize + !short as usize
+    }
+
+    /// Whether all of these rights are there.
+    #[must_use]
+    pub const fn has(self, rights: Self) -> bool {
+        self.0 & rights.0 == rights.0
+    }
+}
+
+/// A legal position on a 0x88 board, with all that is needed to go on from it.
+///
+/// Proven legal when it is made from a [`Setup`], and kept so: each side has one king, the side that has moved is not in check.
+/// Its Polyglot key is kept up to date. The en-passant square is kept only if an en-passant capture is legal.
+#[derive(Clone, Debug)]
+pub struct Position {
+    pub(super) cells: Cells,
+    pub(super) sets: Sets,
+    kings: [Square; 2],
+    side: Color,
+    castling: Castling,
+    /// Where the rook of each castling right stands, by [`Castling::index`].
+    rooks: [Square; 4],
+    /// By ordinal: the rights that are left once a piece leaves or is captured on the square.
+    kept_rights: [u8; 64],
+    /// Whether all castling rights have the king on the e-file and the rook in the corner.
+    standard_castling: bool,
+    en_passant: Option<Square>,
+    in_check: bool,
+    halfmove_clock: u32,
+    fullmove_number: u32,
+    key: PositionKey,
+}
+
+impl PartialEq for Position {
+    fn eq(&self, other: &Self) -> bool {
+        self.cells == other.cells
+            && self.side == other.side
+            && self.castling == other.castling
+            && (0..4)
+                .all(|right| self.castling.0 >> right & 1 == 0 || self.rooks[right] == other.rooks[right])
+            && self.en_passant == other.en_passant
+            && self.in_check == other.in_check
+            && self.halfmove_clock == other.halfmove_clock
+            && self.fullmove_number == other.fullmove_number
+            && self.key == other.key
+    }
+}
+
+impl Eq for Position {}
+
+/// Why a move cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IllegalMove {
+    /// The code does not fit the pieces on the board.
+    #[error("the move does not fit the position")]
+    Unfitting,
+    /// The move captures a king.
+    #[error("a king cannot be captured")]
+    CapturesKing,
+    /// The mover's king would stand in check.
+    #[error("it leaves the king in check")]
+    LeavesKingInCheck,
+}
+
+impl Position {
+    /// The start position of standard chess.
+    #[must_use]
+    pub fn start() -> Self {
+        Self::new(&Setup::start()).expect("the start position is legal")
+    }
+
+    /// Proves a set-up legal and makes the board.
+    ///
+    /// # Errors
+    /// When a side has not exactly one king or more than 16 pieces, when a pawn stands on the first or last rank, or when the side
+    /// that has just moved stands in check.
+    pub fn new(setup: &Setup) -> Result<Self, SetupError> {
+        let mut position = Self {
+            cells: [0; 128],
+            sets: [SquareSet::EMPTY; 16],
+            kings: [setup.king(Color::White)?, setup.king(Color::Black)?],
+            side: setup.side(),
+            castling: setup.castling(),
+            rooks: setup.castling_rooks(),
+            kept_rights: [0xff; 64],
+            standard_castling: true,
+            en_passant: None,
+            in_check: false,
+            halfmove_clock: setup.halfmove_clock(),
+            fullmove_number: setup.fullmove_number(),
+            key: PositionKey::default(),
+        };
+        for (square, piece) in setup.pieces() {
+            position.cells[usize::from(square.index())] = piece.code();
+            let set = &mut position.sets[usize::from(piece.code())];
+            *set = set.with(square);
+        }
+        setup.check_pieces()?;
+        for color in [Color::White, Color::Black] {
+            for short in [true, false] {
+                let right = Castling::right(color, short);
+                if position.castling.has(right) {
+                    let rook = position.rooks[Castling::index(color, short)];
+                    position.kept_rights[usize::from(rook.ordinal())] &= !right.0;
+                    let king = position.kings[color as usize];
+                    position.kept_rights[usize::from(king.ordinal())] &= !right.0;
+                    let standard = king.file() == 4 && rook.file() == if short { 7 } else { 0 };
+                    position.standard_castling &= standard;
+                }
+            }
+        }
+        if position.is_king_attacked(position.side.other()) {
+            return Err(SetupError::OpponentInCheck);
+        }
+        position.in_check = position.is_king_attacked(position.side);
+        position.en_passant = setup.en_passant().filter(|&square| position.is_en_passant_legal(square));
+        position.key = position.key_from_scratch();
+        Ok(position)
+    }
+
+    /// The piece on a square.
+    #[must_use]
+    pub fn piece_at(&self, square: Square) -> Option<Piece> {
+        Piece::from_code(cell(&self.cells, square))
+    }
+
+    /// The squares on which a piece of this kind and colour stands.
+    #[must_use]
+    pub fn squares_of(&self, kind: Kind, color: Color) -> SquareSet {
+        of_kind(&self.sets, kind, color)
+    }
+
+    /// The square of a side's king.
+    #[must_use]
+    pub const fn king(&self, color: Color) -> Square {
+        self.kings[color as usize]
+    }
+
+    /// Who is to move.
+    #[must_use]
+    pub const fn side(&self) -> Color {
+        self.side
+    }
+
+    /// The castling rights that are left.
+    #[must_use]
+    pub const fn castling(&self) -> Castling {
+        self.castling
+    }
+
+    /// Where the rook of a castling right stands, if the right is left.
+    #[must_use]
+    pub fn castling_rook(&self, color: Color, short: bool) -> Option<Square> {
+        self.castling.has(Castling::right(color, short)).then(|| self.rooks[Castling::index(color, short)])
+    }
+
+    /// Whether every castling right is one of standard chess: king on the e-file, rook in the corner.
+    #[must_use]
+    pub const fn has_standard_castling(&self) -> bool {
+        self.standard_castling
+    }
+
+    /// The square behind a pawn that has just moved two squares, if capturing it en passant is legal.
+    #[must_use]
+    pub const fn en_passant(&self) -> Option<Square> {
+        self.en_passant
+    }
+
+    /// Half-moves since the last capture or pawn move.
+    #[must_use]
+    pub const fn halfmove_clock(&self) -> u32 {
+        self.halfmove_clock
+    }
+
+    /// The number of the full move: it goes up after each move of Black's.
+    #[must_use]
+    pub const fn fullmove_number(&self) -> u32 {
+        self.fullmove_number
+    }
+
+    /// Whether the side to move is in check.
+    #[must_use]
+    pub const fn is_check(&self) -> bool {
+        self.in_check
+    }
+
+    /// The Polyglot key of the canonical FEN.
+    #[must_use]
+    pub const fn key(&self) -> PositionKey {
+        self.key
+    }
+
+    /// The key worked out from the whole board; always equal to [`key`](Self::key).
+    #[must_use]
+    pub fn key_from_scratch(&self) -> PositionKey {
+        let mut key = castling_key(self.castling.0);
+        for code in 2..14 {
+            for square in self.sets[usize::from(code)] {
+                key ^= piece_key(code, square);
+            }
+        }
+        if let Some(square) = self.en_passant {
+            key ^= en_passant_key(square);
+        }
+        if self.side == Color::White {
+            key ^= side_key();
+        }
+        PositionKey(key)
+    }
+
+    /// Whether the side to move has a legal move.
+    #[must_use]
+    pub fn has_legal_move(&self) -> bool {
+        let mut moves = Vec::with_capacity(64);
+        self.pseudo_legal_moves(&mut moves);
+        moves.iter().any(|&code| self.is_king_safe_after(code))
+    }
+
+    /// Makes a move that came from this position's generator, and gives back its code with the check bit set as it
+    /// turned out.
+    ///
+    /// # Errors
+    /// When the code does not fit the board, captures a king or leaves the mover's king in check; the position is unchanged.
+    pub fn make(&mut self, code: MoveCode) -> Result<MoveCode, IllegalMove> {
+        if code.is_null() {
+            return if self.in_check { Err(IllegalMove::LeavesKingInCheck) } else { Ok(self.play(code)) };
+        }
+        let castles = matches!(code.special(), Special::CastleShort | Special::CastleLong);
+        let captured = match code.special() {
+            Special::EnPassant => code.captured_bits(),
+            _ if castles => 0,
+            _ => cell(&self.cells, code.to()),
+        };
+        if code.color() != self.side
+            || cell(&self.cells, code.from()) != code.piece_bits()
+            || captured != code.captured_bits()
+            || (code.special() == Special::EnPassant && self.en_passant != Some(code.to()))
+            || (castles && self.castling_move(code.special() == Special::CastleShort).is_none())
+        {
+            return Err(IllegalMove::Unfitting);
+        }
+        if captured & !1 == Kind::King as u8 {
+            return Err(IllegalMove::CapturesKing);
+        }
+        if !self.is_king_safe_after(code) {
+            return Err(IllegalMove::LeavesKingInCheck);
+        }
+        Ok(self.play(code))
+    }
+
+    /// Makes a move known to be legal, finds out whether it gives check and tells so in the code it gives back.
+    #[inline]
+    pub(crate) fn play(&mut self, code: MoveCode) -> MoveCode {
+        self.update(code);
+        self.in_check = self.gave_check(code);
+        code.model().with_check(self.in_check)
+    }
+
+    /// Makes a move known to be legal whose check bit is known to be right: for replaying what has been replayed before.
+    #[inline]
+    pub(crate) fn replay(&mut self, code: MoveCode) {
+        self.update(code);
+        self.in_check = code.is_check();
+    }
+
+    /// Everything of a move but the question whether it gives check.
+    #[inline]
+    fn update(&mut self, code: MoveCode) {
+        if let Some(square) = self.en_passant.take() {
+            self.key.0 ^= en_passant_key(square);
+        }
+        self.halfmove_clock = if code.is_irreversible() { 0 } else { self.halfmove_clock.saturating_add(1) };
+        if self.side == Color::Black {
+            self.fullmove_number = self.fullmove_number.saturating_add(1);
+        }
+        match code.special_bits() {
+            3 | 6 | 7 => self.move_piece(code),
+            14 => {
+                self.move_piece(code);
+                self.side = self.side.other();
+                self.key.0 ^= side_key();
+                let passed = Square::masked((code.from().index() + code.to().index()) / 2);
+                if self.is_en_passant_legal(passed) {
+                    self.en_passant = Some(passed);
+                    self.key.0 ^= en_passant_key(passed);
+                }
+                return;
+            }
+            _ => self.update_special(code),
+        }
+        self.side = self.side.other();
+        self.key.0 ^= side_key();
+    }
+
+    fn update_special(&mut self, code: MoveCode) {
+        match code.special() {
+            Special::CastleShort | Special::CastleLong => self.castle(code),
+            Special::EnPassant => {
+                self.move_piece(MoveCode::from_parts(
+                    6,
+                    code.from().index(),
+                    code.to().index(),
+                    code.piece_bits(),
+                    0,
+                ));
+                self.toggle(code.captured_bits(), en_passant_victim(code));
+                self.cells[usize::from(en_passant_victim(code).index())] = 0;
+            }
+            Special::Promotion(piece) => {
+                self.move_piece(code);
+                self.toggle(code.piece_bits(), code.to());
+                self.toggle(piece.code(), code.to());
+                self.cells[usize::from(code.to().index())] = piece.code();
+            }
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn move_piece(&mut self, code: MoveCode) {
+        let (from, to, piece) = (code.from(), code.to(), code.piece_bits());
+        if code.captured_bits() != 0 {
+            self.toggle(code.captured_bits(), to);
+        }
+        let set = &mut self.sets[usize::from(piece)];
+        set.0 ^= SquareSet::of(from).0 | SquareSet::of(to).0;
+        self.key.0 ^= piece_key(piece, from) ^ piece_key(piece, to);
+        self.cells[usize::from(from.index() & 0x7f)] = 0;
+        self.cells[usize::from(to.index() & 0x7f)] = piece;
+        if piece & !1 == Kind::King as u8 {
+            self.kings[usize::from(piece & 1)] = to;
+        }
+        if self.castling.0 != 0 {
+            self.strike_rights(from, to);
+        }
+    }
+
+    /// Puts a piece on a square's set and key, or takes it off.
+    #[inline]
+    fn toggle(&mut self, piece: u8, square: Square) {
+        self.sets[usize::from(piece & 15)].0 ^= SquareSet::of(square).0;
+        self.key.0 ^= piece_key(piece, square);
+    }
+
+    #[inline]
+    fn strike_rights(&mut self, from: Square, to: Square) {
+        let kept =
+            self.kept_rights[usize::from(from.ordinal())] & self.kept_rights[usize::from(to.ordinal())];
+        let struck = self.castling.0 & !kept;
+        if struck != 0 {
+            self.key.0 ^= castling_key(struck);
+            self.castling.0 &= kept;
+        }
+    }
+
+    fn castle(&mut self, code: MoveCode) {
+        let short = code.special() == Special::CastleShort;
+        let rook = Piece::new(Kind::Rook, code.color()).code();
+        let (king_from, king_to) = (code.from(), code.to());
+        let rook_from = self.rooks[Castling::index(code.color(), short)];
+        let rook_to = castled_rook(king_to, short);
+        for (piece, from) in [(code.piece_bits(), king_from), (rook, rook_from)] {
+            self.toggle(piece, from);
+            self.cells[usize::from(from.index())] = 0;
+        }
+        for (piece, to) in [(code.piece_bits(), king_to), (rook, rook_to)] {
+            self.toggle(piece, to);
+            self.cells[usize::from(to.index())] = piece;
+        }
+        self.kings[code.color() as usize] = king_to;
+        self.strike_rights(king_from, king_from);
+    }
+
+    /// Whether the move just made attacks the king of the side now to move.
+    #[inline]
+    fn gave_check(&self, code: MoveCode) -> bool {
+        if code.special_bits() == 0 {
+            return false;
+        }
+        let mover = self.side.other();
+        let king = self.kings[self.side as usize];
+        match code.special_bits() {
+            1 | 2 => {
+                let rook = castled_rook(code.to(), code.special_bits() == 1);
+                self.attacks(Kind::Rook as u8, rook, king, mover) || self.is_king_attacked(self.side)
+            }
+            15 => self.is_king_attacked(self.side),
+            _ => {
+                let moved = cell(&self.cells, code.to());
+                self.attacks(moved & !1, code.to(), king, mover)
+                    || self.is_discovered(code.from(), king, mover)
+            }
+        }
+    }
+
+    /// Whether a piece of this kind (code of the white one) on `from` attacks `to`.
+    #[inline]
+    fn attacks(&self, kind: u8, from: Square, to: Square, color: Color) -> bool {
+        if kind == Kind::Pawn as u8 {
+            return PAWN_ATTACKS_FROM[color as usize][usize::from(to.ordinal())].contains(from);
+        }
+        ALL_MOVES[usize::from(kind >> 1 & 7).min(6)][usize::from(to.ordinal())].contains(from)
+            && (kind < Kind::Bishop as u8 || is_open(&self.cells, from, to))
+    }
+
+    /// Whether leaving `left` opened a line from a slider of `color` to `king`.
+    #[inline]
+    fn is_discovered(&self, left: Square, king: Square, color: Color) -> bool {
+        let line = Line::between(king, left);
+        if line.kind == 0 {
+            return false;
+        }
+        let row = usize::from(line.kind >> 1);
+        let hunters = ALL_MOVES[row][usize::from(king.ordinal())].and(sliders(&self.sets, line.kind, color));
+        if hunters.is_empty() {
+            return false;
+        }
+        first_piece(&self.cells, king, line.step).is_some_and(|(_, square)| hunters.contains(square))
+    }
+
+    /// Gives the move to `color` and strikes all castling rights: for boards of the tests that are no positions.
+    #[cfg(test)]
+    pub(super) fn set_side_without_castling(&mut self, color: Color) {
+        self.side = color;
+        self.castling = Castling(0);
+    }
+
+    fn is_king_attacked(&self, color: Color) -> bool {
+        is_attacked(&self.cells, &self.sets, self.king(color), color.other(), SquareSet::EMPTY)
+    }
+
+    /// Whether the side to move may make this pseudo-legal move without leaving its king in check.
+    #[inline]
+    pub(super) fn is_king_safe_after(&self, code: MoveCode) -> bool {
+        match code.special_bits() {
+            // Castling is checked completely when it is generated.
+            0..=2 => true,
+            15 => self.is_king_safe_slowly(code),
+            _ if self.in_check || code.piece_bits() & !1 == Kind::King as u8 => {
+                self.is_king_safe_slowly(code)
+            }
+            _ => !self.is_pinned_from(code.from(), code.to()),
+        }
+    }
+
+    /// Whether the piece on `from` shields its king from a slider and `to` lies off that line.
+    #[inline]
+    fn is_pinned_from(&self, from: Square, to: Square) -> bool {
+        let king = self.kings[self.side as usize];
+        let line = Line::between(king, from);
+        if line.kind == 0 || Line::between(king, to).step == line.step {
+            return false;
+        }
+        let row = usize::from(line.kind >> 1);
+        let enemy = self.side.other();
+        let hunters = ALL_MOVES[row][usize::from(king.ordinal())].and(sliders(&self.sets, line.kind, enemy));
+        !hunters.is_empty()
+            && is_open(&self.cells, king, from)
+            && first_piece(&self.cells, from, line.step).is_some_and(|(_, square)| hunters.contains(square))
+    }
+
+    fn is_king_safe_slowly(&self, code: MoveCode) -> bool {
+        let mut cells = self.cells;
+        let mut captured = SquareSet::of(code.to());
+        cells[usize::from(code.from().index())] = 0;
+        cells[usize::from(code.to().index())] = code.piece_bits();
+        if code.special_bits() == 15 {
+            let victim = en_passant_victim(code);
+            cells[usize::from(victim.index())] = 0;
+            captured = SquareSet::of(victim);
+        }
+        let moved_king = code.piece_bits() & !1 == Kind::King as u8;
+        let king = if moved_king { code.to() } else { self.kings[self.side as usize] };
+        !is_attacked(&cells, &self.sets, king, self.side.other(), captured)
+    }
+
+    /// Whether the side to move may capture en passant on this square.
+    fn is_en_passant_legal(&self, to: Square) -> bool {
+        let pawn = Piece::new(Kind::Pawn, self.side).code();
+        let victim = Piece::new(Kind::Pawn, self.side.other()).code();
+        let takers = PAWN_ATTACKS_FROM[self.side as usize][usize::from(to.ordinal())].and(of_kind(
+            &self.sets,
+            Kind::Pawn,
+            self.side,
+        ));
+        let expected_rank = if self.side == Color::White { 5 } else { 2 };
+        if takers.is_empty() || to.rank() != expected_rank || cell(&self.cells, to) != 0 {
+            return false;
+        }
+        let behind = Square::masked(to.index() ^ 0x10);
+        let origin = if self.side == Color::White { to.index() + 16 } else { to.index() - 16 };
+        cell(&self.cells, behind) == victim
+            && cell(&self.cells, Square::masked(origin)) == 0
+            && takers.into_iter().any(|from| {
+                let code = MoveCode::from_parts(15, from.index(), to.index(), pawn, victim);
+                self.is_king_safe_slowly(code)
+            })
+    }
+
+    /// The complete code of castling short or long, if the side to move may castle so.
+    pub(super) fn castling_move(&self, short: bool) -> Option<MoveCode> {
+        let rook_from = self.castling_rook(self.side, short)?;
+        if self.in_check {
+            return None;
+        }
+        let king_from = self.king(self.side);
+        let king_to = Square::at(if short { 6 } else { 2 }, king_from.rank());
+        let rook_to = castled_rook(king_to, short);
+        let mut cells = self.cells;
+        cells[usize::from(king_from.index())] = 0;
+        cells[usize::from(rook_from.index())] = 0;
+        let files = |a: Square, b: Square| a.file().min(b.file())..=a.file().max(b.file());
+        let square = |file| Square::at(file, king_from.rank());
+        let free = |a, b| files(a, b).all(|file| cell(&cells, square(file)) == 0);
+        if !free(king_from, king_to) || !free(rook_from, rook_to) {
+            return None;
+        }
+        let safe = |file| !is_attacked(&cells, &self.sets, square(file), self.side.other(), SquareSet::EMPTY);
+        // Without king and rook: in Chess960 the rook may have shielded a square from a slider behind it.
+        if !files(king_from, king_to).all(safe) {
+            return None;
+        }
+        let special = if short { Special::CastleShort } else { Special::CastleLong };
+        Some(MoveCode::new(special, king_from, king_to, Piece::new(Kind::King, self.side), None))
+    }
+
+    /// The move in UCI notation; castling as `e1g1`, or, from Chess960 squares, as the king taking its rook.
+    #[must_use]
+    pub fn uci(&self, code: MoveCode) -> super::Uci {
+        let short = match code.special() {
+            Special::CastleShort => true,
+            Special::CastleLong => false,
+            _ => return code.uci(None),
+        };
+        let rook = self.rooks[Castling::index(code.color(), short)];
+        code.uci((!self.standard_castling).then_some(rook))
+    }
+}
+
+/// Where the rook ends beside a castled king.
+const fn castled_rook(king_to: Square, short: bool) -> Square {
+    Square::at(if short { 5 } else { 3 }, king_to.rank())
+}
+
+/// Where the pawn stands that an en-passant capture takes.
+const fn en_passant_victim(code: MoveCode) -> Square {
+    Square::at(code.to().file(), code.from().rank())
+}

@@ -1,0 +1,351 @@
+//! SAN in and out.
+
+use super::attack::is_open;
+use super::tables::{ALL_MOVES, kind_index};
+use super::{Color, Kind, MoveCode, Piece, Position, Special, Square, SquareSet};
+
+/// Why a text is no move in a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SanError {
+    /// It does not have the form of a move.
+    #[error("not readable as a move")]
+    Unreadable,
+    /// No piece of the kind can go there, or its king would stand in check.
+    #[error("illegal move")]
+    Illegal,
+    /// Two or more legal moves fit.
+    #[error("ambiguous move")]
+    Ambiguous,
+    /// A pawn reaches the last rank, and nothing says what it becomes.
+    #[error("promotion without a piece to promote to")]
+    PromotionMissing,
+}
+
+/// A move as SAN tells it, not yet looked up on a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum San {
+    Null,
+    Castle {
+        short: bool,
+    },
+    Move {
+        /// `None` for long algebraic text without a letter: whatever stands on the only origin.
+        kind: Option<Kind>,
+        origins: SquareSet,
+        to: Square,
+        promotion: Option<Kind>,
+    },
+}
+
+const ANYWHERE: SquareSet = SquareSet(u64::MAX);
+
+impl San {
+    /// Reads SAN, lax forms of it, long algebraic notation and UCI; what follows a move (`+ # ! ?`) is ignored.
+    fn parse(token: &[u8]) -> Result<Self, SanError> {
+        let token = trim_suffix(token);
+        match token {
+            [b'a'..=b'h', b'1'..=b'8'] => Self::simple(None, ANYWHERE, token),
+            [b'N' | b'B' | b'R' | b'Q' | b'K', b'a'..=b'h', b'1'..=b'8'] => {
+                Self::simple(Kind::from_letter(token[0]), ANYWHERE, &token[1..])
+            }
+            [b'N' | b'B' | b'R' | b'Q' | b'K', b'x', b'a'..=b'h', b'1'..=b'8'] => {
+                Self::simple(Kind::from_letter(token[0]), ANYWHERE, &token[2..])
+            }
+            [b'O' | b'0' | b'o' | b'-' | b'Z' | b'@', ..] => Self::parse_special(token),
+            _ => Self::parse_general(token),
+        }
+    }
+
+    /// A move to `to` by a piece, or by a pawn from the same file.
+    fn simple(kind: Option<Kind>, origins: SquareSet, to: &[u8]) -> Result<Self, SanError> {
+        let to = Square::parse(to).ok_or(SanError::Unreadable)?;
+        let origins = if kind.is_none() { SquareSet::file(to.file()) } else { origins };
+        Ok(Self::Move { kind: kind.or(Some(Kind::Pawn)), origins, to, promotion: None })
+    }
+
+    fn parse_special(token: &[u8]) -> Result<Self, SanError> {
+        match token {
+            b"O-O" | b"0-0" | b"o-o" | b"OO" | b"00" | b"oo" => Ok(Self::Castle { short: true }),
+            b"O-O-O" | b"0-0-0" | b"o-o-o" | b"OOO" | b"000" | b"ooo" => Ok(Self::Castle { short: false }),
+            b"--" | b"Z0" | b"0000" | b"@@@@" => Ok(Self::Null),
+            _ => Err(SanError::Unreadable),
+        }
+    }
+
+    fn parse_general(token: &[u8]) -> Result<Self, SanError> {
+        let (letter, rest) = match token {
+            [letter @ (b'P' | b'N' | b'B' | b'R' | b'Q' | b'K'), rest @ ..] => (Some(*letter), rest),
+            _ => (None, token),
+        };
+        let (promotion, rest) = split_promotion(rest)?;
+        let (origin, to) = rest.split_last_chunk::<2>().ok_or(SanError::Unreadable)?;
+        let to = Square::parse(to).ok_or(SanError::Unreadable)?;
+        let (origin, captures) = match origin {
+            [origin @ .., b'x' | b':'] => (origin, true),
+            [origin @ .., b'-'] => (origin, false),
+            _ => (origin, false),
+        };
+        let whole = Square::parse(origin);
+        let origins = match origin {
+            [] => ANYWHERE,
+            [file @ b'a'..=b'h'] => SquareSet::file(*file - b'a'),
+            [rank @ b'1'..=b'8'] => SquareSet::rank(*rank - b'1'),
+            _ => SquareSet::of(whole.ok_or(SanError::Unreadable)?),
+        };
+        let kind = match letter {
+            Some(letter) => Kind::from_letter(letter),
+            None if whole.is_some() && promotion.is_none() => None,
+            None => Some(Kind::Pawn),
+        };
+        let origins = match (kind, origin) {
+            (Some(Kind::Pawn), []) if captures => return Err(SanError::Unreadable),
+            (Some(Kind::Pawn), []) => SquareSet::file(to.file()),
+            _ => origins,
+        };
+        Ok(Self::Move { kind, origins, to, promotion })
+    }
+}
+
+/// Takes `+ # ! ?` and `e.p.` off the end.
+fn trim_suffix(mut token: &[u8]) -> &[u8] {
+    while let [rest @ .., b'+' | b'#' | b'!' | b'?'] = token {
+        token = rest;
+    }
+    for suffix in [&b"e.p."[..], b"ep", b"e.p"] {
+        if let Some(rest) = token.strip_suffix(suffix) {
+            return rest;
+        }
+    }
+    token
+}
+
+/// Takes `=Q`, `Q`, `/Q`, `(Q)` or a lower-case letter of those off the end.
+fn split_promotion(token: &[u8]) -> Result<(Option<Kind>, &[u8]), SanError> {
+    let (letter, rest) = match token {
+        [.., b'1'..=b'8'] => return Ok((None, token)),
+        [rest @ .., b'(', letter, b')'] => (*letter, rest),
+        [rest @ .., b'=' | b'/', letter] | [rest @ .., letter] => (*letter, rest),
+        [] => return Err(SanError::Unreadable),
+    };
+    let kind = Kind::from_letter(letter.to_ascii_uppercase()).ok_or(SanError::Unreadable)?;
+    // A king or a pawn can be read here; the rules refuse it.
+    Ok((Some(kind), rest))
+}
+
+impl Position {
+    /// Finds the legal move that a SAN text means here. Lax forms are read too: `0-0`, `e8Q`, `e2e4`, `Ng1-f3`, `Pe4`,
+    /// `exd6e.p.`, more disambiguation than needed, wrong or missing `+` and `#`, UCI.
+    ///
+    /// The code's check bit is not set; [`make`](Self::make) tells.
+    ///
+    /// # Errors
+    /// When the text cannot be read, or fits no legal move, or more than one.
+    pub fn resolve(&self, token: &[u8]) -> Result<MoveCode, SanError> {
+        match San::parse(token)? {
+            San::Null if self.is_check() => Err(SanError::Illegal),
+            San::Null => Ok(MoveCode::NULL),
+            San::Castle { short } => self.castling_move(short).ok_or(SanError::Illegal),
+            San::Move { kind: Some(Kind::Pawn), origins, to, promotion } => {
+                self.resolve_pawn(origins, to, promotion)
+            }
+            San::Move { promotion: Some(_), .. } => Err(SanError::Illegal),
+            San::Move { kind: Some(kind), origins, to, .. } => self.resolve_piece(kind, origins, to),
+            San::Move { kind: None, origins, to, .. } => self.resolve_long(origins, to),
+        }
+    }
+
+    #[inline]
+    fn resolve_piece(&self, kind: Kind, origins: SquareSet, to: Square) -> Result<MoveCode, SanError> {
+        let piece = Piece::new(kind, self.side());
+        let reach = ALL_MOVES[kind_index(kind)][usize::from(to.ordinal())];
+        let candidates = self.squares_of(kind, self.side()).and(reach).and(origins);
+        let captured = self.piece_at(to);
+        if captured.is_some_and(|piece| piece.color() == self.side() || piece.kind() == Kind::King) {
+            return self.resolve_king_castling(kind, origins, to);
+        }
+        let special = if captured.is_some() { Special::Capture } else { Special::Reversible };
+        let leaps = matches!(kind, Kind::Knight | Kind::King);
+        let mut found = None;
+        for from in candidates {
+            if !leaps && !is_open(&self.cells, from, to) {
+                continue;
+            }
+            let code = MoveCode::new(special, from, to, piece, captured);
+            if self.is_king_safe_after(code) && found.replace(code).is_some() {
+                return Err(SanError::Ambiguous);
+            }
+        }
+        match found {
+            Some(code) => Ok(code),
+            None => self.resolve_king_castling(kind, origins, to),
+        }
+    }
+
+    /// Castling written as a king's move of two squares (`Kg1`, `e1g1`), or onto its own rook (`e1h1`).
+    #[cold]
+    fn resolve_king_castling(
+        &self,
+        kind: Kind,
+        origins: SquareSet,
+        to: Square,
+    ) -> Result<MoveCode, SanError> {
+        let king = self.king(self.side());
+        if kind != Kind::King || !origins.contains(king) || to.rank() != king.rank() {
+            return Err(SanError::Illegal);
+        }
+        let short = to.file() > king.file();
+        let code = self.castling_move(short).ok_or(SanError::Illegal)?;
+        let goal = code.to() == to && to.file().abs_diff(king.file()) > 1;
+        let takes_rook = self.castling_rook(self.side(), short) == Some(to);
+        if goal || takes_rook { Ok(code) } else { Err(SanError::Illegal) }
+    }
+
+    fn resolve_pawn(
+        &self,
+        origins: SquareSet,
+        to: Square,
+        promotion: Option<Kind>,
+    ) -> Result<MoveCode, SanError> {
+        let side = self.side();
+        let (back, last_rank, double_rank): (i8, u8, u8) = match side {
+            Color::White => (-16, 7, 3),
+            Color::Black => (16, 0, 4),
+        };
+        let pawn = Piece::new(Kind::Pawn, side);
+        let is_pawn = |square: &Square| self.piece_at(*square) == Some(pawn) && origins.contains(*square);
+        let special = match promotion {
+            _ if (to.rank() == last_rank) != promotion.is_some() => {
+                return Err(if promotion.is_none() { SanError::PromotionMissing } else { SanError::Illegal });
+            }
+            Some(Kind::King | Kind::Pawn) => return Err(SanError::Illegal),
+            Some(kind) => Special::Promotion(Piece::new(kind, side)),
+            None => Special::Pawn,
+        };
+        let behind = to.offset(back);
+        let code = match self.piece_at(to) {
+            None if self.en_passant() == Some(to)
+                && behind.is_none_or(|square| !origins.contains(square)) =>
+            {
+                let victim = Piece::new(Kind::Pawn, side.other());
+                return self
+                    .one_legal([back - 1, back + 1].map(|step| to.offset(step).filter(is_pawn)), |from| {
+                        MoveCode::new(Special::EnPassant, from, to, pawn, Some(victim))
+                    });
+            }
+            None => {
+                let behind = behind.ok_or(SanError::Illegal)?;
+                if is_pawn(&behind) {
+                    MoveCode::new(special, behind, to, pawn, None)
+                } else if to.rank() == double_rank && self.piece_at(behind).is_none() {
+                    let from = behind.offset(back).filter(is_pawn).ok_or(SanError::Illegal)?;
+                    MoveCode::new(Special::DoubleStep, from, to, pawn, None)
+                } else {
+                    return Err(SanError::Illegal);
+                }
+            }
+            Some(captured) if captured.color() == side || captured.kind() == Kind::King => {
+                return Err(SanError::Illegal);
+            }
+            Some(captured) => {
+                return self
+                    .one_legal([back - 1, back + 1].map(|step| to.offset(step).filter(is_pawn)), |from| {
+                        MoveCode::new(special, from, to, pawn, Some(captured))
+                    });
+            }
+        };
+        if self.is_king_safe_after(code) { Ok(code) } else { Err(SanError::Illegal) }
+    }
+
+    /// The one legal move among those from the given squares.
+    #[inline]
+    fn one_legal(
+        &self,
+        squares: [Option<Square>; 2],
+        code: impl Fn(Square) -> MoveCode,
+    ) -> Result<MoveCode, SanError> {
+        let mut legal = squares.into_iter().flatten().map(code).filter(|&code| self.is_king_safe_after(code));
+        match (legal.next(), legal.next()) {
+            (None, _) => Err(SanError::Illegal),
+            (Some(code), None) => Ok(code),
+            (Some(_), Some(_)) => Err(SanError::Ambiguous),
+        }
+    }
+
+    /// Long algebraic text without a letter: the piece on the origin moves.
+    fn resolve_long(&self, origins: SquareSet, to: Square) -> Result<MoveCode, SanError> {
+        let mover = origins.first().and_then(|square| self.piece_at(square)).ok_or(SanError::Illegal)?;
+        match mover.kind() {
+            Kind::Pawn => self.resolve_pawn(origins, to, None),
+            kind => self.resolve_piece(kind, origins, to),
+        }
+    }
+
+    /// The SAN of a legal move of this position, with `+` or `#`.
+    ///
+    /// A null move is written `--`.
+    #[must_use]
+    pub fn san(&self, code: MoveCode) -> String {
+        let mut text = String::with_capacity(8);
+        match (code.special(), code.piece().map(Piece::kind)) {
+            (Special::CastleShort, _) => text.push_str("O-O"),
+            (Special::CastleLong, _) => text.push_str("O-O-O"),
+            (_, None) => text.push_str("--"),
+            (_, Some(kind)) => {
+                if kind != Kind::Pawn {
+                    text.push(kind.letter().into());
+                    self.push_origin(&mut text, kind, code);
+                } else if code.captured().is_some() {
+                    text.push(code.from().name()[0].into());
+                }
+                if code.captured().is_some() {
+                    text.push('x');
+                }
+                text.extend(code.to().name().map(char::from));
+                if let Some(piece) = code.promotion() {
+                    text.extend(['=', piece.kind().letter().into()]);
+                }
+            }
+        }
+        let mut after = self.clone();
+        if after.play(code).is_check() {
+            text.push(if after.has_legal_move() { '+' } else { '#' });
+        }
+        text
+    }
+
+    /// Adds as much of the origin as tells it from other pieces that could legally make the move.
+    fn push_origin(&self, text: &mut String, kind: Kind, code: MoveCode) {
+        let (from, to) = (code.from(), code.to());
+        let reach = ALL_MOVES[kind_index(kind)][usize::from(to.ordinal())];
+        let rivals: SquareSet = self
+            .squares_of(kind, self.side())
+            .and(reach)
+            .filter(|&square| {
+                square != from
+                    && (kind == Kind::Knight || is_open(&self.cells, square, to))
+                    && code.piece().is_some_and(|piece| {
+                        self.is_king_safe_after(MoveCode::new(
+                            code.special(),
+                            square,
+                            to,
+                            piece,
+                            code.captured(),
+                        ))
+                    })
+            })
+            .collect();
+        if rivals.is_empty() {
+            return;
+        }
+        let [file, rank] = from.name().map(char::from);
+        let same_file = !rivals.and(SquareSet::file(from.file())).is_empty();
+        let same_rank = !rivals.and(SquareSet::rank(from.rank())).is_empty();
+        if !same_file || same_rank {
+            text.push(file);
+        }
+        if same_file {
+            text.push(rank);
+        }
+    }
+}
