@@ -4,7 +4,9 @@
 //! | module | what lives there |
 //! |---|---|
 //! | [`board`] | the rules of chess on a 0x88 board: squares, pieces, move codes, generator, SAN, FEN, keys |
+//! | [`pgn`] | bytes to games: chunks, movetext tokens, tag pairs |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
 
 pub mod board;
+pub mod pgn;
 pub mod store;

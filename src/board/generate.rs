@@ -1,7 +1,7 @@
 //! The generator of pseudo-legal moves.
 
 use super::attack::{Cells, cell};
-use super::tables::{ALL_MOVES, Line, PAWN_ATTACKS_FROM, kind_index};
+use super::tables::{ALL_MOVES, PAWN_ATTACKS_FROM, kind_index};
 use super::{Color, Kind, MoveCode, Piece, Position, Special, Square, SquareSet};
 
 const PROMOTIONS: [Kind; 4] = [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen];

@@ -273,6 +273,11 @@ impl Position {
 
     /// Makes a move known to be legal, finds out whether it gives check and tells so in the code it gives back.
     #[inline]
+    #[doc(hidden)]
+    pub fn play_(&mut self, code: MoveCode) -> MoveCode {
+        self.play(code)
+    }
+    #[inline]
     pub(crate) fn play(&mut self, code: MoveCode) -> MoveCode {
         self.update(code);
         self.in_check = self.gave_check(code);

@@ -45,6 +45,7 @@ impl San {
     fn parse(token: &[u8]) -> Result<Self, SanError> {
         let token = trim_suffix(token);
         match token {
+            [0xe2, 0x99, figurine @ 0x94..=0x9f, rest @ ..] => Self::parse_figurine(*figurine, rest),
             [b'a'..=b'h', b'1'..=b'8'] => Self::simple(None, ANYWHERE, token),
             [b'N' | b'B' | b'R' | b'Q' | b'K', b'a'..=b'h', b'1'..=b'8'] => {
                 Self::simple(Kind::from_letter(token[0]), ANYWHERE, &token[1..])
@@ -71,6 +72,15 @@ impl San {
             b"--" | b"Z0" | b"0000" | b"@@@@" => Ok(Self::Null),
             _ => Err(SanError::Unreadable),
         }
+    }
+
+    /// A move whose piece is a Unicode chess symbol, U+2654 to U+265F, in the order king, queen, rook, bishop, knight, pawn.
+    fn parse_figurine(figurine: u8, rest: &[u8]) -> Result<Self, SanError> {
+        let mut token = [0; 12];
+        let len = rest.len() + 1;
+        token[0] = b"KQRBNP"[usize::from(figurine - 0x94) % 6];
+        token.get_mut(1..len).ok_or(SanError::Unreadable)?.copy_from_slice(rest);
+        Self::parse_general(&token[..len])
     }
 
     fn parse_general(token: &[u8]) -> Result<Self, SanError> {
@@ -134,6 +144,12 @@ fn split_promotion(token: &[u8]) -> Result<(Option<Kind>, &[u8]), SanError> {
 }
 
 impl Position {
+    /// Whether a text has the form of a move, in whatever position.
+    #[must_use]
+    pub fn is_san(token: &[u8]) -> bool {
+        San::parse(token).is_ok()
+    }
+
     /// Finds the legal move that a SAN text means here. Lax forms are read too: `0-0`, `e8Q`, `e2e4`, `Ng1-f3`, `Pe4`,
     /// `exd6e.p.`, more disambiguation than needed, wrong or missing `+` and `#`, UCI.
     ///

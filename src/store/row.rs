@@ -1,6 +1,6 @@
 //! The rows that the bulk load writes, as batches that are filled, written and reused.
 
-use crate::board::{MoveCode, PositionKey};
+use crate::board::{GameResult, MoveCode, PositionKey};
 
 /// A game's number in the database: 1, 2, 3 … in input order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,33 +113,6 @@ impl Text {
     #[must_use]
     pub fn of(self, text: &str) -> &str {
         &text[self.start as usize..][..self.len as usize]
-    }
-}
-
-/// How a game ended, as its PGN says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum GameResult {
-    /// `1-0`
-    White,
-    /// `0-1`
-    Black,
-    /// `1/2-1/2`
-    Draw,
-    /// `*`: in progress, abandoned or unknown.
-    #[default]
-    Unknown,
-}
-
-impl GameResult {
-    /// The PGN token.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::White => "1-0",
-            Self::Black => "0-1",
-            Self::Draw => "1/2-1/2",
-            Self::Unknown => "*",
-        }
     }
 }
 

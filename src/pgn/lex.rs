@@ -1,0 +1,433 @@
+//! Movetext to tokens.
+
+use memchr::{memchr, memchr2};
+
+use super::split::{is_blank, starts_tag_pair};
+use crate::board::GameResult;
+
+/// What stands in movetext, as far as the main line goes: move numbers, comments, NAGs, annotation signs and variations are
+/// passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Token<'a> {
+    /// Something that may be a move.
+    Move(&'a [u8]),
+    /// A result: the game ends.
+    Result(GameResult),
+    /// A word that is no part of movetext.
+    Junk(&'a [u8]),
+    /// A comment that has no end before the game's.
+    UnclosedComment,
+    /// A variation that has no end before the game's.
+    UnclosedVariation,
+    /// A `)` or `}` that closes nothing.
+    StrayClosing,
+    /// A tag pair at the start of a line: another game begins, without a blank line between.
+    TagPair,
+    /// The end of the text.
+    End,
+}
+
+/// What a byte can begin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Blank,
+    LineEnd,
+    Digit,
+    Move,
+    Sign,
+    Dollar,
+    OpenBrace,
+    OpenParenthesis,
+    Closing,
+    Semicolon,
+    Star,
+    Bracket,
+    Dash,
+    High,
+    Other,
+}
+
+static CLASSES: [Class; 256] = {
+    let mut table = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'\n' | b'\r' => Class::LineEnd,
+            0..=b' ' => Class::Blank,
+            b'0'..=b'9' => Class::Digit,
+            b'a'..=b'h' | b'K' | b'Q' | b'R' | b'B' | b'N' | b'P' | b'O' | b'o' | b'Z' | b'@' => Class::Move,
+            b'.' | b'!' | b'?' | b'+' | b'#' | b'=' | b'/' | b'\\' | b'<' | b'>' | b',' | b'|' | b'~'
+            | b'\'' => Class::Sign,
+            b'$' => Class::Dollar,
+            b'{' => Class::OpenBrace,
+            b'(' => Class::OpenParenthesis,
+            b')' | b'}' => Class::Closing,
+            b';' => Class::Semicolon,
+            b'*' => Class::Star,
+            b'[' | b']' => Class::Bracket,
+            b'-' => Class::Dash,
+            0x80..=0xff => Class::High,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    table
+};
+
+/// Whether a byte goes on with a word that a move's first byte began.
+static IN_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let letter = byte as u8;
+        table[byte] = letter.is_ascii_alphanumeric()
+            || matches!(letter, b'-' | b'=' | b'+' | b'#' | b':' | b'/' | b'@' | b'_');
+        byte += 1;
+    }
+    table
+};
+
+/// Reads the tokens of one game's movetext.
+#[derive(Clone, Debug)]
+pub struct Lexer<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+impl<'a> Lexer<'a> {
+    /// A lexer for `text` from byte `at` on. The text before is looked at only to tell whether a line begins.
+    #[must_use]
+    pub const fn new(text: &'a [u8], at: usize) -> Self {
+        Self { text, at }
+    }
+
+    /// The offset of the next byte to be read.
+    #[must_use]
+    pub const fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// The next token.
+    #[inline]
+    pub fn next_token(&mut self) -> Token<'a> {
+        loop {
+            let Some(&byte) = self.text.get(self.at) else { return Token::End };
+            match CLASSES[usize::from(byte)] {
+                Class::Blank | Class::Sign => self.at += 1,
+                Class::Move => return Token::Move(self.word()),
+                Class::Digit => {
+                    if let Some(token) = self.number() {
+                        return token;
+                    }
+                }
+                Class::OpenBrace => match memchr(b'}', &self.text[self.at..]) {
+                    Some(length) => self.at += length + 1,
+                    None => return self.unclosed(Token::UnclosedComment),
+                },
+                Class::LineEnd => {
+                    self.at += 1;
+                    if self.starts_line() {
+                        return Token::TagPair;
+                    }
+                }
+                _ => {
+                    if let Some(token) = self.rare(byte) {
+                        return token;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Looks at the start of a line: passes over a `%` line and a byte order mark, tells whether a tag pair begins.
+    #[inline]
+    fn starts_line(&mut self) -> bool {
+        match self.text.get(self.at) {
+            Some(b'%') => {
+                self.skip_line();
+                false
+            }
+            Some(0xef) if self.text[self.at..].starts_with(BOM) => {
+                self.at += BOM.len();
+                starts_tag_pair(&self.text[self.at..])
+            }
+            Some(b'[') => starts_tag_pair(&self.text[self.at..]),
+            _ => false,
+        }
+    }
+
+    #[inline(never)]
+    fn rare(&mut self, byte: u8) -> Option<Token<'a>> {
+        match CLASSES[usize::from(byte)] {
+            Class::Semicolon => self.skip_line(),
+            Class::Dollar => {
+                self.at += 1;
+                while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
+                    self.at += 1;
+                }
+            }
+            Class::OpenParenthesis => {
+                if !self.skip_variation() {
+                    return Some(Token::UnclosedVariation);
+                }
+            }
+            Class::Closing => {
+                self.at += 1;
+                return Some(Token::StrayClosing);
+            }
+            Class::Star => {
+                self.at += 1;
+                return Some(Token::Result(GameResult::Unknown));
+            }
+            Class::Bracket => self.at += 1,
+            Class::Dash if self.text[self.at..].starts_with(b"--") => {
+                self.at += 2;
+                return Some(Token::Move(b"--"));
+            }
+            Class::Dash => self.at += 1,
+            Class::High => return self.high(),
+            _ => return Some(Token::Junk(self.word())),
+        }
+        None
+    }
+
+    /// A word that begins with a byte above 127: a figurine move, a sign, a result with a half sign, or junk.
+    fn high(&mut self) -> Option<Token<'a>> {
+        let rest = &self.text[self.at..];
+        match rest {
+            [0xe2, 0x99, 0x94..=0x9f, ..] => Some(Token::Move(self.wide_word())),
+            // A no-break space, a byte order mark, an ellipsis, an en dash.
+            [0xc2, 0xa0, ..] => self.pass(2),
+            [0xef, 0xbb, 0xbf, ..] => {
+                self.at += BOM.len();
+                starts_tag_pair(&self.text[self.at..]).then_some(Token::TagPair)
+            }
+            [0xe2, 0x80, ..] | [0xe2, 0x86..=0xaf, _, ..] => self.pass(3),
+            [0xc2, 0xb1, ..] => self.pass(2),
+            _ => {
+                let word = self.wide_word();
+                Some(GameResult::parse(word).map_or(Token::Junk(word), Token::Result))
+            }
+        }
+    }
+
+    fn pass(&mut self, bytes: usize) -> Option<Token<'a>> {
+        self.at += bytes;
+        None
+    }
+
+    fn skip_line(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+    }
+
+    fn unclosed(&mut self, token: Token<'a>) -> Token<'a> {
+        self.at = self.text.len();
+        token
+    }
+
+    /// Takes the word that begins here, bytes above 127 included.
+    fn wide_word(&mut self) -> &'a [u8] {
+        let rest = &self.text[self.at..];
+        let in_word = |byte: &&u8| IN_WORD[usize::from(**byte)] || !byte.is_ascii();
+        let word = &rest[..rest.iter().take_while(in_word).count()];
+        self.at += word.len();
+        word
+    }
+
+    /// Takes the word that begins here, at least one byte.
+    #[inline]
+    fn word(&mut self) -> &'a [u8] {
+        let start = self.at;
+        self.at += 1;
+        while let Some(&byte) = self.text.get(self.at) {
+            if !IN_WORD[usize::from(byte)] {
+                if matches!(byte, b'(' | b'.') {
+                    self.at += word_tail(&self.text[start..self.at], &self.text[self.at..]);
+                }
+                break;
+            }
+            self.at += 1;
+        }
+        &self.text[start..self.at]
+    }
+
+    /// A number: of a move (passed over), or a result, castling with zeros, or a null move.
+    #[inline]
+    fn number(&mut self) -> Option<Token<'a>> {
+        let start = self.at;
+        let mut end = start + 1;
+        while self.text.get(end).is_some_and(u8::is_ascii_digit) {
+            end += 1;
+        }
+        match self.text.get(end) {
+            Some(b'-' | b'/' | b':' | 0x80..=0xff) => self.number_word(start, end),
+            _ if self.text[start] == b'0' && matches!(&self.text[start..end], b"00" | b"000" | b"0000") => {
+                self.at = end;
+                Some(Token::Move(&self.text[start..end]))
+            }
+            _ => {
+                self.at = end;
+                None
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn number_word(&mut self, start: usize, end: usize) -> Option<Token<'a>> {
+        let word = self.wide_word();
+        if let Some(result) = GameResult::parse(word) {
+            return Some(Token::Result(result));
+        }
+        if word.starts_with(b"0-0") {
+            return Some(Token::Move(word));
+        }
+        // A move number with something after it that is none of these.
+        self.at = end.max(start + 1);
+        None
+    }
+
+    /// Passes over a variation with all that is nested in it. Gives back whether it is closed.
+    fn skip_variation(&mut self) -> bool {
+        let mut depth = 0_usize;
+        while let Some(&byte) = self.text.get(self.at) {
+            self.at += 1;
+            match byte {
+                b'(' => depth += 1,
+                b')' if depth == 1 => return true,
+                b')' => depth -= 1,
+                b'{' => match memchr(b'}', &self.text[self.at..]) {
+                    Some(length) => self.at += length + 1,
+                    None => self.at = self.text.len(),
+                },
+                b';' => self.skip_line(),
+                b'\n' | b'\r' if self.starts_line() => {
+                    // The game ends here; what comes next is read as the start of a line again.
+                    self.at -= 1;
+                    return false;
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+/// How many bytes after a word still belong to it: the rest of `e8(Q)` or `exd6e.p.`.
+#[cold]
+fn word_tail(word: &[u8], rest: &[u8]) -> usize {
+    match rest {
+        [b'(', b'Q' | b'R' | b'B' | b'N', b')', ..] if matches!(word, [.., b'a'..=b'h', b'1' | b'8']) => 3,
+        [b'.', b'p', b'.', ..] if word.ends_with(b"e") => 3,
+        [b'.', b'p', ..] if word.ends_with(b"e") => 2,
+        _ => 0,
+    }
+}
+
+/// Whether a word that cannot be read as a move seems to be meant as one: it names a square, castles, or has no other letters
+/// than moves have. Anything else is a remark and may be passed over.
+#[must_use]
+pub fn looks_like_move(word: &[u8]) -> bool {
+    let names_square = word.windows(2).any(|pair| matches!(pair, [b'a'..=b'h', b'1'..=b'8']));
+    let letters = |byte: &u8| matches!(byte, b'a'..=b'h' | b'1'..=b'8' | b'x' | b'-' | b'=' | b'+' | b'#' | b'K' | b'Q' | b'R' | b'B' | b'N' | b'P' | b'O' | b'0');
+    names_square || (word.len() > 1 && !is_remark(word) && word.iter().all(letters))
+}
+
+/// En-passant remarks that stand apart from their move.
+fn is_remark(word: &[u8]) -> bool {
+    matches!(word, b"e.p." | b"e.p" | b"ep")
+}
+
+/// The offset of the first byte from `at` on that is neither blank nor part of a byte order mark.
+#[must_use]
+pub(super) fn skip_blanks(text: &[u8], mut at: usize) -> usize {
+    loop {
+        at += text[at..].iter().take_while(|&&byte| is_blank(byte)).count();
+        if !text[at..].starts_with(BOM) {
+            return at;
+        }
+        at += BOM.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<String> {
+        let mut lexer = Lexer::new(text.as_bytes(), 0);
+        let mut tokens = Vec::new();
+        loop {
+            match lexer.next_token() {
+                Token::End => return tokens,
+                Token::Move(word) => tokens.push(String::from_utf8_lossy(word).into_owned()),
+                Token::Junk(word) => tokens.push(format!("junk:{}", String::from_utf8_lossy(word))),
+                Token::Result(result) => tokens.push(format!("result:{}", result.as_str())),
+                other => {
+                    tokens.push(format!("{other:?}"));
+                    if other == Token::TagPair {
+                        return tokens;
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn spacing_numbers_and_dots_do_not_matter() {
+        let expected = ["e4", "e5", "Nf3", "Nc6", "result:1-0"];
+        for text in [
+            "1. e4 e5 2. Nf3 Nc6 1-0",
+            "1.e4 e5 2.Nf3 Nc6 1-0",
+            "1 e4 e5 2 Nf3 Nc6 1-0",
+            "e4 e5\r\nNf3\tNc6\n1-0",
+            "1. e4 1... e5 2 . Nf3 2\u{2026} Nc6 1-0",
+            "1.\ne4\n1...e5 2.Nf3\u{a0}Nc6 1-0",
+        ] {
+            assert_eq!(tokens(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn comments_nags_and_variations_are_passed_over() {
+        let text =
+            "1. e4! {a ( ; 1-0 } $1 (1. d4 (1. c4 {)} ) d5 ; ) not yet\n) e5?! ; } 2. d4\n2. Nf3 $255 !? *";
+        assert_eq!(tokens(text), ["e4", "e5", "Nf3", "result:*"]);
+        assert_eq!(tokens("1. e4 {; not a line} e5"), ["e4", "e5"]);
+        assert_eq!(tokens("1. e4\n% d5 hidden\ne5 % 2. d4"), ["e4", "e5", "junk:%", "d4"]);
+    }
+
+    #[test]
+    fn what_is_left_open_is_told() {
+        assert_eq!(tokens("1. e4 { never"), ["e4", "UnclosedComment"]);
+        assert_eq!(tokens("1. e4 (1. d4 { in } d5"), ["e4", "UnclosedVariation"]);
+        assert_eq!(tokens("1. e4 ) e5 }"), ["e4", "StrayClosing", "e5", "StrayClosing"]);
+        assert_eq!(tokens("1. e4 (d4\n[Event \"b\"]"), ["e4", "UnclosedVariation", "TagPair"]);
+        assert_eq!(tokens("1. e4\n[Event \"b\"]"), ["e4", "TagPair"]);
+        assert_eq!(tokens("1. e4\n[%clk 1]"), ["e4", "junk:%clk"]);
+    }
+
+    #[test]
+    fn results_castling_and_null_moves_are_told_from_numbers() {
+        assert_eq!(tokens("12. 0-0 0-0-0+ 13. -- Z0"), ["0-0", "0-0-0+", "--", "Z0"]);
+        assert_eq!(tokens("1/2-1/2"), ["result:1/2-1/2"]);
+        assert_eq!(
+            tokens("½-½ 1:0 1\u{2013}0 1/2"),
+            ["result:1/2-1/2", "result:1-0", "result:1-0", "result:1/2-1/2"]
+        );
+        assert_eq!(tokens("10000. e4"), ["e4"]);
+        assert_eq!(tokens("e8(Q) exd6e.p. e8/Q+ exd6 e.p."), ["e8(Q)", "exd6e.p.", "e8/Q+", "exd6", "e.p."]);
+    }
+
+    #[test]
+    fn remarks_are_told_from_misread_moves() {
+        for word in ["Sf3", "e4e5d", "exd", "Nf", "Kg9e4"] {
+            assert!(looks_like_move(word.as_bytes()), "{word}");
+        }
+        for word in ["hello", "N", "mate", "e.p.", "ep", "D", "check"] {
+            assert!(!looks_like_move(word.as_bytes()), "{word}");
+        }
+    }
+}

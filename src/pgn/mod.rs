@@ -1,0 +1,13 @@
+//! PGN text to games: splitting, movetext tokens, tag pairs.
+//!
+//! Parsing works on bytes; nothing here knows of files or of the rules of chess beyond the form of a move.
+
+mod lex;
+mod reader;
+mod split;
+mod tags;
+
+pub use lex::{Lexer, Token, looks_like_move};
+pub use reader::{FrameProblem, Reader};
+pub use split::{chunks, next_boundary, starts_tag_pair};
+pub use tags::{TagPair, decode};

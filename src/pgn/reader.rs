@@ -1,0 +1,218 @@
+//! Text to games, one after the other.
+
+use super::lex::{Lexer, Token, skip_blanks};
+use super::split::next_boundary;
+use super::tags::{TagPair, read_tag};
+
+/// Something wrong in a game's frame; the game goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameProblem {
+    /// A tag pair's line ended before it was closed.
+    UnclosedTag {
+        /// Where the tag pair begins.
+        offset: usize,
+    },
+    /// Text that belongs to no game.
+    Outside {
+        /// Where it begins.
+        offset: usize,
+    },
+}
+
+/// Reads the games of a text that begins with a game (a whole file, or a chunk of one).
+///
+/// [`next_game`](Self::next_game) goes to the next game and reads its tags; [`next_token`](Self::next_token) then gives its
+/// movetext. What is not read of a game is passed over.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    text: &'a [u8],
+    lexer: Lexer<'a>,
+    /// The next boundary that can be told locally: no game goes beyond it.
+    limit: usize,
+    in_game: bool,
+    start: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader at the start of `text`.
+    #[must_use]
+    pub fn new(text: &'a [u8]) -> Self {
+        let limit = next_boundary(text, 0);
+        Self { text, lexer: Lexer::new(&text[..limit], 0), limit, in_game: false, start: 0 }
+    }
+
+    /// Where the present game's text begins, in bytes.
+    #[must_use]
+    pub const fn game_start(&self) -> usize {
+        self.start
+    }
+
+    /// How far the text has been read, in bytes.
+    #[must_use]
+    pub const fn offset(&self) -> usize {
+        self.lexer.offset()
+    }
+
+    /// Goes to the next game and puts its tag pairs into `tags`, emptied first, in the order of the text.
+    /// Gives back `false` at the end of the text.
+    pub fn next_game(&mut self, tags: &mut Vec<TagPair<'a>>, problems: &mut Vec<FrameProblem>) -> bool {
+        while self.in_game {
+            self.next_token();
+        }
+        tags.clear();
+        loop {
+            let at = skip_blanks(&self.text[..self.limit], self.lexer.offset());
+            if at == self.limit {
+                if self.limit == self.text.len() {
+                    return false;
+                }
+                self.limit = next_boundary(self.text, self.limit);
+                self.lexer = Lexer::new(&self.text[..self.limit], at);
+                continue;
+            }
+            self.lexer = Lexer::new(&self.text[..self.limit], at);
+            if self.read_tags(tags, problems) || self.find_untagged_game(problems) {
+                self.in_game = true;
+                return true;
+            }
+        }
+    }
+
+    /// Reads tag pairs until something else stands there. Gives back whether there was one.
+    fn read_tags(&mut self, tags: &mut Vec<TagPair<'a>>, problems: &mut Vec<FrameProblem>) -> bool {
+        let text = &self.text[..self.limit];
+        self.start = self.lexer.offset();
+        let mut end = self.start;
+        loop {
+            let at = skip_blanks(text, end);
+            let starts_line = at == self.start || matches!(text[at - 1], b'\n' | b'\r');
+            if starts_line && text[at..].starts_with(b"%") {
+                end = at + memchr::memchr2(b'\n', b'\r', &text[at..]).unwrap_or(text.len() - at);
+                continue;
+            }
+            let Some(tag) = read_tag(text, at) else { break };
+            if is_next_game(tags, &tag.pair, &text[end..at]) {
+                break;
+            }
+            if tag.unclosed {
+                problems.push(FrameProblem::UnclosedTag { offset: at });
+            }
+            tags.push(tag.pair);
+            end = tag.end;
+        }
+        self.lexer = Lexer::new(text, end);
+        !tags.is_empty()
+    }
+
+    /// Looks for moves before the next tag pair. Gives back whether there are any: then a game without tags begins.
+    fn find_untagged_game(&mut self, problems: &mut Vec<FrameProblem>) -> bool {
+        let offset = self.lexer.offset();
+        let mut outside = false;
+        loop {
+            let before = self.lexer.clone();
+            match self.lexer.next_token() {
+                Token::Move(word) if crate::board::Position::is_san(word) => {
+                    if outside {
+                        problems.push(FrameProblem::Outside { offset });
+                    }
+                    self.start = before.offset();
+                    self.start = skip_blanks(&self.text[..self.limit], self.start);
+                    self.lexer = before;
+                    return true;
+                }
+                Token::End | Token::TagPair => {
+                    if outside {
+                        problems.push(FrameProblem::Outside { offset });
+                    }
+                    return false;
+                }
+                Token::Result(_) => {}
+                _ => outside = true,
+            }
+        }
+    }
+
+    /// The next token of the present game; `End` after its last.
+    #[inline]
+    pub fn next_token(&mut self) -> Token<'a> {
+        if !self.in_game {
+            return Token::End;
+        }
+        let token = self.lexer.next_token();
+        if matches!(token, Token::Result(_) | Token::End | Token::TagPair) {
+            self.in_game = false;
+            if token == Token::TagPair {
+                return Token::End;
+            }
+        }
+        token
+    }
+}
+
+/// Whether a tag pair begins another game right after the tags of one without moves: an `Event` tag after a blank line where
+/// there has been one.
+fn is_next_game(tags: &[TagPair<'_>], tag: &TagPair<'_>, between: &[u8]) -> bool {
+    let is_event = |name: &[u8]| name.eq_ignore_ascii_case(b"Event");
+    let lines = between.iter().filter(|&&byte| byte == b'\n').count();
+    let lines = lines.max(between.iter().filter(|&&byte| byte == b'\r').count());
+    lines > 1 && is_event(tag.name) && tags.iter().any(|tag| is_event(tag.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tag values and moves of each game, and the number of problems.
+    fn games(text: &[u8]) -> (Vec<(Vec<String>, Vec<String>)>, usize) {
+        let mut reader = Reader::new(text);
+        let (mut tags, mut problems, mut games) = (Vec::new(), Vec::new(), Vec::new());
+        while reader.next_game(&mut tags, &mut problems) {
+            let mut moves = Vec::new();
+            loop {
+                match reader.next_token() {
+                    Token::Move(word) => moves.push(String::from_utf8_lossy(word).into_owned()),
+                    Token::End | Token::Result(_) => break,
+                    _ => {}
+                }
+            }
+            games.push((tags.iter().map(|tag| tag.text().into_owned()).collect(), moves));
+        }
+        (games, problems.len())
+    }
+
+    fn shape(text: &str) -> Vec<(usize, usize)> {
+        games(text.as_bytes()).0.iter().map(|(tags, moves)| (tags.len(), moves.len())).collect()
+    }
+
+    #[test]
+    fn games_are_told_apart_with_and_without_blank_lines_and_results() {
+        assert_eq!(shape(""), []);
+        assert_eq!(shape(" \n\n"), []);
+        assert_eq!(shape("[Event \"a\"]\n\n1. e4 e5 1-0\n\n[Event \"b\"]\n\n1. d4 *\n"), [(1, 2), (1, 1)]);
+        assert_eq!(shape("[Event \"a\"]\n1. e4 e5 1-0\n[Event \"b\"]\n1. d4 *\n"), [(1, 2), (1, 1)]);
+        assert_eq!(shape("[Event \"a\"]\n1. e4 e5\n[Event \"b\"]\n1. d4"), [(1, 2), (1, 1)]);
+        assert_eq!(shape("[Event \"a\"][Site \"b\"] 1. e4 *"), [(2, 1)]);
+        assert_eq!(shape("[Event \"a\"]\n\n[Event \"b\"]\n\n"), [(1, 0), (1, 0)]);
+        assert_eq!(shape("[Event \"a\"]\n\n[Site \"b\"]\n\n1. e4 *"), [(2, 1)]);
+        assert_eq!(shape("1. e4 e5 1-0 1. d4 d5 0-1"), [(0, 2), (0, 2)]);
+        assert_eq!(shape("[Event \"a\"]\n\n1. e4\n\n\ne5 *"), [(1, 2)]);
+        assert_eq!(shape("[Event \"a\"]\r\r1. e4 *\r\r[Event \"b\"]\r\r1. d4 d5 *\r"), [(1, 1), (1, 2)]);
+        assert_eq!(
+            shape("\u{feff}[Event \"a\"]\n\n1. e4 *\n\n\u{feff}[Event \"b\"]\n\n1. d4 d5 *\n"),
+            [(1, 1), (1, 2)]
+        );
+    }
+
+    #[test]
+    fn an_unclosed_comment_does_not_swallow_the_next_game() {
+        assert_eq!(shape("[Event \"a\"]\n\n1. e4 {open\n\n[Event \"b\"]\n\n1. d4 *\n"), [(1, 1), (1, 1)]);
+        assert_eq!(shape("[Event \"a\"]\n\n1. e4 {\n[Event \"in\"]\n} e5 *\n"), [(1, 2)]);
+    }
+
+    #[test]
+    fn text_between_games_is_reported_and_makes_no_game() {
+        let text = b"From: somebody\n\n[Event \"a\"]\n\n1. e4 *\n\nbye now\n\n[Event \"b\"]\n\n1. d4 *\n";
+        let (found, problems) = games(text);
+        assert_eq!((found.len(), problems), (2, 2));
+    }
+}

@@ -1,0 +1,118 @@
+//! Where one game ends and the next begins, told locally.
+
+use memchr::memmem;
+
+/// Whether a byte is white space or another control character: between tokens, these mean nothing.
+#[inline]
+pub(super) const fn is_blank(byte: u8) -> bool {
+    byte <= b' '
+}
+
+/// Whether a tag pair begins here: `[Name "`.
+#[must_use]
+pub fn starts_tag_pair(text: &[u8]) -> bool {
+    let Some((b'[', rest)) = text.split_first() else { return false };
+    let rest = rest.trim_ascii_start();
+    let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let rest = &rest[name..];
+    let blanks = rest.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+    name > 0 && rest.get(blanks) == Some(&b'"')
+}
+
+/// The first game boundary after `from`, or the end of the text.
+///
+/// A boundary is a tag-pair line after a blank line, where the nearest non-blank line before it is not itself a tag
+/// pair. It can be told from the text around it alone, so cutting anywhere gives the same games as reading from the start.
+#[must_use]
+pub fn next_boundary(text: &[u8], from: usize) -> usize {
+    let Some(rest) = text.get(from..) else { return text.len() };
+    memmem::find_iter(rest, b"\n[")
+        .map(|found| from + found + 1)
+        .find(|&at| starts_tag_pair(&text[at..]) && follows_a_game(&text[..at]))
+        .unwrap_or(text.len())
+}
+
+/// Whether the text before a tag pair ends in a blank line, and its last non-blank line is no tag pair.
+fn follows_a_game(before: &[u8]) -> bool {
+    let Some(last) = before.iter().rposition(|&byte| !is_blank(byte)) else { return false };
+    if memchr::memchr_iter(b'\n', &before[last..]).nth(1).is_none() {
+        return false;
+    }
+    let line = memchr::memrchr(b'\n', &before[..last]).map_or(0, |newline| newline + 1);
+    !starts_tag_pair(before[line..].trim_ascii_start())
+}
+
+/// Cuts a text into chunks of whole games, each of about `size` bytes or one game, whichever is longer.
+///
+/// Gives byte ranges that follow each other from the start of the text to its end.
+pub fn chunks(text: &[u8], size: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        if start == text.len() {
+            return None;
+        }
+        let end = next_boundary(text, start.saturating_add(size.max(1)).min(text.len()) - 1);
+        let chunk = start..end;
+        start = end;
+        Some(chunk)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_tag_pair_after_movetext_and_a_blank_line_is_a_boundary() {
+        let text = b"[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. d4 *\n";
+        assert_eq!(next_boundary(text, 0), 22);
+        assert_eq!(next_boundary(text, 22), text.len());
+    }
+
+    #[test]
+    fn tags_after_tags_and_tags_without_a_blank_line_are_none() {
+        for text in [
+            &b"[Event \"a\"]\n\n[Site \"b\"]\n\n"[..],
+            b"1. e4 { from a mail:\n[Event \"no game\"]\n} e5 *\n",
+            b"1. e4 *\n\n[%clk 0:01]\n",
+            b"\n\n\n[Event \"first\"]\n",
+        ] {
+            assert_eq!(next_boundary(text, 0), text.len(), "{}", text.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn tag_pairs_are_told_from_other_brackets() {
+        for tag in [&b"[Event \"x\"]"[..], b"[ White\t\"\"]", b"[A\"x\"]"] {
+            assert!(starts_tag_pair(tag));
+        }
+        for other in [&b"[%clk 1]"[..], b"[Event x]", b"[\"x\"]", b"[Event\n\"x\"]", b"x", b""] {
+            assert!(!starts_tag_pair(other), "{}", other.escape_ascii());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_of_any_size_cut_at_boundaries_of_the_whole(
+            parts in proptest::collection::vec(0..8usize, 0..60),
+            size in 1..200usize,
+        ) {
+            let pieces: [&[u8]; 8] = [b"[Event \"a\"]\n", b"\n", b"1. e4 e5 *\n", b"{ open ", b"} ", b" \r\n", b"[W \"", b"[x]\n"];
+            let text: Vec<u8> = parts.iter().flat_map(|&part| pieces[part].to_vec()).collect();
+            let mut boundaries = vec![0];
+            while *boundaries.last().unwrap() < text.len() {
+                let next = next_boundary(&text, *boundaries.last().unwrap());
+                boundaries.push(next);
+            }
+            let mut end = 0;
+            for chunk in chunks(&text, size) {
+                prop_assert_eq!(chunk.start, end);
+                prop_assert!(chunk.end > chunk.start);
+                prop_assert!(boundaries.contains(&chunk.start));
+                end = chunk.end;
+            }
+            prop_assert_eq!(end, text.len());
+        }
+    }
+}

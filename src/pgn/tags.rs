@@ -1,0 +1,143 @@
+//! Tag pairs.
+
+use std::borrow::Cow;
+
+use super::split::{is_blank, starts_tag_pair};
+
+/// A tag pair as it stands in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagPair<'a> {
+    /// Its name.
+    pub name: &'a [u8],
+    /// Its value, backslashes included.
+    pub value: &'a [u8],
+    /// Where it begins, in bytes from the start of the text.
+    pub offset: usize,
+}
+
+impl<'a> TagPair<'a> {
+    /// The value as text: escapes taken out; UTF-8, or else Windows-1252 (of which Latin-1 is a part).
+    #[must_use]
+    pub fn text(&self) -> Cow<'a, str> {
+        let text = decode(self.value);
+        if !text.contains('\\') {
+            return text;
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut letters = text.chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '\\' => match letters.next() {
+                    Some(escaped @ ('"' | '\\')) => out.push(escaped),
+                    Some(other) => out.extend(['\\', other]),
+                    None => out.push('\\'),
+                },
+                _ => out.push(letter),
+            }
+        }
+        Cow::Owned(out)
+    }
+}
+
+/// What was read of a tag pair, and what was wrong with it.
+pub(super) struct ReadTag<'a> {
+    pub(super) pair: TagPair<'a>,
+    /// The offset after it.
+    pub(super) end: usize,
+    /// Its line ended before a quote and a bracket closed it.
+    pub(super) unclosed: bool,
+}
+
+/// Reads the tag pair that begins at `offset`, if one does. Its value ends at a quote before `]`, or with the line.
+pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
+    if !starts_tag_pair(&text[offset..]) {
+        return None;
+    }
+    let name_at = offset + 1 + text[offset + 1..].iter().take_while(|&&byte| is_blank(byte)).count();
+    let name_len = text[name_at..].iter().take_while(|&&byte| !is_blank(byte) && byte != b'"').count();
+    let name = &text[name_at..name_at + name_len];
+    let start = name_at + name_len + memchr::memchr(b'"', &text[name_at + name_len..])? + 1;
+    let mut at = start;
+    loop {
+        match memchr::memchr3(b'"', b'\n', b'\r', &text[at..]).map(|found| at + found) {
+            Some(quote) if text[quote] == b'"' => {
+                let rest = &text[quote + 1..];
+                let blanks = rest.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+                let escaped =
+                    text[start..quote].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1;
+                if rest.get(blanks) == Some(&b']') && !(escaped && has_later_close(&rest[blanks..])) {
+                    let pair = TagPair { name, value: &text[start..quote], offset };
+                    return Some(ReadTag { pair, end: quote + 1 + blanks + 1, unclosed: false });
+                }
+                at = quote + 1;
+            }
+            line_end => {
+                let end = line_end.unwrap_or(text.len());
+                let value = text[start..end].trim_ascii_end();
+                let value = value.strip_suffix(b"]").unwrap_or(value).trim_ascii_end();
+                let value = value.strip_suffix(b"\"").unwrap_or(value);
+                return Some(ReadTag { pair: TagPair { name, value, offset }, end, unclosed: true });
+            }
+        }
+    }
+}
+
+/// Whether the line goes on to another quote and bracket: then an escaped quote before a bracket is part of the value.
+fn has_later_close(rest: &[u8]) -> bool {
+    let line = &rest[..memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len())];
+    memchr::memmem::find(line, b"\"]").is_some()
+}
+
+/// Bytes as text: UTF-8, or else Windows-1252, whose five unassigned bytes are the control characters of Latin-1.
+#[must_use]
+pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(bytes.iter().map(|&byte| windows_1252(byte)).collect()),
+    }
+}
+
+fn windows_1252(byte: u8) -> char {
+    const HIGH: [char; 32] = [
+        '\u{20ac}', '\u{81}', '\u{201a}', '\u{0192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}',
+        '\u{02c6}', '\u{2030}', '\u{0160}', '\u{2039}', '\u{0152}', '\u{8d}', '\u{017d}', '\u{8f}', '\u{90}',
+        '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', '\u{2022}', '\u{2013}', '\u{2014}', '\u{02dc}',
+        '\u{2122}', '\u{0161}', '\u{203a}', '\u{0153}', '\u{9d}', '\u{017e}', '\u{0178}',
+    ];
+    match byte {
+        0x80..=0x9f => HIGH[usize::from(byte - 0x80)],
+        _ => char::from(byte),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &[u8]) -> (String, bool) {
+        let tag = read_tag(text, 0).unwrap();
+        (tag.pair.text().into_owned(), tag.unclosed)
+    }
+
+    #[test]
+    fn values_are_read_as_people_write_them() {
+        let ok = |text: &str| (text.to_owned(), false);
+        assert_eq!(value(b"[White \"Tal, Mikhail\"]\n"), ok("Tal, Mikhail"));
+        assert_eq!(value(br#"[White "A \"The Cat\" B"]"#), ok(r#"A "The Cat" B"#));
+        assert_eq!(value(br#"[White "A "The Cat" B"]"#), ok(r#"A "The Cat" B"#));
+        assert_eq!(value(br#"[Black "back\\slash"]"#), ok(r"back\slash"));
+        assert_eq!(value(br#"[Black "slash\"]"#), ok("slash\\"));
+        assert_eq!(value(br#"[A"x" ][B "y"]"#), ok("x"));
+        assert_eq!(value(b"[White \"\"]"), ok(""));
+        assert_eq!(value(b"[White \"\xc5ke Sj\xf6berg\"]"), ok("\u{c5}ke Sj\u{f6}berg"));
+        assert_eq!(value("[White \"Åke\"]".as_bytes()), ok("Åke"));
+        assert_eq!(value(b"[White \"\x93x\x94\"]"), ok("\u{201c}x\u{201d}"));
+    }
+
+    #[test]
+    fn values_that_are_not_closed_end_with_the_line() {
+        assert_eq!(value(b"[Annotator  \"Krush, I]\n[X \"y\"]"), ("Krush, I".to_owned(), true));
+        assert_eq!(value(b"[Site \"Paris\r\n"), ("Paris".to_owned(), true));
+        assert_eq!(value(b"[Site \"Par"), ("Par".to_owned(), true));
+    }
+}
