@@ -1,3 +1,25 @@
 //! The database: schema, bulk load, look-ups.
+//!
+//! | to … | use |
+//! |---|---|
+//! | build a database afresh, all or nothing | [`Build`] |
+//! | write rows in batches | [`BulkLoader`] |
+//! | open a database, look things up | [`Database`] |
+//! | be the only one who writes | [`WriterLock`] |
 
+mod build;
+mod bulk;
+mod database;
+mod error;
+mod lock;
 pub mod row;
+mod schema;
+mod tables;
+mod vtab;
+
+pub use build::{Build, BuildOptions};
+pub use bulk::{BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals};
+pub use database::Database;
+pub use error::{Error, Result};
+pub use lock::WriterLock;
+pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
