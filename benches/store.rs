@@ -62,7 +62,7 @@ fn occurrences() -> Vec<Occurrence> {
 }
 
 fn build(directory: &Path) -> Build {
-    let options = BuildOptions { overwrite: true, cache_bytes: 1 << 30 };
+    let options = BuildOptions { overwrite: true, ..BuildOptions::default() };
     Build::create(&directory.join("bench.db"), options).expect("a database")
 }
 

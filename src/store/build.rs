@@ -18,13 +18,13 @@ const SIDE_FILES: [&str; 3] = ["-journal", "-wal", "-shm"];
 pub struct BuildOptions {
     /// Whether an existing file may be replaced.
     pub overwrite: bool,
-    /// Memory for SQLite's page cache, in bytes.
+    /// Memory for SQLite's page cache, in bytes. The bulk load only appends and gains nothing from much.
     pub cache_bytes: u64,
 }
 
 impl Default for BuildOptions {
     fn default() -> Self {
-        Self { overwrite: false, cache_bytes: 256 << 20 }
+        Self { overwrite: false, cache_bytes: 64 << 20 }
     }
 }
 
