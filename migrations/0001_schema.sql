@@ -1,0 +1,247 @@
+-- The pgndex database, version 1.
+--
+-- One file holds every position and every move of every game. Any SQLite shell can read all of it; start with the
+-- views `games`, `moves` and `positions` at the end. To find the games of a position:
+--
+--     SELECT g.* FROM position_game AS o
+--     JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+--     JOIN games AS g ON g.game_id = o.game_id
+--     WHERE o.key = 5060803636482931868 AND p.fen = 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
+--     LIMIT 20;
+--
+-- The key is a hash. Two different positions can have the same one, so a look-up goes by key and then compares the FEN.
+
+-- 'PGNx': marks the file as a database of this program (`PRAGMA application_id`, and `file` can show it).
+PRAGMA application_id = 0x50474e78;
+
+-- One run of `pgndex index`.
+CREATE TABLE import (
+    import_id       INTEGER PRIMARY KEY,
+    started_at      TEXT NOT NULL,              -- UTC, YYYY-MM-DDTHH:MM:SSZ
+    finished_at     TEXT,                       -- NULL while it runs, or if it did not finish
+    program_version TEXT NOT NULL,
+    options         TEXT NOT NULL,              -- a JSON object: what the run was asked to do
+    games           INTEGER NOT NULL DEFAULT 0, -- totals of what this run added
+    plies           INTEGER NOT NULL DEFAULT 0, -- moves played
+    positions       INTEGER NOT NULL DEFAULT 0, -- rows of game_position: a game of n plies has n + 1
+    problems        INTEGER NOT NULL DEFAULT 0,
+    seconds         REAL                        -- wall time
+);
+
+-- One input file, 1, 2, 3 ... in input order.
+CREATE TABLE source (
+    source_id  INTEGER PRIMARY KEY,
+    path       TEXT NOT NULL,                   -- as it was given
+    bytes      INTEGER,                         -- size of the PGN text, decompressed
+    digest     TEXT,                            -- BLAKE3 of these bytes, in hexadecimal
+    games      INTEGER NOT NULL DEFAULT 0,
+    plies      INTEGER NOT NULL DEFAULT 0,
+    problems   INTEGER NOT NULL DEFAULT 0,
+    import_id  INTEGER NOT NULL REFERENCES import,
+    indexed_at TEXT                             -- UTC; NULL until all of the file is indexed
+);
+
+-- Names, numbered 1, 2, 3 ... in order of first appearance. A name that the PGN does not know ('?') has no row.
+CREATE TABLE player (
+    player_id INTEGER PRIMARY KEY,
+    name      TEXT NOT NULL
+);
+
+CREATE TABLE event (
+    event_id INTEGER PRIMARY KEY,
+    name     TEXT NOT NULL
+);
+
+CREATE TABLE site (
+    site_id INTEGER PRIMARY KEY,
+    name    TEXT NOT NULL
+);
+
+-- One game, numbered 1, 2, 3 ... in input order. NULL: the PGN does not say.
+CREATE TABLE game (
+    game_id      INTEGER PRIMARY KEY,
+    source_id    INTEGER NOT NULL REFERENCES source,
+    byte_offset  INTEGER NOT NULL,              -- its PGN text: `byte_length` bytes from here in its source
+    byte_length  INTEGER NOT NULL,
+    event_id     INTEGER REFERENCES event,
+    site_id      INTEGER REFERENCES site,
+    date         TEXT,                          -- YYYY.MM.DD, unknown parts '??'
+    round        TEXT,
+    white_id     INTEGER REFERENCES player,
+    black_id     INTEGER REFERENCES player,
+    result       TEXT NOT NULL,                 -- '1-0', '0-1', '1/2-1/2', '*'
+    white_elo    INTEGER,
+    black_elo    INTEGER,
+    white_title  TEXT,
+    black_title  TEXT,
+    eco          TEXT,
+    time_control TEXT,
+    variant      TEXT,
+    start_fen    TEXT,                          -- all six fields; NULL: the standard start position
+    ply_count    INTEGER NOT NULL,              -- half-moves replayed
+    status       TEXT NOT NULL,                 -- 'ok', or 'truncated' at the first illegal or unreadable move
+    moves_hash   INTEGER NOT NULL,              -- equal games (same start, same moves) have equal hashes
+    import_id    INTEGER NOT NULL REFERENCES import
+);
+
+-- The tag pairs that have no column of their own.
+CREATE TABLE tag (
+    game_id INTEGER NOT NULL REFERENCES game,
+    name    TEXT NOT NULL,
+    value   TEXT NOT NULL,
+    PRIMARY KEY (game_id, name)
+) WITHOUT ROWID;
+
+-- One position of one game and the move played from it. Ply 0 is the start position; the last position of a game has no
+-- move.
+CREATE TABLE game_position (
+    game_id        INTEGER NOT NULL REFERENCES game,
+    ply            INTEGER NOT NULL,
+    key            INTEGER NOT NULL,            -- Polyglot Zobrist key of `fen`, as a signed 64-bit integer
+    halfmove_clock INTEGER NOT NULL,            -- half-moves since the last capture or pawn move
+    move_code      INTEGER,                     -- the move's fields are shown by the view `moves`
+    fen            TEXT NOT NULL,               -- placement, side, castling, en passant (only if such a capture is legal)
+    PRIMARY KEY (game_id, ply)
+) WITHOUT ROWID;
+
+-- The same, to be found by position.
+CREATE TABLE position_game (
+    key     INTEGER NOT NULL,
+    game_id INTEGER NOT NULL,
+    ply     INTEGER NOT NULL,
+    PRIMARY KEY (key, game_id, ply)
+) WITHOUT ROWID;
+
+-- One thing found wrong in the input.
+CREATE TABLE problem (
+    problem_id  INTEGER PRIMARY KEY,
+    source_id   INTEGER NOT NULL REFERENCES source,
+    byte_offset INTEGER NOT NULL,               -- from the start of the source
+    line        INTEGER NOT NULL,               -- from 1
+    game_number INTEGER,                        -- which game of the source, from 1; NULL outside any game
+    game_id     INTEGER REFERENCES game,        -- NULL: the game was not kept
+    ply         INTEGER,                        -- the ply that could not be played
+    token       TEXT,                           -- the offending text
+    kind        TEXT NOT NULL,                  -- a word such as 'illegal-move'
+    severity    TEXT NOT NULL,                  -- 'warning': put right; 'error': something of a game was lost
+    message     TEXT NOT NULL
+);
+
+CREATE UNIQUE INDEX player_name ON player (name);
+CREATE UNIQUE INDEX event_name ON event (name);
+CREATE UNIQUE INDEX site_name ON site (name);
+CREATE INDEX game_white ON game (white_id);
+CREATE INDEX game_black ON game (black_id);
+CREATE INDEX game_event ON game (event_id);
+CREATE INDEX game_date ON game (date);
+CREATE INDEX game_eco ON game (eco);
+CREATE INDEX game_moves_hash ON game (moves_hash);
+
+-- One row per game, with names.
+CREATE VIEW games AS
+SELECT
+    game.game_id,
+    white.name AS white,
+    black.name AS black,
+    game.white_elo,
+    game.black_elo,
+    game.result,
+    game.date,
+    event.name AS event,
+    site.name AS site,
+    game.round,
+    game.eco,
+    game.ply_count,
+    game.white_title,
+    game.black_title,
+    game.time_control,
+    game.variant,
+    game.start_fen,
+    game.status,
+    source.path AS source,
+    game.byte_offset,
+    game.byte_length
+FROM game
+LEFT JOIN player AS white ON white.player_id = game.white_id
+LEFT JOIN player AS black ON black.player_id = game.black_id
+LEFT JOIN event ON event.event_id = game.event_id
+LEFT JOIN site ON site.site_id = game.site_id
+LEFT JOIN source ON source.source_id = game.source_id;
+
+-- One row per move played; quick when asked by game_id: SELECT * FROM moves WHERE game_id = 7.
+--
+-- A move code is a 32-bit number, from the lowest bit up: captured piece (4 bits), moved piece (4), TO square (8), FROM
+-- square (8), SPECIAL (4), bit 28 gives check, bit 29 gives mate. A square is file + 16 * rank. SPECIAL is 1 and 2
+-- castling short and long, 3 a reversible move, 4, 5 and 8 to 13 a promotion to that piece, 6 a pawn move, 7 a capture
+-- by a piece, 14 a pawn's double step, 15 en passant. Pieces are even for White and odd for Black: pawn 2 3, knight 4 5,
+-- king 6 7, bishop 8 9, rook 10 11, queen 12 13. A null move has code 0.
+CREATE VIEW moves AS
+SELECT
+    game_id,
+    ply,                                        -- of the position before the move: 0 for a game's first move
+    move_number,
+    side,                                       -- 'w' or 'b'
+    fen || ' ' || halfmove_clock || ' ' || move_number AS fen, -- before the move, all six fields
+    CASE
+        WHEN move_code = 0 THEN '0000'
+        ELSE from_square || to_square || ifnull(promotion, '')
+    END AS uci,                                 -- castling: where the king goes from and to
+    move_code,
+    special,
+    from_square,
+    to_square,
+    piece,                                      -- as in FEN: 'N' a white knight, 'n' a black one
+    captured,                                   -- the same; NULL: no capture
+    promotion,                                  -- 'q', 'r', 'b', 'n'; NULL: no promotion
+    is_check,
+    is_mate,
+    key                                         -- of the position before the move
+FROM (
+    SELECT
+        p.game_id,
+        p.ply,
+        p.key,
+        p.fen,
+        p.halfmove_clock,
+        p.move_code,
+        substr(p.fen, instr(p.fen, ' ') + 1, 1) AS side,
+        -- The number at the end of the start FEN; Black's reply has the same number as White's move.
+        CASE
+            WHEN g.start_fen IS NULL THEN 1 + p.ply / 2
+            ELSE substr(g.start_fen, length(rtrim(g.start_fen, '0123456789')) + 1)
+                + (p.ply + (substr(g.start_fen, instr(g.start_fen, ' ') + 1, 1) = 'b')) / 2
+        END AS move_number,
+        p.move_code >> 24 & 15 AS special,
+        CASE WHEN p.move_code <> 0
+            THEN char(97 + (p.move_code >> 16 & 7), 49 + (p.move_code >> 20 & 7)) END AS from_square,
+        CASE WHEN p.move_code <> 0
+            THEN char(97 + (p.move_code >> 8 & 7), 49 + (p.move_code >> 12 & 7)) END AS to_square,
+        nullif(substr('  PpNnKkBbRrQq', (p.move_code >> 4 & 15) + 1, 1), ' ') AS piece,
+        nullif(substr('  PpNnKkBbRrQq', (p.move_code & 15) + 1, 1), ' ') AS captured,
+        nullif(substr('    nn  bbrrqq  ', (p.move_code >> 24 & 15) + 1, 1), ' ') AS promotion,
+        p.move_code >> 28 & 1 AS is_check,
+        p.move_code >> 29 & 1 AS is_mate
+    FROM game_position AS p
+    LEFT JOIN game AS g ON g.game_id = p.game_id
+    WHERE p.move_code IS NOT NULL
+);
+
+-- One row per distinct position; quick when asked by key: SELECT * FROM positions WHERE key = 5060803636482931868.
+-- Two positions that share a key have a row each.
+CREATE VIEW positions AS
+SELECT
+    key,
+    fen,
+    occurrences,
+    first_occurrence >> 32 AS first_game_id,
+    first_occurrence & 0xffffffff AS first_ply
+FROM (
+    SELECT
+        o.key,
+        p.fen,
+        count(*) AS occurrences,
+        min(o.game_id << 32 | o.ply) AS first_occurrence
+    FROM position_game AS o
+    JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+    GROUP BY o.key, p.fen
+);

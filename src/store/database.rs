@@ -1,0 +1,93 @@
+//! An open database.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, InterruptHandle, OpenFlags};
+
+use super::error::{Error, Result};
+use super::schema::{self, Kind, SchemaVersion};
+
+/// How long a statement waits for another process's lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// An open database whose schema is this program's.
+#[derive(Debug)]
+pub struct Database {
+    path: PathBuf,
+    connection: Connection,
+}
+
+impl Database {
+    /// Opens an existing database for reading; nothing can be changed through it.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::TooOld`], or what
+    /// SQLite says.
+    pub fn open_read_only(path: &Path) -> Result<Self> {
+        let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        match schema::inspect(&connection, path)? {
+            Kind::Ours(SchemaVersion::LATEST) => Ok(Self { path: path.to_owned(), connection }),
+            Kind::Ours(found) => {
+                Err(Error::TooOld { path: path.to_owned(), found, supported: SchemaVersion::LATEST })
+            }
+            Kind::Blank => Err(Error::OtherProgram { path: path.to_owned() }),
+        }
+    }
+
+    /// Opens an existing database for reading and writing, and brings its schema up to date.
+    ///
+    /// Take the [`WriterLock`](super::WriterLock) first.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Migration`], or
+    /// what SQLite says.
+    pub fn open(path: &Path) -> Result<Self> {
+        let mut connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        schema::migrate(&mut connection, path)?;
+        Ok(Self { path: path.to_owned(), connection })
+    }
+
+    /// Where the database is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The connection, for what this type has no method for.
+    #[must_use]
+    pub const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// A handle with which another thread can stop a running query.
+    #[must_use]
+    pub fn interrupt_handle(&self) -> InterruptHandle {
+        self.connection.get_interrupt_handle()
+    }
+}
+
+/// Opens the file `path`, whatever its name looks like, after a look at what it is.
+fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
+    let metadata = fs::metadata(path).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => Error::Missing { path: path.to_owned() },
+        _ => Error::io(path, "open the database", source),
+    })?;
+    if !metadata.is_file() {
+        return Err(Error::NotADatabase { path: path.to_owned() });
+    }
+    open_file(path, mode)
+}
+
+/// Opens the file `path` without any check.
+pub(crate) fn open_file(path: &Path, mode: OpenFlags) -> Result<Connection> {
+    // A leading directory keeps SQLite from seeing a URI in `file:x`, or no file at all in `:memory:`.
+    let plain = if path.is_relative() { Path::new(".").join(path) } else { path.to_owned() };
+    let connect = || {
+        let connection = Connection::open_with_flags(&plain, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        Ok(connection)
+    };
+    connect().map_err(|source| Error::sqlite(path, "open the database", source))
+}

@@ -1,0 +1,224 @@
+//! What can go wrong with a database.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+use super::row::GameId;
+use super::schema::SchemaVersion;
+
+/// What can go wrong with a database; each message says what to do next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no such file.
+    #[error("{}: no such database; make one with `pgndex index`", path.display())]
+    Missing {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The file is no SQLite database.
+    #[error("{}: not an SQLite database; is this the right file?", path.display())]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is an SQLite database of some other program.
+    #[error("{}: a database, but not one of pgndex; name another file", path.display())]
+    OtherProgram {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A newer program made the database.
+    #[error(
+        "{}: made by a newer pgndex (schema version {found}, this program knows {supported}); update pgndex",
+        path.display()
+    )]
+    TooNew {
+        /// The database.
+        path: PathBuf,
+        /// Its schema version.
+        found: SchemaVersion,
+        /// The latest this program knows.
+        supported: SchemaVersion,
+    },
+    /// An older program made the database, and it was opened for reading only.
+    #[error(
+        "{}: made by an older pgndex (schema version {found}, this program needs {supported}); \
+         `pgndex index` brings it up to date",
+        path.display()
+    )]
+    TooOld {
+        /// The database.
+        path: PathBuf,
+        /// Its schema version.
+        found: SchemaVersion,
+        /// The version this program needs.
+        supported: SchemaVersion,
+    },
+    /// There is a file where the database is to be built.
+    #[error("{}: exists already; use --overwrite to replace it, or name another file", path.display())]
+    TargetExists {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The target of a build is a directory or has no file name.
+    #[error("{}: not a place for a database file; give a file name", path.display())]
+    NotAFile {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The directory of the target is missing or cannot be written.
+    #[error("{}: cannot write into this directory; create it, or choose another place", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Another process is writing the database.
+    #[error(
+        "{}: in use by another program{}; wait until it has finished",
+        path.display(),
+        process.map_or_else(String::new, |id| format!(" (process {id})"))
+    )]
+    Busy {
+        /// The database.
+        path: PathBuf,
+        /// The process that holds it, if known.
+        process: Option<u32>,
+    },
+    /// The disk, or the quota, or the size a file may have is used up.
+    #[error("{}: no space left to write it; free some, or choose another disk", path.display())]
+    DiskFull {
+        /// The database or its temporary file.
+        path: PathBuf,
+        /// What the system said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The database is damaged.
+    #[error("{}: the database is damaged; build it again with --overwrite", path.display())]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// The system refused something.
+    #[error("{}: cannot {action}; check the disk and the permissions", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+    /// SQLite refused something.
+    #[error("{}: cannot {action}", path.display())]
+    Sqlite {
+        /// The database.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// Why not.
+        source: rusqlite::Error,
+    },
+    /// A step of the schema could not be applied.
+    #[error("{}: cannot bring the schema up to date; the database is unchanged", path.display())]
+    Migration {
+        /// The database.
+        path: PathBuf,
+        /// Why not.
+        source: rusqlite_migration::Error,
+    },
+    /// A build was to be put into place before its bulk load was finished.
+    #[error("{}: the bulk load is not finished; this is a bug in pgndex, please report it", path.display())]
+    Unfinished {
+        /// The temporary file.
+        path: PathBuf,
+    },
+    /// Rows were given to the bulk load in the wrong order, or twice.
+    #[error("{}: rows of table {table} came out of order; this is a bug in pgndex, please report it", path.display())]
+    RowOrder {
+        /// The database.
+        path: PathBuf,
+        /// The table.
+        table: &'static str,
+    },
+    /// The bulk load wrote fewer rows than it was given.
+    #[error(
+        "{}: wrote {written} of {given} rows of table {table}; this is a bug in pgndex, please report it",
+        path.display()
+    )]
+    RowsLost {
+        /// The database.
+        path: PathBuf,
+        /// The table.
+        table: &'static str,
+        /// Rows given.
+        given: usize,
+        /// Rows written.
+        written: usize,
+    },
+    /// There is no game with that number.
+    #[error("{}: no game {}; `pgndex info` says how many there are", path.display(), game.0)]
+    NoSuchGame {
+        /// The database.
+        path: PathBuf,
+        /// The number.
+        game: GameId,
+    },
+    /// A query by the user is no valid SQL, or failed.
+    #[error("the query failed; `pgndex sql <DB> \"SELECT * FROM sqlite_schema\"` shows the tables and views")]
+    Query {
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// A query by the user has no statement.
+    #[error("the query is empty; give one SELECT statement")]
+    EmptyQuery,
+    /// A query by the user has more than one statement.
+    #[error("the query has more than one statement; give them one at a time")]
+    MultipleStatements,
+    /// A query by the user would change something.
+    #[error("the query would change the database; only reading is allowed here")]
+    NotReadOnly,
+}
+
+/// A result of this module.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// Sorts an error of SQLite into the cases that a user can act on.
+    pub(crate) fn sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        let (code, extended) = match &source {
+            rusqlite::Error::SqliteFailure(error, _) => (error.code, error.extended_code),
+            _ => return Self::Sqlite { path, action, source },
+        };
+        match code {
+            ErrorCode::DiskFull => Self::DiskFull { path, source: source.into() },
+            // A file over its size limit fails as a plain write error.
+            ErrorCode::SystemIoFailure if extended == rusqlite::ffi::SQLITE_IOERR_WRITE => {
+                Self::DiskFull { path, source: source.into() }
+            }
+            ErrorCode::NotADatabase => Self::NotADatabase { path },
+            ErrorCode::DatabaseCorrupt => Self::Corrupt { path, source },
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path, process: None },
+            _ => Self::Sqlite { path, action, source },
+        }
+    }
+
+    /// Sorts an error of the system into the cases that a user can act on.
+    pub(crate) fn io(path: &Path, action: &'static str, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Self::DiskFull { path, source: source.into() }
+            }
+            _ => Self::Io { path, action, source },
+        }
+    }
+}

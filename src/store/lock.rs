@@ -1,0 +1,151 @@
+//! One writer at a time.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::{Error, Result};
+
+/// What the names of all our files beside a database have in common.
+const MARK: &str = ".pgndex-tmp";
+const LOCK: &str = ".lock";
+
+/// The right to write one database: a lock file beside it, locked with the operating system, so that a process that
+/// dies gives it up.
+#[derive(Debug)]
+pub struct WriterLock {
+    target: PathBuf,
+    lock_path: PathBuf,
+    file: File,
+}
+
+impl WriterLock {
+    /// Takes the right to write `target`, which need not exist yet, and clears what crashed writers left beside it.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if another process has it (this never waits), [`Error::Directory`] if the directory is missing or
+    /// cannot be written, [`Error::NotAFile`] if `target` is a directory.
+    pub fn acquire(target: &Path) -> Result<Self> {
+        // Beside the file that a link points to: a rename must not cross file systems, nor replace the link.
+        let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
+        let Some(name) = target.file_name().filter(|_| !target.is_dir()) else {
+            return Err(Error::NotAFile { path: target });
+        };
+        let lock_path = beside(&target, &side_name(name, LOCK));
+        let file = lock(&target, &lock_path)?;
+        let lock = Self { target, lock_path, file };
+        lock.clear_remains()?;
+        Ok(lock)
+    }
+
+    /// The database, links resolved.
+    #[must_use]
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// A path beside the target for a temporary file of this writer. Should the writer crash, the next one removes it.
+    #[must_use]
+    pub fn temporary(&self, suffix: &str) -> PathBuf {
+        beside(&self.target, &side_name(self.target.file_name().unwrap_or_default(), suffix))
+    }
+
+    /// Removes the temporary files of writers that are no more; as this process has the lock, all are.
+    fn clear_remains(&self) -> Result<()> {
+        let prefix = side_name(self.target.file_name().unwrap_or_default(), "");
+        let directory = directory_of(&self.target);
+        let failed = |source| Error::Directory { path: directory.to_owned(), source };
+        for entry in fs::read_dir(directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name();
+            let Some(rest) = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes()) else {
+                continue;
+            };
+            // `.a.pgndex-tmp-x.pgndex-tmp` belongs to the target `a.pgndex-tmp-x`.
+            let foreign = rest.windows(MARK.len()).any(|part| part == MARK.as_bytes());
+            if foreign || rest == LOCK.as_bytes() {
+                continue;
+            }
+            let path = entry.path();
+            fs::remove_file(&path)
+                .map_err(|source| Error::io(&path, "remove what a crashed run left", source))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for WriterLock {
+    fn drop(&mut self) {
+        // While still locked: whoever opened the file meanwhile sees that it is gone and makes a new one.
+        if cfg!(unix) {
+            let _ = fs::remove_file(&self.lock_path);
+        }
+        let _ = self.file.unlock();
+    }
+}
+
+/// The directory that a file stands in.
+pub(crate) fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => Path::new("."),
+    }
+}
+
+fn side_name(name: &OsStr, suffix: &str) -> OsString {
+    let mut side = OsString::from(".");
+    side.push(name);
+    side.push(MARK);
+    side.push(suffix);
+    side
+}
+
+fn beside(target: &Path, name: &OsStr) -> PathBuf {
+    directory_of(target).join(name)
+}
+
+fn lock(target: &Path, lock_path: &Path) -> Result<File> {
+    let failed = |source| Error::Directory { path: directory_of(target).to_owned(), source };
+    loop {
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(lock_path)
+            .map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                let process = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
+                return Err(Error::Busy { path: target.to_owned(), process });
+            }
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        if is_still_at(&file, lock_path).map_err(failed)? {
+            let written = file.rewind().and_then(|()| file.set_len(0));
+            written.and_then(|()| writeln!(file, "{}", std::process::id())).map_err(failed)?;
+            return Ok(file);
+        }
+        // The process before removed the file between our opening and locking it.
+    }
+}
+
+#[cfg(unix)]
+fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let ours = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(there) => Ok(ours.dev() == there.dev() && ours.ino() == there.ino()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(not(unix))]
+fn is_still_at(_file: &File, _path: &Path) -> io::Result<bool> {
+    Ok(true) // There the lock file is never removed.
+}

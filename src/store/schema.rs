@@ -1,0 +1,88 @@
+//! The schema: its steps, and how a database is recognised.
+
+use std::fmt;
+use std::path::Path;
+
+use rusqlite::Connection;
+use rusqlite_migration::{M, Migrations};
+
+use super::error::{Error, Result};
+
+/// `PRAGMA application_id` of our databases: `PGNx`.
+pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"PGNx");
+
+/// Page size of new databases, in bytes.
+pub const PAGE_SIZE: u32 = 8192;
+
+/// All steps, oldest first. A released step is never changed.
+const STEPS: &[M<'static>] = &[M::up(include_str!("../../migrations/0001_schema.sql"))];
+const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS);
+
+/// How many steps of the schema a database has: `PRAGMA user_version`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SchemaVersion(pub i32);
+
+impl SchemaVersion {
+    /// The version this program writes.
+    pub const LATEST: Self = Self(STEPS.len() as i32);
+}
+
+impl fmt::Display for SchemaVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Whose database it is, and how old.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Nothing has been written yet.
+    Blank,
+    /// One of ours.
+    Ours(SchemaVersion),
+}
+
+/// Looks at a database without changing it.
+///
+/// # Errors
+/// [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`].
+pub(crate) fn inspect(connection: &Connection, path: &Path) -> Result<Kind> {
+    let number = |pragma: &str| -> Result<i32> {
+        connection
+            .pragma_query_value(None, pragma, |row| row.get(0))
+            .map_err(|source| Error::sqlite(path, "read the database header", source))
+    };
+    let application = number("application_id")?;
+    let found = SchemaVersion(number("user_version")?);
+    if application == APPLICATION_ID {
+        if found > SchemaVersion::LATEST {
+            return Err(Error::TooNew { path: path.to_owned(), found, supported: SchemaVersion::LATEST });
+        }
+        return Ok(Kind::Ours(found));
+    }
+    let objects: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(|source| Error::sqlite(path, "read the schema", source))?;
+    if application == 0 && found == SchemaVersion(0) && objects == 0 {
+        Ok(Kind::Blank)
+    } else {
+        Err(Error::OtherProgram { path: path.to_owned() })
+    }
+}
+
+/// Applies all pending steps in one transaction; a blank database becomes one of ours.
+///
+/// # Errors
+/// As for a database that cannot be opened ([`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`]: it is
+/// left untouched), and [`Error::Migration`].
+pub fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
+    if inspect(connection, path)? == Kind::Ours(SchemaVersion::LATEST) {
+        return Ok(());
+    }
+    MIGRATIONS.to_latest(connection).map_err(|source| match source {
+        rusqlite_migration::Error::RusqliteError { err, .. } => {
+            Error::sqlite(path, "bring the schema up to date", err)
+        }
+        source => Error::Migration { path: path.to_owned(), source },
+    })
+}
