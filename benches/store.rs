@@ -48,7 +48,8 @@ fn position_batches() -> Vec<PositionBatch> {
         let batch = batches.last_mut().expect("just pushed");
         let start = batch.text.len() as u32;
         batch.text.push_str(FEN);
-        let move_code = (ply.0 + 1 < PLIES).then_some(MoveCode(0x0314_3420 ^ key.0 as u32 & 0x0077_7700));
+        let move_code =
+            (ply.0 + 1 < PLIES).then_some(MoveCode::from_stored(0x0314_3420 ^ key.0 as u32 & 0x0077_7700));
         let fen = Text { start, len: FEN.len() as u32 };
         batch.rows.push(PositionRow { game, ply, key, halfmove_clock: ply.0 % 10, move_code, fen });
     }

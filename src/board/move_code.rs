@@ -113,6 +113,13 @@ impl MoveCode {
         if bits == 0 || (bits >> 30 == 0 && squares && pieces && special) { Some(code) } else { None }
     }
 
+    /// The code with these 32 bits, whatever they say: for bits that were a move's when they were stored. No method panics
+    /// on a code that is none.
+    #[must_use]
+    pub const fn from_stored(bits: u32) -> Self {
+        Self(bits)
+    }
+
     /// All 32 bits.
     #[must_use]
     pub const fn bits(self) -> u32 {

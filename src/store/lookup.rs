@@ -4,8 +4,8 @@ use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::database::Database;
 use super::error::{Error, Result};
-use super::row::{GameId, GameResult, GameStatus, Ply};
-use crate::board::{MoveCode, PositionKey};
+use super::row::{GameId, GameStatus, Ply};
+use crate::board::{GameResult, MoveCode, PositionKey};
 
 /// The columns of [`GameSummary`] and the joins they need.
 macro_rules! summary_columns {
@@ -208,8 +208,10 @@ impl Database {
                 ":offset": page.offset,
             },
             |row| {
-                let (ply, next) =
-                    (Ply(row.get("ply")?), row.get::<_, Option<u32>>("move_code")?.map(MoveCode));
+                let (ply, next) = (
+                    Ply(row.get("ply")?),
+                    row.get::<_, Option<u32>>("move_code")?.map(MoveCode::from_stored),
+                );
                 Ok(Hit { game: summary(row)?, ply, next })
             },
         )
@@ -291,7 +293,7 @@ impl Database {
                     key: PositionKey::from_i64(row.get(1)?),
                     fen: row.get(2)?,
                     halfmove_clock: row.get(3)?,
-                    move_code: row.get::<_, Option<u32>>(4)?.map(MoveCode),
+                    move_code: row.get::<_, Option<u32>>(4)?.map(MoveCode::from_stored),
                 })
             },
         )?;

@@ -107,7 +107,7 @@ fn game_position(batch: &PositionBatch, row: usize, column: usize) -> Option<Cel
         1 => integer(row.ply.0),
         2 => integer(row.key.as_i64()),
         3 => integer(row.halfmove_clock),
-        4 => optional(row.move_code.map(|code| code.0)),
+        4 => optional(row.move_code.map(|code| code.bits())),
         5 => text(&batch.text, row.fen),
         _ => None,
     }

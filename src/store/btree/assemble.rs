@@ -1,0 +1,167 @@
+//! Segments in key order to one B-tree.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use super::interior::Interior;
+use super::page::PageFill;
+use super::segment::Cells;
+use super::{BtreeError, LeafWriter, PageFile, PageNumber, Segment};
+
+/// Joins `segments` to the B-tree whose root page is `root`.
+///
+/// The segments must come in key order, and each key of a segment must be greater than all of the one before (which is not
+/// checked). They may be empty. `root` is the root page of an empty `WITHOUT ROWID` table, as `sqlite_schema` tells.
+/// Trees of different tables may be assembled at the same time.
+///
+/// # Errors
+/// When `root` is not the root of an empty table, or a page cannot be written or read back.
+pub fn assemble(
+    file: &Arc<PageFile>,
+    root: PageNumber,
+    segments: impl IntoIterator<Item = Segment>,
+) -> Result<(), BtreeError> {
+    let mut tree = Assembly::new(file, root)?;
+    for segment in segments {
+        tree.add(&segment)?;
+    }
+    tree.finish()
+}
+
+/// A tree whose segments come in one by one.
+struct Assembly<'f> {
+    file: &'f PageFile,
+    root: PageNumber,
+    interior: Interior<'f>,
+    /// The last leaf and the row behind it: they go to `interior` once it is known that another leaf follows.
+    tail: Option<(PageNumber, Vec<u8>)>,
+    /// Packs the rows of segments without leaves.
+    loose: LeafWriter,
+}
+
+impl<'f> Assembly<'f> {
+    /// Pages that `loose` gathers.
+    const LOOSE_PAGES: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero");
+
+    fn new(file: &'f Arc<PageFile>, root: PageNumber) -> Result<Self, BtreeError> {
+        let mut page = vec![0; file.page_size().bytes()];
+        if root.0 < 2 || root.0 > file.page_count() {
+            return Err(BtreeError::Root { root });
+        }
+        file.read_page(root, &mut page)?;
+        if PageFill::of_leaf(&page).is_none_or(|fill| fill.count() > 0) {
+            return Err(BtreeError::Root { root });
+        }
+        let loose = LeafWriter::with_buffer(Arc::clone(file), Self::LOOSE_PAGES);
+        Ok(Self { file, root, interior: Interior::new(file), tail: None, loose })
+    }
+
+    fn add(&mut self, segment: &Segment) -> Result<(), BtreeError> {
+        let Some(first) = segment.leaves.first() else {
+            return segment.rows.iter().try_for_each(|row| self.loose.push_cell(row));
+        };
+        let loose = self.loose.finish_segment()?;
+        if loose.leaves.is_empty() {
+            self.place_rows(&loose.rows, first.first)?;
+        }
+        self.push_leaves(&loose)?;
+        self.push_leaves(segment)
+    }
+
+    fn finish(mut self) -> Result<(), BtreeError> {
+        let loose = self.loose.finish_segment()?;
+        self.push_leaves(&loose)?;
+        let rows: Vec<&[u8]> = if loose.leaves.is_empty() { loose.rows.iter().collect() } else { Vec::new() };
+        match self.tail.take() {
+            None if rows.is_empty() => Ok(()),
+            None => self.file.write_pages(self.root, &self.leaf(&rows)),
+            Some((leaf, divider)) if rows.is_empty() => self.finish_after(leaf, divider),
+            Some((leaf, divider)) => {
+                self.interior.push(leaf, &divider)?;
+                let last = self.file.append_page(&self.leaf(&rows))?;
+                self.interior.finish(last, self.root)
+            }
+        }
+    }
+
+    /// Adds a segment's leaves, if it has any.
+    fn push_leaves(&mut self, segment: &Segment) -> Result<(), BtreeError> {
+        segment.leaves().try_for_each(|(leaf, divider)| self.push_leaf(leaf, divider))
+    }
+
+    fn push_leaf(&mut self, leaf: PageNumber, divider: &[u8]) -> Result<(), BtreeError> {
+        match &mut self.tail {
+            Some((tail, tail_divider)) => {
+                self.interior.push(*tail, tail_divider)?;
+                *tail = leaf;
+                tail_divider.clear();
+                tail_divider.extend_from_slice(divider);
+            }
+            None => self.tail = Some((leaf, divider.to_vec())),
+        }
+        Ok(())
+    }
+
+    /// Puts rows that fit on one page before the leaf `next`.
+    fn place_rows(&mut self, rows: &Cells, next: PageNumber) -> Result<(), BtreeError> {
+        let rows: Vec<&[u8]> = rows.iter().collect();
+        match *rows {
+            [] => Ok(()),
+            [row] => self.place_row(row, next),
+            [ref leaf @ .., divider] => {
+                let leaf = self.file.append_page(&self.leaf(leaf))?;
+                self.push_leaf(leaf, divider)
+            }
+        }
+    }
+
+    /// Puts one row before the leaf `next`, which may be full, and before which another divider may stand: the row gets
+    /// a leaf of its own, and the first row of `next` becomes the divider between the two.
+    fn place_row(&mut self, row: &[u8], next: PageNumber) -> Result<(), BtreeError> {
+        let (page, fill) = self.read_leaf(next)?;
+        let mut rows = fill.cells(&page);
+        let divider = rows.next().ok_or(BtreeError::Damaged { page: next })?;
+        // Never empty: a segment's first leaf was full and gave at most one row away.
+        self.file.write_pages(next, &self.leaf(&rows.collect::<Vec<_>>()))?;
+        let leaf = self.file.append_page(&self.leaf(&[row]))?;
+        self.push_leaf(leaf, divider)
+    }
+
+    /// Ends the tree after `leaf` and the row behind it, which goes back to its leaf if there is room. Otherwise it gets a
+    /// leaf of its own, and the last row of `leaf` takes its place.
+    fn finish_after(mut self, leaf: PageNumber, row: Vec<u8>) -> Result<(), BtreeError> {
+        let (mut page, mut fill) = self.read_leaf(leaf)?;
+        if fill.fits(row.len()) {
+            fill.push(&mut page, [&row]);
+            fill.seal_leaf(&mut page);
+            self.file.write_pages(leaf, &page)?;
+            return self.interior.finish(leaf, self.root);
+        }
+        let divider = fill.pop(&page).to_vec();
+        fill.seal_leaf(&mut page);
+        self.file.write_pages(leaf, &page)?;
+        self.interior.push(leaf, &divider)?;
+        let last = self.file.append_page(&self.leaf(&[&row]))?;
+        self.interior.finish(last, self.root)
+    }
+
+    /// A leaf of `rows`, which must fit.
+    fn leaf(&self, rows: &[&[u8]]) -> Vec<u8> {
+        let size = self.file.page_size();
+        let mut page = vec![0; size.bytes()];
+        let mut fill = PageFill::leaf(size);
+        for row in rows {
+            fill.push(&mut page, [*row]);
+        }
+        fill.seal_leaf(&mut page);
+        page
+    }
+
+    fn read_leaf(&self, number: PageNumber) -> Result<(Vec<u8>, PageFill), BtreeError> {
+        let mut page = vec![0; self.file.page_size().bytes()];
+        self.file.read_page(number, &mut page)?;
+        let fill = PageFill::of_leaf(&page).filter(|fill| fill.count() > 0);
+        let fill = fill.ok_or(BtreeError::Damaged { page: number })?;
+        Ok((page, fill))
+    }
+}

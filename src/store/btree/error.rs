@@ -1,0 +1,63 @@
+//! What can go wrong while B-trees are built.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::PageNumber;
+
+/// Why a B-tree could not be built. The file is then no valid database and must be thrown away.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BtreeError {
+    /// The operating system refused to open, read or write.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+
+    /// The file is not one that rows can be built into.
+    #[error("cannot build tables in {}: {reason}", path.display())]
+    Unsuitable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+
+    /// The root page is not that of an empty `WITHOUT ROWID` table.
+    #[error("page {root} is not the root of an empty WITHOUT ROWID table")]
+    Root {
+        /// The page.
+        root: PageNumber,
+    },
+
+    /// A row cannot stand on a page of this size without an overflow page.
+    #[error(
+        "a row of {length} bytes: rows must have 3 to {max} bytes; a larger page size allows longer rows"
+    )]
+    RowLength {
+        /// The row's length in bytes.
+        length: usize,
+        /// The most a row may have on a page of this size.
+        max: usize,
+    },
+
+    /// A page that this module wrote does not read back as it was written.
+    #[error("page {page} is not the leaf page that was written there")]
+    Damaged {
+        /// The page.
+        page: PageNumber,
+    },
+
+    /// No page numbers are left.
+    #[error("the database would have more than {max} pages; a larger page size allows a larger database")]
+    Full {
+        /// The most pages a database may have.
+        max: u32,
+    },
+}

@@ -1,0 +1,369 @@
+//! The database file: page numbers given out, pages written in place, the header put right.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::BtreeError;
+
+/// A page's number in the database file, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PageNumber(pub u32);
+
+impl fmt::Display for PageNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Neighbouring pages of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageRun {
+    /// The first page.
+    pub first: PageNumber,
+    /// How many pages.
+    pub count: u32,
+}
+
+impl PageRun {
+    /// The pages in ascending order.
+    pub fn pages(self) -> impl Iterator<Item = PageNumber> {
+        (self.first.0..self.first.0 + self.count).map(PageNumber)
+    }
+}
+
+/// The size of a database's pages in bytes: a power of two from 512 to 65536.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PageSize(u32);
+
+impl PageSize {
+    /// The size of `bytes`, or `None` if SQLite knows no pages of that size.
+    #[must_use]
+    pub const fn new(bytes: u32) -> Option<Self> {
+        if bytes.is_power_of_two() && bytes >= 512 && bytes <= 65536 { Some(Self(bytes)) } else { None }
+    }
+
+    /// The size in bytes.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The longest row, in bytes, that an index page holds without an overflow page
+    /// (["B-tree Pages"](https://www.sqlite.org/fileformat2.html#b_tree_pages)). At least three such rows fit on a page, leaf or
+    /// interior.
+    #[must_use]
+    pub const fn max_payload(self) -> usize {
+        (self.bytes() - 12) * 64 / 255 - 23
+    }
+
+    /// The page that holds byte 2^30, which SQLite locks and never uses
+    /// (["The Lock-Byte Page"](https://www.sqlite.org/fileformat2.html#the_lock_byte_page)).
+    #[must_use]
+    pub const fn lock_page(self) -> PageNumber {
+        PageNumber((1 << 30) / self.0 + 1)
+    }
+}
+
+/// The database file whose tables are built, shared by all threads.
+///
+/// Pages are only appended. No SQLite connection may be open on the file meanwhile.
+#[derive(Debug)]
+pub struct PageFile {
+    file: File,
+    path: PathBuf,
+    page_size: PageSize,
+    pages: Allocator,
+}
+
+/// The header of a database file, of which page 1 begins
+/// (["The Database Header"](https://www.sqlite.org/fileformat2.html#the_database_header)).
+type Header = [u8; 100];
+
+impl PageFile {
+    /// Opens the database at `path`, in which SQLite has created the tables and which it has closed.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or read, or is no database that pages can be appended to.
+    pub fn open(path: &Path) -> Result<Self, BtreeError> {
+        let io_error = |action, source| BtreeError::Io { action, path: path.to_owned(), source };
+        let unsuitable = |reason| BtreeError::Unsuitable { path: path.to_owned(), reason };
+        let file =
+            OpenOptions::new().read(true).write(true).open(path).map_err(|error| io_error("open", error))?;
+        let length = file.metadata().map_err(|error| io_error("examine", error))?.len();
+        let mut header: Header = [0; 100];
+        read_exact_at(&file, &mut header, 0).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => unsuitable("it is no SQLite database"),
+            _ => io_error("read the header of", error),
+        })?;
+        let (page_size, page_count) = examine_header(&header, length).map_err(unsuitable)?;
+        let pages = Allocator::new(page_size.lock_page(), page_count);
+        Ok(Self { file, path: path.to_owned(), page_size, pages })
+    }
+
+    /// The size of the database's pages.
+    #[must_use]
+    pub const fn page_size(&self) -> PageSize {
+        self.page_size
+    }
+
+    /// How many pages the file has, those included that were allocated since it was opened.
+    #[must_use]
+    pub fn page_count(&self) -> u32 {
+        self.pages.count()
+    }
+
+    /// Allocates neighbouring pages behind all others: `wanted` of them, or fewer if the page that SQLite never uses
+    /// is in the way, but at least one.
+    ///
+    /// Each allocated page must be written and must become part of a table.
+    ///
+    /// # Errors
+    /// When no page numbers are left.
+    ///
+    /// # Panics
+    /// When no page is wanted.
+    pub fn allocate(&self, wanted: u32) -> Result<PageRun, BtreeError> {
+        self.pages.allocate(wanted)
+    }
+
+    /// Writes whole pages side by side, from page `first` on.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_pages(&self, first: PageNumber, pages: &[u8]) -> Result<(), BtreeError> {
+        debug_assert_eq!(pages.len() % self.page_size.bytes(), 0);
+        write_all_at(&self.file, pages, self.offset(first))
+            .map_err(|error| self.io_error("write pages of", error))
+    }
+
+    /// Writes whole pages wherever there is room, and tells `place` where.
+    pub(super) fn append_pages(
+        &self,
+        mut pages: &[u8],
+        mut place: impl FnMut(PageRun),
+    ) -> Result<(), BtreeError> {
+        let size = self.page_size.bytes();
+        while !pages.is_empty() {
+            let wanted = u32::try_from(pages.len() / size).unwrap_or(u32::MAX);
+            let run = self.allocate(wanted)?;
+            let (now, later) = pages.split_at(run.count as usize * size);
+            self.write_pages(run.first, now)?;
+            place(run);
+            pages = later;
+        }
+        Ok(())
+    }
+
+    /// Writes one page wherever there is room, and returns where.
+    pub(super) fn append_page(&self, page: &[u8]) -> Result<PageNumber, BtreeError> {
+        let run = self.allocate(1)?;
+        self.write_pages(run.first, page)?;
+        Ok(run.first)
+    }
+
+    /// Reads page `number` into `page`.
+    ///
+    /// # Errors
+    /// When the file cannot be read or has no such page.
+    pub fn read_page(&self, number: PageNumber, page: &mut [u8]) -> Result<(), BtreeError> {
+        debug_assert_eq!(page.len(), self.page_size.bytes());
+        read_exact_at(&self.file, page, self.offset(number))
+            .map_err(|error| self.io_error("read a page of", error))
+    }
+
+    /// Writes the new page count into the database's header. The file is then a database again; it is not synced.
+    ///
+    /// # Errors
+    /// When the header cannot be read or written, or when an allocated page was not written.
+    pub fn finish(&self) -> Result<(), BtreeError> {
+        let count = self.page_count();
+        let length = self.file.metadata().map_err(|error| self.io_error("examine", error))?.len();
+        if length != u64::from(count) * self.page_size.bytes() as u64 {
+            let reason = "its length is not that of its pages";
+            return Err(BtreeError::Unsuitable { path: self.path.clone(), reason });
+        }
+        let mut header: Header = [0; 100];
+        read_exact_at(&self.file, &mut header, 0)
+            .map_err(|error| self.io_error("read the header of", error))?;
+        header[28..32].copy_from_slice(&count.to_be_bytes());
+        // The page count counts only if "version valid for" equals the change counter.
+        header.copy_within(24..28, 92);
+        write_all_at(&self.file, &header, 0).map_err(|error| self.io_error("write the header of", error))
+    }
+
+    fn offset(&self, page: PageNumber) -> u64 {
+        u64::from(page.0 - 1) * self.page_size.bytes() as u64
+    }
+
+    fn io_error(&self, action: &'static str, source: io::Error) -> BtreeError {
+        BtreeError::Io { action, path: self.path.clone(), source }
+    }
+}
+
+/// Page size and page count of a database file of `length` bytes, or the reason why it cannot be built into.
+fn examine_header(header: &Header, length: u64) -> Result<(PageSize, u32), &'static str> {
+    let word = |at: usize| u32::from_be_bytes(*header[at..].first_chunk().expect("inside the header"));
+    if header[..16] != *b"SQLite format 3\0" {
+        return Err("it is no SQLite database");
+    }
+    let page_size = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => PageSize::new(65536),
+        bytes => PageSize::new(u32::from(bytes)),
+    };
+    let Some(page_size) = page_size else { return Err("its page size is damaged") };
+    let count = word(28);
+    if word(24) != word(92) || u64::from(count) * page_size.bytes() as u64 != length {
+        return Err("its page count is not that of its header");
+    }
+    if header[20] != 0 {
+        return Err("its pages have reserved bytes");
+    }
+    if word(44) != 4 {
+        return Err("its schema format is not 4");
+    }
+    if word(52) != 0 {
+        return Err("it has pointer-map pages (auto_vacuum)");
+    }
+    Ok((page_size, count))
+}
+
+/// Page numbers, given out in ascending order without the lock-byte page.
+#[derive(Debug)]
+struct Allocator {
+    lock_page: u32,
+    count: AtomicU32,
+}
+
+impl Allocator {
+    /// The most pages of a database (["Limits"](https://www.sqlite.org/limits.html), 2^32 - 2).
+    const MAX: u32 = u32::MAX - 1;
+
+    const fn new(lock_page: PageNumber, count: u32) -> Self {
+        Self { lock_page: lock_page.0, count: AtomicU32::new(count) }
+    }
+
+    fn count(&self) -> u32 {
+        self.count.load(Ordering::Acquire)
+    }
+
+    fn allocate(&self, wanted: u32) -> Result<PageRun, BtreeError> {
+        assert!(wanted > 0, "at least one page wanted");
+        let mut count = self.count();
+        loop {
+            let run = self.after(count, wanted).ok_or(BtreeError::Full { max: Self::MAX })?;
+            let new = run.first.0 + run.count - 1;
+            match self.count.compare_exchange_weak(count, new, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Ok(run),
+                Err(now) => count = now,
+            }
+        }
+    }
+
+    /// The run of at most `wanted` pages after the first `count`.
+    fn after(&self, count: u32, wanted: u32) -> Option<PageRun> {
+        let first = if count + 1 == self.lock_page { count + 2 } else { count + 1 };
+        let end = if first < self.lock_page { self.lock_page } else { Self::MAX + 1 };
+        (first < end).then(|| PageRun { first: PageNumber(first), count: wanted.min(end - first) })
+    }
+}
+
+#[cfg(unix)]
+fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+#[cfg(windows)]
+fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_write(file, bytes, offset) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                bytes = &bytes[written..];
+                offset += written as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, offset) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                bytes = &mut bytes[read..];
+                offset += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(first: u32, count: u32) -> PageRun {
+        PageRun { first: PageNumber(first), count }
+    }
+
+    #[test]
+    fn sizes() {
+        for bytes in [512, 1024, 4096, 65536] {
+            assert_eq!(PageSize::new(bytes).unwrap().bytes(), bytes as usize);
+        }
+        for bytes in [0, 1, 256, 1000, 131_072] {
+            assert_eq!(PageSize::new(bytes), None);
+        }
+        assert_eq!(PageSize::new(512).unwrap().max_payload(), 102);
+        assert_eq!(PageSize::new(4096).unwrap().max_payload(), 1002);
+        assert_eq!(PageSize::new(512).unwrap().lock_page(), PageNumber(2_097_153));
+        assert_eq!(PageSize::new(65536).unwrap().lock_page(), PageNumber(16_385));
+    }
+
+    #[test]
+    fn lock_page_is_skipped() {
+        let lock = PageSize::new(65536).unwrap().lock_page();
+        let pages = Allocator::new(lock, lock.0 - 6);
+        assert_eq!(pages.allocate(2).unwrap(), run(lock.0 - 5, 2));
+        assert_eq!(pages.allocate(64).unwrap(), run(lock.0 - 3, 3));
+        assert_eq!(pages.count(), lock.0 - 1);
+        assert_eq!(pages.allocate(64).unwrap(), run(lock.0 + 1, 64));
+        assert_eq!(pages.allocate(1).unwrap(), run(lock.0 + 65, 1));
+        assert_eq!(pages.count(), lock.0 + 65);
+    }
+
+    #[test]
+    fn numbers_end() {
+        let pages = Allocator::new(PageNumber(16_385), u32::MAX - 4);
+        assert_eq!(pages.allocate(64).unwrap(), run(u32::MAX - 3, 3));
+        assert_eq!(pages.count(), Allocator::MAX);
+        assert!(matches!(pages.allocate(1), Err(BtreeError::Full { .. })));
+    }
+
+    #[test]
+    fn threads_get_different_pages() {
+        let pages = Allocator::new(PageNumber(5_000), 2);
+        let mut all: Vec<u32> = std::thread::scope(|scope| {
+            let worker = |_| scope.spawn(|| (0..1_000).map(|i| pages.allocate(1 + i % 7).unwrap()).collect());
+            let workers: Vec<std::thread::ScopedJoinHandle<'_, Vec<PageRun>>> = (0..4).map(worker).collect();
+            let runs = workers.into_iter().flat_map(|worker| worker.join().unwrap());
+            runs.flat_map(PageRun::pages).map(|page| page.0).collect()
+        });
+        all.sort_unstable();
+        assert_eq!(all, (3..=pages.count()).filter(|&page| page != 5_000).collect::<Vec<_>>());
+    }
+}

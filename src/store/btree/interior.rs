@@ -1,0 +1,103 @@
+//! The pages above the leaves, built level by level while the leaves stream past.
+
+use super::page::{CHILD, PageFill, child_of};
+use super::{BtreeError, PageFile, PageNumber};
+
+/// All levels above the leaves.
+#[derive(Debug)]
+pub(super) struct Interior<'f> {
+    file: &'f PageFile,
+    /// From the level above the leaves upwards. Every level but the topmost keeps a page back.
+    levels: Vec<Level>,
+}
+
+/// One level: the page being filled, and the one before it.
+#[derive(Debug)]
+struct Level {
+    page: InteriorPage,
+    /// Kept back because the end of the level may take a child from it.
+    before: Option<(InteriorPage, Divider)>,
+}
+
+/// A row between two pages, as a leaf cell.
+type Divider = Vec<u8>;
+
+#[derive(Debug)]
+struct InteriorPage {
+    bytes: Vec<u8>,
+    fill: PageFill,
+}
+
+impl<'f> Interior<'f> {
+    pub(super) const fn new(file: &'f PageFile) -> Self {
+        Self { file, levels: Vec::new() }
+    }
+
+    /// Adds the next leaf and the row behind it.
+    pub(super) fn push(&mut self, leaf: PageNumber, divider: &[u8]) -> Result<(), BtreeError> {
+        self.push_at(0, leaf, divider)
+    }
+
+    fn push_at(&mut self, level: usize, child: PageNumber, divider: &[u8]) -> Result<(), BtreeError> {
+        if level == self.levels.len() {
+            self.levels.push(Level { page: InteriorPage::new(self.file), before: None });
+        }
+        let Level { page, before } = &mut self.levels[level];
+        if page.fill.fits(CHILD + divider.len()) {
+            page.push(child, divider);
+            return Ok(());
+        }
+        page.fill.seal_interior(&mut page.bytes, child);
+        let next = InteriorPage::new(self.file);
+        let full = std::mem::replace(page, next);
+        match before.replace((full, divider.to_vec())) {
+            Some((page, divider)) => {
+                let number = self.file.append_page(&page.bytes)?;
+                self.push_at(level + 1, number, &divider)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the tree with its last leaf and writes the topmost page as page `root`. At least one leaf was pushed.
+    pub(super) fn finish(mut self, last_leaf: PageNumber, root: PageNumber) -> Result<(), BtreeError> {
+        let mut child = last_leaf;
+        let mut level = 0;
+        loop {
+            let Level { page, before } = &mut self.levels[level];
+            if let (0, Some((before, divider))) = (page.fill.count(), before.as_mut()) {
+                page.take_last_child(before, divider);
+            }
+            page.fill.seal_interior(&mut page.bytes, child);
+            let Some((page_before, divider)) = before.take() else {
+                return self.file.write_pages(root, &page.bytes);
+            };
+            let number = self.file.append_page(&page_before.bytes)?;
+            child = self.file.append_page(&page.bytes)?;
+            level += 1;
+            self.push_at(level, number, &divider)?;
+        }
+    }
+}
+
+impl InteriorPage {
+    fn new(file: &PageFile) -> Self {
+        let size = file.page_size();
+        Self { bytes: vec![0; size.bytes()], fill: PageFill::interior(size) }
+    }
+
+    fn push(&mut self, child: PageNumber, divider: &[u8]) {
+        self.fill.push(&mut self.bytes, [&child.0.to_be_bytes(), divider]);
+    }
+
+    /// Takes the right-most child of the page `before`, which is complete, so that this page has a cell; `divider`
+    /// stands between the two pages.
+    fn take_last_child(&mut self, before: &mut Self, divider: &mut Divider) {
+        self.push(PageFill::right_child(&before.bytes), divider);
+        let cell = before.fill.pop(&before.bytes);
+        divider.clear();
+        divider.extend_from_slice(&cell[CHILD..]);
+        let right = child_of(cell);
+        before.fill.seal_interior(&mut before.bytes, right);
+    }
+}

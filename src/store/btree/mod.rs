@@ -1,0 +1,34 @@
+//! B-trees of `WITHOUT ROWID` tables, built directly in the pages of an SQLite file.
+//!
+//! SQLite appends to one table on one thread. The [file format] is documented and stable, and lets more be done: a page
+//! does not hold its own number and leaves have no sibling pointers, so that any number of threads can build finished
+//! leaf pages, each for its own range of keys. Only the interior pages, about one in a hundred, are left to one thread.
+//!
+//! 1. SQLite creates the empty schema and closes the file; [`PageFile`] opens it.
+//! 2. Each worker owns a [`LeafWriter`], pushes the rows of one key range in strictly ascending order
+//!    ([`OccurrenceRecord`] or [`PositionRecord`]) and gets a [`Segment`] for it.
+//! 3. [`assemble`] takes the segments in key order and writes the interior pages, the topmost onto the table's root page.
+//! 4. [`PageFile::finish`] makes the new pages part of the database.
+//!
+//! Until the last step succeeded the file is no valid database: build in a temporary file.
+//!
+//! A `WITHOUT ROWID` table is what the format calls an index B-tree: its interior cells are rows themselves, and each row
+//! stands in the tree once. Between two neighbouring children one row, here called the *divider*, stands in the parent.
+//!
+//! [file format]: https://www.sqlite.org/fileformat2.html
+
+mod assemble;
+mod error;
+mod file;
+mod interior;
+mod leaf_writer;
+mod page;
+mod record;
+mod segment;
+
+pub use assemble::assemble;
+pub use error::BtreeError;
+pub use file::{PageFile, PageNumber, PageRun, PageSize};
+pub use leaf_writer::LeafWriter;
+pub use record::{OccurrenceRecord, PositionRecord, Record};
+pub use segment::Segment;

@@ -1,0 +1,209 @@
+//! One B-tree page: the page header, the cell pointers growing up, the cells growing down.
+
+use super::{PageNumber, PageSize};
+
+/// The first byte of an interior page of an index B-tree.
+const INTERIOR: u8 = 2;
+/// The first byte of a leaf page of an index B-tree.
+const LEAF: u8 = 10;
+/// Bytes of a leaf's page header.
+const LEAF_HEADER: usize = 8;
+/// Bytes of an interior page's header, which ends with the right-most child.
+const INTERIOR_HEADER: usize = 12;
+/// Bytes of a cell pointer.
+const POINTER: usize = 2;
+/// Bytes of an interior cell's child, which stands before the row.
+pub(super) const CHILD: usize = 4;
+
+/// How far a page is filled ([page format](https://www.sqlite.org/fileformat2.html#b_tree_pages)). The page's bytes are
+/// the caller's, so that leaves can be built side by side in one buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PageFill {
+    /// Where the next cell pointer goes.
+    pointers_end: usize,
+    /// Where the lowest cell begins.
+    cells_start: usize,
+    header: usize,
+}
+
+impl PageFill {
+    /// An empty leaf.
+    pub(super) const fn leaf(size: PageSize) -> Self {
+        Self { pointers_end: LEAF_HEADER, cells_start: size.bytes(), header: LEAF_HEADER }
+    }
+
+    /// An empty interior page.
+    pub(super) const fn interior(size: PageSize) -> Self {
+        Self { pointers_end: INTERIOR_HEADER, cells_start: size.bytes(), header: INTERIOR_HEADER }
+    }
+
+    /// The finished leaf in `page`, which can be filled further; `None` if that is no leaf as built here.
+    pub(super) fn of_leaf(page: &[u8]) -> Option<Self> {
+        let count = word(page, 3);
+        let cells_start = if count == 0 { page.len() } else { word(page, 5) };
+        let fill = Self { pointers_end: LEAF_HEADER + count * POINTER, cells_start, header: LEAF_HEADER };
+        (page[0] == LEAF && fill.pointers_end <= cells_start && cells_start <= page.len()).then_some(fill)
+    }
+
+    /// How many cells the page has.
+    pub(super) const fn count(&self) -> usize {
+        (self.pointers_end - self.header) / POINTER
+    }
+
+    /// Whether a cell of `length` bytes fits.
+    pub(super) const fn fits(&self, length: usize) -> bool {
+        length + POINTER <= self.cells_start - self.pointers_end
+    }
+
+    /// The room for the next cell, which must end where the room ends.
+    #[inline]
+    pub(super) fn room<'p>(&self, page: &'p mut [u8]) -> &'p mut [u8] {
+        &mut page[self.pointers_end + POINTER..self.cells_start]
+    }
+
+    /// Takes the last `length` bytes of the room as the next cell.
+    #[inline]
+    pub(super) fn accept(&mut self, page: &mut [u8], length: usize) {
+        self.cells_start -= length;
+        // Below 65536, as the cell has at least one byte.
+        let pointer = (self.cells_start as u16).to_be_bytes();
+        page[self.pointers_end..][..POINTER].copy_from_slice(&pointer);
+        self.pointers_end += POINTER;
+    }
+
+    /// Adds a cell that stands in `parts`, one after the other. It must fit.
+    #[inline]
+    pub(super) fn push<const N: usize>(&mut self, page: &mut [u8], parts: [&[u8]; N]) {
+        let mut length = 0;
+        for part in parts.into_iter().rev() {
+            length += part.len();
+            let start = self.cells_start - length;
+            page[start..start + part.len()].copy_from_slice(part);
+        }
+        self.accept(page, length);
+    }
+
+    /// Removes the last cell, and returns it.
+    pub(super) fn pop<'p>(&mut self, page: &'p [u8]) -> &'p [u8] {
+        self.pointers_end -= POINTER;
+        let start = self.cells_start;
+        debug_assert_eq!(start, word(page, self.pointers_end), "cells stand in the order they came");
+        let prefix = self.header - LEAF_HEADER;
+        self.cells_start = start + prefix + cell_length(&page[start + prefix..]);
+        &page[start..self.cells_start]
+    }
+
+    /// The cells in key order.
+    pub(super) fn cells<'p>(&self, page: &'p [u8]) -> impl Iterator<Item = &'p [u8]> {
+        let prefix = self.header - LEAF_HEADER;
+        let pointers = page[self.header..self.pointers_end].chunks_exact(POINTER);
+        pointers.map(move |pointer| {
+            let cell = &page[word(pointer, 0)..];
+            &cell[..prefix + cell_length(&cell[prefix..])]
+        })
+    }
+
+    /// Completes a leaf.
+    pub(super) fn seal_leaf(&self, page: &mut [u8]) {
+        debug_assert_eq!(self.header, LEAF_HEADER);
+        self.seal(page, LEAF);
+    }
+
+    /// Completes an interior page, whose last child is `right`.
+    pub(super) fn seal_interior(&self, page: &mut [u8], right: PageNumber) {
+        debug_assert_eq!(self.header, INTERIOR_HEADER);
+        self.seal(page, INTERIOR);
+        page[8..12].copy_from_slice(&right.0.to_be_bytes());
+    }
+
+    /// The last child of the completed interior page `page`.
+    pub(super) fn right_child(page: &[u8]) -> PageNumber {
+        child_of(&page[8..])
+    }
+
+    fn seal(&self, page: &mut [u8], kind: u8) {
+        let count = (self.count() as u16).to_be_bytes();
+        // 65536, which is that of an empty page of that size, is written as 0.
+        let start = (self.cells_start as u16).to_be_bytes();
+        page[..8].copy_from_slice(&[kind, 0, 0, count[0], count[1], start[0], start[1], 0]);
+        // The buffer is reused: nothing of an earlier page is to stay between pointers and cells.
+        page[self.pointers_end..self.cells_start].fill(0);
+    }
+}
+
+/// The child with which an interior cell begins.
+pub(super) fn child_of(cell: &[u8]) -> PageNumber {
+    PageNumber(u32::from_be_bytes(*cell.first_chunk().expect("an interior cell has a child")))
+}
+
+/// The length of the leaf cell (a row behind its length) with which `bytes` begin.
+pub(super) fn cell_length(bytes: &[u8]) -> usize {
+    let mut payload = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        payload = payload << 7 | usize::from(byte & 0x7f);
+        if byte < 0x80 {
+            return at + 1 + payload;
+        }
+    }
+    unreachable!("a cell begins with its length")
+}
+
+fn word(bytes: &[u8], at: usize) -> usize {
+    usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_come_back_in_order() {
+        let size = PageSize::new(512).unwrap();
+        let mut page = vec![0xAA; 512];
+        let mut fill = PageFill::leaf(size);
+        let cells: Vec<Vec<u8>> = (3..60).map(|n| [vec![n], vec![n ^ 0x55; n.into()]].concat()).collect();
+        let fitting: Vec<&[u8]> = cells
+            .iter()
+            .map(Vec::as_slice)
+            .take_while(|cell| {
+                let fits = fill.fits(cell.len());
+                if fits {
+                    fill.push(&mut page, [&cell[..1], &cell[1..]]);
+                }
+                fits
+            })
+            .collect();
+        fill.seal_leaf(&mut page);
+        let mut fill = PageFill::of_leaf(&page).unwrap();
+        assert_eq!(fill.count(), fitting.len());
+        assert_eq!(fill.cells(&page).collect::<Vec<_>>(), fitting);
+        for cell in fitting.iter().rev() {
+            assert_eq!(fill.pop(&page), *cell);
+        }
+        assert_eq!(fill.count(), 0);
+        assert_eq!(fill.cells_start, 512);
+    }
+
+    #[test]
+    fn largest_rows_leave_room_for_three() {
+        for bytes in [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536] {
+            let size = PageSize::new(bytes).unwrap();
+            let mut fill = PageFill::interior(size);
+            let mut page = vec![0; size.bytes()];
+            let cell = vec![0; CHILD + 3 + size.max_payload()];
+            for _ in 0..3 {
+                assert!(fill.fits(cell.len()), "page size {bytes}");
+                fill.push(&mut page, [&cell]);
+            }
+        }
+    }
+
+    #[test]
+    fn other_pages_are_no_leaves() {
+        assert!(PageFill::of_leaf(&[0; 512]).is_none());
+        let mut page = vec![0; 512];
+        PageFill::interior(PageSize::new(512).unwrap()).seal_interior(&mut page, PageNumber(7));
+        assert!(PageFill::of_leaf(&page).is_none());
+        assert_eq!(PageFill::right_child(&page), PageNumber(7));
+    }
+}
