@@ -79,7 +79,8 @@ CREATE TABLE game (
     variant      TEXT,
     start_fen    TEXT,                          -- all six fields; NULL: the standard start position
     ply_count    INTEGER NOT NULL,              -- half-moves replayed
-    status       TEXT NOT NULL,                 -- 'ok', or 'truncated' at the first illegal or unreadable move
+    status       TEXT NOT NULL,                 -- 'ok'; 'truncated' at the first illegal or unreadable move;
+                                                -- 'skipped': unsupported variant or invalid start, no positions
     moves_hash   INTEGER NOT NULL,              -- equal games (same start, same moves) have equal hashes
     import_id    INTEGER NOT NULL REFERENCES import
 );
