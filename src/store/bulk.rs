@@ -124,6 +124,8 @@ impl<'c> BulkLoader<'c> {
     /// What SQLite says; [`Error::Busy`] if another program is writing.
     pub fn begin(connection: &'c Connection, path: &Path, mode: LoadMode) -> Result<Self> {
         let failed = |source| Error::sqlite(path, "begin the bulk load", source);
+        // Statements of an earlier loader would go on reading its tables.
+        connection.flush_prepared_statement_cache();
         let positions = RowTable::register(connection).map_err(failed)?;
         let occurrences = RowTable::register(connection).map_err(failed)?;
         let headers = HeaderTables::register(connection).map_err(failed)?;
