@@ -89,6 +89,12 @@ fn sample(text: &mut HeaderBatch) -> PositionBatch {
     position(&mut positions, 2, 3, PositionKey(2), 1, None, "1Qkr4/8/8/8/8/8/8/4K3 w - -");
     position(&mut positions, 3, 0, START_KEY, 0, None, START);
 
+    add_headers(text);
+    positions
+}
+
+/// The games of [`sample`], with names, tags and problems.
+fn add_headers(text: &mut HeaderBatch) {
     let (carlsen, nepo) = (text.push_text("Carlsen, M."), text.push_text("Непомнящий, Я."));
     text.players.extend([(NameId(1), carlsen), (NameId(2), nepo)]);
     let event = text.push_text("WCh");
@@ -145,7 +151,6 @@ fn sample(text: &mut HeaderBatch) -> PositionBatch {
     };
     let outside = ProblemRow { game_number: 0, game: None, ply: None, token: None, ..problem };
     text.problems.extend([problem, outside]);
-    positions
 }
 
 fn load(build: &Build, headers: &HeaderBatch, positions: &PositionBatch) {
@@ -541,20 +546,41 @@ fn a_link_is_followed() {
     assert_eq!(names(&directory.path().join("data")), ["games.db"]);
 }
 
+/// Leaves the database as a writer does that dies in the middle of a transaction.
+fn crash_while_writing(path: &Path) {
+    let writer = Connection::open(path).expect("a database");
+    // So small a cache that changed pages are written before the commit.
+    let work = "PRAGMA cache_size = 1; BEGIN; DELETE FROM game_position; DELETE FROM tag; UPDATE game SET round = 'x'";
+    writer.execute_batch(work).expect("a transaction");
+    let journal = path.with_file_name("games.db-journal");
+    let copies = [(path, path.with_file_name("a")), (&journal, path.with_file_name("b"))];
+    for (from, to) in &copies {
+        fs::copy(from, to).expect("a copy");
+    }
+    writer.execute_batch("ROLLBACK").expect("undone");
+    drop(writer);
+    for (to, from) in &copies {
+        fs::rename(from, to).expect("a copy in place");
+    }
+}
+
+#[test]
+fn a_crashed_writer_is_undone_when_a_reader_comes() {
+    let directory = directory();
+    let path = sample_database(directory.path());
+    crash_while_writing(&path);
+    let database = Database::open_read_only(&path).expect("a database");
+    assert_eq!(table(database.connection(), "SELECT count(*), count(round) FROM game"), "3|0");
+    assert_eq!(table(database.connection(), "SELECT count(*) FROM game_position"), "7");
+    assert_eq!(table(database.connection(), "PRAGMA integrity_check"), "ok");
+    assert_eq!(names(directory.path()), ["games.db"]);
+}
+
 #[test]
 fn a_stray_journal_does_not_ruin_the_new_database() {
     let directory = directory();
     let old = sample_database(directory.path());
-    let journal = directory.path().join("games.db-journal");
-    // A hot journal, as a crash leaves it: copied while a transaction is open and spilled.
-    let writer = Connection::open(&old).expect("the old database");
-    writer.execute_batch("PRAGMA cache_spill = 1; PRAGMA cache_size = 1; BEGIN; DELETE FROM game_position; DELETE FROM tag")
-        .expect("a transaction");
-    let copy = directory.path().join("copy");
-    fs::copy(&journal, &copy).expect("a journal");
-    writer.execute_batch("ROLLBACK").expect("undone");
-    drop(writer);
-    fs::rename(&copy, &journal).expect("a journal");
+    crash_while_writing(&old);
     let options = BuildOptions { overwrite: true, ..BuildOptions::default() };
     Build::create(&old, options).expect("a build").finish().expect("a database");
     assert_eq!(names(directory.path()), ["games.db"]);
@@ -611,6 +637,7 @@ fn wrong_rows_are_refused() {
     positions.rows[0].fen.len -= 1;
     positions.rows.push(positions.rows[0]);
     let error = loader.append_positions(&positions).expect_err("a row twice");
+    assert!(matches!(loader.finish(), Err(Error::Unfinished { .. })));
     insta::assert_snapshot!(message(&error, directory.path()), @r"
     .games.db.pgndex-tmp: cannot write table game_position
       UNIQUE constraint failed: game_position.game_id, game_position.ply
