@@ -304,6 +304,15 @@ fn moves_read_like_a_score_sheet() {
 }
 
 #[test]
+fn the_query_in_the_schema_works() {
+    let directory = directory();
+    let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");
+    let schema = include_str!("../migrations/0001_schema.sql");
+    let lines: Vec<_> = schema.lines().filter_map(|line| line.strip_prefix("--     ")).collect();
+    assert_eq!(table(database.connection(), &lines.join("\n")).lines().count(), 2);
+}
+
+#[test]
 fn views_are_quick_when_asked_by_key() {
     let directory = directory();
     let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");

@@ -235,7 +235,7 @@ fn read(connection: &Connection, sql: &str) -> Table {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn rows_in_are_rows_out(games in btree_map(1..u32::MAX, game(), 0..20), batch in 1..8_usize) {

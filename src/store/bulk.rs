@@ -290,7 +290,7 @@ impl<'c> BulkLoader<'c> {
             return Ok(());
         }
         let written = table
-            .with(self.connection, batch, |reader| reader.execute(R::INSERT, params))
+            .execute(self.connection, batch, R::INSERT, params)
             .map_err(|source| self.failed(R::ACTION, source))?;
         if written == given {
             Ok(())
