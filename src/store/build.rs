@@ -121,7 +121,7 @@ impl Build {
     ///
     /// # Errors
     /// [`Error::Busy`] if another program is writing the old database; [`Error::DiskFull`] and others if the disk says so.
-    /// The target is then as it was.
+    /// The target is then as it was, unless only the directory could not be synced.
     pub fn finish(mut self) -> Result<()> {
         if !self.connection().is_autocommit() {
             return Err(Error::Unfinished { path: self.path().to_owned() });

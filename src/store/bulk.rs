@@ -1,5 +1,6 @@
 //! Writing rows through SQL, in batches.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -85,6 +86,8 @@ pub struct BulkLoader<'c> {
     path: PathBuf,
     mode: LoadMode,
     finished: bool,
+    /// Whether a statement failed: then what it wrote may be half of what it should, and nothing may be committed.
+    broken: Cell<bool>,
     import: Option<ImportId>,
     /// `CREATE INDEX` statements to be run at the end.
     indexes: Vec<String>,
@@ -124,6 +127,8 @@ impl<'c> BulkLoader<'c> {
     /// What SQLite says; [`Error::Busy`] if another program is writing.
     pub fn begin(connection: &'c Connection, path: &Path, mode: LoadMode) -> Result<Self> {
         let failed = |source| Error::sqlite(path, "begin the bulk load", source);
+        // Statements of an earlier loader would go on reading its tables.
+        connection.flush_prepared_statement_cache();
         let positions = RowTable::register(connection).map_err(failed)?;
         let occurrences = RowTable::register(connection).map_err(failed)?;
         let headers = HeaderTables::register(connection).map_err(failed)?;
@@ -133,6 +138,7 @@ impl<'c> BulkLoader<'c> {
             path: path.to_owned(),
             mode,
             finished: false,
+            broken: Cell::new(false),
             import: None,
             indexes: Vec::new(),
             last_occurrence: None,
@@ -244,6 +250,7 @@ impl<'c> BulkLoader<'c> {
         let Some((first, last)) = batch.first().zip(batch.last()) else { return Ok(()) };
         let follows = self.last_occurrence.is_none_or(|previous| previous < *first);
         if !follows || !batch.is_sorted_by(|a, b| a < b) {
+            self.broken.set(true);
             return Err(Error::RowOrder { path: self.path.clone(), table: "position_game" });
         }
         if self.mode == LoadMode::Fresh {
@@ -255,8 +262,11 @@ impl<'c> BulkLoader<'c> {
     /// Makes the ordinary indexes and commits.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`].
+    /// What SQLite says, such as [`Error::DiskFull`]; [`Error::Unfinished`] if an earlier call failed.
     pub fn finish(mut self) -> Result<()> {
+        if self.broken.get() {
+            return Err(Error::Unfinished { path: self.path.clone() });
+        }
         for statement in std::mem::take(&mut self.indexes) {
             self.connection
                 .execute_batch(&statement)
@@ -280,11 +290,12 @@ impl<'c> BulkLoader<'c> {
             return Ok(());
         }
         let written = table
-            .with(self.connection, batch, |reader| reader.execute(R::INSERT, params))
+            .execute(self.connection, batch, R::INSERT, params)
             .map_err(|source| self.failed(R::ACTION, source))?;
         if written == given {
             Ok(())
         } else {
+            self.broken.set(true);
             Err(Error::RowsLost { path: self.path.clone(), table: R::TABLE, given, written })
         }
     }
@@ -295,6 +306,7 @@ impl<'c> BulkLoader<'c> {
     }
 
     fn failed(&self, action: &'static str, source: rusqlite::Error) -> Error {
+        self.broken.set(true);
         Error::sqlite(&self.path, action, source)
     }
 }
