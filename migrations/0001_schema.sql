@@ -24,6 +24,7 @@ CREATE TABLE import (
     games           INTEGER NOT NULL DEFAULT 0, -- totals of what this run added
     plies           INTEGER NOT NULL DEFAULT 0, -- moves played
     positions       INTEGER NOT NULL DEFAULT 0, -- rows of game_position: a game of n plies has n + 1
+    distinct_positions INTEGER NOT NULL DEFAULT 0,
     problems        INTEGER NOT NULL DEFAULT 0,
     seconds         REAL                        -- wall time
 );

@@ -92,8 +92,23 @@ impl Header {
 }
 
 const COLUMNS: [&[u8]; 17] = [
-    b"Event", b"Site", b"Date", b"UTCDate", b"Round", b"White", b"Black", b"Result", b"WhiteElo", b"BlackElo",
-    b"WhiteTitle", b"BlackTitle", b"ECO", b"TimeControl", b"Variant", b"FEN", b"SetUp",
+    b"Event",
+    b"Site",
+    b"Date",
+    b"UTCDate",
+    b"Round",
+    b"White",
+    b"Black",
+    b"Result",
+    b"WhiteElo",
+    b"BlackElo",
+    b"WhiteTitle",
+    b"BlackTitle",
+    b"ECO",
+    b"TimeControl",
+    b"Variant",
+    b"FEN",
+    b"SetUp",
 ];
 
 /// The usual spelling of a tag name that has a column and differs in case.
@@ -105,9 +120,8 @@ fn usual_spelling(name: &[u8]) -> Option<&'static [u8]> {
 fn sort_tags(part: &mut Part, first: usize) {
     let rows = &mut part.headers.tags;
     let text = &part.headers.text;
-    rows[first..].sort_unstable_by(|a, b| {
-        (a.name.of(text), b.name.start).cmp(&(b.name.of(text), a.name.start))
-    });
+    rows[first..]
+        .sort_unstable_by(|a, b| (a.name.of(text), b.name.start).cmp(&(b.name.of(text), a.name.start)));
     let mut kept = first;
     for index in first..rows.len() {
         if kept == first || rows[kept - 1].name.of(text) != rows[index].name.of(text) {
@@ -156,7 +170,9 @@ fn date(value: &str) -> Result<Option<Cow<'_, str>>, &'static str> {
     if value.len() == 10 && value.as_bytes()[4] == b'.' && value.as_bytes()[7] == b'.' {
         return Ok(Some(Cow::Borrowed(value)));
     }
-    let two = |text: &str| if text.contains('?') || text.is_empty() { "??".to_owned() } else { format!("{text:0>2}") };
+    let two = |text: &str| {
+        if text.contains('?') || text.is_empty() { "??".to_owned() } else { format!("{text:0>2}") }
+    };
     Ok(Some(Cow::Owned(format!("{year}.{}.{}", two(month), two(day)))))
 }
 
@@ -209,7 +225,8 @@ mod tests {
         let (mut part, mut problems) = (Part::default(), Vec::new());
         let header = Header::read(&tags, GameId(0), &mut part, &mut problems);
         let text = &part.headers.text;
-        let rows: Vec<_> = part.headers.tags.iter().map(|row| (row.name.of(text), row.value.of(text))).collect();
+        let rows: Vec<_> =
+            part.headers.tags.iter().map(|row| (row.name.of(text), row.value.of(text))).collect();
         assert_eq!(rows, [("Alpha", "last"), ("WhiteElo", "none"), ("Zeta", "1")]);
         assert_eq!(header.row.eco.unwrap().of(text), "B20");
         assert_eq!(problems.len(), 1);

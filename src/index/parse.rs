@@ -122,6 +122,11 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
+    /// How far the chunk has been read, in bytes.
+    pub(super) const fn offset(&self) -> usize {
+        self.reader.offset()
+    }
+
     /// Line ends of the whole chunk.
     pub(super) fn line_count(&mut self) -> u64 {
         self.lines.at(self.text, self.text.len())
@@ -182,7 +187,8 @@ impl<'a> ChunkParser<'a> {
         if let Some(variant) = header.row.variant {
             let name = variant.of(&part.headers.text).to_owned();
             if !is_known_variant(&name) {
-                let message = format!("variant \"{name}\" is not supported: moves are skipped, tags are kept");
+                let message =
+                    format!("variant \"{name}\" is not supported: moves are skipped, tags are kept");
                 self.problem_at_start(part, Kind::UnsupportedVariant, game, &name, &message);
                 return Start::Nowhere;
             }
@@ -201,10 +207,10 @@ impl<'a> ChunkParser<'a> {
                 self.problem_at_start(part, Kind::InvalidFen, game, &fen, &message);
                 let name = part.headers.push_text("FEN");
                 let value = part.headers.push_text(&fen);
-                let at = part.headers.tags.iter().rposition(|tag| tag.game != game).map_or(0, |last| last + 1);
+                let at =
+                    part.headers.tags.iter().rposition(|tag| tag.game != game).map_or(0, |last| last + 1);
                 let text = &part.headers.text;
-                let before =
-                    part.headers.tags[at..].iter().filter(|tag| tag.name.of(text) < "FEN").count();
+                let before = part.headers.tags[at..].iter().filter(|tag| tag.name.of(text) < "FEN").count();
                 part.headers.tags.insert(at + before, crate::store::row::TagRow { game, name, value });
                 Start::Nowhere
             }
@@ -265,7 +271,9 @@ impl<'a> ChunkParser<'a> {
         part: &mut Part,
     ) -> bool {
         let kind = match error {
-            SanError::Unreadable if !looks_like_move(token) => return self.unknown_token(token, game, ply, part),
+            SanError::Unreadable if !looks_like_move(token) => {
+                return self.unknown_token(token, game, ply, part);
+            }
             SanError::Unreadable => Kind::UnreadableMove,
             SanError::Ambiguous => Kind::AmbiguousMove,
             _ => Kind::IllegalMove,
@@ -285,10 +293,13 @@ impl<'a> ChunkParser<'a> {
         let offset = self.reader.offset();
         let (kind, message) = match token {
             Token::Junk(word) => return self.unknown_token(word, game, ply, part),
-            Token::UnclosedComment => {
-                (Kind::UnclosedComment, "a comment is not closed before the game ends: what follows it is lost")
+            Token::UnclosedComment => (
+                Kind::UnclosedComment,
+                "a comment is not closed before the game ends: what follows it is lost",
+            ),
+            Token::UnclosedVariation => {
+                (Kind::UnclosedVariation, "a variation is not closed before the game ends")
             }
-            Token::UnclosedVariation => (Kind::UnclosedVariation, "a variation is not closed before the game ends"),
             _ => (Kind::StrayClosing, "a closing bracket without an opening one"),
         };
         self.problem(part, kind, offset, Some(game), Some(ply), None, message);
@@ -324,7 +335,15 @@ impl<'a> ChunkParser<'a> {
                 let tag = tag.unwrap_or_default().as_str();
                 let message = format!("the tag says {tag}, the moves end in {}", token.as_str());
                 let at = end - token.as_str().len().min(end);
-                self.problem(part, Kind::ResultMismatch, at, Some(game), None, Some(token.as_str()), &message);
+                self.problem(
+                    part,
+                    Kind::ResultMismatch,
+                    at,
+                    Some(game),
+                    None,
+                    Some(token.as_str()),
+                    &message,
+                );
             }
             _ => {}
         }
@@ -417,8 +436,19 @@ fn is_annotation(token: &[u8]) -> bool {
 /// Names under which standard chess and Chess960 go.
 fn is_known_variant(name: &str) -> bool {
     const NAMES: [&str; 13] = [
-        "standard", "normal", "chess", "classical", "orthodox", "fromposition", "chess960", "960", "fischerandom",
-        "fischerrandom", "fischerrandomchess", "fischerandomchess", "freestyle",
+        "standard",
+        "normal",
+        "chess",
+        "classical",
+        "orthodox",
+        "fromposition",
+        "chess960",
+        "960",
+        "fischerandom",
+        "fischerrandom",
+        "fischerrandomchess",
+        "fischerandomchess",
+        "freestyle",
     ];
     let plain: String =
         name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();

@@ -145,7 +145,7 @@ impl Partitions {
         const SAMPLES_PER_PIECE: usize = 256;
         let pieces = total.div_ceil(most / 2 + 1);
         let step = (total / (pieces * SAMPLES_PER_PIECE)).max(1);
-        let mut sample = Vec::new();
+        let mut sample: Vec<Occurrence> = Vec::new();
         let mut seen = 0;
         self.for_each_block(partition, |block| {
             let first = seen % step;
@@ -184,9 +184,13 @@ impl Partitions {
             bytes.resize(extent.records * RECORD, 0);
             read_at(&file, &mut bytes, extent.offset).map_err(|source| self.failed(source))?;
             block.clear();
-            block.extend(bytes.as_chunks::<RECORD>().0.iter().map(|record| {
-                Occurrence::from_sort_key(u128::from_ne_bytes(*record))
-            }));
+            block.extend(
+                bytes
+                    .as_chunks::<RECORD>()
+                    .0
+                    .iter()
+                    .map(|record| Occurrence::from_sort_key(u128::from_ne_bytes(*record))),
+            );
             see(&block);
         }
         Ok(())

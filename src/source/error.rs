@@ -52,6 +52,17 @@ impl Error {
         }
     }
 
+    /// The path of the source.
+    #[must_use]
+    pub fn path(&self) -> &std::path::Path {
+        match self {
+            Self::Missing { path }
+            | Self::Unreadable { path, .. }
+            | Self::NotAFile { path }
+            | Self::Form { path, .. } => path,
+        }
+    }
+
     /// The message with its causes, in one line.
     #[must_use]
     pub fn full_message(&self) -> String {

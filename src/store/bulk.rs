@@ -35,6 +35,8 @@ pub struct ImportTotals {
     pub plies: u64,
     /// Rows of `game_position`.
     pub positions: u64,
+    /// Distinct positions among them, told by their keys.
+    pub distinct_positions: u64,
     /// Rows of `problem`.
     pub problems: u64,
     /// Wall time.
@@ -176,12 +178,14 @@ impl<'c> BulkLoader<'c> {
         self.execute(
             "write table import",
             "UPDATE import SET finished_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now'),
-             games = ?2, plies = ?3, positions = ?4, problems = ?5, seconds = ?6 WHERE import_id = ?1",
+             games = ?2, plies = ?3, positions = ?4, distinct_positions = ?5, problems = ?6, seconds = ?7
+             WHERE import_id = ?1",
             params![
                 self.import.map(|id| id.0),
                 totals.games.cast_signed(),
                 totals.plies.cast_signed(),
                 totals.positions.cast_signed(),
+                totals.distinct_positions.cast_signed(),
                 totals.problems.cast_signed(),
                 totals.elapsed.as_secs_f64()
             ],
