@@ -48,7 +48,7 @@ fn quick_perft() {
 }
 
 #[test]
-#[ignore = "takes a minute: 430 million leaf positions"]
+#[ignore = "430 million leaf positions: ten seconds on two fast cores"]
 fn deep_perft() {
     count(rows("perft.tsv").into_iter().filter(|(_, row)| !is_quick(row)).collect());
 }
