@@ -1,6 +1,6 @@
 //! Reading PGN: whatever the bytes, it ends, and cutting a text into chunks changes nothing.
 
-use pgndex::pgn::{FrameProblem, Lexer, Reader, TagPair, Token, chunks};
+use pgndex::pgn::{FrameProblem, Lexer, Reader, TagPair, Token, chunks, next_boundary, starts_tag_pair};
 use proptest::prelude::*;
 
 /// All that is read of a game; offsets are those of the whole text.
@@ -118,6 +118,24 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(byte, 0..200)
 }
 
+/// The boundaries of a text, line by line as the rule says: a tag-pair line after a blank line, where the nearest line before
+/// it that is not blank is no tag pair.
+fn boundaries_by_line(text: &[u8]) -> Vec<usize> {
+    let (mut found, mut at, mut blank_before, mut last_line) = (Vec::new(), 0, false, None);
+    for line in text.split(|&byte| byte == b'\n') {
+        let is_tag = starts_tag_pair(&text[at..]);
+        if is_tag && blank_before && last_line == Some(false) {
+            found.push(at);
+        }
+        blank_before = line.iter().all(|&byte| byte <= b' ');
+        if !blank_before {
+            last_line = Some(starts_tag_pair(line.trim_ascii_start()));
+        }
+        at += line.len() + 1;
+    }
+    found
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -133,6 +151,18 @@ proptest! {
         for size in [size, 1, usize::MAX] {
             prop_assert_eq!(&read_in_chunks(&text, size), &whole, "size {} of {}", size, text.escape_ascii());
         }
+    }
+
+    /// The search for boundaries finds what going through the lines finds.
+    #[test]
+    fn boundaries_are_those_of_the_rule(text in prop_oneof![3 => soup(), 1 => bytes()]) {
+        let mut found = Vec::new();
+        let mut at = next_boundary(&text, 0);
+        while at < text.len() {
+            found.push(at);
+            at = next_boundary(&text, at);
+        }
+        prop_assert_eq!(found, boundaries_by_line(&text), "{}", text.escape_ascii());
     }
 
     /// Passing over a game's movetext leads to the same next game as reading it.

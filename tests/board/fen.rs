@@ -58,6 +58,10 @@ fn what_is_put_right_is_said() {
     assert_eq!(changes("4k3/8/8/8/8/8/8/4K3 w KQkq - 0 1"), [FenChange::Castling]);
     assert_eq!(changes(&format!("{board} w KQkq e3 0 1")), [FenChange::EnPassantDropped]);
     assert_eq!(changes("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2"), []);
+    // A pawn that comes from d7 over d6 has left both empty.
+    for fen in ["4k3/3n4/8/3pP3/8/8/8/4K3 w - d6 0 2", "3k4/8/3n4/3pP3/8/8/8/4K3 w - d6 0 2"] {
+        assert_eq!(changes(fen), [FenChange::EnPassantDropped]);
+    }
     assert!(changes(board).contains(&FenChange::SideAssumed));
 }
 

@@ -198,6 +198,7 @@ fn make_refuses_and_leaves_the_position_as_it_is() {
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     let pinned = "4k3/8/8/8/1b6/2N5/8/4K1N1 w - - 0 1";
     let promotion = "4k3/P7/8/8/8/8/8/R3K2R w KQ - 0 1";
+    let advanced = "4k3/8/8/8/2p5/3pP3/2PP4/4K3 w - - 0 1";
     let queen = |letter| Special::Promotion(Piece::from_letter(letter).unwrap());
     for (fen, code, expected) in [
         (
@@ -214,6 +215,10 @@ fn make_refuses_and_leaves_the_position_as_it_is() {
         (pinned, code(Special::Reversible, "b4", "a5", 'b', None), Unfitting),
         (start, code(Special::Pawn, "e2", "e4", 'P', None), Unfitting),
         (start, code(Special::DoubleStep, "e2", "e5", 'P', None), Unfitting),
+        (start, code(Special::DoubleStep, "e2", "e4", 'P', Some('p')), Unfitting),
+        (advanced, code(Special::DoubleStep, "e3", "e5", 'P', None), Unfitting),
+        (advanced, code(Special::DoubleStep, "d2", "d4", 'P', None), Unfitting),
+        (advanced, code(Special::DoubleStep, "c2", "c4", 'P', None), Unfitting),
         (start, code(Special::EnPassant, "e2", "d3", 'P', Some('p')), Unfitting),
         (start, code(Special::Pawn, "e2", "d3", 'P', None), Unfitting),
         (start, code(Special::Capture, "a1", "a2", 'R', Some('P')), Unfitting),

@@ -138,18 +138,15 @@ impl Naive {
         straight && code.to() == self.to && code.promotion().map(|piece| piece.kind()) == self.promotion
     }
 
-    /// The move it means: among all pseudo-legal moves those that fit and can be made; castling written as the king's move
-    /// only where no other move fits.
-    fn resolve(&self, board: &Position) -> Result<MoveCode, SanError> {
+    /// The move it means among those that can be made; castling written as the king's move only where no other move fits.
+    fn resolve(&self, board: &Position, moves: &[MoveCode]) -> Result<MoveCode, SanError> {
         if self.letter.is_none_or(|letter| letter == b'P')
             && self.file.or(self.rank).is_none()
             && self.captures
         {
             return Err(SanError::Unreadable);
         }
-        let mut moves = Vec::new();
-        board.pseudo_legal_moves(&mut moves);
-        moves.retain(|&code| self.fits(board, code) && board.clone().make(code).is_ok());
+        let mut moves: Vec<MoveCode> = moves.iter().copied().filter(|&code| self.fits(board, code)).collect();
         let castles = |code: &MoveCode| matches!(code.special().bits(), 1 | 2);
         if moves.iter().any(|code| !castles(code)) {
             moves.retain(|code| !castles(code));
@@ -160,6 +157,26 @@ impl Naive {
             _ => Err(SanError::Ambiguous),
         }
     }
+}
+
+/// All pseudo-legal moves that can be made, each tried on a board of its own.
+fn makeable(board: &Position) -> Vec<MoveCode> {
+    let mut moves = Vec::new();
+    board.pseudo_legal_moves(&mut moves);
+    moves.retain(|&code| board.clone().make(code).is_ok());
+    moves
+}
+
+/// Holds what the resolver finds for a text against what trying every move finds.
+fn compare(board: &Position, moves: &[MoveCode], text: &[u8]) -> Result<(), TestCaseError> {
+    let found = board.resolve(text);
+    let agree = match Naive::parse(text).map(|naive| naive.resolve(board, moves)) {
+        Some(Err(SanError::Illegal)) => matches!(found, Err(SanError::Illegal | SanError::PromotionMissing)),
+        Some(expected) => found == expected,
+        None => found.is_err() || found.is_ok_and(|code| code.is_null() || moves.contains(&code)),
+    };
+    prop_assert!(agree, "{} in {}: {:?}", text.escape_ascii(), board.fen(), found);
+    Ok(())
 }
 
 /// Forms in which a move can be written, right and nearly right.
@@ -227,17 +244,24 @@ proptest! {
                     (_, at) => drop(text.remove(at)),
                 }
             }
-            let found = board.resolve(&text);
-            let shown = text.escape_ascii().to_string();
-            match Naive::parse(&text).map(|naive| naive.resolve(board)) {
-                Some(Err(SanError::Illegal)) => {
-                    let refused = matches!(found, Err(SanError::Illegal | SanError::PromotionMissing));
-                    prop_assert!(refused, "{} in {}: {:?}", shown, board.fen(), found);
+            compare(board, &makeable(board), &text)
+        })?;
+    }
+
+    /// The same for every piece, and every file a pawn could capture from, to every square: most of these moves are illegal.
+    #[test]
+    fn the_resolver_agrees_on_every_simple_text(play in plays(60)) {
+        play.walk(|board, _| {
+            let moves = makeable(board);
+            for to in (0..64).map(Square::from_ordinal) {
+                for letter in ["", "N", "B", "R", "Q", "K", "P"] {
+                    compare(board, &moves, format!("{letter}{to}").as_bytes())?;
                 }
-                Some(expected) => prop_assert_eq!(found, expected, "{} in {}", shown, board.fen()),
-                None => {
-                    let fits = found.is_err() || found.is_ok_and(|code| code.is_null() || legal(board).contains(&code));
-                    prop_assert!(fits, "{} in {}: {:?}", shown, board.fen(), found);
+                for file in 'a'..='h' {
+                    compare(board, &moves, format!("{file}x{to}").as_bytes())?;
+                }
+                if matches!(to.rank(), 0 | 7) {
+                    compare(board, &moves, format!("{to}=Q").as_bytes())?;
                 }
             }
             Ok(())
