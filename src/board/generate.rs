@@ -75,10 +75,8 @@ impl Position {
                 return self.en_passant() == Some(to) && attacks && code.captured() == Some(victim);
             }
             Special::Pawn => to.rank() != last_rank,
-            Special::Promotion(piece) => {
-                let fits = piece.color() == pawn.color() && PROMOTIONS.contains(&piece.kind());
-                fits && to.rank() == last_rank
-            }
+            // SPECIAL has no value for a promotion to a king or a pawn.
+            Special::Promotion(piece) => piece.color() == pawn.color() && to.rank() == last_rank,
             _ => false,
         };
         fits_rank
