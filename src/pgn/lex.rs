@@ -92,6 +92,7 @@ static IN_WORD: [bool; 256] = {
 pub struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
+    odd: usize,
 }
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -100,13 +101,19 @@ impl<'a> Lexer<'a> {
     /// A lexer for `text` from byte `at` on. The text before is looked at only to tell whether a line begins.
     #[must_use]
     pub const fn new(text: &'a [u8], at: usize) -> Self {
-        Self { text, at }
+        Self { text, at, odd: at }
     }
 
     /// The offset of the next byte to be read.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.at
+    }
+
+    /// Where the last token that was no [`Move`](Token::Move) began: a result, junk, or something that is not closed or not opened.
+    #[must_use]
+    pub const fn token_start(&self) -> usize {
+        self.odd
     }
 
     /// The next token.
@@ -160,6 +167,7 @@ impl<'a> Lexer<'a> {
 
     #[inline(never)]
     fn rare(&mut self, byte: u8) -> Option<Token<'a>> {
+        self.odd = self.at;
         match CLASSES[usize::from(byte)] {
             Class::Semicolon => self.skip_line(),
             Class::Dollar => {
@@ -224,6 +232,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn unclosed(&mut self, token: Token<'a>) -> Token<'a> {
+        self.odd = self.at;
         self.at = self.text.len();
         token
     }
@@ -277,6 +286,7 @@ impl<'a> Lexer<'a> {
 
     #[inline(never)]
     fn number_word(&mut self, start: usize, end: usize) -> Option<Token<'a>> {
+        self.odd = start;
         let word = self.wide_word();
         if let Some(result) = GameResult::parse(word) {
             return Some(Token::Result(result));

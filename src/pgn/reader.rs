@@ -53,6 +53,12 @@ impl<'a> Reader<'a> {
         self.lexer.offset()
     }
 
+    /// Where the last token that was no move began, in bytes.
+    #[must_use]
+    pub const fn token_start(&self) -> usize {
+        self.lexer.token_start()
+    }
+
     /// Goes to the next game and puts its tag pairs into `tags`, emptied first, in the order of the text.
     /// Gives back `false` at the end of the text.
     pub fn next_game(&mut self, tags: &mut Vec<TagPair<'a>>, problems: &mut Vec<FrameProblem>) -> bool {
