@@ -99,15 +99,27 @@ fn positions() -> PositionBatch {
     batch
 }
 
-/// Builds one table on one thread.
-fn build<R: Record>(path: &Path, table: &str, records: impl Iterator<Item = R>) {
+/// Builds one table on `threads` threads.
+fn build<'r, T: Sync, R: Record>(
+    path: &Path,
+    table: &str,
+    threads: usize,
+    rows: &'r [T],
+    record: impl Fn(&'r T) -> R + Sync,
+) {
     let root = root(path, table);
     let file = Arc::new(PageFile::open(path).expect("a database"));
-    let mut writer = LeafWriter::new(Arc::clone(&file));
-    for record in records {
-        writer.push(&record).expect("a row");
-    }
-    assemble(&file, root, [writer.finish_segment().expect("the last pages")]).expect("a tree");
+    let worker = |rows: &'r [T]| {
+        let mut writer = LeafWriter::new(Arc::clone(&file));
+        rows.iter().try_for_each(|row| writer.push(&record(row))).expect("rows");
+        writer.finish_segment().expect("the last pages")
+    };
+    let segments: Vec<_> = std::thread::scope(|scope| {
+        let parts = rows.chunks(rows.len().div_ceil(threads));
+        let workers: Vec<_> = parts.map(|rows| scope.spawn(move || worker(rows))).collect();
+        workers.into_iter().map(|worker| worker.join().expect("a segment")).collect()
+    });
+    assemble(&file, root, segments).expect("a tree");
     file.finish().expect("the header");
 }
 
@@ -135,11 +147,11 @@ mod position_game {
         rows.iter().map(|row| i64::from(row.game().0) * 100 + i64::from(row.ply().0)).sum()
     }
 
-    #[divan::bench]
-    fn direct(bencher: Bencher<'_, '_>) {
+    #[divan::bench(args = [1, 2])]
+    fn direct(bencher: Bencher<'_, '_>, threads: usize) {
         let rows = occurrences();
         measure(bencher, OCCURRENCES, QUERY, expected(&rows), |path| {
-            build(path, "position_game", black_box(&rows).iter().map(|&row| OccurrenceRecord(row)));
+            build(path, "position_game", threads, black_box(&rows), |&row| OccurrenceRecord(row));
         });
     }
 
@@ -188,12 +200,12 @@ mod game_position {
         batch.rows.iter().map(|row| i64::from(row.halfmove_clock) + i64::from(row.fen.len)).sum()
     }
 
-    #[divan::bench]
-    fn direct(bencher: Bencher<'_, '_>) {
+    #[divan::bench(args = [1, 2])]
+    fn direct(bencher: Bencher<'_, '_>, threads: usize) {
         let batch = positions();
         measure(bencher, POSITIONS, QUERY, expected(&batch), |path| {
-            let rows = black_box(&batch.rows).iter();
-            build(path, "game_position", rows.map(|row| PositionRecord::new(row, &batch.text)));
+            let record = |row| PositionRecord::new(row, &batch.text);
+            build(path, "game_position", threads, black_box(&batch.rows), record);
         });
     }
 

@@ -9,8 +9,10 @@ use std::path::Path;
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use pgndex::board::{MoveCode, PositionKey};
-use pgndex::store::row::{GameId, Occurrence, Ply, PositionBatch, PositionRow, Text};
-use pgndex::store::{Build, BuildOptions, BulkLoader, LoadMode};
+use pgndex::store::row::{
+    GameId, GameRow, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow, SourceId, TagRow, Text,
+};
+use pgndex::store::{Build, BuildOptions, BulkLoader, Database, LoadMode, NewImport, Page};
 use rusqlite::{Connection, params};
 
 const GAMES: u32 = 15_000;
@@ -67,12 +69,12 @@ fn build(directory: &Path) -> Build {
     Build::create(&directory.join("bench.db"), options).expect("a database")
 }
 
-fn check(connection: &Connection, table: &str) {
-    let count: i64 = connection
-        .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))
-        .expect("a count");
-    assert_eq!(count, ROWS as i64);
+/// That the last row written is there: quick, so that it does not count.
+fn check(connection: &Connection, sql: &str) {
+    assert!(connection.prepare(sql).and_then(|mut query| query.exists([GAMES, PLIES - 1])).expect("a query"));
 }
+
+const LAST_POSITION: &str = "SELECT fen FROM game_position WHERE game_id = ?1 AND ply = ?2";
 
 #[divan::bench(sample_count = 5)]
 fn game_position_batches(bencher: Bencher<'_, '_>) {
@@ -85,6 +87,7 @@ fn game_position_batches(bencher: Bencher<'_, '_>) {
             loader.append_positions(black_box(batch)).expect("rows");
         }
         loader.finish().expect("a commit");
+        check(build.connection(), LAST_POSITION);
         build
     });
 }
@@ -109,6 +112,7 @@ fn game_position_prepared(bencher: Bencher<'_, '_>) {
         }
         drop(insert);
         connection.execute_batch("COMMIT").expect("a commit");
+        check(connection, LAST_POSITION);
         build
     });
 }
@@ -124,7 +128,8 @@ fn position_game_batches(bencher: Bencher<'_, '_>) {
             loader.append_occurrences(black_box(batch)).expect("rows");
         }
         loader.finish().expect("a commit");
-        check(build.connection(), "position_game");
+        let rows = build.connection().query_row("SELECT count(*) FROM position_game", [], |row| row.get(0));
+        assert_eq!(rows, Ok(ROWS as i64));
         build
     });
 }
@@ -154,4 +159,130 @@ fn position_game_create_index(bencher: Bencher<'_, '_>) {
                 .expect("an index");
             build
         });
+}
+
+/// The small tables of 100,000 games as Lichess writes them: 6 tags each, a site of its own, one new player in ten games.
+#[divan::bench(sample_count = 3)]
+fn headers_of_100_000_games(bencher: Bencher<'_, '_>) {
+    const HEADERS: u32 = 100_000;
+    let directory = tempfile::tempdir().expect("a directory");
+    let batches: Vec<_> = (0..HEADERS / 1000).map(|batch| header_batch(batch * 1000 + 1)).collect();
+    bencher.counter(ItemsCount::new(HEADERS)).with_inputs(|| build(directory.path())).bench_values(|build| {
+        let mut loader =
+            BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
+        loader.add_import(&NewImport { program_version: "0", options: "{}" }).expect("a row");
+        loader.add_source(SourceId(1), "x").expect("a row");
+        for batch in &batches {
+            loader.append_headers(black_box(batch)).expect("rows");
+        }
+        loader.finish().expect("a commit");
+        build
+    });
+}
+
+fn header_batch(first: u32) -> HeaderBatch {
+    let mut batch = HeaderBatch::default();
+    for id in first..first + 1000 {
+        let site = batch.push_text(&format!("https://lichess.org/{:016x}", mix(id.into())));
+        batch.sites.push((NameId(id), site));
+        if id % 10 == 1 {
+            let player = batch.push_text(&format!("player{:016x}", mix(id.into())));
+            batch.players.push((NameId(id / 10 + 1), player));
+        }
+        let player = Some(NameId(id.div_ceil(10)));
+        let date = Some(batch.push_text("2013.01.31"));
+        let eco = Some(batch.push_text(["A00", "B01", "C20"][id as usize % 3]));
+        batch.games.push(GameRow {
+            game: GameId(id),
+            source: SourceId(1),
+            site: Some(NameId(id)),
+            white: player,
+            black: player,
+            date,
+            eco,
+            white_elo: Some(1500),
+            moves_hash: mix(id.into()),
+            ..GameRow::default()
+        });
+        let names = ["BlackRatingDiff", "Opening", "Termination", "UTCDate", "UTCTime", "WhiteRatingDiff"];
+        for name in names {
+            let tag =
+                TagRow { game: GameId(id), name: batch.push_text(name), value: batch.push_text("Normal") };
+            batch.tags.push(tag);
+        }
+    }
+    batch
+}
+
+/// Look-ups of a position that every one of 200,000 games has.
+mod lookup {
+    use super::*;
+
+    const HITS: u32 = 200_000;
+    const KEY: PositionKey = PositionKey(0x463b_9618_1691_fc9c);
+
+    fn database() -> (tempfile::TempDir, Database) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let build = build(directory.path());
+        let mut loader =
+            BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
+        loader.add_import(&NewImport { program_version: "0", options: "{}" }).expect("a row");
+        loader.add_source(SourceId(1), "x").expect("a row");
+        let mut occurrences = Vec::new();
+        for first in (1..HITS).step_by(1000) {
+            loader.append_headers(&header_batch(first)).expect("rows");
+            let mut positions = PositionBatch { text: FEN.to_owned(), ..PositionBatch::default() };
+            let fen = Text { start: 0, len: FEN.len() as u32 };
+            for game in (first..first + 1000).map(GameId) {
+                for ply in (0..10).map(Ply) {
+                    let key = if ply.0 == 0 { KEY } else { PositionKey(mix(u64::from(game.0 << 4 | ply.0))) };
+                    positions.rows.push(PositionRow {
+                        game,
+                        ply,
+                        key,
+                        halfmove_clock: 0,
+                        move_code: None,
+                        fen,
+                    });
+                    occurrences.push(Occurrence::new(key, game, ply));
+                }
+            }
+            loader.append_positions(&positions).expect("rows");
+        }
+        occurrences.sort_unstable();
+        loader.append_occurrences(&occurrences).expect("rows");
+        loader.finish().expect("a commit");
+        let path = build.target().to_owned();
+        build.finish().expect("a database");
+        let database = Database::open_read_only(&path).expect("a database");
+        (directory, database)
+    }
+
+    #[divan::bench]
+    fn first_page(bencher: Bencher<'_, '_>) {
+        let (_directory, database) = database();
+        bencher.bench_local(|| {
+            let hits = database.games_with_position(KEY, FEN, Page::first(20)).expect("hits");
+            assert_eq!(hits.len(), 20);
+        });
+    }
+
+    #[divan::bench(sample_count = 5)]
+    fn count_all(bencher: Bencher<'_, '_>) {
+        let (_directory, database) = database();
+        bencher.counter(ItemsCount::new(HITS)).bench_local(|| {
+            let count = database.count_position(KEY, FEN, None).expect("a count");
+            assert_eq!(count.games, u64::from(HITS));
+        });
+    }
+
+    #[divan::bench(sample_count = 5)]
+    fn view_positions(bencher: Bencher<'_, '_>) {
+        let (_directory, database) = database();
+        bencher.counter(ItemsCount::new(HITS)).bench_local(|| {
+            let mut query = database.query("SELECT occurrences FROM positions WHERE key = ?1").expect("SQL");
+            let mut rows = query.rows([KEY.as_i64()]).expect("rows");
+            assert!(rows.next_row().expect("a row").is_some());
+        });
+    }
 }

@@ -24,6 +24,7 @@ CREATE TABLE import (
     games           INTEGER NOT NULL DEFAULT 0, -- totals of what this run added
     plies           INTEGER NOT NULL DEFAULT 0, -- moves played
     positions       INTEGER NOT NULL DEFAULT 0, -- rows of game_position: a game of n plies has n + 1
+    distinct_positions INTEGER NOT NULL DEFAULT 0,
     problems        INTEGER NOT NULL DEFAULT 0,
     seconds         REAL                        -- wall time
 );
@@ -79,7 +80,8 @@ CREATE TABLE game (
     variant      TEXT,
     start_fen    TEXT,                          -- all six fields; NULL: the standard start position
     ply_count    INTEGER NOT NULL,              -- half-moves replayed
-    status       TEXT NOT NULL,                 -- 'ok', or 'truncated' at the first illegal or unreadable move
+    status       TEXT NOT NULL,                 -- 'ok'; 'truncated' at the first illegal or unreadable move;
+                                                -- 'skipped': unsupported variant or invalid start, no positions
     moves_hash   INTEGER NOT NULL,              -- equal games (same start, same moves) have equal hashes
     import_id    INTEGER NOT NULL REFERENCES import
 );

@@ -1,5 +1,6 @@
 //! The direct builder, held to what SQL gives for the same rows.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -232,6 +233,10 @@ impl Case<'_> {
         let connection = database.connect();
         check_integrity(&connection);
         assert!(T::all(&connection) == rows, "{} rows, {self:?}", rows.len());
+        let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u32>(0)).unwrap();
+        let length = std::fs::metadata(database.path()).unwrap().len();
+        assert_eq!(u64::from(pragma("page_count")) * u64::from(self.page_size), length);
+        assert_eq!(pragma("freelist_count"), 0);
         database
     }
 
@@ -272,6 +277,13 @@ fn check_changes<T: Table>(connection: &Connection, rows: &[T::Row]) {
     assert!(T::all(connection) == rows);
     connection.execute_batch(&format!("DELETE FROM {}; VACUUM;", T::NAME)).unwrap();
     check_integrity(connection);
+}
+
+/// How many levels a table's B-tree has.
+fn height<T: Table>(database: &Database) -> u32 {
+    // A path is `/` for the root, then three digits and `/` for each level.
+    let query = "SELECT max(length(path) / 4 + 1) FROM dbstat WHERE name = ?1";
+    database.connect().query_row(query, [T::NAME], |row| row.get(0)).unwrap()
 }
 
 /// A fixed sequence of numbers without a pattern (splitmix64).
@@ -329,13 +341,16 @@ fn positions(count: usize, fen: usize) -> Vec<Position> {
 fn every_small_count() {
     // 512-byte pages: a leaf has about 22 rows, the tree has 1, 2, then 3 levels; one segment, then several.
     let rows = occurrences(1_000);
+    let mut heights = BTreeSet::new();
     for count in 0..rows.len() {
         let segments: &[&[usize]] =
             &[&[], &[0, 1], &[count / 2, 1, 1], &[count.saturating_sub(1)], &[25; 20]];
         let segments = segments[count % segments.len()];
         let buffer = 1 + count % 3;
-        Case { page_size: 512, segments, buffer, threads: 1 }.build::<Occurrences>(&rows[..count]);
+        let case = Case { page_size: 512, segments, buffer, threads: 1 };
+        heights.insert(height::<Occurrences>(&case.build::<Occurrences>(&rows[..count])));
     }
+    assert_eq!(heights, [1, 2, 3].into());
 }
 
 #[test]
@@ -382,13 +397,42 @@ fn all_page_sizes() {
 
 #[test]
 fn high_trees() {
-    // Rows of about 95 bytes on 512-byte pages: a fan-out of 4 or 5, so that a tree of 5 or 6 levels is soon there.
+    // Rows of about 95 bytes on 512-byte pages: a fan-out of about 5.
     let rows = positions(9_000, 70);
-    for count in (0..60).map(|step| 1 << (step / 5)).chain(rows.len() - 40..=rows.len()) {
+    let mut heights = BTreeSet::new();
+    let powers = (8..13).flat_map(|bit| (1 << bit) - 3..(1 << bit) + 4);
+    for count in (0..200).chain(powers).chain(rows.len() - 40..=rows.len()) {
         let segments = [count / 3, 2, count / 3, 1];
-        Case { page_size: 512, segments: &segments, buffer: 3, threads: 2 }
-            .build::<Positions>(&rows[..count]);
+        let case = Case { page_size: 512, segments: &segments, buffer: 3, threads: 2 };
+        heights.insert(height::<Positions>(&case.build::<Positions>(&rows[..count])));
     }
+    assert_eq!(heights, [1, 2, 3, 4, 5].into());
+}
+
+#[test]
+#[ignore = "writes 1.1 GB"]
+fn lock_page_stays_empty() {
+    const PAGE_SIZE: u32 = 65536;
+    const LOCK_PAGE: PageNumber = PageNumber((1 << 30) / PAGE_SIZE + 1);
+    let (database, fen) = (Database::new(PAGE_SIZE), "x".repeat(4_000));
+    let root = database.root(Positions::NAME);
+    let file = Arc::new(PageFile::open(&database.path()).unwrap());
+    let mut writer = LeafWriter::new(Arc::clone(&file));
+    for ply in 0..280_000 {
+        let row = Position { game: 1, ply, key: 2, halfmove_clock: 3, move_code: None, fen: String::new() };
+        writer.push(&PositionRecord { fen: fen.as_bytes(), ..Positions::record(&row) }).unwrap();
+    }
+    assemble(&file, root, [writer.finish_segment().unwrap()]).unwrap();
+    file.finish().unwrap();
+    assert!(file.page_count() > LOCK_PAGE.0 + 100);
+    let mut page = vec![1; PAGE_SIZE as usize];
+    file.read_page(LOCK_PAGE, &mut page).unwrap();
+    assert!(page.iter().all(|&byte| byte == 0));
+    let connection = database.connect();
+    check_integrity(&connection);
+    let query = "SELECT count(*), sum(ply), min(length(fen)) FROM game_position";
+    let row = |row: &rusqlite::Row<'_>| Ok([row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?]);
+    assert_eq!(select(&connection, query, [], row), [[280_000, 280_000 * 279_999 / 2, 4_000]]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::btree::PageNumber;
 use super::database::open_file;
 use super::error::{Error, Result};
 use super::lock::{WriterLock, directory_of};
@@ -52,6 +53,27 @@ impl Drop for Temporary {
         for suffix in SIDE_FILES {
             let _ = fs::remove_file(with_suffix(&self.0, suffix));
         }
+    }
+}
+
+/// A temporary database for rows on their way into a [`Build`].
+#[derive(Debug)]
+pub struct Scratch {
+    connection: Connection,
+    temporary: Temporary,
+}
+
+impl Scratch {
+    /// The connection to it.
+    #[must_use]
+    pub const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Its file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.temporary.0
     }
 }
 
@@ -112,16 +134,69 @@ impl Build {
         work: impl FnOnce(&Path) -> Result<T, E>,
     ) -> Result<T, E> {
         self.close()?;
-        let result = work(&self.temporary.0);
+        let result = work(&self.temporary.0)?;
         self.reopen()?;
-        result
+        Ok(result)
+    }
+
+    /// The root page of a table.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn root_page(&self, table: &str) -> Result<PageNumber> {
+        self.connection()
+            .query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [table], |row| row.get(0))
+            .map(PageNumber)
+            .map_err(|source| Error::sqlite(self.path(), "read the schema", source))
+    }
+
+    /// Another temporary database beside the target with the same empty schema, for rows that are to be
+    /// [taken over](Self::take_rows) later.
+    ///
+    /// # Errors
+    /// [`Error::Directory`], or what SQLite says.
+    pub fn scratch(&self, name: &str) -> Result<Scratch> {
+        let temporary = Temporary(self.spill_path(name));
+        let mut connection =
+            open_file(&temporary.0, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        configure(&connection, self.options.cache_bytes)
+            .map_err(|source| Error::sqlite(&temporary.0, "configure the database", source))?;
+        schema::migrate(&mut connection, &temporary.0)?;
+        Ok(Scratch { connection, temporary })
+    }
+
+    /// Takes all rows of a scratch database over, into tables that must be empty. The tables have equal schemas, so SQLite
+    /// copies whole rows and indexes without looking into them.
+    ///
+    /// # Errors
+    /// What SQLite says, such as [`Error::DiskFull`].
+    pub fn take_rows(&self, scratch: Scratch) -> Result<()> {
+        let Scratch { connection, temporary } = scratch;
+        let failed = |source| Error::sqlite(self.path(), "copy the small tables", source);
+        connection.close().map_err(|(_, source)| failed(source))?;
+        let main = self.connection();
+        let tables: Vec<String> = main
+            .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+            .and_then(|mut query| query.query_map([], |row| row.get(0))?.collect())
+            .map_err(failed)?;
+        main.execute("ATTACH ?1 AS scratch", [temporary.0.to_string_lossy()]).map_err(failed)?;
+        let copy = |table: &String| {
+            let empty = "SELECT NOT EXISTS (SELECT 1 FROM scratch.";
+            if main.query_row(&format!("{empty}{table})"), [], |row| row.get(0))? {
+                return Ok(());
+            }
+            main.execute_batch(&format!("INSERT INTO main.{table} SELECT * FROM scratch.{table}"))
+        };
+        main.execute_batch("BEGIN").map_err(failed)?;
+        tables.iter().try_for_each(copy).map_err(failed)?;
+        main.execute_batch("COMMIT; DETACH scratch").map_err(failed)
     }
 
     /// Syncs the file, moves it to the target's place, and syncs the directory.
     ///
     /// # Errors
     /// [`Error::Busy`] if another program is writing the old database; [`Error::DiskFull`] and others if the disk says so.
-    /// The target is then as it was.
+    /// The target is then as it was, unless only the directory could not be synced.
     pub fn finish(mut self) -> Result<()> {
         if !self.connection().is_autocommit() {
             return Err(Error::Unfinished { path: self.path().to_owned() });

@@ -1,5 +1,6 @@
 //! Writing rows through SQL, in batches.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -34,6 +35,8 @@ pub struct ImportTotals {
     pub plies: u64,
     /// Rows of `game_position`.
     pub positions: u64,
+    /// Distinct positions among them, told by their keys.
+    pub distinct_positions: u64,
     /// Rows of `problem`.
     pub problems: u64,
     /// Wall time.
@@ -85,6 +88,8 @@ pub struct BulkLoader<'c> {
     path: PathBuf,
     mode: LoadMode,
     finished: bool,
+    /// Whether a statement failed: then what it wrote may be half of what it should, and nothing may be committed.
+    broken: Cell<bool>,
     import: Option<ImportId>,
     /// `CREATE INDEX` statements to be run at the end.
     indexes: Vec<String>,
@@ -124,6 +129,8 @@ impl<'c> BulkLoader<'c> {
     /// What SQLite says; [`Error::Busy`] if another program is writing.
     pub fn begin(connection: &'c Connection, path: &Path, mode: LoadMode) -> Result<Self> {
         let failed = |source| Error::sqlite(path, "begin the bulk load", source);
+        // Statements of an earlier loader would go on reading its tables.
+        connection.flush_prepared_statement_cache();
         let positions = RowTable::register(connection).map_err(failed)?;
         let occurrences = RowTable::register(connection).map_err(failed)?;
         let headers = HeaderTables::register(connection).map_err(failed)?;
@@ -133,6 +140,7 @@ impl<'c> BulkLoader<'c> {
             path: path.to_owned(),
             mode,
             finished: false,
+            broken: Cell::new(false),
             import: None,
             indexes: Vec::new(),
             last_occurrence: None,
@@ -170,12 +178,14 @@ impl<'c> BulkLoader<'c> {
         self.execute(
             "write table import",
             "UPDATE import SET finished_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now'),
-             games = ?2, plies = ?3, positions = ?4, problems = ?5, seconds = ?6 WHERE import_id = ?1",
+             games = ?2, plies = ?3, positions = ?4, distinct_positions = ?5, problems = ?6, seconds = ?7
+             WHERE import_id = ?1",
             params![
                 self.import.map(|id| id.0),
                 totals.games.cast_signed(),
                 totals.plies.cast_signed(),
                 totals.positions.cast_signed(),
+                totals.distinct_positions.cast_signed(),
                 totals.problems.cast_signed(),
                 totals.elapsed.as_secs_f64()
             ],
@@ -244,6 +254,7 @@ impl<'c> BulkLoader<'c> {
         let Some((first, last)) = batch.first().zip(batch.last()) else { return Ok(()) };
         let follows = self.last_occurrence.is_none_or(|previous| previous < *first);
         if !follows || !batch.is_sorted_by(|a, b| a < b) {
+            self.broken.set(true);
             return Err(Error::RowOrder { path: self.path.clone(), table: "position_game" });
         }
         if self.mode == LoadMode::Fresh {
@@ -255,8 +266,11 @@ impl<'c> BulkLoader<'c> {
     /// Makes the ordinary indexes and commits.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`].
+    /// What SQLite says, such as [`Error::DiskFull`]; [`Error::Unfinished`] if an earlier call failed.
     pub fn finish(mut self) -> Result<()> {
+        if self.broken.get() {
+            return Err(Error::Unfinished { path: self.path.clone() });
+        }
         for statement in std::mem::take(&mut self.indexes) {
             self.connection
                 .execute_batch(&statement)
@@ -280,11 +294,12 @@ impl<'c> BulkLoader<'c> {
             return Ok(());
         }
         let written = table
-            .with(self.connection, batch, |reader| reader.execute(R::INSERT, params))
+            .execute(self.connection, batch, R::INSERT, params)
             .map_err(|source| self.failed(R::ACTION, source))?;
         if written == given {
             Ok(())
         } else {
+            self.broken.set(true);
             Err(Error::RowsLost { path: self.path.clone(), table: R::TABLE, given, written })
         }
     }
@@ -295,6 +310,7 @@ impl<'c> BulkLoader<'c> {
     }
 
     fn failed(&self, action: &'static str, source: rusqlite::Error) -> Error {
+        self.broken.set(true);
         Error::sqlite(&self.path, action, source)
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, InterruptHandle, OpenFlags};
+use rusqlite::{Connection, InterruptHandle, OpenFlags, ffi};
 
 use super::error::{Error, Result};
 use super::schema::{self, Kind, SchemaVersion};
@@ -22,12 +22,22 @@ pub struct Database {
 impl Database {
     /// Opens an existing database for reading; nothing can be changed through it.
     ///
+    /// If the last writer crashed, the database is first put back to its last commit, as SQLite does for every writer.
+    ///
     /// # Errors
     /// [`Error::Missing`], [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::TooOld`], or what
     /// SQLite says.
     pub fn open_read_only(path: &Path) -> Result<Self> {
-        let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        match schema::inspect(&connection, path)? {
+        let mut connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let mut kind = schema::inspect(&connection, path);
+        if kind.as_ref().is_err_and(needs_recovery) {
+            let writer = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            schema::inspect(&writer, path)?;
+            drop(writer);
+            connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            kind = schema::inspect(&connection, path);
+        }
+        match kind? {
             Kind::Ours(SchemaVersion::LATEST) => Ok(Self { path: path.to_owned(), connection }),
             Kind::Ours(found) => {
                 Err(Error::TooOld { path: path.to_owned(), found, supported: SchemaVersion::LATEST })
@@ -66,6 +76,13 @@ impl Database {
     pub fn interrupt_handle(&self) -> InterruptHandle {
         self.connection.get_interrupt_handle()
     }
+}
+
+/// Whether a reader cannot go on because a crashed writer's journal must be played back.
+fn needs_recovery(error: &Error) -> bool {
+    let Error::Sqlite { source: rusqlite::Error::SqliteFailure(error, _), .. } = error else { return false };
+    [ffi::SQLITE_READONLY_ROLLBACK, ffi::SQLITE_READONLY_RECOVERY, ffi::SQLITE_READONLY_CANTINIT]
+        .contains(&error.extended_code)
 }
 
 /// Opens the file `path`, whatever its name looks like, after a look at what it is.

@@ -95,8 +95,8 @@ impl Database {
             .map_err(|source| Error::io(self.path(), "read the size of the database", source))?;
         let imports = self.all(
             "read table import",
-            "SELECT import_id, started_at, finished_at, program_version, options, games, plies, positions, problems,
-                    seconds FROM import ORDER BY import_id",
+            "SELECT import_id, started_at, finished_at, program_version, options, games, plies, positions, distinct_positions,
+                    problems, seconds FROM import ORDER BY import_id",
             [],
             import,
         )?;
@@ -105,6 +105,7 @@ impl Database {
             totals.games += part.games;
             totals.plies += part.plies;
             totals.positions += part.positions;
+            totals.distinct_positions += part.distinct_positions;
             totals.problems += part.problems;
             totals.elapsed += part.elapsed;
         }
@@ -158,6 +159,7 @@ fn import(row: &Row<'_>) -> rusqlite::Result<ImportInfo> {
             games: unsigned(row, "games")?,
             plies: unsigned(row, "plies")?,
             positions: unsigned(row, "positions")?,
+            distinct_positions: unsigned(row, "distinct_positions")?,
             problems: unsigned(row, "problems")?,
             elapsed: seconds
                 .and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok())

@@ -123,7 +123,9 @@ fn lock(target: &Path, lock_path: &Path) -> Result<File> {
                 let process = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
                 return Err(Error::Busy { path: target.to_owned(), process });
             }
-            Err(TryLockError::Error(source)) => return Err(failed(source)),
+            Err(TryLockError::Error(source)) => {
+                return Err(Error::io(lock_path, "lock the database", source));
+            }
         }
         if is_still_at(&file, lock_path).map_err(failed)? {
             let written = file.rewind().and_then(|()| file.set_len(0));

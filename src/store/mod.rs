@@ -21,7 +21,7 @@ mod schema;
 mod tables;
 mod vtab;
 
-pub use build::{Build, BuildOptions};
+pub use build::{Build, BuildOptions, Scratch};
 pub use bulk::{BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals};
 pub use database::Database;
 pub use error::{Error, Result};

@@ -124,6 +124,8 @@ pub enum GameStatus {
     Ok,
     /// The legal moves before the first illegal or unreadable one.
     Truncated,
+    /// Nothing: its variant is not supported or its start position is none.
+    Skipped,
 }
 
 impl GameStatus {
@@ -133,6 +135,7 @@ impl GameStatus {
         match self {
             Self::Ok => "ok",
             Self::Truncated => "truncated",
+            Self::Skipped => "skipped",
         }
     }
 }

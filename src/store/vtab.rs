@@ -5,8 +5,8 @@
 //! against SQLite's own interface and not against `rusqlite::vtab`, whose result setter copies each text once more.
 //!
 //! The only module with unsafe code in `store`. What makes it sound: a [`RowTable`] knows a batch only while
-//! [`RowTable::with`] runs, and `with` borrows the batch for that time; a cursor takes the batch when a statement begins
-//! to read, and the statement is finished before `with` returns, which the type [`Reader`] sees to.
+//! [`RowTable::execute`] runs, which borrows the batch for that time; a cursor takes the batch when a statement begins to
+//! read; the only statement run in that time is the one given, and it is finished before `execute` returns.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -43,7 +43,7 @@ pub(super) trait Rows: 'static {
 /// The batch being read, if any.
 struct Slot<B: ?Sized>(Mutex<Option<NonNull<B>>>);
 
-// SAFETY: the pointer is only followed for shared access to a `Sync` batch that `RowTable::with` keeps borrowed.
+// SAFETY: the pointer is only followed for shared access to a `Sync` batch that `RowTable::execute` keeps borrowed.
 unsafe impl<B: ?Sized + Sync> Send for Slot<B> {}
 // SAFETY: as above; the slot itself is behind a mutex.
 unsafe impl<B: ?Sized + Sync> Sync for Slot<B> {}
@@ -61,25 +61,12 @@ impl<B: ?Sized> Slot<B> {
 /// A virtual table registered with one connection.
 pub(super) struct RowTable<R: Rows> {
     slot: Arc<Slot<R::Batch>>,
-    /// Not `Sync`: two threads in `with` could end each other's loan of a batch.
+    /// Not `Sync`: two threads in `execute` could end each other's loan of a batch.
     not_sync: PhantomData<std::cell::Cell<()>>,
 }
 
-/// Runs statements while a batch can be read; each is finished when its call returns.
-pub(super) struct Reader<'c> {
-    connection: &'c Connection,
-}
-
-impl Reader<'_> {
-    /// Runs `sql` to its end and gives the number of rows changed.
-    pub(super) fn execute(&self, sql: &str, params: impl Params) -> rusqlite::Result<usize> {
-        // `execute` resets the statement, which closes its cursors and forgets the texts it points to.
-        self.connection.prepare_cached(sql)?.execute(params)
-    }
-}
-
 impl<R: Rows> RowTable<R> {
-    /// Makes the table known to `connection`; it has no rows until [`with`](Self::with).
+    /// Makes the table known to `connection`; it has rows only during [`execute`](Self::execute).
     pub(super) fn register(connection: &Connection) -> rusqlite::Result<Self> {
         let slot = Arc::new(Slot(Mutex::new(None)));
         let aux = Arc::into_raw(Arc::clone(&slot)).cast_mut().cast::<c_void>();
@@ -101,22 +88,25 @@ impl<R: Rows> RowTable<R> {
         }
     }
 
-    /// Runs `work` while SQL on `connection` sees the rows of `batch`.
-    pub(super) fn with<T>(
+    /// Runs `sql` to its end while the table's rows are those of `batch`, and gives the number of rows changed.
+    pub(super) fn execute(
         &self,
         connection: &Connection,
         batch: &R::Batch,
-        work: impl FnOnce(&Reader<'_>) -> T,
-    ) -> T {
+        sql: &str,
+        params: impl Params,
+    ) -> rusqlite::Result<usize> {
         struct Clear<'s, B: ?Sized>(&'s Slot<B>);
         impl<B: ?Sized> Drop for Clear<'_, B> {
             fn drop(&mut self) {
                 self.0.set(None);
             }
         }
+        let mut statement = connection.prepare_cached(sql)?;
         self.slot.set(Some(NonNull::from(batch)));
         let _clear = Clear(&self.slot);
-        work(&Reader { connection })
+        // This resets the statement in any case, which closes its cursors and forgets the texts it points to.
+        statement.execute(params)
     }
 }
 
@@ -245,7 +235,7 @@ unsafe extern "C" fn filter<R: Rows>(
     };
     cursor.batch = table.slot.get();
     cursor.row = 0;
-    // SAFETY: a batch in the slot is borrowed by `RowTable::with`, which is still running.
+    // SAFETY: a batch in the slot is borrowed by `RowTable::execute`, which is still running.
     cursor.len = cursor.batch.map_or(0, |batch| R::len(unsafe { batch.as_ref() }));
     ffi::SQLITE_OK
 }
@@ -269,7 +259,7 @@ unsafe extern "C" fn column<R: Rows>(
 ) -> c_int {
     // SAFETY: the cursor is one that `open` made.
     let cursor = unsafe { &*cursor.cast::<Cursor<R>>() };
-    // SAFETY: the batch is borrowed by `RowTable::with` until the statement that owns this cursor is reset.
+    // SAFETY: the batch is borrowed by `RowTable::execute` until the statement that owns this cursor is reset.
     let batch = cursor.batch.as_ref().map(|batch| unsafe { batch.as_ref() });
     let cell = batch.and_then(|batch| R::cell(batch, cursor.row, column.try_into().ok()?));
     // SAFETY: `context` is SQLite's own for this call. The text is static for SQLite: it lives as long as the batch.

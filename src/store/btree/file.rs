@@ -133,6 +133,9 @@ impl PageFile {
     ///
     /// # Errors
     /// When the file cannot be written.
+    ///
+    /// # Panics
+    /// When `first` is 0.
     pub fn write_pages(&self, first: PageNumber, pages: &[u8]) -> Result<(), BtreeError> {
         debug_assert_eq!(pages.len() % self.page_size.bytes(), 0);
         write_all_at(&self.file, pages, self.offset(first))
@@ -168,6 +171,9 @@ impl PageFile {
     ///
     /// # Errors
     /// When the file cannot be read or has no such page.
+    ///
+    /// # Panics
+    /// When `number` is 0.
     pub fn read_page(&self, number: PageNumber, page: &mut [u8]) -> Result<(), BtreeError> {
         debug_assert_eq!(page.len(), self.page_size.bytes());
         read_exact_at(&self.file, page, self.offset(number))
@@ -195,7 +201,7 @@ impl PageFile {
     }
 
     fn offset(&self, page: PageNumber) -> u64 {
-        u64::from(page.0 - 1) * self.page_size.bytes() as u64
+        u64::from(page.0.checked_sub(1).expect("pages are numbered from 1")) * self.page_size.bytes() as u64
     }
 
     fn io_error(&self, action: &'static str, source: io::Error) -> BtreeError {

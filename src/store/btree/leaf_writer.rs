@@ -13,7 +13,8 @@ use super::{BtreeError, PageFile, PageRun, Record, Segment};
 /// Builds the leaf pages of segments, one segment after the other.
 ///
 /// Owned by one thread and reused: it allocates when it is made and per segment, never per row. Full pages gather in a
-/// buffer that is written at once. The segments of a writer may be of different tables.
+/// buffer that is written at once. The segments of a writer may be of different tables. After an error the segment is lost,
+/// and the writer with it.
 #[derive(Debug)]
 pub struct LeafWriter {
     file: Arc<PageFile>,

@@ -8,6 +8,7 @@ use super::{PageNumber, PageRun};
 /// In key order: a leaf, its divider, a leaf, its divider and so on to the last divider, behind which the next segment's
 /// first leaf is to stand. A segment whose rows all fit on one page has no leaf but only rows.
 #[derive(Clone, Debug, Default)]
+#[must_use = "a segment that is not assembled leaves its pages out of the tree"]
 pub struct Segment {
     pub(super) leaves: Vec<PageRun>,
     /// As many rows as there are leaves, or all rows if there are none.

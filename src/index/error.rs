@@ -1,0 +1,45 @@
+//! What can end a run.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::store;
+use crate::store::btree::BtreeError;
+
+/// The result of a run or a part of one.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a run failed. The target is then as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The database could not be written.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The pages of the database could not be written.
+    #[error(transparent)]
+    Btree(#[from] BtreeError),
+    /// None of the sources can be read.
+    #[error("nothing to index: {0}")]
+    NoSource(String),
+    /// A temporary file could not be written or read.
+    #[error("{}: cannot use a temporary file here; free some space, or choose another place with --temp-dir", directory.display())]
+    Spill {
+        /// The directory of the temporary file.
+        directory: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The worker threads could not be started.
+    #[error("cannot start the worker threads; try fewer with --threads")]
+    Threads(#[source] rayon::ThreadPoolBuildError),
+    /// A worker panicked.
+    #[error("a worker thread failed; this is a bug in pgndex, please report it with the PGN that shows it")]
+    Panicked,
+    /// There are more games than the database can number.
+    #[error("more than {} games in one database", u32::MAX)]
+    TooManyGames,
+    /// Somebody asked to stop.
+    #[error("stopped before the end; nothing was written")]
+    Stopped,
+}

@@ -1,0 +1,32 @@
+//! The main job: PGN files in, a database of all their positions out.
+//!
+//! ```text
+//! sources ──► feed ──► worker: parse, replay ──► sequence ──► worker: positions ──► database
+//! (files)    (chunks)  (rayon, in parallel)     (in order)   (in parallel)         (pages, or one SQL writer)
+//! ```
+//!
+//! Each worker takes the next chunk of whole games, replays it, waits for its turn to have games, names and lines
+//! numbered in input order, and makes the rows of all positions. Rows of `game_position` are written as they come; those of
+//! `position_game` are scattered by key into partitions, which are sorted and written at the end.
+
+mod error;
+mod feed;
+mod header;
+mod names;
+mod options;
+mod parse;
+mod partition;
+mod positions;
+mod problem;
+mod progress;
+mod run;
+mod sequence;
+mod summary;
+mod worker;
+
+pub use error::{Error, Result};
+pub use options::{IndexOptions, Writer};
+pub use problem::Kind as ProblemKind;
+pub use progress::{Phase, Progress};
+pub use run::index;
+pub use summary::{ProblemCounts, Stages, Summary};

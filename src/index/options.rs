@@ -1,0 +1,55 @@
+//! What a run is asked to do.
+
+use std::path::PathBuf;
+
+/// Options of a run.
+#[derive(Clone, Debug)]
+pub struct IndexOptions {
+    /// Worker threads; at least 1.
+    pub threads: usize,
+    /// Memory for the run, in bytes. What does not fit goes to temporary files.
+    pub memory: u64,
+    /// Directory for temporary files; `None` is the database's.
+    pub temp_dir: Option<PathBuf>,
+    /// Whether an existing database may be replaced.
+    pub overwrite: bool,
+    /// Size of the pieces that PGN text is cut into, in bytes. The result does not depend on it.
+    pub chunk_size: usize,
+    /// How the two big tables are written. The result does not depend on it, but for the layout of pages.
+    pub writer: Writer,
+}
+
+/// A way to write the tables `game_position` and `position_game`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Writer {
+    /// Build the pages in the workers.
+    #[default]
+    Direct,
+    /// Let SQLite insert the rows.
+    Sql,
+}
+
+impl Default for IndexOptions {
+    /// One thread per core, a quarter of the machine's memory (at most 4 GiB), chunks of 1 MiB.
+    fn default() -> Self {
+        Self {
+            threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            memory: default_memory(),
+            temp_dir: None,
+            overwrite: false,
+            chunk_size: 1 << 20,
+            writer: Writer::default(),
+        }
+    }
+}
+
+const GIB: u64 = 1 << 30;
+
+/// A quarter of the machine's memory, at most 4 GiB; 1 GiB where the system does not tell.
+fn default_memory() -> u64 {
+    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+    });
+    total.map_or(GIB, |bytes| (bytes / 4).min(4 * GIB))
+}

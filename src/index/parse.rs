@@ -1,0 +1,485 @@
+//! A chunk of PGN text to games that have been replayed: the first half of a worker's work.
+
+use super::header::Header;
+use super::problem::Kind;
+use crate::board::{FenText, GameResult, MoveCode, Position, SanError};
+use crate::pgn::{FrameProblem, Reader, TagPair, Token, decode, looks_like_move};
+use crate::store::row::{GameId, GameStatus, HeaderBatch, Ply, ProblemRow, SourceId, Text};
+
+/// The names of a game that have tables of their own.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct GameNames {
+    pub(super) event: Option<Text>,
+    pub(super) site: Option<Text>,
+    pub(super) white: Option<Text>,
+    pub(super) black: Option<Text>,
+}
+
+/// A game's moves, for replaying them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Replay {
+    /// How many codes of the part's are this game's; they follow those of the game before.
+    pub(super) moves: usize,
+    pub(super) start: Start,
+}
+
+/// Where a game starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    Standard,
+    /// The next of the part's set-ups.
+    Setup,
+    /// Nowhere: the game could not be replayed at all and has no positions.
+    Nowhere,
+}
+
+/// Games in a row of one chunk. Ids and lines are counted from 0 within the part until it is sequenced.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) headers: HeaderBatch,
+    pub(super) names: Vec<GameNames>,
+    pub(super) replays: Vec<Replay>,
+    pub(super) codes: Vec<MoveCode>,
+    pub(super) setups: Vec<Position>,
+    /// Problems of severity error, and others.
+    pub(super) errors: u64,
+    pub(super) warnings: u64,
+}
+
+impl Part {
+    /// Empties the part and keeps its memory.
+    pub(super) fn clear(&mut self) {
+        self.headers.clear();
+        self.names.clear();
+        self.replays.clear();
+        self.codes.clear();
+        self.setups.clear();
+        self.errors = 0;
+        self.warnings = 0;
+    }
+
+    /// Whether it is time to hand it on.
+    fn is_full(&self) -> bool {
+        const CODES: usize = 1 << 18;
+        const TEXT: usize = 4 << 20;
+        self.codes.len() >= CODES || self.headers.text.len() >= TEXT
+    }
+
+    fn game_count(&self) -> u32 {
+        u32::try_from(self.names.len()).expect("a part is small")
+    }
+}
+
+/// Parses the games of one chunk, part by part.
+pub(super) struct ChunkParser<'a> {
+    text: &'a [u8],
+    source: SourceId,
+    /// Where the chunk begins in its source.
+    base: u64,
+    reader: Reader<'a>,
+    tags: Vec<TagPair<'a>>,
+    frame: Vec<FrameProblem>,
+    lines: LineCounter,
+    start: &'a Position,
+}
+
+/// Counts line ends up to an offset, going on from where it last was.
+#[derive(Default)]
+struct LineCounter {
+    offset: usize,
+    lines: u64,
+}
+
+impl LineCounter {
+    fn at(&mut self, text: &[u8], offset: usize) -> u64 {
+        if offset < self.offset {
+            *self = Self::default();
+        }
+        self.lines += memchr::memchr_iter(b'\n', &text[self.offset..offset]).count() as u64;
+        self.offset = offset;
+        self.lines
+    }
+}
+
+/// How a game's movetext was read.
+struct Ending {
+    status: GameStatus,
+    result: Option<GameResult>,
+}
+
+impl<'a> ChunkParser<'a> {
+    /// A parser for a chunk that begins `base` bytes into its source. `start` is the standard start position.
+    pub(super) fn new(text: &'a [u8], source: SourceId, base: u64, start: &'a Position) -> Self {
+        Self {
+            text,
+            source,
+            base,
+            reader: Reader::new(text),
+            tags: Vec::new(),
+            frame: Vec::new(),
+            lines: LineCounter::default(),
+            start,
+        }
+    }
+
+    /// How far the chunk has been read, in bytes.
+    pub(super) const fn offset(&self) -> usize {
+        self.reader.offset()
+    }
+
+    /// Line ends of the whole chunk.
+    pub(super) fn line_count(&mut self) -> u64 {
+        self.lines.at(self.text, self.text.len())
+    }
+
+    /// Reads games into `part`, emptied first, until it is full. Gives back whether the chunk is at its end.
+    pub(super) fn parse_part(&mut self, part: &mut Part) -> bool {
+        part.clear();
+        while !part.is_full() {
+            self.frame.clear();
+            let found = self.reader.next_game(&mut self.tags, &mut self.frame);
+            for index in 0..self.frame.len() {
+                self.frame_problem(self.frame[index], found, part);
+            }
+            if !found {
+                return true;
+            }
+            self.game(part);
+        }
+        false
+    }
+
+    fn game(&mut self, part: &mut Part) {
+        let begin = self.reader.game_start();
+        let game = GameId(part.game_count());
+        let mut tag_problems = Vec::new();
+        let mut header = Header::read(&self.tags, game, part, &mut tag_problems);
+        part.names.push(header.names);
+        for (offset, kind, token, reason) in tag_problems {
+            self.problem(part, kind, offset, Some(game), None, Some(&token), &format!("{token}: {reason}"));
+        }
+        let first_code = part.codes.len();
+        let start = self.start_position(&mut header, game, part);
+        let ending = match start {
+            Start::Standard => self.replay(self.start.clone(), game, part),
+            Start::Setup => {
+                let position = part.setups.last().expect("the set-up just added").clone();
+                self.replay(position, game, part)
+            }
+            Start::Nowhere => Ending { status: GameStatus::Skipped, result: self.skip_moves() },
+        };
+        let end = self.reader.offset();
+        let length = self.text[begin..end].trim_ascii_end().len();
+        let mut row = header.row;
+        row.source = self.source;
+        row.byte_offset = self.base + begin as u64;
+        row.byte_length = length as u64;
+        row.status = ending.status;
+        row.result = self.result(&header, &ending, game, begin + length, part);
+        row.ply_count = u32::try_from(part.codes.len() - first_code).unwrap_or(u32::MAX);
+        row.moves_hash = moves_hash(part, start, self.start, first_code);
+        part.replays.push(Replay { moves: part.codes.len() - first_code, start });
+        part.headers.games.push(row);
+    }
+
+    /// The start position that the tags tell; a set-up is added to the part's.
+    fn start_position(&self, header: &mut Header, game: GameId, part: &mut Part) -> Start {
+        if let Some(variant) = header.row.variant {
+            let name = variant.of(&part.headers.text).to_owned();
+            if !is_known_variant(&name) {
+                let message =
+                    format!("variant \"{name}\" is not supported: moves are skipped, tags are kept");
+                self.problem_at_start(part, Kind::UnsupportedVariant, game, &name, &message);
+                return Start::Nowhere;
+            }
+        }
+        let Some(fen) = header.fen else { return Start::Standard };
+        let fen = fen.of(&part.headers.text).to_owned();
+        match Position::from_fen(fen.as_bytes()) {
+            Ok((position, _)) if position == *self.start => Start::Standard,
+            Ok((position, _)) => {
+                header.row.start_fen = Some(part.headers.push_text(&position.fen()));
+                part.setups.push(position);
+                Start::Setup
+            }
+            Err(error) => {
+                let message = format!("start position: {error}; moves are skipped, tags are kept");
+                self.problem_at_start(part, Kind::InvalidFen, game, &fen, &message);
+                let name = part.headers.push_text("FEN");
+                let value = part.headers.push_text(&fen);
+                let at =
+                    part.headers.tags.iter().rposition(|tag| tag.game != game).map_or(0, |last| last + 1);
+                let text = &part.headers.text;
+                let before = part.headers.tags[at..].iter().filter(|tag| tag.name.of(text) < "FEN").count();
+                part.headers.tags.insert(at + before, crate::store::row::TagRow { game, name, value });
+                Start::Nowhere
+            }
+        }
+    }
+
+    /// Plays the game's moves from `position` on and adds their codes to the part's.
+    fn replay(&mut self, mut position: Position, game: GameId, part: &mut Part) -> Ending {
+        let first = part.codes.len();
+        let mut status = GameStatus::Ok;
+        let result = loop {
+            match self.reader.next_token() {
+                Token::Move(token) => match position.resolve(token) {
+                    Ok(code) => part.codes.push(position.play(code)),
+                    Err(error) => {
+                        let ply = part.codes.len() - first;
+                        if self.unplayable(token, error, &position, game, ply, part) {
+                            status = GameStatus::Truncated;
+                            break self.skip_moves();
+                        }
+                    }
+                },
+                Token::Result(result) => break Some(result),
+                Token::End => break None,
+                other => {
+                    if self.oddity(other, game, part.codes.len() - first, part) {
+                        status = GameStatus::Truncated;
+                    }
+                }
+            }
+        };
+        if part.codes.len() > first && position.is_check() && !position.has_legal_move() {
+            let last = part.codes.len() - 1;
+            part.codes[last] = part.codes[last].with_mate();
+        }
+        Ending { status, result }
+    }
+
+    fn skip_moves(&mut self) -> Option<GameResult> {
+        loop {
+            match self.reader.next_token() {
+                Token::Result(result) => return Some(result),
+                Token::End => return None,
+                _ => {}
+            }
+        }
+    }
+
+    /// Reports a token that is no move here. Gives back whether the game ends with it.
+    #[cold]
+    fn unplayable(
+        &mut self,
+        token: &[u8],
+        error: SanError,
+        position: &Position,
+        game: GameId,
+        ply: usize,
+        part: &mut Part,
+    ) -> bool {
+        let kind = match error {
+            SanError::Unreadable if !looks_like_move(token) => {
+                return self.unknown_token(token, game, ply, part);
+            }
+            SanError::Unreadable => Kind::UnreadableMove,
+            SanError::Ambiguous => Kind::AmbiguousMove,
+            _ => Kind::IllegalMove,
+        };
+        let shown = decode(token);
+        let dots = if position.side() == crate::board::Color::White { "." } else { "..." };
+        let number = position.fullmove_number();
+        let message = format!("{number}{dots}{shown}: {error} in {}", position.fen());
+        let offset = self.reader.offset() - token.len();
+        self.problem(part, kind, offset, Some(game), Some(ply), Some(&shown), &message);
+        true
+    }
+
+    /// Reports a token that is neither a move nor a result. Gives back whether moves may be lost with it.
+    #[cold]
+    fn oddity(&mut self, token: Token<'_>, game: GameId, ply: usize, part: &mut Part) -> bool {
+        let offset = self.reader.offset();
+        let (kind, message) = match token {
+            Token::Junk(word) => return self.unknown_token(word, game, ply, part),
+            Token::UnclosedComment => (
+                Kind::UnclosedComment,
+                "a comment is not closed before the game ends: what follows it is lost",
+            ),
+            Token::UnclosedVariation => {
+                (Kind::UnclosedVariation, "a variation is not closed before the game ends")
+            }
+            _ => (Kind::StrayClosing, "a closing bracket without an opening one"),
+        };
+        self.problem(part, kind, offset, Some(game), Some(ply), None, message);
+        kind == Kind::UnclosedComment
+    }
+
+    fn unknown_token(&mut self, token: &[u8], game: GameId, ply: usize, part: &mut Part) -> bool {
+        if !is_annotation(token) {
+            let shown = decode(token);
+            let message = format!("\"{}\" is no part of movetext: passed over", shown.escape_debug());
+            let offset = self.reader.offset() - token.len();
+            self.problem(part, Kind::UnknownToken, offset, Some(game), Some(ply), Some(&shown), &message);
+        }
+        false
+    }
+
+    /// The game's result: the tag's, or, where that says nothing, the one after the moves.
+    fn result(
+        &mut self,
+        header: &Header,
+        ending: &Ending,
+        game: GameId,
+        end: usize,
+        part: &mut Part,
+    ) -> GameResult {
+        let tag = header.result;
+        match ending.result {
+            None if ending.status == GameStatus::Ok => {
+                let message = "no result after the moves: the tag's is taken";
+                self.problem(part, Kind::MissingResult, end, Some(game), None, None, message);
+            }
+            Some(token) if tag.is_some_and(|tag| tag != token) => {
+                let tag = tag.unwrap_or_default().as_str();
+                let message = format!("the tag says {tag}, the moves end in {}", token.as_str());
+                let at = end - token.as_str().len().min(end);
+                self.problem(
+                    part,
+                    Kind::ResultMismatch,
+                    at,
+                    Some(game),
+                    None,
+                    Some(token.as_str()),
+                    &message,
+                );
+            }
+            _ => {}
+        }
+        match tag {
+            None | Some(GameResult::Unknown) => ending.result.or(tag).unwrap_or_default(),
+            Some(tag) => tag,
+        }
+    }
+
+    fn frame_problem(&mut self, problem: FrameProblem, in_game: bool, part: &mut Part) {
+        let game = in_game.then(|| GameId(part.game_count()));
+        match problem {
+            FrameProblem::UnclosedTag { offset } => {
+                let message = "a tag pair without its closing quote and bracket: read to the end of the line";
+                self.problem(part, Kind::UnclosedTag, offset, game, None, None, message);
+            }
+            FrameProblem::Outside { offset } => {
+                let message = "text that belongs to no game: passed over";
+                self.problem(part, Kind::OutsideText, offset, None, None, None, message);
+            }
+        }
+    }
+
+    fn problem_at_start(&self, part: &mut Part, kind: Kind, game: GameId, token: &str, message: &str) {
+        let offset = self.reader.game_start();
+        let line = LineCounter::default().at(self.text, offset);
+        self.push_problem(part, kind, (offset, line), Some(game), None, Some(token), message);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn problem(
+        &mut self,
+        part: &mut Part,
+        kind: Kind,
+        offset: usize,
+        game: Option<GameId>,
+        ply: Option<usize>,
+        token: Option<&str>,
+        message: &str,
+    ) {
+        let line = self.lines.at(self.text, offset);
+        self.push_problem(part, kind, (offset, line), game, ply, token, message);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn push_problem(
+        &self,
+        part: &mut Part,
+        kind: Kind,
+        (offset, line): (usize, u64),
+        game: Option<GameId>,
+        ply: Option<usize>,
+        token: Option<&str>,
+        message: &str,
+    ) {
+        *(match kind.severity() {
+            crate::store::row::Severity::Error => &mut part.errors,
+            crate::store::row::Severity::Warning => &mut part.warnings,
+        }) += 1;
+        let row = ProblemRow {
+            source: self.source,
+            byte_offset: self.base + offset as u64,
+            line,
+            game_number: game.map_or(0, |game| game.0),
+            game,
+            ply: ply.map(|ply| Ply(u32::try_from(ply).unwrap_or(u32::MAX))),
+            token: token.map(|token| part.headers.push_text(&shorten(token))),
+            kind: kind.as_str(),
+            severity: kind.severity(),
+            message: part.headers.push_text(&shorten(message)),
+        };
+        part.headers.problems.push(row);
+    }
+}
+
+/// At most 500 bytes of a text: a token can be as long as a file.
+fn shorten(text: &str) -> std::borrow::Cow<'_, str> {
+    const MOST: usize = 500;
+    if text.len() <= MOST {
+        return text.into();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(MOST)]).into()
+}
+
+/// Words that annotators write in movetext and that say nothing about the moves.
+fn is_annotation(token: &[u8]) -> bool {
+    matches!(token, b"N" | b"D" | b"TN" | b"RR" | b"e.p." | b"e.p" | b"ep" | b"ch" | b"mate" | b"^" | b"%")
+}
+
+/// Names under which standard chess and Chess960 go.
+fn is_known_variant(name: &str) -> bool {
+    const NAMES: [&str; 13] = [
+        "standard",
+        "normal",
+        "chess",
+        "classical",
+        "orthodox",
+        "fromposition",
+        "chess960",
+        "960",
+        "fischerandom",
+        "fischerrandom",
+        "fischerrandomchess",
+        "fischerandomchess",
+        "freestyle",
+    ];
+    let plain: String =
+        name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    NAMES.contains(&plain.as_str())
+}
+
+/// A hash of start position and moves. Check and mate are left out: they follow from the rest.
+fn moves_hash(part: &Part, start: Start, standard: &Position, first_code: usize) -> u64 {
+    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+    let seed = match start {
+        Start::Standard => standard.key().0,
+        Start::Setup => part.setups.last().map_or(0, |position| position.key().0),
+        Start::Nowhere => 0,
+    };
+    part.codes[first_code..].iter().fold(seed, |hash, code| {
+        let mixed = (hash ^ u64::from(code.model().bits())).wrapping_mul(MULTIPLIER);
+        mixed ^ mixed >> 29
+    })
+}
+
+/// The standard start position and its placement as text, made once.
+#[derive(Debug)]
+pub(super) struct Standard {
+    pub(super) position: Position,
+    pub(super) fen: FenText,
+}
+
+impl Standard {
+    pub(super) fn new() -> Self {
+        let position = Position::start();
+        let fen = FenText::new(&position);
+        Self { position, fen }
+    }
+}

@@ -1,0 +1,281 @@
+//! Occurrences by key: scattered into partitions as they come, sorted partition by partition.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::error::{Error, Result};
+use crate::store::row::Occurrence;
+
+/// Bytes of an occurrence in memory and in temporary files.
+pub(super) const RECORD: usize = size_of::<Occurrence>();
+
+/// Occurrences of all workers, by the top bits of their keys. What is beyond the memory allowed goes to a temporary file that
+/// has no name and vanishes with the process.
+#[derive(Debug)]
+pub(super) struct Partitions {
+    /// How many top bits of the sort key choose the partition.
+    bits: u32,
+    partitions: Vec<Mutex<Partition>>,
+    memory: u64,
+    used: AtomicU64,
+    directory: PathBuf,
+    spill: Mutex<Option<File>>,
+    spilled: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Partition {
+    blocks: Vec<Vec<Occurrence>>,
+    extents: Vec<Extent>,
+}
+
+/// A piece of the temporary file.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    offset: u64,
+    records: usize,
+}
+
+impl Partitions {
+    /// Partitions for about `expected` records of which those beyond `memory` bytes go to a file in `directory`.
+    pub(super) fn new(expected: u64, memory: u64, directory: PathBuf) -> Self {
+        // Small enough to be sorted in the processor's cache, and not too many to be written to side by side.
+        const RECORDS: u64 = 1 << 17;
+        let bits = (expected / RECORDS).max(1).next_power_of_two().ilog2().clamp(1, 10);
+        let partitions = (0..1 << bits).map(|_| Mutex::default()).collect();
+        Self {
+            bits,
+            partitions,
+            memory,
+            used: AtomicU64::new(0),
+            directory,
+            spill: Mutex::new(None),
+            spilled: AtomicU64::new(0),
+        }
+    }
+
+    /// How many there are; the keys of each are less than those of the next.
+    pub(super) fn len(&self) -> usize {
+        self.partitions.len()
+    }
+
+    /// Bytes written to the temporary file.
+    pub(super) fn spilled(&self) -> u64 {
+        self.spilled.load(Ordering::Relaxed)
+    }
+
+    fn index(&self, occurrence: Occurrence) -> usize {
+        (occurrence.sort_key() >> (128 - self.bits)) as usize
+    }
+
+    /// Takes a worker's block; gives back an empty one to go on with.
+    fn accept(&self, index: usize, block: &mut Vec<Occurrence>) -> Result<()> {
+        let bytes = (block.len() * RECORD) as u64;
+        if self.used.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.memory {
+            let capacity = block.capacity();
+            let full = std::mem::replace(block, Vec::with_capacity(capacity));
+            self.lock(index).blocks.push(full);
+            return Ok(());
+        }
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+        let extent = self.write(block)?;
+        self.lock(index).extents.push(extent);
+        block.clear();
+        Ok(())
+    }
+
+    fn lock(&self, index: usize) -> std::sync::MutexGuard<'_, Partition> {
+        self.partitions[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, block: &[Occurrence]) -> Result<Extent> {
+        let bytes: Vec<u8> = block.iter().flat_map(|record| record.sort_key().to_ne_bytes()).collect();
+        let offset = self.spilled.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        let file = self.spill_file()?;
+        write_at(&file, &bytes, offset).map_err(|source| self.failed(source))?;
+        Ok(Extent { offset, records: block.len() })
+    }
+
+    fn spill_file(&self) -> Result<File> {
+        let mut spill = self.spill.lock().unwrap_or_else(PoisonError::into_inner);
+        if spill.is_none() {
+            *spill = Some(tempfile::tempfile_in(&self.directory).map_err(|source| self.failed(source))?);
+        }
+        let file = spill.as_ref().expect("just made");
+        file.try_clone().map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::Spill { directory: self.directory.clone(), source }
+    }
+
+    /// Empties a partition and shows `sink` all its occurrences, sorted, in pieces of at most `most` records, or a little more.
+    pub(super) fn drain_sorted(
+        &self,
+        index: usize,
+        most: usize,
+        mut sink: impl FnMut(&[Occurrence]) -> Result<()>,
+    ) -> Result<()> {
+        let partition = std::mem::take(&mut *self.lock(index));
+        let blocks = partition.blocks.iter().map(Vec::len);
+        let total: usize = blocks.chain(partition.extents.iter().map(|extent| extent.records)).sum();
+        let mut records = Vec::with_capacity(total.min(most.saturating_mul(2)));
+        if total <= most {
+            self.gather(&partition, 0..=u128::MAX, &mut records)?;
+            drop(partition);
+            records.sort_unstable();
+            return sink(&records);
+        }
+        let mut from = 0;
+        for to in self.splitters(&partition, total, most)?.into_iter().chain([u128::MAX]) {
+            records.clear();
+            self.gather(&partition, from..=to, &mut records)?;
+            records.sort_unstable();
+            sink(&records)?;
+            from = to.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// Numbers that cut a large partition into pieces of about `most` records, told from a sample.
+    fn splitters(&self, partition: &Partition, total: usize, most: usize) -> Result<Vec<u128>> {
+        const SAMPLES_PER_PIECE: usize = 256;
+        let pieces = total.div_ceil(most / 2 + 1);
+        let step = (total / (pieces * SAMPLES_PER_PIECE)).max(1);
+        let mut sample: Vec<Occurrence> = Vec::new();
+        let mut seen = 0;
+        self.for_each_block(partition, |block| {
+            let first = seen % step;
+            sample.extend(block.iter().skip(if first == 0 { 0 } else { step - first }).step_by(step));
+            seen += block.len();
+        })?;
+        sample.sort_unstable();
+        let samples = sample.len();
+        Ok((1..pieces).map(|piece| sample[piece * samples / pieces].sort_key()).collect())
+    }
+
+    fn gather(
+        &self,
+        partition: &Partition,
+        range: std::ops::RangeInclusive<u128>,
+        records: &mut Vec<Occurrence>,
+    ) -> Result<()> {
+        let all = range == (0..=u128::MAX);
+        self.for_each_block(partition, |block| {
+            if all {
+                records.extend_from_slice(block);
+            } else {
+                records.extend(block.iter().filter(|record| range.contains(&record.sort_key())));
+            }
+        })
+    }
+
+    fn for_each_block(&self, partition: &Partition, mut see: impl FnMut(&[Occurrence])) -> Result<()> {
+        partition.blocks.iter().for_each(|block| see(block));
+        if partition.extents.is_empty() {
+            return Ok(());
+        }
+        let file = self.spill_file()?;
+        let (mut bytes, mut block) = (Vec::new(), Vec::new());
+        for extent in &partition.extents {
+            bytes.resize(extent.records * RECORD, 0);
+            read_at(&file, &mut bytes, extent.offset).map_err(|source| self.failed(source))?;
+            block.clear();
+            block.extend(
+                bytes
+                    .as_chunks::<RECORD>()
+                    .0
+                    .iter()
+                    .map(|record| Occurrence::from_sort_key(u128::from_ne_bytes(*record))),
+            );
+            see(&block);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+/// One worker's occurrences on their way into the partitions.
+#[derive(Debug)]
+pub(super) struct Scatter<'p> {
+    partitions: &'p Partitions,
+    blocks: Vec<Vec<Occurrence>>,
+}
+
+impl<'p> Scatter<'p> {
+    /// Bytes of a worker's blocks together.
+    const BYTES: usize = 8 << 20;
+
+    pub(super) fn new(partitions: &'p Partitions) -> Self {
+        let capacity = (Self::BYTES / RECORD / partitions.len()).clamp(64, 4096);
+        Self { partitions, blocks: (0..partitions.len()).map(|_| Vec::with_capacity(capacity)).collect() }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, occurrence: Occurrence) -> Result<()> {
+        let index = self.partitions.index(occurrence);
+        let block = &mut self.blocks[index];
+        block.push(occurrence);
+        if block.len() == block.capacity() { self.partitions.accept(index, block) } else { Ok(()) }
+    }
+
+    /// Hands over what is left.
+    pub(super) fn finish(mut self) -> Result<()> {
+        for (index, block) in self.blocks.iter_mut().enumerate() {
+            if !block.is_empty() {
+                block.shrink_to_fit();
+                self.partitions.accept(index, block)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::PositionKey;
+    use crate::store::row::{GameId, Ply};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn all_records_come_back_sorted_however_little_memory_there_is(
+            keys in proptest::collection::vec(prop_oneof![any::<u64>(), 0..3u64, Just(u64::MAX)], 0..3000),
+            memory in prop_oneof![Just(0), Just(20_000), Just(u64::MAX)],
+            most in 1..500usize,
+            expected in 1..1_000_000u64,
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let partitions = Partitions::new(expected, memory, directory.path().to_owned());
+            let records: Vec<Occurrence> = (1..)
+                .zip(&keys)
+                .map(|(game, &key)| Occurrence::new(PositionKey(key), GameId(game), Ply(game % 7)))
+                .collect();
+            let mut scatters = [Scatter::new(&partitions), Scatter::new(&partitions)];
+            for (index, &record) in records.iter().enumerate() {
+                scatters[index % 2].push(record).unwrap();
+            }
+            scatters.into_iter().for_each(|scatter| scatter.finish().unwrap());
+            let mut found = Vec::new();
+            for index in 0..partitions.len() {
+                partitions.drain_sorted(index, most, |piece| { found.extend_from_slice(piece); Ok(()) }).unwrap();
+            }
+            let mut expected = records;
+            expected.sort_unstable();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

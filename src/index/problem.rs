@@ -1,0 +1,78 @@
+//! The kinds of problems that games and files can have.
+
+use crate::store::row::Severity;
+
+/// What is wrong, as a word in the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A file or directory cannot be read.
+    UnreadableSource,
+    /// A move that the rules forbid.
+    IllegalMove,
+    /// A move that fits two legal moves.
+    AmbiguousMove,
+    /// A move whose text cannot be read.
+    UnreadableMove,
+    /// A comment without an end: what follows in the game is lost.
+    UnclosedComment,
+    /// A start position that is none.
+    InvalidFen,
+    /// A variant whose rules are not known.
+    UnsupportedVariant,
+    /// A variation without an end.
+    UnclosedVariation,
+    /// A `)` or `}` that closes nothing.
+    StrayClosing,
+    /// A word in the movetext that is none of its parts.
+    UnknownToken,
+    /// No result after the moves.
+    MissingResult,
+    /// The result after the moves is not that of the tag.
+    ResultMismatch,
+    /// A tag pair without its end.
+    UnclosedTag,
+    /// A tag whose value cannot be read.
+    InvalidTag,
+    /// Text that belongs to no game.
+    OutsideText,
+}
+
+impl Kind {
+    /// The word in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::UnreadableSource => "unreadable-source",
+            Self::IllegalMove => "illegal-move",
+            Self::AmbiguousMove => "ambiguous-move",
+            Self::UnreadableMove => "unreadable-move",
+            Self::UnclosedComment => "unclosed-comment",
+            Self::InvalidFen => "invalid-fen",
+            Self::UnsupportedVariant => "unsupported-variant",
+            Self::UnclosedVariation => "unclosed-variation",
+            Self::StrayClosing => "stray-closing",
+            Self::UnknownToken => "unknown-token",
+            Self::MissingResult => "missing-result",
+            Self::ResultMismatch => "result-mismatch",
+            Self::UnclosedTag => "unclosed-tag",
+            Self::InvalidTag => "invalid-tag",
+            Self::OutsideText => "outside-text",
+        }
+    }
+
+    /// Whether something is lost.
+    #[must_use]
+    pub const fn severity(self) -> Severity {
+        match self {
+            Self::UnreadableSource
+            | Self::IllegalMove
+            | Self::AmbiguousMove
+            | Self::UnreadableMove
+            | Self::UnclosedComment
+            | Self::InvalidFen
+            | Self::UnsupportedVariant => Severity::Error,
+            _ => Severity::Warning,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! How far a run has come, for others to look at while it goes on.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+/// What a run is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Phase {
+    /// Reading and replaying games.
+    #[default]
+    Reading,
+    /// Sorting positions by key and writing them.
+    Sorting,
+    /// Indexes, sync, rename.
+    Finishing,
+}
+
+/// Counters that a run keeps up to date, and a way to stop it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    bytes: AtomicU64,
+    games: AtomicU64,
+    plies: AtomicU64,
+    phase: AtomicU8,
+    stop: AtomicBool,
+}
+
+impl Progress {
+    /// Bytes of PGN text that have been read.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Games that have been replayed.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.games.load(Ordering::Relaxed)
+    }
+
+    /// Plies that have been replayed.
+    #[must_use]
+    pub fn plies(&self) -> u64 {
+        self.plies.load(Ordering::Relaxed)
+    }
+
+    /// What the run is doing.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Relaxed) {
+            0 => Phase::Reading,
+            1 => Phase::Sorting,
+            _ => Phase::Finishing,
+        }
+    }
+
+    /// Asks the run to stop soon; it then fails with [`Error::Stopped`](super::Error::Stopped) and leaves nothing behind.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn enter(&self, phase: Phase) {
+        self.phase.store(phase as u8, Ordering::Relaxed);
+    }
+
+    pub(super) fn add(&self, bytes: u64, games: u64, plies: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.games.fetch_add(games, Ordering::Relaxed);
+        self.plies.fetch_add(plies, Ordering::Relaxed);
+    }
+}

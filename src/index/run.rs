@@ -1,0 +1,406 @@
+//! A whole run: sources in, finished database out.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::error::{Error, Result};
+use super::feed::Feed;
+use super::options::{IndexOptions, Writer};
+use super::parse::Standard;
+use super::partition::{Partitions, RECORD};
+use super::progress::{Phase, Progress};
+use super::sequence::{Sequencer, SourceCount, Turnstile};
+use super::summary::{ProblemCounts, Stages, Summary};
+use super::worker::{Load, Outlet, Shared};
+use crate::source::{self, Mapped, Sources};
+use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
+use crate::store::row::{Occurrence, SourceId};
+use crate::store::{
+    Build, BuildOptions, BulkLoader, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals,
+};
+
+/// Indexes PGN files, and directories of them, into a new database.
+///
+/// The database is built in a temporary file beside `target` and takes its place in one step at the end; until then
+/// there is what was there before. Equal sources in equal order give equal tables, whatever the number of threads, the
+/// memory, the chunk size and the writer.
+///
+/// # Errors
+/// When none of the sources can be read, when the database cannot be written, or when the run is
+/// [stopped](Progress::stop). Anything wrong within the sources is no error but a row of `problem`, counted in the summary.
+pub fn index<P: AsRef<Path>>(
+    target: &Path,
+    paths: &[P],
+    options: &IndexOptions,
+    progress: &Progress,
+) -> Result<Summary> {
+    let started = Instant::now();
+    let sources = source::list(paths);
+    check_sources(&sources)?;
+    let build_options =
+        BuildOptions { overwrite: options.overwrite, cache_bytes: (options.memory / 8).min(256 << 20) };
+    let mut build = Build::create(target, build_options)?;
+    let run = Run::new(&sources, options, progress, started, directory(options, &build))?;
+    let mut summary = match options.writer {
+        Writer::Sql => {
+            let loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh)?;
+            run.load(loader, None)?
+        }
+        Writer::Direct => {
+            let roots = Roots::of(&build)?;
+            let headers = build.scratch("headers")?;
+            let summary = build.with_closed(|path| {
+                let file = Arc::new(PageFile::open(path)?);
+                let loader = BulkLoader::begin(headers.connection(), headers.path(), LoadMode::Fresh)?;
+                let summary = run.load(loader, Some((&file, roots)))?;
+                file.finish()?;
+                Ok::<_, Error>(summary)
+            })?;
+            let copying = Instant::now();
+            build.take_rows(headers)?;
+            summary_with_copy(summary, copying.elapsed())
+        }
+    };
+    let syncing = Instant::now();
+    let path = build.target().to_owned();
+    build.finish()?;
+    summary.stages.sync = syncing.elapsed();
+    summary.file_bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    summary.elapsed = started.elapsed();
+    Ok(summary)
+}
+
+fn summary_with_copy(mut summary: Summary, copy: Duration) -> Summary {
+    summary.stages.headers += copy;
+    summary
+}
+
+/// Fails if there is nothing that can be read.
+fn check_sources(sources: &Sources) -> Result<()> {
+    if sources.files.iter().any(std::result::Result::is_ok) {
+        return Ok(());
+    }
+    let reason = sources.files.iter().find_map(|file| file.as_ref().err());
+    Err(Error::NoSource(reason.map_or_else(
+        || "no PGN file was given or found; directories are searched for files ending in .pgn".to_owned(),
+        source::Error::full_message,
+    )))
+}
+
+/// Where temporary files go.
+fn directory(options: &IndexOptions, build: &Build) -> std::path::PathBuf {
+    let beside = build.path().parent().filter(|parent| !parent.as_os_str().is_empty());
+    options.temp_dir.clone().unwrap_or_else(|| beside.unwrap_or(Path::new(".")).to_owned())
+}
+
+/// Root pages of the two big tables.
+#[derive(Clone, Copy)]
+struct Roots {
+    game_position: PageNumber,
+    position_game: PageNumber,
+}
+
+impl Roots {
+    fn of(build: &Build) -> Result<Self> {
+        Ok(Self {
+            game_position: build.root_page("game_position")?,
+            position_game: build.root_page("position_game")?,
+        })
+    }
+}
+
+/// Pages that are built directly, and the trees they belong to.
+type Pages<'f> = Option<(&'f Arc<PageFile>, Roots)>;
+
+struct Run<'r> {
+    sources: &'r Sources,
+    options: &'r IndexOptions,
+    progress: &'r Progress,
+    started: Instant,
+    pool: ThreadPool,
+    partitions: Partitions,
+}
+
+/// What reading the sources gave.
+struct ReadResult {
+    counts: Vec<SourceCount>,
+    digests: Vec<Option<SourceDigest>>,
+    /// The leaves of `game_position` in order, where they are built directly.
+    segments: Vec<Segment>,
+    problems: ProblemCounts,
+    skipped: u64,
+}
+
+impl<'r> Run<'r> {
+    fn new(
+        sources: &'r Sources,
+        options: &'r IndexOptions,
+        progress: &'r Progress,
+        started: Instant,
+        directory: std::path::PathBuf,
+    ) -> Result<Self> {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(options.threads.max(1))
+            .thread_name(|index| format!("worker-{index}"))
+            .build()
+            .map_err(Error::Threads)?;
+        // A ply takes 7 bytes or more of PGN text.
+        let partitions = Partitions::new(sources.bytes() / 7, options.memory / 4 * 3, directory);
+        Ok(Self { sources, options, progress, started, pool, partitions })
+    }
+
+    /// Fills all tables; the small ones, and without `pages` all, through `loader`.
+    fn load(&self, mut loader: BulkLoader<'_>, pages: Pages<'_>) -> Result<Summary> {
+        self.begin(&mut loader)?;
+        let mut stages = Stages::default();
+        let clock = Instant::now();
+        let read = self.read(&mut loader, pages.map(|(file, _)| file))?;
+        stages.read = clock.elapsed();
+        self.progress.enter(Phase::Sorting);
+        let clock = Instant::now();
+        let distinct_positions = match pages {
+            Some((file, roots)) => {
+                let (segments, distinct) = self.build_occurrences(file)?;
+                assemble(file, roots.game_position, read.segments)?;
+                assemble(file, roots.position_game, segments)?;
+                distinct
+            }
+            None => self.append_occurrences(&mut loader)?,
+        };
+        stages.sort = clock.elapsed();
+        self.progress.enter(Phase::Finishing);
+        let clock = Instant::now();
+        let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
+        let (games, plies) = (total(|count| count.games), total(|count| count.plies));
+        let positions = games - read.skipped + plies;
+        self.finish_sources(&mut loader, &read.counts, &read.digests)?;
+        loader.finish_import(&ImportTotals {
+            games,
+            plies,
+            positions,
+            distinct_positions,
+            problems: total(|count| count.problems),
+            elapsed: self.started.elapsed(),
+        })?;
+        loader.finish()?;
+        stages.headers = clock.elapsed();
+        Ok(Summary {
+            games,
+            plies,
+            positions,
+            distinct_positions,
+            problems: read.problems,
+            bytes: self.sources.bytes(),
+            spilled_bytes: self.partitions.spilled(),
+            file_bytes: 0,
+            stages,
+            elapsed: Duration::ZERO,
+        })
+    }
+
+    fn begin(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
+        let options = serde_json::json!({});
+        loader.add_import(&NewImport {
+            program_version: env!("CARGO_PKG_VERSION"),
+            options: &options.to_string(),
+        })?;
+        for (id, file) in (1..).zip(&self.sources.files) {
+            let path = match file {
+                Ok(file) => &file.path,
+                Err(error) => error.path(),
+            };
+            loader.add_source(SourceId(id), &path.to_string_lossy())?;
+        }
+        Ok(())
+    }
+
+    fn finish_sources(
+        &self,
+        loader: &mut BulkLoader<'_>,
+        counts: &[SourceCount],
+        digests: &[Option<SourceDigest>],
+    ) -> Result<()> {
+        for (((id, file), count), &digest) in (1..).zip(&self.sources.files).zip(counts).zip(digests) {
+            let Ok(file) = file else { continue };
+            loader.finish_source(
+                SourceId(id),
+                &SourceTotals {
+                    bytes: file.bytes,
+                    digest,
+                    games: count.games,
+                    plies: count.plies,
+                    problems: count.problems,
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Reads all sources: workers parse and replay, this thread writes what they hand it.
+    fn read(&self, loader: &mut BulkLoader<'_>, pages: Option<&Arc<PageFile>>) -> Result<ReadResult> {
+        let shared = Shared {
+            feed: Mutex::new(Feed::new(self.sources, self.options.chunk_size)),
+            sequencer: Mutex::new(Sequencer::new(self.sources.files.len())),
+            turn: Turnstile::default(),
+            append_turn: Turnstile::default(),
+            partitions: &self.partitions,
+            standard: Standard::new(),
+            progress: self.progress,
+            segments: Mutex::default(),
+        };
+        let (loads, load_queue) = crossbeam_channel::bounded(2 * self.options.threads + 2);
+        let (headers_back, empty_headers) = crossbeam_channel::unbounded();
+        let (positions_back, empty_positions) = crossbeam_channel::unbounded();
+        let outlet = Outlet { loads, empty_headers, empty_positions };
+        let mut tally = Tally::default();
+        let digests = std::thread::scope(|scope| {
+            let digests = scope.spawn(|| self.digests());
+            let workers = scope.spawn(|| {
+                let outlet = outlet;
+                let results = self.pool.broadcast(|_| shared.work(&outlet, pages));
+                first_failure(results)
+            });
+            let written = load_queue.iter().try_for_each(|load| {
+                match load {
+                    Load::Headers(mut batch) => {
+                        tally.count(&batch);
+                        loader.append_headers(&batch)?;
+                        batch.clear();
+                        let _ = headers_back.send(batch);
+                    }
+                    Load::Positions(mut batch) => {
+                        loader.append_positions(&batch)?;
+                        batch.clear();
+                        let _ = positions_back.send(batch);
+                    }
+                }
+                Ok::<_, Error>(())
+            });
+            if written.is_err() {
+                shared.stop();
+            }
+            drop(load_queue);
+            let worked = workers.join().map_err(|_| Error::Panicked)?;
+            let digests = digests.join().map_err(|_| Error::Panicked)?;
+            // The writer's error is the cause of the workers' being stopped, if it has one.
+            written.and(worked).map(|()| digests)
+        })?;
+        let sequencer = shared.sequencer.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut segments = shared.segments.into_inner().unwrap_or_else(PoisonError::into_inner);
+        segments.sort_by_key(|&(chunk, part, _)| (chunk, part));
+        Ok(ReadResult {
+            counts: sequencer.sources,
+            digests,
+            segments: segments.into_iter().map(|(_, _, segment)| segment).collect(),
+            problems: tally.problems,
+            skipped: tally.skipped,
+        })
+    }
+
+    /// The digests of all sources that can be read.
+    fn digests(&self) -> Vec<Option<SourceDigest>> {
+        const BLOCK: usize = 1 << 20;
+        let digest = |path: &Path| {
+            let map = Mapped::open(path).ok()?;
+            let mut hasher = blake3::Hasher::new();
+            for (index, block) in map.bytes().chunks(BLOCK).enumerate() {
+                if self.progress.is_stopped() {
+                    return None;
+                }
+                hasher.update(block);
+                map.release(index * BLOCK..index * BLOCK + block.len());
+            }
+            Some(SourceDigest(*hasher.finalize().as_bytes()))
+        };
+        self.sources.files.iter().map(|file| digest(&file.as_ref().ok()?.path)).collect()
+    }
+
+    /// Records of a partition that are sorted at once.
+    fn sorted_at_once(&self) -> usize {
+        let bytes = self.options.memory / 8 / self.options.threads.max(1) as u64;
+        usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20) / RECORD
+    }
+
+    /// Builds the leaves of `position_game`, a segment a partition. Gives back also how many distinct keys there are.
+    fn build_occurrences(&self, file: &Arc<PageFile>) -> Result<(Vec<Segment>, u64)> {
+        let build = |writer: &mut LeafWriter, index| {
+            let mut distinct = Distinct::default();
+            self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
+                if self.progress.is_stopped() {
+                    return Err(Error::Stopped);
+                }
+                distinct.count(piece);
+                piece.iter().try_for_each(|&row| Ok(writer.push(&OccurrenceRecord(row))?))
+            })?;
+            Ok((writer.finish_segment()?, distinct.count))
+        };
+        let built: Vec<(Segment, u64)> = self.pool.install(|| {
+            (0..self.partitions.len())
+                .into_par_iter()
+                .map_init(|| LeafWriter::new(Arc::clone(file)), build)
+                .collect::<Result<_>>()
+        })?;
+        let distinct = built.iter().map(|(_, count)| count).sum();
+        Ok((built.into_iter().map(|(segment, _)| segment).collect(), distinct))
+    }
+
+    /// Writes `position_game` through SQL. Gives back how many distinct keys there are.
+    fn append_occurrences(&self, loader: &mut BulkLoader<'_>) -> Result<u64> {
+        let mut distinct = Distinct::default();
+        for index in 0..self.partitions.len() {
+            self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
+                if self.progress.is_stopped() {
+                    return Err(Error::Stopped);
+                }
+                distinct.count(piece);
+                Ok(loader.append_occurrences(piece)?)
+            })?;
+        }
+        Ok(distinct.count)
+    }
+}
+
+/// The first error that is not the consequence of another.
+fn first_failure(results: Vec<Result<()>>) -> Result<()> {
+    let (stopped, failed): (Vec<Error>, Vec<Error>) =
+        results.into_iter().filter_map(Result::err).partition(|error| matches!(error, Error::Stopped));
+    failed.into_iter().chain(stopped).next().map_or(Ok(()), Err)
+}
+
+/// Counts distinct keys in sorted pieces.
+#[derive(Default)]
+struct Distinct {
+    last: Option<Occurrence>,
+    count: u64,
+}
+
+impl Distinct {
+    fn count(&mut self, piece: &[Occurrence]) {
+        let Some(first) = piece.first() else { return };
+        let new = |a: &Occurrence, b: &Occurrence| u64::from(a.key() != b.key());
+        self.count += self.last.map_or(1, |last| new(&last, first));
+        self.count += piece.windows(2).map(|pair| new(&pair[0], &pair[1])).sum::<u64>();
+        self.last = piece.last().copied();
+    }
+}
+
+/// What the writer counts as it goes.
+#[derive(Default)]
+struct Tally {
+    problems: ProblemCounts,
+    skipped: u64,
+}
+
+impl Tally {
+    fn count(&mut self, batch: &crate::store::row::HeaderBatch) {
+        use crate::store::row::GameStatus;
+        for problem in &batch.problems {
+            self.problems.add(problem.severity, problem.kind);
+        }
+        self.skipped += batch.games.iter().filter(|game| game.status == GameStatus::Skipped).count() as u64;
+    }
+}

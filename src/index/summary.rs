@@ -1,0 +1,65 @@
+//! What came of a run.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::store::row::Severity;
+
+/// What came of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Games in the database.
+    pub games: u64,
+    /// Moves replayed.
+    pub plies: u64,
+    /// Positions of games: rows of `game_position`.
+    pub positions: u64,
+    /// Distinct positions, told by their keys.
+    pub distinct_positions: u64,
+    /// Problems.
+    pub problems: ProblemCounts,
+    /// Bytes of PGN text.
+    pub bytes: u64,
+    /// Bytes that went through temporary files.
+    pub spilled_bytes: u64,
+    /// Size of the database, in bytes.
+    pub file_bytes: u64,
+    /// Where the time went.
+    pub stages: Stages,
+    /// Wall time of the whole run.
+    pub elapsed: Duration,
+}
+
+/// Wall time of the parts of a run, which follow one another.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stages {
+    /// Reading, replaying and writing games and their positions.
+    pub read: Duration,
+    /// Sorting positions by key and writing them.
+    pub sort: Duration,
+    /// Completing the small tables and their indexes.
+    pub headers: Duration,
+    /// Sync and rename.
+    pub sync: Duration,
+}
+
+/// Problems by severity and kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProblemCounts(BTreeMap<(Severity, &'static str), u64>);
+
+impl ProblemCounts {
+    pub(super) fn add(&mut self, severity: Severity, kind: &'static str) {
+        *self.0.entry((severity, kind)).or_default() += 1;
+    }
+
+    /// Each kind that occurred: how bad, its word in the database, how often. Warnings come first.
+    pub fn iter(&self) -> impl Iterator<Item = (Severity, &'static str, u64)> {
+        self.0.iter().map(|(&(severity, kind), &count)| (severity, kind, count))
+    }
+
+    /// How many problems of a severity there are.
+    #[must_use]
+    pub fn of(&self, severity: Severity) -> u64 {
+        self.iter().filter(|&(found, ..)| found == severity).map(|(.., count)| count).sum()
+    }
+}

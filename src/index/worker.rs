@@ -1,0 +1,268 @@
+//! What each worker thread does: chunks to parts, parts to numbered rows.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender};
+
+use super::error::{Error, Result};
+use super::feed::{Feed, Task};
+use super::parse::{ChunkParser, Part, Standard};
+use super::partition::{Partitions, Scatter};
+use super::positions::{PositionView, for_each_position};
+use super::problem::Kind;
+use super::progress::Progress;
+use super::sequence::{Sequencer, Turnstile};
+use crate::source::Mapped;
+use crate::store::btree::{LeafWriter, PageFile, PositionRecord, Segment};
+use crate::store::row::{
+    GameId, HeaderBatch, Occurrence, PositionBatch, PositionRow, ProblemRow, SourceId, Text,
+};
+
+/// What all workers of a run share.
+pub(super) struct Shared<'s> {
+    pub(super) feed: Mutex<Feed<'s>>,
+    pub(super) sequencer: Mutex<Sequencer>,
+    /// Whose turn it is to number games.
+    pub(super) turn: Turnstile,
+    /// Whose turn it is to append positions through SQL.
+    pub(super) append_turn: Turnstile,
+    pub(super) partitions: &'s Partitions,
+    pub(super) standard: Standard,
+    pub(super) progress: &'s Progress,
+    /// The leaves of `game_position` by chunk and part, where they are built directly.
+    pub(super) segments: Mutex<Vec<(u64, u32, Segment)>>,
+}
+
+/// What workers hand to the one thread that writes through SQL.
+#[derive(Debug)]
+pub(super) enum Load {
+    Headers(HeaderBatch),
+    Positions(PositionBatch),
+}
+
+/// The way from a worker to the writer, and the way its emptied batches come back.
+#[derive(Clone, Debug)]
+pub(super) struct Outlet {
+    pub(super) loads: Sender<Load>,
+    pub(super) empty_headers: Receiver<HeaderBatch>,
+    pub(super) empty_positions: Receiver<PositionBatch>,
+}
+
+impl Outlet {
+    fn send(&self, load: Load) -> Result<()> {
+        // The writer hangs up only when it failed; its error is the one to be told.
+        self.loads.send(load).map_err(|_| Error::Stopped)
+    }
+}
+
+/// Where a worker's positions go.
+pub(super) enum PositionSink {
+    /// Into leaf pages that it builds itself.
+    Leaves(LeafWriter),
+    /// Through SQL, in batches.
+    Batches(PositionBatch),
+}
+
+impl PositionSink {
+    pub(super) fn new(pages: Option<&Arc<PageFile>>) -> Self {
+        match pages {
+            Some(file) => Self::Leaves(LeafWriter::new(Arc::clone(file))),
+            None => Self::Batches(PositionBatch::default()),
+        }
+    }
+}
+
+/// Stops everybody when a worker ends in any way but the good one.
+struct StopOnDrop<'a, 's>(&'a Shared<'s>);
+
+impl Drop for StopOnDrop<'_, '_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+impl Shared<'_> {
+    /// Turns away all workers that wait.
+    pub(super) fn stop(&self) {
+        self.turn.stop();
+        self.append_turn.stop();
+    }
+
+    /// Works until there is nothing left to do.
+    pub(super) fn work(&self, outlet: &Outlet, pages: Option<&Arc<PageFile>>) -> Result<()> {
+        let guard = StopOnDrop(self);
+        let mut worker = Worker {
+            shared: self,
+            outlet,
+            sink: PositionSink::new(pages),
+            scatter: Scatter::new(self.partitions),
+            part: Part::default(),
+        };
+        loop {
+            let work = lock(&self.feed).next();
+            let Some(work) = work else { break };
+            match work.task {
+                Task::Chunk { map, range } => worker.chunk(work.number, work.source, &map, range)?,
+                Task::Report(message) => worker.report(work.number, work.source, &message)?,
+            }
+        }
+        worker.scatter.finish()?;
+        std::mem::forget(guard);
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Worker<'w, 's> {
+    shared: &'w Shared<'s>,
+    outlet: &'w Outlet,
+    sink: PositionSink,
+    scatter: Scatter<'s>,
+    part: Part,
+}
+
+impl Worker<'_, '_> {
+    fn chunk(&mut self, number: u64, source: SourceId, map: &Mapped, range: Range<usize>) -> Result<()> {
+        let shared = self.shared;
+        let text = &map.bytes()[range.clone()];
+        let mut parser = ChunkParser::new(text, source, range.start as u64, &shared.standard.position);
+        let mut read = 0;
+        for part_number in 0.. {
+            if shared.progress.is_stopped() {
+                return Err(Error::Stopped);
+            }
+            let done = parser.parse_part(&mut self.part);
+            let lines = if done { parser.line_count() } else { 0 };
+            shared.turn.wait(number)?;
+            let first = {
+                let mut sequencer = lock(&shared.sequencer);
+                let first = sequencer.number(source, &mut self.part)?;
+                sequencer.pass_lines(lines);
+                first
+            };
+            self.send_headers()?;
+            if done {
+                shared.turn.pass();
+            }
+            let (games, plies) = (self.part.replays.len() as u64, self.part.codes.len() as u64);
+            self.positions(number, part_number, first)?;
+            let offset = if done { text.len() } else { parser.offset() };
+            shared.progress.add((offset - read) as u64, games, plies);
+            read = offset;
+            if done {
+                break;
+            }
+        }
+        if matches!(self.sink, PositionSink::Batches(_)) {
+            shared.append_turn.wait(number)?;
+            shared.append_turn.pass();
+        }
+        map.release(range);
+        Ok(())
+    }
+
+    /// Sends the rows of the small tables on their way and takes an emptied batch in their place.
+    fn send_headers(&mut self) -> Result<()> {
+        let empty = self.outlet.empty_headers.try_recv().unwrap_or_default();
+        let headers = std::mem::replace(&mut self.part.headers, empty);
+        self.outlet.send(Load::Headers(headers))
+    }
+
+    /// Makes the rows of the part's positions, the first of its games having the id `first`.
+    fn positions(&mut self, chunk: u64, part_number: u32, first: GameId) -> Result<()> {
+        let Self { shared, outlet, sink, scatter, part } = self;
+        match sink {
+            PositionSink::Leaves(leaves) => {
+                for_each_position(part, first, &shared.standard, |view| {
+                    scatter.push(Occurrence::new(view.key, view.game, view.ply))?;
+                    Ok::<_, Error>(leaves.push(&record(&view))?)
+                })?;
+                let segment = leaves.finish_segment()?;
+                if !segment.is_empty() {
+                    lock(&shared.segments).push((chunk, part_number, segment));
+                }
+                Ok(())
+            }
+            PositionSink::Batches(batch) => {
+                for_each_position(part, first, &shared.standard, |view| {
+                    scatter.push(Occurrence::new(view.key, view.game, view.ply))?;
+                    if push(batch, &view) {
+                        send_positions(shared, outlet, chunk, batch)?;
+                    }
+                    Ok::<_, Error>(())
+                })?;
+                send_positions(shared, outlet, chunk, batch)
+            }
+        }
+    }
+
+    /// Numbers and sends the report on a source that cannot be read.
+    fn report(&mut self, number: u64, source: SourceId, message: &str) -> Result<()> {
+        self.part.clear();
+        let message = self.part.headers.push_text(message);
+        let kind = Kind::UnreadableSource;
+        self.part.headers.problems.push(ProblemRow {
+            source,
+            byte_offset: 0,
+            line: 0,
+            game_number: 0,
+            game: None,
+            ply: None,
+            token: None,
+            kind: kind.as_str(),
+            severity: kind.severity(),
+            message,
+        });
+        self.shared.turn.wait(number)?;
+        lock(&self.shared.sequencer).number(source, &mut self.part)?;
+        self.send_headers()?;
+        self.shared.turn.pass();
+        if matches!(self.sink, PositionSink::Batches(_)) {
+            self.shared.append_turn.wait(number)?;
+            self.shared.append_turn.pass();
+        }
+        Ok(())
+    }
+}
+
+fn record<'f>(view: &PositionView<'f>) -> PositionRecord<'f> {
+    PositionRecord {
+        game: view.game,
+        ply: view.ply,
+        key: view.key,
+        halfmove_clock: view.halfmove_clock,
+        move_code: view.move_code,
+        fen: view.fen,
+    }
+}
+
+/// Adds a row to a batch. Gives back whether the batch is full.
+fn push(batch: &mut PositionBatch, view: &PositionView<'_>) -> bool {
+    const ROWS: usize = 1 << 14;
+    let start = u32::try_from(batch.text.len()).expect("a batch is small");
+    batch.text.extend(view.fen.iter().copied().map(char::from));
+    let fen = Text { start, len: view.fen.len() as u32 };
+    batch.rows.push(PositionRow {
+        game: view.game,
+        ply: view.ply,
+        key: view.key,
+        halfmove_clock: view.halfmove_clock,
+        move_code: view.move_code,
+        fen,
+    });
+    batch.rows.len() >= ROWS
+}
+
+/// Sends a batch when it is the chunk's turn, and takes an emptied one in its place.
+fn send_positions(shared: &Shared<'_>, outlet: &Outlet, chunk: u64, batch: &mut PositionBatch) -> Result<()> {
+    if batch.rows.is_empty() {
+        return Ok(());
+    }
+    shared.append_turn.wait(chunk)?;
+    let empty = outlet.empty_positions.try_recv().unwrap_or_default();
+    outlet.send(Load::Positions(std::mem::replace(batch, empty)))
+}

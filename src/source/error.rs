@@ -1,0 +1,74 @@
+//! What can be wrong with a source.
+
+use std::io;
+use std::path::PathBuf;
+
+/// The result of reading a source.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a source cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no such file.
+    #[error("{}: no such file or directory; check the path", path.display())]
+    Missing {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// The file or directory cannot be read.
+    #[error("{}: cannot be read; check the permissions", path.display())]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Neither a file nor a directory.
+    #[error("{}: neither a file nor a directory; give a PGN file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file in another form than plain PGN text.
+    #[error("{}: {form}, not plain PGN text; {remedy}", path.display())]
+    Form {
+        /// The path.
+        path: PathBuf,
+        /// What it is.
+        form: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
+}
+
+impl Error {
+    /// The error for what the system said about a path.
+    pub(super) fn io(path: &std::path::Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::Missing { path },
+            _ => Self::Unreadable { path, source },
+        }
+    }
+
+    /// The path of the source.
+    #[must_use]
+    pub fn path(&self) -> &std::path::Path {
+        match self {
+            Self::Missing { path }
+            | Self::Unreadable { path, .. }
+            | Self::NotAFile { path }
+            | Self::Form { path, .. } => path,
+        }
+    }
+
+    /// The message with its causes, in one line.
+    #[must_use]
+    pub fn full_message(&self) -> String {
+        match self {
+            Self::Unreadable { source, .. } => format!("{self}: {source}"),
+            _ => self.to_string(),
+        }
+    }
+}
