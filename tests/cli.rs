@@ -689,8 +689,11 @@ mod game {
 mod info {
     use super::*;
 
-    /// Takes times out.
-    fn masked(text: &str) -> String {
+    /// Takes out times, and the size of the file.
+    fn masked(sample: &Sample, text: &str) -> String {
+        let bytes = fs::metadata(sample.path("games.db")).expect("the database").len();
+        let text = text.replace(&format!("\"bytes\": {bytes}"), "\"bytes\": SIZE");
+        let text = text.replace(&format!(": {} KiB, schema", bytes / 1024), ": SIZE, schema");
         let is_time = |word: &str| word.len() == 20 && word.starts_with("20") && word.ends_with('Z');
         let mask = |word: &str| match word.trim_matches(['"', ',', '\n']) {
             time if is_time(time) => word.replace(time, "YYYY-MM-DDTHH:MM:SSZ"),
@@ -705,12 +708,13 @@ mod info {
     #[test]
     fn a_table() {
         let sample = Sample::odd();
-        insta::assert_snapshot!(masked(&sample.ok(&["info", "games.db"])), @"
-        games.db: 176 KiB, schema version 1
+        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @"
+        games.db: SIZE, schema version 1
 
           games       4
           plies      23
           positions  27
+          distinct   20
           players     5
           events      4
           sites       0
@@ -744,14 +748,15 @@ mod info {
         let sample = Sample::odd();
         let text = sample.ok(&["info", "games.db", "--format", "json"]);
         assert_eq!(text.lines().count(), 1);
-        insta::assert_snapshot!(masked(&serde_json::to_string_pretty(&json(&text)).expect("JSON")), @r#"
+        insta::assert_snapshot!(masked(&sample, &serde_json::to_string_pretty(&json(&text)).expect("JSON")), @r#"
         {
           "path": "games.db",
-          "bytes": 180224,
+          "bytes": SIZE,
           "schema_version": 1,
           "games": 4,
           "plies": 23,
           "positions": 27,
+          "distinct_positions": 20,
           "players": 5,
           "events": 4,
           "sites": 0,
@@ -790,6 +795,7 @@ mod info {
               "games": 4,
               "plies": 23,
               "positions": 27,
+              "distinct_positions": 20,
               "problems": 1,
               "seconds": 1.5
             }
@@ -801,12 +807,13 @@ mod info {
     #[test]
     fn an_empty_database_is_shown_too() {
         let sample = Sample::of("");
-        insta::assert_snapshot!(masked(&sample.ok(&["info", "games.db"])), @"
-        games.db: 176 KiB, schema version 1
+        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @"
+        games.db: SIZE, schema version 1
 
           games      0
           plies      0
           positions  0
+          distinct   0
           players    0
           events     0
           sites      0

@@ -22,6 +22,8 @@ const EXACT: u32 = 1000;
 const COUNTED: u32 = 100_000;
 
 const TABLE: [&str; 10] = ["game", "white", "elo", "black", "elo", "result", "date", "event", "ply", "next"];
+/// The columns that are cut short if the terminal is narrow.
+const NAMES: [&str; 3] = ["white", "black", "event"];
 const FIELDS: [&str; 16] = [
     "game_id",
     "white",
@@ -77,7 +79,8 @@ impl Finder<'_> {
             note(&format!("no game reached this position: {}", self.fen));
         }
         let is_table = args.format == RowFormat::Table;
-        let mut rows = RowWriter::stdout(args.format, if is_table { &TABLE } else { &FIELDS })?;
+        let mut rows =
+            RowWriter::stdout(args.format, if is_table { &TABLE } else { &FIELDS })?.shortening(&NAMES);
         let mut left = limit;
         let (mut games, mut previous) = (0, None);
         while let Some(last) = hits.last() {
@@ -171,19 +174,20 @@ impl Finder<'_> {
 
     /// How many of how many are shown. A common position is counted by its key alone, and not for ever.
     fn total(&self, shown: u32) -> anyhow::Result<String> {
-        let exact = self.database.count_position(self.position.key(), &self.fen, Some(EXACT.max(shown)))?;
-        if !exact.capped {
-            let total = hits_in_games(exact.occurrences, exact.games);
-            return Ok(if exact.occurrences <= u64::from(shown) { total } else { some_of(shown, &total) });
-        }
+        let key = self.position.key();
         let sql = "SELECT count(*) FROM (SELECT 1 FROM position_game WHERE key = ?1 LIMIT ?2)";
         let count: u32 = self
             .database
             .connection()
-            .query_row(sql, [self.position.key().as_i64(), COUNTED.into()], |row| row.get(0))
+            .query_row(sql, [key.as_i64(), COUNTED.into()], |row| row.get(0))
             .context("cannot count how often the position arose")?;
-        let about = if count == COUNTED { "more than" } else { "about" };
-        Ok(some_of(shown, &format!("{about} {} games", grouped(count.into()))))
+        if count > EXACT.max(shown) {
+            let about = if count == COUNTED { "more than" } else { "about" };
+            return Ok(some_of(shown, &format!("{about} {} games", grouped(count.into()))));
+        }
+        let exact = self.database.count_position(key, &self.fen, None)?;
+        let total = hits_in_games(exact.occurrences, exact.games);
+        Ok(if exact.occurrences <= u64::from(shown) { total } else { some_of(shown, &total) })
     }
 }
 

@@ -50,9 +50,14 @@ fn results(database: &Database) -> anyhow::Result<Vec<(String, u64)>> {
     read().context("cannot count the results")
 }
 
+/// How many distinct positions there are. Each run counts its own: of several runs, some positions would be counted twice.
+fn distinct_positions(info: &Info) -> Option<u64> {
+    (info.imports.len() == 1).then_some(info.totals.distinct_positions)
+}
+
 fn write_totals(out: &mut impl Write, name: &str, info: &Info, results: &[(String, u64)]) -> io::Result<()> {
     writeln!(out, "{name}: {}, schema version {}\n", bytes(info.file_bytes), info.schema_version)?;
-    let counts = [
+    let mut counts = vec![
         ("games", info.totals.games),
         ("plies", info.totals.plies),
         ("positions", info.totals.positions),
@@ -61,6 +66,9 @@ fn write_totals(out: &mut impl Write, name: &str, info: &Info, results: &[(Strin
         ("sites", info.sites),
         ("problems", info.totals.problems),
     ];
+    if let Some(distinct) = distinct_positions(info) {
+        counts.insert(3, ("distinct", distinct));
+    }
     let width = counts.iter().map(|(_, count)| grouped(*count).len()).max().unwrap_or(0);
     for (name, count) in counts {
         writeln!(out, "  {name:9}  {:>width$}", grouped(count))?;
@@ -182,6 +190,7 @@ fn to_json(name: &str, info: &Info, results: &[(String, u64)]) -> serde_json::Va
             "import_id": import.import.0, "started_at": import.started_at, "finished_at": import.finished_at,
             "program_version": import.program_version, "options": options, "games": import.totals.games,
             "plies": import.totals.plies, "positions": import.totals.positions,
+            "distinct_positions": import.totals.distinct_positions,
             "problems": import.totals.problems, "seconds": import.totals.elapsed.as_secs_f64(),
         })
     });
@@ -196,6 +205,7 @@ fn to_json(name: &str, info: &Info, results: &[(String, u64)]) -> serde_json::Va
         "games": info.totals.games,
         "plies": info.totals.plies,
         "positions": info.totals.positions,
+        "distinct_positions": distinct_positions(info),
         "players": info.players,
         "events": info.events,
         "sites": info.sites,

@@ -137,6 +137,14 @@ impl<W: Write> RowWriter<W> {
         Ok(Self { rows: 0, writer })
     }
 
+    /// Allows only these columns of a table to be cut short to fit a terminal; else all texts are.
+    pub(super) fn shortening(mut self, columns: &'static [&'static str]) -> Self {
+        if let Writer::Table(table) = &mut self.writer {
+            table.shorten_only(columns);
+        }
+        self
+    }
+
     /// Writes a row, one value for each column.
     ///
     /// # Errors

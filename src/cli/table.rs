@@ -46,25 +46,34 @@ pub(super) struct TableWriter<W> {
     layout: Option<Vec<Layout>>,
     /// How wide the terminal is; `None` is no terminal, and nothing is ever cut off.
     terminal: Option<usize>,
+    /// The columns that may be cut short to fit the terminal; `None` is all texts.
+    shortened: Option<&'static [&'static str]>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     width: usize,
     right: bool,
+    /// Whether it may be cut short. A number cut short is a wrong number.
+    cut: bool,
 }
 
 impl<W: Write> TableWriter<W> {
     /// A table with these columns.
     pub(super) fn new(out: W, headers: &[&str], terminal: Option<usize>) -> Self {
         let headers = headers.iter().map(|header| printable(header)).collect();
-        Self { out, headers, held: Vec::new(), held_bytes: 0, layout: None, terminal }
+        Self { out, headers, held: Vec::new(), held_bytes: 0, layout: None, terminal, shortened: None }
+    }
+
+    /// Allows only these columns to be cut short.
+    pub(super) fn shorten_only(&mut self, columns: &'static [&'static str]) {
+        self.shortened = Some(columns);
     }
 
     /// Adds a row, one cell for each column.
     pub(super) fn row(&mut self, cells: Vec<Cell>) -> io::Result<()> {
         if let Some(layout) = &self.layout {
-            return write_row(&mut self.out, &cells, layout, self.terminal.is_some());
+            return write_row(&mut self.out, &cells, layout);
         }
         self.held_bytes += cells.iter().map(|cell| cell.text.len()).sum::<usize>();
         self.held.push(cells);
@@ -85,15 +94,14 @@ impl<W: Write> TableWriter<W> {
         if let Some(terminal) = self.terminal {
             shrink(&mut layout, terminal);
         }
-        let cut = self.terminal.is_some();
         if !layout.is_empty() {
             let headers: Vec<_> = self.headers.iter().map(|header| Cell::text(header)).collect();
-            write_row(&mut self.out, &headers, &layout, cut)?;
+            write_row(&mut self.out, &headers, &layout)?;
             let total = layout.iter().map(|column| column.width).sum::<usize>() + GAP * (layout.len() - 1);
             writeln!(self.out, "{}", "─".repeat(total))?;
         }
         for cells in std::mem::take(&mut self.held) {
-            write_row(&mut self.out, &cells, &layout, cut)?;
+            write_row(&mut self.out, &cells, &layout)?;
         }
         self.layout = Some(layout);
         Ok(())
@@ -104,7 +112,9 @@ impl<W: Write> TableWriter<W> {
         let widest = cells().map(|cell| cell.text.width()).max().unwrap_or(0);
         let mut filled = cells().filter(|cell| !cell.text.is_empty()).peekable();
         let right = filled.peek().is_some() && filled.all(|cell| cell.is_number);
-        Layout { width: widest.max(self.headers[column].width()), right }
+        let named = self.shortened.is_none_or(|names| names.contains(&self.headers[column].as_str()));
+        let cut = self.terminal.is_some() && named && !right;
+        Layout { width: widest.max(self.headers[column].width()), right, cut }
     }
 }
 
@@ -113,8 +123,7 @@ fn shrink(layout: &mut [Layout], terminal: usize) {
     let gaps = GAP * layout.len().saturating_sub(1);
     let mut total = layout.iter().map(|column| column.width).sum::<usize>() + gaps;
     while total > terminal {
-        // A number cut short is a wrong number.
-        let widest = layout.iter_mut().filter(|column| !column.right).max_by_key(|column| column.width);
+        let widest = layout.iter_mut().filter(|column| column.cut).max_by_key(|column| column.width);
         match widest {
             Some(column) if column.width > MIN_WIDTH => column.width -= 1,
             _ => return,
@@ -123,15 +132,11 @@ fn shrink(layout: &mut [Layout], terminal: usize) {
     }
 }
 
-fn write_row(out: &mut impl Write, cells: &[Cell], layout: &[Layout], cut: bool) -> io::Result<()> {
+fn write_row(out: &mut impl Write, cells: &[Cell], layout: &[Layout]) -> io::Result<()> {
     // Blanks are written before the next text only, so that no line ends in blanks.
     let mut blanks = 0;
     for (cell, column) in cells.iter().zip(layout) {
-        let text = if cut && !column.right {
-            shortened(&cell.text, column.width)
-        } else {
-            cell.text.as_str().into()
-        };
+        let text = if column.cut { shortened(&cell.text, column.width) } else { cell.text.as_str().into() };
         let padding = column.width.saturating_sub(text.width());
         if column.right {
             blanks += padding;
@@ -216,6 +221,18 @@ mod tests {
                    n  b         c
         ────────────────────────────────
         123456789012  a short…  somethi…
+        ");
+    }
+
+    #[test]
+    fn only_some_columns_may_be_cut() {
+        let mut table = TableWriter::new(Vec::new(), &["name", "date"], Some(20));
+        table.shorten_only(&["name"]);
+        table.row(vec![Cell::text("Abdusattorov, Nodirbek"), Cell::text("2024.02.29")]).unwrap();
+        insta::assert_snapshot!(String::from_utf8(table.finish().unwrap()).unwrap(), @"
+        name      date
+        ────────────────────
+        Abdusat…  2024.02.29
         ");
     }
 

@@ -49,7 +49,15 @@ fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
     };
     loader.finish_source(SourceId(1), &totals).expect("a source's totals");
     let elapsed = Duration::from_millis(1500);
-    let totals = ImportTotals { games: count, plies: positions - count, positions, problems, elapsed };
+    occurrences.dedup_by_key(|occurrence| occurrence.key());
+    let totals = ImportTotals {
+        games: count,
+        plies: positions - count,
+        positions,
+        distinct_positions: occurrences.len() as u64,
+        problems,
+        elapsed,
+    };
     loader.finish_import(&totals).expect("an import's totals");
     loader.finish().expect("a commit");
 }
