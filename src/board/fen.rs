@@ -3,7 +3,7 @@
 use super::attack::cell;
 use super::piece::LETTERS;
 use super::position::Castling;
-use super::{Color, Kind, MoveCode, Piece, Position, Square, SquareSet};
+use super::{Color, Kind, MoveCode, Piece, Position, Special, Square, SquareSet};
 
 /// What a FEN says, not yet proven to be a legal position.
 #[derive(Clone, Debug)]
@@ -326,6 +326,11 @@ pub const MAX_CANONICAL_FEN: usize = 96;
 /// The placement of a position as text, kept up to date rank by rank.
 #[derive(Clone, Debug)]
 pub struct FenText {
+    /// The FEN letters of each rank, the a-file in the lowest byte, 0 for an empty square.
+    ///
+    /// A copy of the board in words: it is changed and read in words, as reading bytes as a word right after one of them was
+    /// written makes the processor wait for all writes under way.
+    rows: [u64; 8],
     ranks: [[u8; 8]; 8],
     lens: [u8; 8],
 }
@@ -334,39 +339,54 @@ impl FenText {
     /// The text of a position's placement.
     #[must_use]
     pub fn new(position: &Position) -> Self {
-        let mut text = Self { ranks: [[0; 8]; 8], lens: [0; 8] };
-        (0..8).for_each(|rank| text.render(position, rank));
+        let mut text = Self { rows: [0; 8], ranks: [[0; 8]; 8], lens: [0; 8] };
+        (0..8).for_each(|rank| text.read_rank(position, rank));
         text
     }
 
     /// Follows a move just made on `position`.
     #[inline]
     pub fn update(&mut self, position: &Position, code: MoveCode) {
-        let (from, to) = (code.from().rank(), code.to().rank());
-        self.render(position, from);
-        if to != from {
-            self.render(position, to);
+        let (from, to) = (code.from(), code.to());
+        match code.special() {
+            Special::Reversible | Special::Pawn | Special::Capture | Special::DoubleStep => {
+                let letter = u64::from(LETTERS[usize::from(code.piece_bits())]);
+                let byte = |square: Square| 8 * u32::from(square.file());
+                let row = &mut self.rows[usize::from(from.rank() & 7)];
+                *row &= !(0xff << byte(from));
+                let row = &mut self.rows[usize::from(to.rank() & 7)];
+                *row = *row & !(0xff << byte(to)) | letter << byte(to);
+                self.render(from.rank());
+                if to.rank() != from.rank() {
+                    self.render(to.rank());
+                }
+            }
+            _ => {
+                self.read_rank(position, from.rank());
+                self.read_rank(position, to.rank());
+            }
         }
     }
 
+    /// Takes a rank over from the board.
+    #[cold]
+    fn read_rank(&mut self, position: &Position, rank: u8) {
+        let cells = &position.cells[16 * usize::from(rank & 7)..][..8];
+        self.rows[usize::from(rank & 7)] = cells.iter().rev().fold(0, |row, &code| {
+            row << 8 | if code == 0 { 0 } else { u64::from(LETTERS[usize::from(code & 15)]) }
+        });
+        self.render(rank);
+    }
+
     #[inline]
-    fn render(&mut self, position: &Position, rank: u8) {
-        let start = usize::from(rank & 7) * 16;
-        let mut text = [0; 16];
-        let mut len = 0;
-        let mut empty = 0;
-        for &code in &position.cells[start..start + 8] {
-            let occupied = code != 0;
-            text[len & 15] = b'0' + empty;
-            len += usize::from(occupied & (empty != 0));
-            text[len & 15] = LETTERS[usize::from(code & 15)];
-            len += usize::from(occupied);
-            empty = if occupied { 0 } else { empty + 1 };
-        }
-        text[len & 15] = b'0' + empty;
-        len += usize::from(empty != 0);
-        self.ranks[usize::from(rank & 7)].copy_from_slice(&text[..8]);
-        self.lens[usize::from(rank & 7)] = len as u8;
+    fn render(&mut self, rank: u8) {
+        let rank = usize::from(rank & 7);
+        let row = self.rows[rank];
+        let frame = &FRAMES[usize::from(occupied_files(row))];
+        let text = (0..8)
+            .fold(frame.digits, |text, file| text | (row >> (8 * file) & 0xff) << (frame.shifts[file] & 63));
+        self.ranks[rank] = text.to_le_bytes();
+        self.lens[rank] = frame.len;
     }
 
     /// Writes the canonical FEN of `position`, whose placement this is, and gives back its length in bytes.
@@ -399,6 +419,51 @@ impl FenText {
             }
         }
     }
+}
+
+/// How the text of a rank is put together, by the set of its occupied files.
+#[derive(Clone, Copy)]
+struct Frame {
+    /// The digits for runs of empty squares, each in its place; zero bytes where letters go.
+    digits: u64,
+    /// How far each file's letter is shifted to its place.
+    shifts: [u8; 8],
+    /// Length of the text in bytes.
+    len: u8,
+}
+
+static FRAMES: [Frame; 256] = {
+    let mut table = [Frame { digits: 0, shifts: [0; 8], len: 0 }; 256];
+    let mut occupied = 0;
+    while occupied < 256 {
+        let frame = &mut table[occupied];
+        let (mut file, mut empty) = (0, 0);
+        while file <= 8 {
+            let piece = file < 8 && occupied >> file & 1 != 0;
+            if (piece || file == 8) && empty > 0 {
+                frame.digits |= (b'0' as u64 + empty) << (8 * frame.len);
+                frame.len += 1;
+                empty = 0;
+            }
+            if piece {
+                frame.shifts[file] = 8 * frame.len;
+                frame.len += 1;
+            } else {
+                empty += 1;
+            }
+            file += 1;
+        }
+        occupied += 1;
+    }
+    table
+};
+
+/// The set of files, bit 0 for a, whose bytes in the word are not zero; no byte may have its top bit set.
+const fn occupied_files(rank: u64) -> u8 {
+    const TOP_BITS: u64 = 0x8080_8080_8080_8080;
+    let occupied = ((rank + !TOP_BITS) & TOP_BITS) >> 7;
+    // Gathers bit 0 of each byte in the top byte.
+    (occupied.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
 /// A few bytes of text.

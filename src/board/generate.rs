@@ -34,6 +34,59 @@ impl Position {
         });
     }
 
+    /// Whether the generator would give this move here: code for code, but for check and mate.
+    pub(super) fn is_pseudo_legal(&self, code: MoveCode) -> bool {
+        let (from, to, captured) = (code.from(), code.to(), self.piece_at(code.to()));
+        let Some(piece) = code.piece().filter(|piece| piece.color() == self.side()) else { return false };
+        match code.special() {
+            Special::CastleShort => self.castling_move(true) == Some(code.model()),
+            Special::CastleLong => self.castling_move(false) == Some(code.model()),
+            _ if self.piece_at(from) != Some(piece) => false,
+            _ if piece.kind() == Kind::Pawn => self.is_pawn_move(code, piece, captured),
+            Special::Reversible | Special::Capture => {
+                let reach = ALL_MOVES[kind_index(piece.kind())][usize::from(from.ordinal())];
+                self.piece_move(from, to, piece) == code.model()
+                    && captured.is_none_or(|captured| captured.color() != self.side())
+                    && reach.contains(to)
+                    && (matches!(piece.kind(), Kind::Knight | Kind::King)
+                        || super::attack::is_open(&self.cells, from, to))
+            }
+            _ => false,
+        }
+    }
+
+    /// The same for a pawn of the side to move that stands where the code says.
+    fn is_pawn_move(&self, code: MoveCode, pawn: Piece, captured: Option<Piece>) -> bool {
+        let (from, to) = (code.from(), code.to());
+        let (step, start_rank, last_rank): (i8, u8, u8) = match pawn.color() {
+            Color::White => (16, 1, 7),
+            Color::Black => (-16, 6, 0),
+        };
+        let attacks = PAWN_ATTACKS_FROM[pawn.color() as usize][usize::from(to.ordinal())].contains(from);
+        let fits_rank = match code.special() {
+            Special::DoubleStep => {
+                let passed = from.offset(step).filter(|&passed| is_empty(&self.cells, passed));
+                return from.rank() == start_rank
+                    && code.captured().or(captured).is_none()
+                    && passed.and_then(|passed| passed.offset(step)) == Some(to);
+            }
+            Special::EnPassant => {
+                let victim = Piece::new(Kind::Pawn, pawn.color().other());
+                return self.en_passant() == Some(to) && attacks && code.captured() == Some(victim);
+            }
+            Special::Pawn => to.rank() != last_rank,
+            // SPECIAL has no value for a promotion to a king or a pawn.
+            Special::Promotion(piece) => piece.color() == pawn.color() && to.rank() == last_rank,
+            _ => false,
+        };
+        fits_rank
+            && code.captured() == captured
+            && match captured {
+                Some(captured) => attacks && captured.color() != pawn.color(),
+                None => from.offset(step) == Some(to),
+            }
+    }
+
     /// All pieces of a colour.
     pub(super) fn pieces_of(&self, color: Color) -> SquareSet {
         Kind::ALL.iter().fold(SquareSet::EMPTY, |set, &kind| set.or(self.squares_of(kind, color)))

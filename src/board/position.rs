@@ -239,8 +239,7 @@ impl Position {
         moves.iter().any(|&code| self.is_king_safe_after(code))
     }
 
-    /// Makes a move that came from this position's generator, and gives back its code with the check bit set as it
-    /// turned out.
+    /// Makes a move, and gives back its code with the check bit set as it turned out.
     ///
     /// # Errors
     /// When the code does not fit the board, captures a king or leaves the mover's king in check; the position is unchanged.
@@ -248,22 +247,11 @@ impl Position {
         if code.is_null() {
             return if self.in_check { Err(IllegalMove::LeavesKingInCheck) } else { Ok(self.play(code)) };
         }
-        let castles = matches!(code.special(), Special::CastleShort | Special::CastleLong);
-        let captured = match code.special() {
-            Special::EnPassant => code.captured_bits(),
-            _ if castles => 0,
-            _ => cell(&self.cells, code.to()),
-        };
-        if code.color() != self.side
-            || cell(&self.cells, code.from()) != code.piece_bits()
-            || captured != code.captured_bits()
-            || (code.special() == Special::EnPassant && self.en_passant != Some(code.to()))
-            || (castles && self.castling_move(code.special() == Special::CastleShort).is_none())
-        {
-            return Err(IllegalMove::Unfitting);
-        }
-        if captured & !1 == Kind::King as u8 {
+        if code.captured().map(Piece::kind) == Some(Kind::King) {
             return Err(IllegalMove::CapturesKing);
+        }
+        if !self.is_pseudo_legal(code) {
+            return Err(IllegalMove::Unfitting);
         }
         if !self.is_king_safe_after(code) {
             return Err(IllegalMove::LeavesKingInCheck);

@@ -117,17 +117,17 @@ impl San {
     }
 }
 
-/// Takes `+ # ! ?` and `e.p.` off the end.
+/// Takes `+ # ! ?` and `e.p.` off the end, in any order.
 fn trim_suffix(mut token: &[u8]) -> &[u8] {
-    while let [rest @ .., b'+' | b'#' | b'!' | b'?'] = token {
-        token = rest;
+    loop {
+        token = match token {
+            [rest @ .., b'+' | b'#' | b'!' | b'?'] => rest,
+            [rest @ .., b'e', b'p'] | [rest @ .., b'e', b'.', b'p'] | [rest @ .., b'e', b'.', b'p', b'.'] => {
+                rest
+            }
+            _ => return token,
+        };
     }
-    for suffix in [&b"e.p."[..], b"ep", b"e.p"] {
-        if let Some(rest) = token.strip_suffix(suffix) {
-            return rest;
-        }
-    }
-    token
 }
 
 /// Takes `=Q`, `Q`, `/Q`, `(Q)` or a lower-case letter of those off the end.
@@ -198,7 +198,7 @@ impl Position {
         }
     }
 
-    /// Castling written as a king's move of two squares (`Kg1`, `e1g1`), or onto its own rook (`e1h1`).
+    /// Castling written as a king's move of two squares (`Kg1`, `e1g1`), or, with its origin, onto its own rook (`e1h1`).
     #[cold]
     fn resolve_king_castling(
         &self,
@@ -213,7 +213,7 @@ impl Position {
         let short = to.file() > king.file();
         let code = self.castling_move(short).ok_or(SanError::Illegal)?;
         let goal = code.to() == to && to.file().abs_diff(king.file()) > 1;
-        let takes_rook = self.castling_rook(self.side(), short) == Some(to);
+        let takes_rook = origins == SquareSet::of(king) && self.castling_rook(self.side(), short) == Some(to);
         if goal || takes_rook { Ok(code) } else { Err(SanError::Illegal) }
     }
 
@@ -240,9 +240,8 @@ impl Position {
         };
         let behind = to.offset(back);
         let code = match self.piece_at(to) {
-            None if self.en_passant() == Some(to)
-                && behind.is_none_or(|square| !origins.contains(square)) =>
-            {
+            // No own pawn could come straight here: behind the square stands the pawn that is captured.
+            None if self.en_passant() == Some(to) => {
                 let victim = Piece::new(Kind::Pawn, side.other());
                 return self
                     .one_legal([back - 1, back + 1].map(|step| to.offset(step).filter(is_pawn)), |from| {

@@ -163,12 +163,13 @@ impl<'r> Run<'r> {
         self.progress.enter(Phase::Sorting);
         let clock = Instant::now();
         let distinct_positions = match pages {
-            Some((file, roots)) => {
-                let (segments, distinct) = self.build_occurrences(file)?;
-                assemble(file, roots.game_position, read.segments)?;
-                assemble(file, roots.position_game, segments)?;
-                distinct
-            }
+            Some((file, roots)) => std::thread::scope(|scope| {
+                let segments = read.segments;
+                let built = scope.spawn(move || self.build_trees(file, roots, segments));
+                // Meanwhile, in another file:
+                loader.make_indexes()?;
+                built.join().map_err(|_| Error::Panicked)?
+            })?,
             None => self.append_occurrences(&mut loader)?,
         };
         stages.sort = clock.elapsed();
@@ -323,6 +324,15 @@ impl<'r> Run<'r> {
     fn sorted_at_once(&self) -> usize {
         let bytes = self.options.memory / 8 / self.options.threads.max(1) as u64;
         usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20) / RECORD
+    }
+
+    /// Completes the two big tables, of which `game_position` has its leaves already. Gives back how many distinct keys
+    /// there are.
+    fn build_trees(&self, file: &Arc<PageFile>, roots: Roots, segments: Vec<Segment>) -> Result<u64> {
+        let (occurrences, distinct) = self.build_occurrences(file)?;
+        assemble(file, roots.game_position, segments)?;
+        assemble(file, roots.position_game, occurrences)?;
+        Ok(distinct)
     }
 
     /// Builds the leaves of `position_game`, a segment a partition. Gives back also how many distinct keys there are.

@@ -293,6 +293,7 @@ impl<'a> Lexer<'a> {
     fn skip_variation(&mut self) -> bool {
         let mut depth = 0_usize;
         while let Some(&byte) = self.text.get(self.at) {
+            let offset = self.at;
             self.at += 1;
             match byte {
                 b'(' => depth += 1,
@@ -304,8 +305,8 @@ impl<'a> Lexer<'a> {
                 },
                 b';' => self.skip_line(),
                 b'\n' | b'\r' if self.starts_line() => {
-                    // The game ends here; what comes next is read as the start of a line again.
-                    self.at -= 1;
+                    // The game ends here; the line, with its byte order mark, is read again as the start of one.
+                    self.at = offset;
                     return false;
                 }
                 _ => {}

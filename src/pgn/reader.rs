@@ -97,6 +97,9 @@ impl<'a> Reader<'a> {
             if tag.unclosed {
                 problems.push(FrameProblem::UnclosedTag { offset: at });
             }
+            if tags.is_empty() {
+                self.start = at;
+            }
             tags.push(tag.pair);
             end = tag.end;
         }
@@ -162,8 +165,11 @@ fn is_next_game(tags: &[TagPair<'_>], tag: &TagPair<'_>, between: &[u8]) -> bool
 mod tests {
     use super::*;
 
-    /// Tag values and moves of each game, and the number of problems.
-    fn games(text: &[u8]) -> (Vec<(Vec<String>, Vec<String>)>, usize) {
+    /// A game's tag values and moves.
+    type Game = (Vec<String>, Vec<String>);
+
+    /// All games, and the number of problems.
+    fn games(text: &[u8]) -> (Vec<Game>, usize) {
         let mut reader = Reader::new(text);
         let (mut tags, mut problems, mut games) = (Vec::new(), Vec::new(), Vec::new());
         while reader.next_game(&mut tags, &mut problems) {

@@ -96,7 +96,7 @@ mod tests {
             .iter()
             .map(|file| match file {
                 Ok(file) => file.path.strip_prefix(directory.path()).unwrap().display().to_string(),
-                Err(error) => error.to_string().rsplit("; ").next_back().unwrap().to_owned(),
+                Err(error) => error.to_string().split("; ").next().unwrap().to_owned(),
             })
             .collect();
         assert_eq!(names[..4], ["a/b/x.pgn", "a/z.PGN", "b.pgn", "c.pgn"]);

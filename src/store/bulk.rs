@@ -263,6 +263,20 @@ impl<'c> BulkLoader<'c> {
         self.insert(&self.occurrences, batch, [])
     }
 
+    /// Makes the ordinary indexes of a [fresh](LoadMode::Fresh) load, once all rows of the small tables are there. Without
+    /// this call, [`finish`](Self::finish) does it.
+    ///
+    /// # Errors
+    /// What SQLite says, such as [`Error::DiskFull`].
+    pub fn make_indexes(&mut self) -> Result<()> {
+        for statement in std::mem::take(&mut self.indexes) {
+            self.connection
+                .execute_batch(&statement)
+                .map_err(|source| self.failed("create an index", source))?;
+        }
+        Ok(())
+    }
+
     /// Makes the ordinary indexes and commits.
     ///
     /// # Errors
@@ -271,11 +285,7 @@ impl<'c> BulkLoader<'c> {
         if self.broken.get() {
             return Err(Error::Unfinished { path: self.path.clone() });
         }
-        for statement in std::mem::take(&mut self.indexes) {
-            self.connection
-                .execute_batch(&statement)
-                .map_err(|source| self.failed("create an index", source))?;
-        }
+        self.make_indexes()?;
         self.connection
             .execute_batch("COMMIT")
             .map_err(|source| self.failed("commit the bulk load", source))?;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::BtreeError;
+use super::buffer::ALIGNMENT;
 
 /// A page's number in the database file, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -73,6 +74,8 @@ impl PageSize {
 #[derive(Debug)]
 pub struct PageFile {
     file: File,
+    /// The same file, for writes past the page cache; `None` where the file system has none.
+    direct: Option<File>,
     path: PathBuf,
     page_size: PageSize,
     pages: Allocator,
@@ -100,7 +103,8 @@ impl PageFile {
         })?;
         let (page_size, page_count) = examine_header(&header, length).map_err(unsuitable)?;
         let pages = Allocator::new(page_size.lock_page(), page_count);
-        Ok(Self { file, path: path.to_owned(), page_size, pages })
+        let direct = open_direct(path);
+        Ok(Self { file, direct, path: path.to_owned(), page_size, pages })
     }
 
     /// The size of the database's pages.
@@ -138,8 +142,12 @@ impl PageFile {
     /// When `first` is 0.
     pub fn write_pages(&self, first: PageNumber, pages: &[u8]) -> Result<(), BtreeError> {
         debug_assert_eq!(pages.len() % self.page_size.bytes(), 0);
-        write_all_at(&self.file, pages, self.offset(first))
-            .map_err(|error| self.io_error("write pages of", error))
+        let offset = self.offset(first);
+        let file = match &self.direct {
+            Some(direct) if suits_direct_write(pages, offset) => direct,
+            _ => &self.file,
+        };
+        write_all_at(file, pages, offset).map_err(|error| self.io_error("write pages of", error))
     }
 
     /// Writes whole pages wherever there is room, and tells `place` where.
@@ -207,6 +215,28 @@ impl PageFile {
     fn io_error(&self, action: &'static str, source: io::Error) -> BtreeError {
         BtreeError::Io { action, path: self.path.clone(), source }
     }
+}
+
+/// Opens a file for writes that go past the page cache. A build writes gigabytes that it does not read again: kept out of
+/// the cache, they cost a quarter of the processor time and push nothing else out.
+#[cfg(target_os = "linux")]
+fn open_direct(path: &Path) -> Option<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    OpenOptions::new().write(true).custom_flags(libc::O_DIRECT).open(path).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_direct(_: &Path) -> Option<File> {
+    None
+}
+
+/// Whether a write is aligned as a direct one must be, and large enough to be worth waiting for.
+fn suits_direct_write(bytes: &[u8], offset: u64) -> bool {
+    const WORTH: usize = 64 << 10;
+    bytes.len() >= WORTH
+        && bytes.len().is_multiple_of(ALIGNMENT)
+        && offset.is_multiple_of(ALIGNMENT as u64)
+        && bytes.as_ptr().align_offset(ALIGNMENT) == 0
 }
 
 /// Page size and page count of a database file of `length` bytes, or the reason why it cannot be built into.

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::buffer::AlignedBuffer;
 use super::page::PageFill;
 use super::record::write_varint;
 use super::segment::Cells;
@@ -20,7 +21,7 @@ pub struct LeafWriter {
     file: Arc<PageFile>,
     max_payload: usize,
     /// Pages side by side: `complete` ones, then the one being filled.
-    buffer: Vec<u8>,
+    buffer: AlignedBuffer,
     complete: usize,
     fill: PageFill,
     leaves: Vec<PageRun>,
@@ -57,7 +58,7 @@ impl LeafWriter {
         Self {
             max_payload: size.max_payload(),
             // One more: the last full page is kept back, as the segment's end may take a row from it.
-            buffer: vec![0; (pages.get() + 1) * size.bytes()],
+            buffer: AlignedBuffer::new((pages.get() + 1) * size.bytes()),
             complete: 0,
             fill: PageFill::leaf(size),
             leaves: Vec::new(),

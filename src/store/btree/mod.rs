@@ -18,6 +18,7 @@
 //! [file format]: https://www.sqlite.org/fileformat2.html
 
 mod assemble;
+mod buffer;
 mod error;
 mod file;
 mod interior;

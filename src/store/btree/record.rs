@@ -289,7 +289,7 @@ mod tests {
                         fen: &text[..length],
                     };
                     let columns =
-                        [Some(edge), Some(other), None, Some(edge), row.move_code.map(|code| code.0)];
+                        [Some(edge), Some(other), None, Some(edge), row.move_code.map(MoveCode::bits)];
                     let mut columns = columns.map(|column| column.map(i64::from));
                     columns[2] = Some(key);
                     assert_eq!(bytes(&row), naive(&columns, Some(row.fen)), "{row:?}");

@@ -1,0 +1,41 @@
+//! Prints the tables of the board as JSON: `cargo run --example tables`.
+//!
+//! `TO_x88` goes from square names to 0x88 indexes, `ALL_MOVES` tells for each piece letter and square from where the piece
+//! could come on an empty board, `WHITE_PAWN_FROM` and `BLACK_PAWN_FROM` the same for pawns.
+
+use pgndex::board::{
+    ALL_MOVES, BLACK_PAWN_FROM, Kind, Square, SquareSet, TO_X88, WHITE_PAWN_FROM, kind_index,
+};
+use serde_json::{Map, Value, json};
+
+fn main() {
+    println!("{:#}", tables());
+}
+
+/// All tables as one object.
+pub(crate) fn tables() -> Value {
+    let pieces = [Kind::Knight, Kind::King, Kind::Bishop, Kind::Rook, Kind::Queen];
+    let all_moves: Map<String, Value> = pieces
+        .into_iter()
+        .map(|kind| (char::from(kind.letter()).to_string(), origins(&ALL_MOVES[kind_index(kind)])))
+        .collect();
+    let to_x88: Map<String, Value> =
+        squares().zip(TO_X88).map(|(square, index)| (square.to_string(), index.into())).collect();
+    json!({
+        "TO_x88": to_x88,
+        "ALL_MOVES": all_moves,
+        "WHITE_PAWN_FROM": origins(&WHITE_PAWN_FROM),
+        "BLACK_PAWN_FROM": origins(&BLACK_PAWN_FROM),
+    })
+}
+
+/// The squares in the order of the tables.
+fn squares() -> impl Iterator<Item = Square> {
+    SquareSet(u64::MAX)
+}
+
+/// For each square's name the names of the squares a piece could come from.
+fn origins(table: &[SquareSet; 64]) -> Value {
+    let names = |set: SquareSet| -> Value { set.map(|square| square.to_string()).collect() };
+    squares().zip(table).map(|(square, &set)| (square.to_string(), names(set))).collect()
+}

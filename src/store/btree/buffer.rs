@@ -1,0 +1,38 @@
+//! Memory that pages gather in before they are written.
+
+use std::ops::{Deref, DerefMut};
+
+/// What direct writes ask of addresses, lengths and offsets: at most this on any file system in use.
+pub(super) const ALIGNMENT: usize = 4096;
+
+/// Zeroed bytes that begin at a multiple of [`ALIGNMENT`].
+#[derive(Debug)]
+pub(super) struct AlignedBuffer {
+    bytes: Vec<u8>,
+    start: usize,
+    length: usize,
+}
+
+impl AlignedBuffer {
+    pub(super) fn new(length: usize) -> Self {
+        let bytes = vec![0; length + ALIGNMENT];
+        let start = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+        Self { bytes, start, length }
+    }
+}
+
+impl Deref for AlignedBuffer {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.bytes[self.start..self.start + self.length]
+    }
+}
+
+impl DerefMut for AlignedBuffer {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..self.start + self.length]
+    }
+}
