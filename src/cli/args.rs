@@ -43,18 +43,17 @@ pub(super) enum Command {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  pgndex index games.db twic/                     all PGN files of a directory
-  pgndex index games.db lichess_2024-01.pgn.zst   compressed files are read as they are
-  zcat games.pgn.gz | pgndex index games.db -
+  pgndex index games.db openings.pgn endings.pgn   two files
+  pgndex index games.db twic/                      all .pgn files of a directory and those below it
+  pgndex index --overwrite games.db twic/          the same, replacing what is there
 
-A game or a file that cannot be read is counted and reported, and the run goes on. What was found wrong stands \
+Compressed files must be unpacked first. A game or a file that cannot be read is counted and reported, and the run goes on. What was found wrong stands \
 in the table `problem`; if a game lost something by it, the exit status is 3.")]
-#[allow(dead_code, reason = "the index command is not wired up yet")]
 pub(crate) struct IndexArgs {
     /// Database to make
     #[arg(value_name = "DB")]
     pub(super) database: PathBuf,
-    /// PGN files (plain, .zst, .gz, .bz2 or .zip), directories, glob patterns, or '-' for standard input
+    /// PGN files, or directories to be searched for files ending in .pgn
     #[arg(value_name = "PGN", required = true)]
     pub(super) inputs: Vec<PathBuf>,
     /// Replace the database if it exists
@@ -76,12 +75,24 @@ pub(crate) struct IndexArgs {
     /// Size of the pieces that input is cut into for the threads
     #[arg(long, value_name = "SIZE", hide = true)]
     pub(super) chunk_size: Option<ByteSize>,
+    /// How the two big tables are written; the rows are the same
+    #[arg(long, value_name = "WRITER", hide = true, value_enum, default_value = "direct")]
+    pub(super) writer: WriterArg,
     /// Show no progress and no summary; errors are still shown
     #[arg(long, short)]
     pub(super) quiet: bool,
     /// End with one JSON object on standard output instead of the summary
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// Ways to write the two big tables.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum WriterArg {
+    /// Pages are built in the worker threads.
+    Direct,
+    /// SQLite inserts the rows.
+    Sql,
 }
 
 /// Show what a database holds

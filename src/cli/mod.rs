@@ -11,12 +11,10 @@ mod key;
 mod number;
 mod output;
 mod position_query;
-#[allow(dead_code, reason = "for the index command, which is not wired up yet")]
 mod progress;
 mod replay;
 mod size;
 mod sql;
-#[allow(dead_code, reason = "for the index command, which is not wired up yet")]
 mod summary;
 mod table;
 
@@ -28,7 +26,6 @@ use args::Command;
 
 /// How a command that did not fail went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(dead_code, reason = "only the index command can lose something, and it is not wired up yet")]
 pub(crate) enum Status {
     /// All is done.
     Done,

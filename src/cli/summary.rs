@@ -1,66 +1,64 @@
 //! What a run did, told at its end.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
-use pgndex::store::ProblemCount;
+use pgndex::index::{Stages, Summary};
+use pgndex::store::row::Severity;
 use serde_json::{Value, json};
 
 use super::number::{bytes, counted, duration, grouped, rough};
 use super::table::printable;
 
-/// What a run did.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Summary {
+/// What a run did to a database.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Report<'a> {
     /// The database.
-    pub(crate) database: PathBuf,
-    /// Its size, in bytes.
-    pub(crate) database_bytes: u64,
-    /// PGN text read, decompressed, in bytes.
-    pub(crate) input_bytes: u64,
-    /// Games added.
-    pub(crate) games: u64,
-    /// Moves in them.
-    pub(crate) plies: u64,
-    /// Distinct positions in them.
-    pub(crate) positions: u64,
-    /// Games left out because they were there already.
-    pub(crate) duplicates: u64,
-    /// What was found wrong.
-    pub(crate) problems: Vec<ProblemCount>,
-    /// What took how long, in order.
-    pub(crate) phases: Vec<(&'static str, Duration)>,
-    /// How long all of it took.
-    pub(crate) elapsed: Duration,
+    pub(crate) database: &'a Path,
+    /// What was done.
+    pub(crate) summary: &'a Summary,
 }
 
-impl Summary {
+/// The stages of a run, in order: their names in JSON and for people.
+fn stages(stages: &Stages) -> [(&'static str, &'static str, Duration); 4] {
+    [
+        ("read_s", "reading", stages.read),
+        ("sort_s", "sorting", stages.sort),
+        ("headers_s", "names and indexes", stages.headers),
+        ("sync_s", "sync", stages.sync),
+    ]
+}
+
+impl Report<'_> {
     /// Moves per second.
     fn plies_per_second(&self) -> f64 {
-        let seconds = self.elapsed.as_secs_f64();
-        if seconds > 0.0 { self.plies as f64 / seconds } else { 0.0 }
+        let seconds = self.summary.elapsed.as_secs_f64();
+        if seconds > 0.0 { self.summary.plies as f64 / seconds } else { 0.0 }
     }
 
     /// The summary as `index --json` prints it: one object.
-    pub(crate) fn to_json(&self) -> Value {
-        let problems = self.problems.iter().map(
-            |problem| json!({ "severity": problem.severity, "kind": problem.kind, "count": problem.count }),
+    pub(crate) fn to_json(self) -> Value {
+        let summary = self.summary;
+        let kinds = summary.problems.iter().map(
+            |(severity, kind, count)| json!({ "severity": severity.as_str(), "kind": kind, "count": count }),
         );
-        let phases = self.phases.iter().map(|(name, time)| ((*name).to_owned(), json!(time.as_secs_f64())));
+        let stages =
+            stages(&summary.stages).map(|(name, _, time)| (name.to_owned(), json!(time.as_secs_f64())));
         json!({
             "database": self.database.display().to_string(),
-            "games": self.games,
-            "plies": self.plies,
-            "positions": self.positions,
-            "duplicates": self.duplicates,
-            "problems": self.problems.iter().map(|problem| problem.count).sum::<u64>(),
-            "problem_kinds": problems.collect::<Vec<_>>(),
-            "bytes": self.database_bytes,
-            "input_bytes": self.input_bytes,
-            "seconds": self.elapsed.as_secs_f64(),
+            "games": summary.games,
+            "plies": summary.plies,
+            "positions": summary.distinct_positions,
+            "position_rows": summary.positions,
+            "problems": summary.problems.iter().map(|(.., count)| count).sum::<u64>(),
+            "problem_kinds": kinds.collect::<Vec<_>>(),
+            "bytes": summary.file_bytes,
+            "input_bytes": summary.bytes,
+            "spilled_bytes": summary.spilled_bytes,
+            "seconds": summary.elapsed.as_secs_f64(),
             "plies_per_second": self.plies_per_second().round() as u64,
-            "phases": phases.collect::<serde_json::Map<_, _>>(),
+            "stages": stages.into_iter().collect::<serde_json::Map<_, _>>(),
         })
     }
 
@@ -68,56 +66,56 @@ impl Summary {
     ///
     /// # Errors
     /// Of writing.
-    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn write(self, out: &mut impl Write) -> io::Result<()> {
+        let summary = self.summary;
         writeln!(
             out,
             "indexed {}, {}, {} in {} ({} plies/s)\n",
-            counted(self.games, "game"),
-            counted(self.plies, "ply"),
-            match self.positions {
+            counted(summary.games, "game"),
+            counted(summary.plies, "ply"),
+            match summary.distinct_positions {
                 1 => "1 distinct position".to_owned(),
                 positions => format!("{} distinct positions", rough(positions as f64)),
             },
-            duration(self.elapsed),
+            duration(summary.elapsed),
             rough(self.plies_per_second())
         )?;
         let name = printable(&self.database.display().to_string());
-        let mut database = format!("{name}, {}", bytes(self.database_bytes));
-        if self.plies > 0 {
-            database += &format!(" ({:.0} bytes a ply)", self.database_bytes as f64 / self.plies as f64);
+        let mut database = format!("{name}, {}", bytes(summary.file_bytes));
+        if summary.plies > 0 {
+            database += &format!(" ({:.0} bytes a ply)", summary.file_bytes as f64 / summary.plies as f64);
         }
         writeln!(out, "  database    {database}")?;
-        writeln!(out, "  input       {}", bytes(self.input_bytes))?;
-        if !self.phases.is_empty() {
-            let phases = self.phases.iter().map(|(name, time)| format!("{name} {}", duration(*time)));
-            writeln!(out, "  time        {}", phases.collect::<Vec<_>>().join(", "))?;
-        }
-        if self.duplicates > 0 {
-            writeln!(out, "  duplicates  {}", grouped(self.duplicates))?;
+        writeln!(out, "  input       {}", bytes(summary.bytes))?;
+        let stages = stages(&summary.stages).map(|(_, name, time)| format!("{name} {}", duration(time)));
+        writeln!(out, "  time        {}", stages.join(", "))?;
+        if summary.spilled_bytes > 0 {
+            writeln!(out, "  spilled     {} to temporary files", bytes(summary.spilled_bytes))?;
         }
         self.write_problems(out)?;
         writeln!(out, "\n  next: pgndex info {name}")?;
-        if !self.problems.is_empty() {
+        if summary.problems.iter().next().is_some() {
             writeln!(out, "        pgndex sql {name} \"SELECT * FROM problem\"")?;
         }
         Ok(())
     }
 
-    fn write_problems(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.problems.is_empty() {
+    fn write_problems(self, out: &mut impl Write) -> io::Result<()> {
+        let problems = &self.summary.problems;
+        let Some(most) = problems.iter().map(|(.., count)| count).max() else {
             return writeln!(out, "  problems    none");
-        }
+        };
         writeln!(out, "  problems")?;
-        let width = self.problems.iter().map(|problem| grouped(problem.count).len()).max().unwrap_or(0);
-        for (severity, meaning) in [("error", "something of these games was lost"), ("warning", "put right")]
+        let width = grouped(most).len();
+        for (severity, meaning) in
+            [(Severity::Error, "something of these games was lost"), (Severity::Warning, "put right")]
         {
-            let problems = || self.problems.iter().filter(|problem| problem.severity == severity);
-            let total: u64 = problems().map(|problem| problem.count).sum();
+            let total = problems.of(severity);
             if total > 0 {
-                writeln!(out, "    {}: {meaning}", counted(total, severity))?;
+                writeln!(out, "    {}: {meaning}", counted(total, severity.as_str()))?;
             }
-            for problem in problems() {
-                writeln!(out, "      {:>width$}  {}", grouped(problem.count), problem.kind)?;
+            for (_, kind, count) in problems.iter().filter(|&(found, ..)| found == severity) {
+                writeln!(out, "      {:>width$}  {kind}", grouped(count))?;
             }
         }
         Ok(())
@@ -129,36 +127,34 @@ mod tests {
     use super::*;
 
     fn summary() -> Summary {
-        let problem = |kind: &str, severity: &str, count| ProblemCount {
-            kind: kind.to_owned(),
-            severity: severity.to_owned(),
-            count,
-        };
         Summary {
-            database: "games.db".into(),
-            database_bytes: 312_345_678,
-            input_bytes: 34_567_890,
+            file_bytes: 312_345_678,
+            bytes: 34_567_890,
             games: 40_000,
             plies: 3_372_442,
-            positions: 2_604_118,
-            duplicates: 17,
-            problems: vec![
-                problem("result-mismatch", "warning", 1_204),
-                problem("illegal-move", "error", 12),
-                problem("unclosed-comment", "warning", 3),
-            ],
-            phases: vec![
-                ("reading", Duration::from_millis(1_810)),
-                ("sorting", Duration::from_millis(340)),
-                ("writing", Duration::from_millis(1_050)),
-            ],
+            positions: 3_412_442,
+            distinct_positions: 2_604_118,
+            spilled_bytes: 0,
+            problems: [
+                (Severity::Warning, "result-mismatch", 1_204),
+                (Severity::Error, "illegal-move", 12),
+                (Severity::Warning, "unclosed-variation", 3),
+            ]
+            .into_iter()
+            .collect(),
+            stages: Stages {
+                read: Duration::from_millis(1_810),
+                sort: Duration::from_millis(340),
+                headers: Duration::from_millis(150),
+                sync: Duration::from_millis(900),
+            },
             elapsed: Duration::from_millis(3_200),
         }
     }
 
     fn print(summary: &Summary) -> String {
         let mut out = Vec::new();
-        summary.write(&mut out).unwrap();
+        Report { database: Path::new("games.db"), summary }.write(&mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -169,14 +165,13 @@ mod tests {
 
           database    games.db, 298 MiB (93 bytes a ply)
           input       33.0 MiB
-          time        reading 1.8 s, sorting 0.3 s, writing 1.1 s
-          duplicates  17
+          time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, sync 0.9 s
           problems
             12 errors: something of these games was lost
                  12  illegal-move
             1,207 warnings: put right
               1,204  result-mismatch
-                  3  unclosed-comment
+                  3  unclosed-variation
 
           next: pgndex info games.db
                 pgndex sql games.db "SELECT * FROM problem"
@@ -185,21 +180,23 @@ mod tests {
 
     #[test]
     fn a_summary_of_nothing() {
-        insta::assert_snapshot!(print(&Summary { database: "games.db".into(), ..Summary::default() }), @"
+        insta::assert_snapshot!(print(&Summary::default()), @r#"
         indexed 0 games, 0 plies, 0 distinct positions in 0.00 s (0 plies/s)
 
           database    games.db, 0 B
           input       0 B
+          time        reading 0.00 s, sorting 0.00 s, names and indexes 0.00 s, sync 0.00 s
           problems    none
 
           next: pgndex info games.db
-        ");
+        "#);
     }
 
     #[test]
     fn a_summary_for_programs() {
-        insta::assert_snapshot!(summary().to_json(), @r#"
-        {"database":"games.db","games":40000,"plies":3372442,"positions":2604118,"duplicates":17,"problems":1219,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"error","kind":"illegal-move","count":12},{"severity":"warning","kind":"unclosed-comment","count":3}],"bytes":312345678,"input_bytes":34567890,"seconds":3.2,"plies_per_second":1053888,"phases":{"reading":1.81,"sorting":0.34,"writing":1.05}}
+        let report = Report { database: Path::new("games.db"), summary: &summary() };
+        insta::assert_snapshot!(report.to_json(), @r#"
+        {"database":"games.db","games":40000,"plies":3372442,"positions":2604118,"position_rows":3412442,"problems":1219,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"read_s":1.81,"sort_s":0.34,"headers_s":0.15,"sync_s":0.9}}
         "#);
     }
 }
