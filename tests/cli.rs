@@ -678,11 +678,21 @@ mod game {
     fn a_damaged_game_is_not_shown_as_if_it_were_sound() {
         let sample = Sample::odd();
         let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
-        let damage = "UPDATE game_position SET move_code = 0x03143420 WHERE game_id = 3 AND ply = 2";
-        connection.execute(damage, []).expect("an update");
-        insta::assert_snapshot!(sample.failure(&["game", "games.db", "3"]), @"
-        pgndex: error: game 3: at ply 3 the stored position does not fit; the database is damaged, build it again
+        let damage = |sql| {
+            connection.execute(sql, []).expect("an update");
+            sample.failure(&["game", "games.db", "3"])
+        };
+        insta::assert_snapshot!(damage("UPDATE game_position SET key = 5 WHERE game_id = 3 AND ply = 5"), @"
+        pgndex: error: game 3: at ply 5 the stored position does not fit; the database is damaged, build it again
         ");
+        insta::assert_snapshot!(damage("UPDATE game_position SET move_code = 0x03143420 WHERE game_id = 3 AND ply = 2"), @"
+        pgndex: error: game 3: at ply 2 the stored move does not fit; the database is damaged, build it again
+          because: the move does not fit the position
+        ");
+        insta::assert_snapshot!(damage("UPDATE game SET start_fen = '8/8/8/8/8/8/8/8 w - -' WHERE game_id = 3"), @r#"
+        pgndex: error: the stored start position "8/8/8/8/8/8/8/8 w - -" is not legal; the database is damaged
+          because: White has 0 kings, not 1
+        "#);
     }
 }
 
