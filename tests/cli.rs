@@ -542,7 +542,13 @@ mod game {
 
         *
         ");
-        insta::assert_snapshot!(sample.ok(&["game", "games.db", "4"]), @"
+    }
+
+    #[test]
+    fn moves_that_are_not_there_are_missed_aloud() {
+        let sample = Sample::odd();
+        let run = sample.run(&["game", "games.db", "4"]);
+        insta::assert_snapshot!(run.stdout, @"
         Game 4
 
           Event   Blunder
@@ -554,10 +560,21 @@ mod game {
             2.  g4    Qh4#
 
         0-1
-
-        The game goes on in its file, but the next move there is illegal or cannot be read:
-        SELECT * FROM problem WHERE game_id = 4 tells more.
         ");
+        insta::assert_snapshot!(run.stderr, @"
+        pgndex: note: game 4: the moves after these are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 4 tells more
+        ");
+        let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
+        let skip = "DELETE FROM game_position WHERE game_id = 4; UPDATE game SET status = 'skipped' WHERE game_id = 4";
+        connection.execute_batch(skip).expect("an update");
+        let run = sample.run(&["game", "games.db", "4", "--format", "pgn"]);
+        assert!(run.stdout.ends_with("[Result \"0-1\"]\n\n0-1\n\n"), "{}", run.stdout);
+        insta::assert_snapshot!(run.stderr, @"
+        pgndex: note: game 4: its moves are not in the database, as its variant or its start position is not supported; SELECT * FROM problem WHERE game_id = 4 tells more
+        ");
+        assert_eq!(run.status, 0);
+        let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
+        assert_eq!(json(&run.stdout)["status"], "skipped");
     }
 
     #[test]
