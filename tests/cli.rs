@@ -542,7 +542,13 @@ mod game {
 
         *
         ");
-        insta::assert_snapshot!(sample.ok(&["game", "games.db", "4"]), @"
+    }
+
+    #[test]
+    fn moves_that_are_not_there_are_missed_aloud() {
+        let sample = Sample::odd();
+        let run = sample.run(&["game", "games.db", "4"]);
+        insta::assert_snapshot!(run.stdout, @"
         Game 4
 
           Event   Blunder
@@ -554,10 +560,21 @@ mod game {
             2.  g4    Qh4#
 
         0-1
-
-        The game goes on in its file, but the next move there is illegal or cannot be read:
-        SELECT * FROM problem WHERE game_id = 4 tells more.
         ");
+        insta::assert_snapshot!(run.stderr, @"
+        pgndex: note: game 4: the moves after these are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 4 tells more
+        ");
+        let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
+        let skip = "DELETE FROM game_position WHERE game_id = 4; UPDATE game SET status = 'skipped' WHERE game_id = 4";
+        connection.execute_batch(skip).expect("an update");
+        let run = sample.run(&["game", "games.db", "4", "--format", "pgn"]);
+        assert!(run.stdout.ends_with("[Result \"0-1\"]\n\n0-1\n\n"), "{}", run.stdout);
+        insta::assert_snapshot!(run.stderr, @"
+        pgndex: note: game 4: its moves are not in the database, as its variant or its start position is not supported; SELECT * FROM problem WHERE game_id = 4 tells more
+        ");
+        assert_eq!(run.status, 0);
+        let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
+        assert_eq!(json(&run.stdout)["status"], "skipped");
     }
 
     #[test]
@@ -678,11 +695,21 @@ mod game {
     fn a_damaged_game_is_not_shown_as_if_it_were_sound() {
         let sample = Sample::odd();
         let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
-        let damage = "UPDATE game_position SET move_code = 0x03143420 WHERE game_id = 3 AND ply = 2";
-        connection.execute(damage, []).expect("an update");
-        insta::assert_snapshot!(sample.failure(&["game", "games.db", "3"]), @"
-        pgndex: error: game 3: at ply 3 the stored position does not fit; the database is damaged, build it again
+        let damage = |sql| {
+            connection.execute(sql, []).expect("an update");
+            sample.failure(&["game", "games.db", "3"])
+        };
+        insta::assert_snapshot!(damage("UPDATE game_position SET key = 5 WHERE game_id = 3 AND ply = 5"), @"
+        pgndex: error: game 3: at ply 5 the stored position does not fit; the database is damaged, build it again
         ");
+        insta::assert_snapshot!(damage("UPDATE game_position SET move_code = 0x03143420 WHERE game_id = 3 AND ply = 2"), @"
+        pgndex: error: game 3: at ply 2 the stored move does not fit; the database is damaged, build it again
+          because: the move does not fit the position
+        ");
+        insta::assert_snapshot!(damage("UPDATE game SET start_fen = '8/8/8/8/8/8/8/8 w - -' WHERE game_id = 3"), @r#"
+        pgndex: error: the stored start position "8/8/8/8/8/8/8/8 w - -" is not legal; the database is damaged
+          because: White has 0 kings, not 1
+        "#);
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::args::{GameArgs, GameFormat};
+use super::note;
 use super::output::stdout;
 use super::position_query::number_before;
 use super::replay::{Step, replay};
@@ -33,7 +34,24 @@ pub(super) fn run(args: &GameArgs) -> anyhow::Result<()> {
         GameFormat::Json => write_json(&mut out, &record, &steps)?,
         GameFormat::Pgn => write_pgn(&mut out, &record, &steps)?,
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    if let Some(loss) = loss(&record) {
+        note(&loss);
+    }
+    Ok(())
+}
+
+/// What the file has of the game and the database has not.
+fn loss(record: &GameRecord) -> Option<String> {
+    let game = record.summary.game.0;
+    let what = match record.summary.status {
+        GameStatus::Ok => return None,
+        GameStatus::Truncated => "the moves after these are illegal or cannot be read",
+        GameStatus::Skipped => {
+            "its moves are not in the database, as its variant or its start position is not supported"
+        }
+    };
+    Some(format!("game {game}: {what}; SELECT * FROM problem WHERE game_id = {game} tells more"))
 }
 
 /// The tag pairs, roster first, each once. A value that did not fit its column is kept among the other tags: it takes
@@ -103,14 +121,6 @@ fn write_table(out: &mut impl Write, record: &GameRecord, steps: &[Step]) -> io:
         }
     }
     writeln!(out, "\n{}", record.summary.result.as_str())?;
-    if record.summary.status == GameStatus::Truncated {
-        writeln!(
-            out,
-            "\nThe game goes on in its file, but the next move there is illegal or cannot be read:\n\
-             SELECT * FROM problem WHERE game_id = {} tells more.",
-            record.summary.game.0
-        )?;
-    }
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! A stored game, played through again.
 
-use anyhow::anyhow;
+use anyhow::{Context as _, bail};
 use pgndex::board::{Color, MoveCode, Position, PositionKey};
 use pgndex::store::GameRecord;
 use pgndex::store::row::Ply;
@@ -43,12 +43,12 @@ pub(super) fn replay(record: &GameRecord) -> anyhow::Result<Vec<Step>> {
     for stored in &record.positions {
         let damaged = |what: &str| {
             let (game, ply) = (record.summary.game.0, stored.ply.0);
-            anyhow!(
+            format!(
                 "game {game}: at ply {ply} the stored {what} does not fit; the database is damaged, build it again"
             )
         };
         if stored.key != position.key() {
-            return Err(damaged("position"));
+            bail!(damaged("position"));
         }
         let mut step = Step {
             ply: stored.ply,
@@ -60,7 +60,7 @@ pub(super) fn replay(record: &GameRecord) -> anyhow::Result<Vec<Step>> {
         };
         if let Some(code) = stored.move_code {
             let before = position.clone();
-            position.make(code).map_err(|error| damaged("move").context(error.to_string()))?;
+            position.make(code).with_context(|| damaged("move"))?;
             step.played = Some(Played { code, san: before.san(code), uci: before.uci(code).to_string() });
         }
         steps.push(step);
@@ -75,11 +75,11 @@ pub(super) fn replay(record: &GameRecord) -> anyhow::Result<Vec<Step>> {
 pub(super) fn start_position(fen: Option<&str>) -> anyhow::Result<Position> {
     match fen {
         None => Ok(Position::start()),
-        Some(fen) => match Position::from_fen(fen.as_bytes()) {
-            Ok((position, _)) => Ok(position),
-            Err(error) => {
-                Err(anyhow!(error).context(format!("the stored start position {fen:?} is not legal")))
-            }
-        },
+        Some(fen) => {
+            let position = Position::from_fen(fen.as_bytes()).with_context(|| {
+                format!("the stored start position {fen:?} is not legal; the database is damaged")
+            })?;
+            Ok(position.0)
+        }
     }
 }
