@@ -104,7 +104,7 @@ fn game_position_prepared(bencher: Bencher<'_, '_>) {
         for batch in &batches {
             for row in &batch.rows {
                 let (key, fen) = (row.key.as_i64(), row.fen.of(&batch.text));
-                let code = row.move_code.map(|code| code.0);
+                let code = row.move_code.map(MoveCode::bits);
                 insert
                     .execute(params![row.game.0, row.ply.0, key, row.halfmove_clock, code, fen])
                     .expect("a row");

@@ -1,3 +1,19 @@
-//! The `pgndex` command.
+//! The `pgndex` command: parse the arguments, run, say how it went.
 
-fn main() {}
+mod cli;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = cli::Arguments::parse();
+    match cli::run(arguments) {
+        Ok(status) => status.into(),
+        Err(error) if cli::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            cli::report(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

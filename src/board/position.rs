@@ -261,12 +261,7 @@ impl Position {
 
     /// Makes a move known to be legal, finds out whether it gives check and tells so in the code it gives back.
     #[inline]
-    #[doc(hidden)]
-    pub fn play_(&mut self, code: MoveCode) -> MoveCode {
-        self.play(code)
-    }
-    #[inline]
-    pub(crate) fn play(&mut self, code: MoveCode) -> MoveCode {
+    pub(super) fn play(&mut self, code: MoveCode) -> MoveCode {
         self.update(code);
         self.in_check = self.gave_check(code);
         code.model().with_check(self.in_check)

@@ -171,6 +171,16 @@ impl Position {
         }
     }
 
+    /// Finds the legal move that a text means, as [`resolve`](Self::resolve) does, and makes it. Gives back its code, check bit
+    /// included.
+    ///
+    /// # Errors
+    /// Those of `resolve`; the position is then unchanged.
+    #[inline]
+    pub fn play_san(&mut self, token: &[u8]) -> Result<MoveCode, SanError> {
+        self.resolve(token).map(|code| self.play(code))
+    }
+
     #[inline]
     fn resolve_piece(&self, kind: Kind, origins: SquareSet, to: Square) -> Result<MoveCode, SanError> {
         let piece = Piece::new(kind, self.side());

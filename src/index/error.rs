@@ -39,6 +39,17 @@ pub enum Error {
     /// There are more games than the database can number.
     #[error("more than {} games in one database", u32::MAX)]
     TooManyGames,
+    /// There were problems, and the run was to be strict.
+    #[error(
+        "{errors} errors and {warnings} warnings in the input, and --strict allows none; \
+         run without --strict to keep what can be read and see them in the table `problem`"
+    )]
+    Strict {
+        /// Problems of severity error.
+        errors: u64,
+        /// Problems of severity warning.
+        warnings: u64,
+    },
     /// Somebody asked to stop.
     #[error("stopped before the end; nothing was written")]
     Stopped,

@@ -13,6 +13,8 @@ pub struct IndexOptions {
     pub temp_dir: Option<PathBuf>,
     /// Whether an existing database may be replaced.
     pub overwrite: bool,
+    /// Whether any problem, even a warning, makes the run fail.
+    pub strict: bool,
     /// Size of the pieces that PGN text is cut into, in bytes. The result does not depend on it.
     pub chunk_size: usize,
     /// How the two big tables are written. The result does not depend on it, but for the layout of pages.
@@ -37,6 +39,7 @@ impl Default for IndexOptions {
             memory: default_memory(),
             temp_dir: None,
             overwrite: false,
+            strict: false,
             chunk_size: 1 << 20,
             writer: Writer::default(),
         }

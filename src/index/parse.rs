@@ -232,8 +232,8 @@ impl<'a> ChunkParser<'a> {
         let mut status = GameStatus::Ok;
         let result = loop {
             match self.reader.next_token() {
-                Token::Move(token) => match position.resolve(token) {
-                    Ok(code) => part.codes.push(position.play(code)),
+                Token::Move(token) => match position.play_san(token) {
+                    Ok(code) => part.codes.push(code),
                     Err(error) => {
                         let ply = part.codes.len() - first;
                         if self.unplayable(token, error, &position, game, ply, part) {

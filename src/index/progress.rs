@@ -18,6 +18,7 @@ pub enum Phase {
 /// Counters that a run keeps up to date, and a way to stop it.
 #[derive(Debug, Default)]
 pub struct Progress {
+    total_bytes: AtomicU64,
     bytes: AtomicU64,
     games: AtomicU64,
     plies: AtomicU64,
@@ -26,6 +27,12 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Bytes of PGN text in all; 0 until that is known.
+    #[must_use]
+    pub fn total_bytes(&self) -> u64 {
+        self.total_bytes.load(Ordering::Relaxed)
+    }
+
     /// Bytes of PGN text that have been read.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -65,6 +72,10 @@ impl Progress {
 
     pub(super) fn enter(&self, phase: Phase) {
         self.phase.store(phase as u8, Ordering::Relaxed);
+    }
+
+    pub(super) fn expect(&self, bytes: u64) {
+        self.total_bytes.store(bytes, Ordering::Relaxed);
     }
 
     pub(super) fn add(&self, bytes: u64, games: u64, plies: u64) {

@@ -18,7 +18,7 @@ use super::summary::{ProblemCounts, Stages, Summary};
 use super::worker::{Load, Outlet, Shared};
 use crate::source::{self, Mapped, Sources};
 use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
-use crate::store::row::{Occurrence, SourceId};
+use crate::store::row::{Occurrence, Severity, SourceId};
 use crate::store::{
     Build, BuildOptions, BulkLoader, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals,
 };
@@ -41,6 +41,7 @@ pub fn index<P: AsRef<Path>>(
     let started = Instant::now();
     let sources = source::list(paths);
     check_sources(&sources)?;
+    progress.expect(sources.bytes());
     let build_options =
         BuildOptions { overwrite: options.overwrite, cache_bytes: (options.memory / 8).min(256 << 20) };
     let mut build = Build::create(target, build_options)?;
@@ -181,6 +182,7 @@ impl<'r> Run<'r> {
         stages.sort = clock.elapsed();
         self.progress.enter(Phase::Finishing);
         let clock = Instant::now();
+        self.check_strictness(&read.problems)?;
         let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
         let (games, plies) = (total(|count| count.games), total(|count| count.plies));
         let positions = games - read.skipped + plies;
@@ -207,6 +209,14 @@ impl<'r> Run<'r> {
             stages,
             elapsed: Duration::ZERO,
         })
+    }
+
+    fn check_strictness(&self, problems: &ProblemCounts) -> Result<()> {
+        let (errors, warnings) = (problems.of(Severity::Error), problems.of(Severity::Warning));
+        if self.options.strict && errors + warnings > 0 {
+            return Err(Error::Strict { errors, warnings });
+        }
+        Ok(())
     }
 
     fn begin(&self, loader: &mut BulkLoader<'_>) -> Result<()> {

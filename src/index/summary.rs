@@ -47,6 +47,12 @@ pub struct Stages {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProblemCounts(BTreeMap<(Severity, &'static str), u64>);
 
+impl FromIterator<(Severity, &'static str, u64)> for ProblemCounts {
+    fn from_iter<T: IntoIterator<Item = (Severity, &'static str, u64)>>(counts: T) -> Self {
+        Self(counts.into_iter().map(|(severity, kind, count)| ((severity, kind), count)).collect())
+    }
+}
+
 impl ProblemCounts {
     pub(super) fn add(&mut self, severity: Severity, kind: &'static str) {
         *self.0.entry((severity, kind)).or_default() += 1;

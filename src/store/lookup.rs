@@ -332,7 +332,8 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<GameSummary> {
         round: row.get(11)?,
         eco: row.get(12)?,
         ply_count: row.get(13)?,
-        status: word(row, 14, [GameStatus::Truncated], GameStatus::as_str)?.unwrap_or_default(),
+        status: word(row, 14, [GameStatus::Truncated, GameStatus::Skipped], GameStatus::as_str)?
+            .unwrap_or_default(),
     })
 }
 

@@ -1,0 +1,81 @@
+//! The whole job, PGN file to finished database: pages built directly, the SQL writer, and, as the baseline, the same rows with
+//! one prepared `INSERT` each and `CREATE INDEX` at the end.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Corpus, standard_corpora};
+use divan::Bencher;
+use divan::counter::{BytesCount, ItemsCount};
+use pgndex::index::{IndexOptions, Progress, Writer, index};
+use rusqlite::{Connection, params};
+use tempfile::TempDir;
+
+fn main() {
+    divan::main();
+}
+
+fn database(directory: &TempDir) -> std::path::PathBuf {
+    directory.path().join("bench.db")
+}
+
+fn run(corpus: &Corpus, target: &Path, writer: Writer, threads: usize) {
+    let options = IndexOptions { overwrite: true, writer, threads, ..IndexOptions::default() };
+    let summary =
+        index(target, &[&corpus.path], &options, &Progress::default()).expect("the corpus is indexed");
+    assert_eq!((summary.games, summary.plies), (corpus.games, corpus.plies));
+}
+
+fn measure(bencher: Bencher, corpus: &Corpus, work: impl Fn(&Path)) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let target = database(&directory);
+    let counted = bencher.counter(ItemsCount::new(corpus.plies)).counter(BytesCount::new(corpus.text.len()));
+    counted.bench_local(|| work(&target));
+}
+
+#[divan::bench(args = standard_corpora(), consts = [1, 2], sample_count = 5)]
+fn pages_built_directly<const THREADS: usize>(bencher: Bencher, corpus: &Corpus) {
+    measure(bencher, corpus, |target| run(corpus, target, Writer::Direct, THREADS));
+}
+
+#[divan::bench(args = standard_corpora(), consts = [1, 2], sample_count = 5)]
+fn sql_writer<const THREADS: usize>(bencher: Bencher, corpus: &Corpus) {
+    measure(bencher, corpus, |target| run(corpus, target, Writer::Sql, THREADS));
+}
+
+/// What a straightforward program does with the rows once it has them: parsing and the small tables are not even counted.
+#[divan::bench(args = standard_corpora(), sample_count = 1)]
+fn baseline_insert_and_create_index(bencher: Bencher, corpus: &Corpus) {
+    let made = tempfile::tempdir().expect("a temporary directory");
+    run(corpus, &database(&made), Writer::Direct, 2);
+    let rows = Connection::open(database(&made)).expect("the rows");
+    measure(bencher, corpus, |target| {
+        let _ = std::fs::remove_file(target);
+        insert_all(&rows, target).expect("the rows are inserted");
+    });
+}
+
+fn insert_all(rows: &Connection, target: &Path) -> rusqlite::Result<()> {
+    let mut connection = Connection::open(target)?;
+    connection.execute_batch(
+        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144;
+         CREATE TABLE game_position (game_id INTEGER NOT NULL, ply INTEGER NOT NULL, key INTEGER NOT NULL,
+             halfmove_clock INTEGER NOT NULL, move_code INTEGER, fen TEXT NOT NULL,
+             PRIMARY KEY (game_id, ply)) WITHOUT ROWID;",
+    )?;
+    let transaction = connection.transaction()?;
+    {
+        let mut insert = transaction.prepare("INSERT INTO game_position VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+        let mut query =
+            rows.prepare("SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position")?;
+        let mut found = query.query([])?;
+        while let Some(row) = found.next()? {
+            let number = |column| row.get::<_, Option<i64>>(column);
+            let fen = row.get_ref(5)?.as_str()?;
+            insert.execute(params![number(0)?, number(1)?, number(2)?, number(3)?, number(4)?, fen])?;
+        }
+    }
+    transaction.execute_batch("CREATE INDEX position_game ON game_position (key)")?;
+    transaction.commit()
+}

@@ -1,0 +1,84 @@
+//! `pgndex index`.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context as _;
+use pgndex::index::{IndexOptions, Phase, Progress, Writer, index};
+use pgndex::store::row::Severity;
+
+use super::Status;
+use super::args::{IndexArgs, WriterArg};
+use super::progress::{Progress as Display, Snapshot};
+use super::summary::Report;
+
+/// Indexes PGN files into a database.
+///
+/// # Errors
+/// When nothing can be read, the database cannot be written, or somebody stops it.
+pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
+    let progress = Arc::new(Progress::default());
+    stop_on_signal(&progress)?;
+    let shown = Arc::clone(&progress);
+    let display = Display::start(args.quiet, move || snapshot(&shown));
+    let result = index(&args.database, &args.inputs, &options(args), &progress);
+    display.stop();
+    let summary = result?;
+    let report = Report { database: &args.database, summary: &summary };
+    if args.json {
+        writeln!(io::stdout().lock(), "{}", report.to_json())?;
+    } else if !args.quiet {
+        report.write(&mut io::stderr().lock())?;
+    }
+    if summary.games == 0 {
+        super::note("no games were found");
+    }
+    Ok(if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done })
+}
+
+fn options(args: &IndexArgs) -> IndexOptions {
+    let default = IndexOptions::default();
+    IndexOptions {
+        threads: args.threads.map_or(default.threads, usize::from),
+        memory: args.memory.map_or(default.memory, |size| size.0),
+        temp_dir: args.temp_dir.clone(),
+        overwrite: args.overwrite,
+        strict: args.strict,
+        chunk_size: args
+            .chunk_size
+            .map_or(default.chunk_size, |size| usize::try_from(size.0).unwrap_or(usize::MAX)),
+        writer: match args.writer {
+            WriterArg::Direct => Writer::Direct,
+            WriterArg::Sql => Writer::Sql,
+        },
+    }
+}
+
+fn snapshot(progress: &Progress) -> Snapshot {
+    Snapshot {
+        bytes_done: progress.bytes(),
+        bytes_total: progress.total_bytes(),
+        games: progress.games(),
+        plies: progress.plies(),
+        phase: match progress.phase() {
+            Phase::Reading => "reading",
+            Phase::Sorting => "sorting",
+            Phase::Finishing => "finishing",
+        },
+    }
+}
+
+/// The first Ctrl-C or SIGTERM stops the run and lets it clean up; a second one ends the process at once.
+fn stop_on_signal(progress: &Arc<Progress>) -> anyhow::Result<()> {
+    const INTERRUPTED: i32 = 130;
+    let progress = Arc::clone(progress);
+    let asked = AtomicBool::new(false);
+    ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED);
+        }
+        progress.stop();
+    })
+    .context("cannot listen to Ctrl-C")
+}

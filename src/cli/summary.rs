@@ -1,0 +1,202 @@
+//! What a run did, told at its end.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use pgndex::index::{Stages, Summary};
+use pgndex::store::row::Severity;
+use serde_json::{Value, json};
+
+use super::number::{bytes, counted, duration, grouped, rough};
+use super::table::printable;
+
+/// What a run did to a database.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Report<'a> {
+    /// The database.
+    pub(crate) database: &'a Path,
+    /// What was done.
+    pub(crate) summary: &'a Summary,
+}
+
+/// The stages of a run, in order: their names in JSON and for people.
+fn stages(stages: &Stages) -> [(&'static str, &'static str, Duration); 4] {
+    [
+        ("read_s", "reading", stages.read),
+        ("sort_s", "sorting", stages.sort),
+        ("headers_s", "names and indexes", stages.headers),
+        ("sync_s", "sync", stages.sync),
+    ]
+}
+
+impl Report<'_> {
+    /// Moves per second.
+    fn plies_per_second(&self) -> f64 {
+        let seconds = self.summary.elapsed.as_secs_f64();
+        if seconds > 0.0 { self.summary.plies as f64 / seconds } else { 0.0 }
+    }
+
+    /// The summary as `index --json` prints it: one object.
+    pub(crate) fn to_json(self) -> Value {
+        let summary = self.summary;
+        let kinds = summary.problems.iter().map(
+            |(severity, kind, count)| json!({ "severity": severity.as_str(), "kind": kind, "count": count }),
+        );
+        let stages =
+            stages(&summary.stages).map(|(name, _, time)| (name.to_owned(), json!(time.as_secs_f64())));
+        json!({
+            "database": self.database.display().to_string(),
+            "games": summary.games,
+            "plies": summary.plies,
+            "positions": summary.distinct_positions,
+            "position_rows": summary.positions,
+            "problems": summary.problems.iter().map(|(.., count)| count).sum::<u64>(),
+            "problem_kinds": kinds.collect::<Vec<_>>(),
+            "bytes": summary.file_bytes,
+            "input_bytes": summary.bytes,
+            "spilled_bytes": summary.spilled_bytes,
+            "seconds": summary.elapsed.as_secs_f64(),
+            "plies_per_second": self.plies_per_second().round() as u64,
+            "stages": stages.into_iter().collect::<serde_json::Map<_, _>>(),
+        })
+    }
+
+    /// Writes the summary for people.
+    ///
+    /// # Errors
+    /// Of writing.
+    pub(crate) fn write(self, out: &mut impl Write) -> io::Result<()> {
+        let summary = self.summary;
+        writeln!(
+            out,
+            "indexed {}, {}, {} in {} ({} plies/s)\n",
+            counted(summary.games, "game"),
+            counted(summary.plies, "ply"),
+            match summary.distinct_positions {
+                1 => "1 distinct position".to_owned(),
+                positions => format!("{} distinct positions", rough(positions as f64)),
+            },
+            duration(summary.elapsed),
+            rough(self.plies_per_second())
+        )?;
+        let name = printable(&self.database.display().to_string());
+        let mut database = format!("{name}, {}", bytes(summary.file_bytes));
+        if summary.plies > 0 {
+            database += &format!(" ({:.0} bytes a ply)", summary.file_bytes as f64 / summary.plies as f64);
+        }
+        writeln!(out, "  database    {database}")?;
+        writeln!(out, "  input       {}", bytes(summary.bytes))?;
+        let stages = stages(&summary.stages).map(|(_, name, time)| format!("{name} {}", duration(time)));
+        writeln!(out, "  time        {}", stages.join(", "))?;
+        if summary.spilled_bytes > 0 {
+            writeln!(out, "  spilled     {} to temporary files", bytes(summary.spilled_bytes))?;
+        }
+        self.write_problems(out)?;
+        writeln!(out, "\n  next: pgndex info {name}")?;
+        if summary.problems.iter().next().is_some() {
+            writeln!(out, "        pgndex sql {name} \"SELECT * FROM problem\"")?;
+        }
+        Ok(())
+    }
+
+    fn write_problems(self, out: &mut impl Write) -> io::Result<()> {
+        let problems = &self.summary.problems;
+        let Some(most) = problems.iter().map(|(.., count)| count).max() else {
+            return writeln!(out, "  problems    none");
+        };
+        writeln!(out, "  problems")?;
+        let width = grouped(most).len();
+        for (severity, meaning) in
+            [(Severity::Error, "something of these games was lost"), (Severity::Warning, "put right")]
+        {
+            let total = problems.of(severity);
+            if total > 0 {
+                writeln!(out, "    {}: {meaning}", counted(total, severity.as_str()))?;
+            }
+            for (_, kind, count) in problems.iter().filter(|&(found, ..)| found == severity) {
+                writeln!(out, "      {:>width$}  {kind}", grouped(count))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary() -> Summary {
+        Summary {
+            file_bytes: 312_345_678,
+            bytes: 34_567_890,
+            games: 40_000,
+            plies: 3_372_442,
+            positions: 3_412_442,
+            distinct_positions: 2_604_118,
+            spilled_bytes: 0,
+            problems: [
+                (Severity::Warning, "result-mismatch", 1_204),
+                (Severity::Error, "illegal-move", 12),
+                (Severity::Warning, "unclosed-variation", 3),
+            ]
+            .into_iter()
+            .collect(),
+            stages: Stages {
+                read: Duration::from_millis(1_810),
+                sort: Duration::from_millis(340),
+                headers: Duration::from_millis(150),
+                sync: Duration::from_millis(900),
+            },
+            elapsed: Duration::from_millis(3_200),
+        }
+    }
+
+    fn print(summary: &Summary) -> String {
+        let mut out = Vec::new();
+        Report { database: Path::new("games.db"), summary }.write(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_summary_for_people() {
+        insta::assert_snapshot!(print(&summary()), @r#"
+        indexed 40,000 games, 3,372,442 plies, 2.60 M distinct positions in 3.2 s (1.05 M plies/s)
+
+          database    games.db, 298 MiB (93 bytes a ply)
+          input       33.0 MiB
+          time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, sync 0.9 s
+          problems
+            12 errors: something of these games was lost
+                 12  illegal-move
+            1,207 warnings: put right
+              1,204  result-mismatch
+                  3  unclosed-variation
+
+          next: pgndex info games.db
+                pgndex sql games.db "SELECT * FROM problem"
+        "#);
+    }
+
+    #[test]
+    fn a_summary_of_nothing() {
+        insta::assert_snapshot!(print(&Summary::default()), @r#"
+        indexed 0 games, 0 plies, 0 distinct positions in 0.00 s (0 plies/s)
+
+          database    games.db, 0 B
+          input       0 B
+          time        reading 0.00 s, sorting 0.00 s, names and indexes 0.00 s, sync 0.00 s
+          problems    none
+
+          next: pgndex info games.db
+        "#);
+    }
+
+    #[test]
+    fn a_summary_for_programs() {
+        let report = Report { database: Path::new("games.db"), summary: &summary() };
+        insta::assert_snapshot!(report.to_json(), @r#"
+        {"database":"games.db","games":40000,"plies":3372442,"positions":2604118,"position_rows":3412442,"problems":1219,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"read_s":1.81,"sort_s":0.34,"headers_s":0.15,"sync_s":0.9}}
+        "#);
+    }
+}

@@ -1,0 +1,1097 @@
+//! The program itself: what it prints, where, and how it exits.
+
+mod common;
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+const FAMOUS: &str = include_str!("../examples/famous-games.pgn");
+const GAMES: &str = r#"[Event "Club \"Réti\" \\ final"]
+[Site "?"]
+[Date "2024.02.29"]
+[Round "1.2"]
+[White "Ågren, Åsa"]
+[Black "棋聖"]
+[Result "1-0"]
+[WhiteElo "2455"]
+[BlackElo "1987"]
+[Annotator "me"]
+[ECO "C25"]
+
+1. e4 e5 2. Nc3 Nf6 3. -- d5 4. exd5 Nxd5 5. Qh5 1-0
+
+[Event "Endings"]
+[Site "?"]
+[Date "2024.13"]
+[Round "?"]
+[White "?"]
+[Black "?"]
+[Result "*"]
+[SetUp "1"]
+[FEN "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17"]
+
+17... O-O-O 18. h8=Q *
+
+[Event "Shuffle"]
+[Site "?"]
+[Date "2024.??.??"]
+[Round "?"]
+[White "Knight, A"]
+[Black "Knight, B"]
+[Result "1/2-1/2"]
+
+1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2
+
+[Event "Blunder"]
+[Site "?"]
+[Date "????.??.??"]
+[Round "?"]
+[White "Hasty, H"]
+[Black "Knight, B"]
+[Result "0-1"]
+
+1. f3 e5 2. g4 Qh4# 3. Kf2 0-1
+"#;
+
+/// A directory with `games.db` in it.
+struct Sample {
+    directory: TempDir,
+}
+
+/// What a run of the program gave.
+#[derive(Debug)]
+struct Run {
+    stdout: String,
+    stderr: String,
+    status: i32,
+}
+
+impl Sample {
+    /// Four games with everything that is rare.
+    fn odd() -> Self {
+        Self::of(GAMES)
+    }
+
+    fn of(pgn: &str) -> Self {
+        let sample = Self::empty();
+        common::build(&sample.path("games.db"), "games.pgn", pgn);
+        sample
+    }
+
+    fn empty() -> Self {
+        Self { directory: tempfile::tempdir().expect("a temporary directory") }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
+        command.current_dir(self.directory.path()).args(arguments).stdin(Stdio::null());
+        // Help texts are wrapped to it.
+        command.env_remove("COLUMNS");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(self.command(arguments).output().expect("the program runs"))
+    }
+
+    /// Standard output of a run that goes well and says nothing else.
+    fn ok(&self, arguments: &[&str]) -> String {
+        let run = self.run(arguments);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
+        run.stdout
+    }
+
+    /// Standard error of a run that fails and prints nothing.
+    fn failure(&self, arguments: &[&str]) -> String {
+        let run = self.run(arguments);
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{arguments:?}");
+        run.stderr
+    }
+}
+
+impl Run {
+    fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        Self {
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+            status: output.status.code().expect("an exit status"),
+        }
+    }
+}
+
+fn json(line: &str) -> serde_json::Value {
+    serde_json::from_str(line).expect("JSON")
+}
+
+mod help {
+    use super::*;
+
+    fn help(arguments: &[&str]) -> String {
+        Sample::empty().ok(arguments).replace(env!("CARGO_PKG_VERSION"), "VERSION")
+    }
+
+    #[test]
+    fn of_the_program() {
+        insta::assert_snapshot!(help(&["--help"]), @r#"
+        Index PGN dumps into one SQLite file and look up any position or move of any game
+
+        Usage: pgndex <COMMAND>
+
+        Commands:
+          index  Index PGN files into a database
+          info   Show what a database holds
+          find   Find the games that reached a position
+          game   Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
+          sql    Run one read-only SQL query
+          key    Show the key and the canonical FEN of a position
+
+        Options:
+          -h, --help     Print help
+          -V, --version  Print version
+
+        Examples:
+          pgndex index games.db *.pgn                     index PGN files into a new database
+          pgndex find games.db --moves "1. e4 c5 2. Nf3"  games with this position
+          pgndex find games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -"
+          pgndex game games.db 42                         score sheet of game 42
+          pgndex game games.db 42 --format pgn > 42.pgn
+          pgndex sql games.db "SELECT white, black, date FROM games WHERE eco = 'B90'"
+
+        Answers go to standard output, all else to standard error.
+        Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games was lost.
+        "#);
+        assert_eq!(help(&["-h"]), help(&["--help"]));
+        assert_eq!(help(&["--version"]), "pgndex VERSION\n");
+    }
+
+    #[test]
+    fn of_index() {
+        insta::assert_snapshot!(help(&["index", "--help"]), @"
+        Index PGN files into a database
+
+        Usage: pgndex index [OPTIONS] <DB> <PGN>...
+
+        Arguments:
+          <DB>      Database to make
+          <PGN>...  PGN files (plain, .zst, .gz, .bz2 or .zip), directories, glob patterns, or '-' for
+                    standard input
+
+        Options:
+              --overwrite       Replace the database if it exists
+              --strict          Fail, and leave the database as it was, if anything at all is wrong with the
+                                input
+          -j, --threads <N>     Threads that parse and sort [default: one for each processor]
+              --memory <SIZE>   Memory to use, such as 512M or 4G; what is more goes to temporary files
+                                [default: a quarter of the machine's, at most 4G]
+              --temp-dir <DIR>  Directory for temporary files, about 20 bytes for each position [default:
+                                the database's]
+          -q, --quiet           Show no progress and no summary; errors are still shown
+              --json            End with one JSON object on standard output instead of the summary
+          -h, --help            Print help
+
+        Examples:
+          pgndex index games.db twic/                     all PGN files of a directory
+          pgndex index games.db lichess_2024-01.pgn.zst   compressed files are read as they are
+          zcat games.pgn.gz | pgndex index games.db -
+
+        A game or a file that cannot be read is counted and reported, and the run goes on. What was found
+        wrong stands in the table `problem`; if a game lost something by it, the exit status is 3.
+        ");
+    }
+
+    #[test]
+    fn of_info() {
+        insta::assert_snapshot!(help(&["info", "--help"]), @"
+        Show what a database holds
+
+        Usage: pgndex info [OPTIONS] <DB>
+
+        Arguments:
+          <DB>  Database
+
+        Options:
+          -f, --format <FORMAT>  How to print it; json is one object [default: table] [possible values:
+                                 table, json]
+          -h, --help             Print help
+
+        Examples:
+          pgndex info games.db
+          pgndex info games.db --format json | jq .games
+        ");
+    }
+
+    #[test]
+    fn of_find() {
+        insta::assert_snapshot!(help(&["find", "--help"]), @r#"
+        Find the games that reached a position
+
+        Usage: pgndex find [OPTIONS] <--fen <FEN>|--moves <MOVES>|--play <MOVES>> <DB>
+
+        Arguments:
+          <DB>  Database
+
+        Options:
+              --fen <FEN>        The position as a FEN; two fields are enough, and the counters are ignored
+              --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
+                                 Nf3"
+              --play <MOVES>     The same in UCI notation: e2e4,c7c5
+          -n, --limit <N>        How many lines to show; 0 for all [default: 20]
+          -f, --format <FORMAT>  How to print them; json is one object a line [default: table] [possible
+                                 values: table, json, csv]
+          -h, --help             Print help
+
+        Examples:
+          pgndex find games.db --moves "1. e4 c5 2. Nf3 d6"
+          pgndex find games.db --play e2e4,c7c5 --limit 0 --format csv > sicilian.csv
+          pgndex find games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -" --format json
+
+        Positions are the same if placement, side to move, castling rights and en passant are: neither the
+        moves that led there nor the counters matter. Games come in the order of the database, one line for
+        each time the position arose.
+        "#);
+    }
+
+    #[test]
+    fn of_game() {
+        insta::assert_snapshot!(help(&["game", "--help"]), @"
+        Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
+
+        Usage: pgndex game [OPTIONS] <DB> <GAME_ID>
+
+        Arguments:
+          <DB>       Database
+          <GAME_ID>  Number of the game, as `find` and the view `games` show it
+
+        Options:
+          -f, --format <FORMAT>  How to print it; pgn is PGN's export format without comments, json is one
+                                 object [default: table] [possible values: table, json, pgn]
+          -h, --help             Print help
+
+        Examples:
+          pgndex game games.db 42
+          pgndex game games.db 42 --format pgn >> chosen.pgn
+          pgndex game games.db 42 --format json | jq -r '.plies[].fen'
+        ");
+    }
+
+    #[test]
+    fn of_sql() {
+        insta::assert_snapshot!(help(&["sql", "--help"]), @r#"
+        Run one read-only SQL query
+
+        Usage: pgndex sql [OPTIONS] <DB> [QUERY]
+
+        Arguments:
+          <DB>     Database
+          [QUERY]  The query; read from standard input if there is none or it is '-'
+
+        Options:
+          -f, --format <FORMAT>  How to print the rows; json is one object a line [default: table] [possible
+                                 values: table, json, csv]
+          -h, --help             Print help
+
+        Examples:
+          pgndex sql games.db "SELECT * FROM moves WHERE game_id = 42"
+          pgndex sql games.db --format csv "SELECT * FROM games" > games.csv
+          pgndex sql games.db --format json < query.sql
+          pgndex sql games.db "SELECT eco, count(*) FROM game GROUP BY eco ORDER BY 2 DESC LIMIT 10"
+
+        There are the views `games`, `moves` and `positions` to read from; `SELECT name, sql FROM
+        sqlite_schema` shows all there is. NULL is printed as nothing (in json as null), a BLOB in
+        hexadecimal. Rows are printed as they are found.
+        "#);
+    }
+
+    #[test]
+    fn of_key() {
+        let text = help(&["key", "--help"]);
+        insta::assert_snapshot!(text, @r#"
+        Show the key and the canonical FEN of a position
+
+        Usage: pgndex key [OPTIONS] <FEN>...
+
+        Arguments:
+          <FEN>...  The position; the quotes can be left out
+
+        Options:
+          -f, --format <FORMAT>  How to print it; json is one object [default: table] [possible values:
+                                 table, json, csv]
+          -h, --help             Print help
+
+        Examples:
+          pgndex key "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1"
+          pgndex sql games.db "SELECT * FROM positions WHERE key = -9062197578030825066"
+
+        The key is the Polyglot Zobrist hash of the canonical FEN; the database has it as a signed 64-bit
+        integer.
+        "#);
+        let fen = text.split('"').nth(1).expect("a FEN");
+        let key = json(&Sample::empty().ok(&["key", fen, "-f", "json"]))["integer"].to_string();
+        assert!(text.contains(&format!("key = {key}\"")), "{key}");
+    }
+
+    #[test]
+    fn wrong_usage_has_status_2() {
+        let sample = Sample::empty();
+        for arguments in [
+            &[][..],
+            &["find", "games.db"],
+            &["find", "games.db", "--fen", "x", "--moves", "e4"],
+            &["find", "games.db", "--moves", "e4", "--limit", "-1"],
+            &["game", "games.db", "first"],
+            &["info", "games.db", "--format", "csv"],
+            &["index", "games.db"],
+            &["index", "games.db", "a.pgn", "--memory", "lots"],
+            &["index", "games.db", "a.pgn", "--threads", "0"],
+            &["nonsense"],
+        ] {
+            let run = sample.run(arguments);
+            assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{arguments:?}");
+        }
+    }
+}
+
+mod find {
+    use super::*;
+
+    #[test]
+    fn a_table_of_games_with_the_total_below() {
+        let sample = Sample::of(FAMOUS);
+        let table = sample.ok(&["find", "games.db", "--moves", "1. e4 e5 2. Nf3 Nc6 3. Bb5", "--limit", "4"]);
+        insta::assert_snapshot!(table, @"
+        game  white                  elo  black                  elo  result   date        event             ply  next
+        ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+          16  Lasker, Emanuel             Capablanca, José Raúl       1-0      1914.05.18  St. Petersburg      5  3... a6
+          18  Capablanca, José Raúl       Marshall, Frank James       1-0      1918.10.23  New York            5  3... a6
+          44  Fischer, Robert James       Spassky, Boris              1/2-1/2  1992.11.04  F/S Return Match    5  3... a6
+        3 games
+        ");
+        let all = sample.ok(&["find", "games.db", "--play", "e2e4,e7e5,g1f3,b8c6,f1b5", "--limit", "0"]);
+        assert!(all.starts_with(&table[..table.find('\n').expect("lines")]));
+        assert!(all.ends_with(" games\n"), "{all}");
+    }
+
+    #[test]
+    fn unknown_names_last_positions_and_set_ups() {
+        let sample = Sample::odd();
+        insta::assert_snapshot!(sample.ok(&["find", "games.db", "--fen", "r3k3/7P/8/8/8/8/8/4K3 b q -"]), @"
+        game  white  elo  black  elo  result  date  event    ply  next
+        ─────────────────────────────────────────────────────────────────────
+           2  ?           ?           *             Endings    0  17... O-O-O
+        1 game
+        ");
+        insta::assert_snapshot!(sample.ok(&["find", "games.db", "--moves", "e4 e5 Nc3 Nf6 -- d5 exd5 Nxd5 Qh5"]), @r#"
+        game  white        elo  black   elo  result  date        event                ply  next
+        ──────────────────────────────────────────────────────────────────────────────────────────────────
+           1  Ågren, Åsa  2455  棋聖   1987  1-0     2024.02.29  Club "Réti" \ final    9  (last position)
+        1 game
+        "#);
+    }
+
+    #[test]
+    fn each_time_a_position_arose() {
+        let sample = Sample::odd();
+        insta::assert_snapshot!(sample.ok(&["find", "games.db", "--moves", "Nf3 Nf6 Ng1 Ng8"]), @r#"
+        game  white        elo  black       elo  result   date        event                ply  next
+        ───────────────────────────────────────────────────────────────────────────────────────────────────────
+           1  Ågren, Åsa  2455  棋聖       1987  1-0      2024.02.29  Club "Réti" \ final    0  1. e4
+           3  Knight, A         Knight, B        1/2-1/2  2024.??.??  Shuffle                0  1. Nf3
+           3  Knight, A         Knight, B        1/2-1/2  2024.??.??  Shuffle                4  3. Nf3
+           3  Knight, A         Knight, B        1/2-1/2  2024.??.??  Shuffle                8  (last position)
+           4  Hasty, H          Knight, B        0-1                  Blunder                0  1. f3
+        5 occurrences in 3 games
+        "#);
+        insta::assert_snapshot!(sample.ok(&["find", "games.db", "--moves", "Nf3", "--limit", "1"]), @"
+        game  white      elo  black      elo  result   date        event    ply  next
+        ─────────────────────────────────────────────────────────────────────────────────
+           3  Knight, A       Knight, B       1/2-1/2  2024.??.??  Shuffle    1  1... Nf6
+        1 of 2 occurrences in 1 game shown; --limit 0 shows all
+        ");
+    }
+
+    #[test]
+    fn json_and_csv() {
+        let sample = Sample::odd();
+        let start = ["find", "games.db", "--moves", "1. e4", "--format"];
+        insta::assert_snapshot!(sample.ok(&[&start[..], &["json"]].concat()), @r#"
+        {"game_id":1,"white":"Ågren, Åsa","white_elo":2455,"black":"棋聖","black_elo":1987,"result":"1-0","date":"2024.02.29","event":"Club \"Réti\" \\ final","site":null,"round":"1.2","eco":"C25","ply":1,"move_number":1,"side":"b","next_san":"e5","next_uci":"e7e5"}
+        "#);
+        insta::assert_snapshot!(sample.ok(&[&start[..], &["csv"]].concat()), @r#"
+        game_id,white,white_elo,black,black_elo,result,date,event,site,round,eco,ply,move_number,side,next_san,next_uci
+        1,"Ågren, Åsa",2455,棋聖,1987,1-0,2024.02.29,"Club ""Réti"" \ final",,1.2,C25,1,1,b,e5,e7e5
+        "#);
+        let lines = sample.ok(&["find", "games.db", "--moves", "Nf3 Nf6 Ng1 Ng8", "-f", "json"]);
+        assert_eq!(
+            lines.lines().map(|line| json(line)["ply"].as_u64()).collect::<Vec<_>>(),
+            [0, 0, 4, 8, 0].map(Some)
+        );
+    }
+
+    #[test]
+    fn nothing_found_is_said_and_no_failure() {
+        let sample = Sample::odd();
+        insta::assert_snapshot!(sample.ok(&["find", "games.db", "--moves", "1. h4"]), @"
+        no game reached this position: rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq -
+        ");
+        let run = sample.run(&["find", "games.db", "--moves", "1. h4", "--format", "json"]);
+        assert_eq!((run.status, run.stdout.as_str()), (0, ""));
+        assert!(
+            run.stderr.starts_with("pgndex: note: no game reached this position: rnbq"),
+            "{}",
+            run.stderr
+        );
+    }
+
+    #[test]
+    fn a_fen_is_put_right_and_that_is_said() {
+        let sample = Sample::odd();
+        let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b kqKQ e3 0 1";
+        let run = sample.run(&["find", "games.db", "--fen", fen]);
+        assert_eq!(run.status, 0);
+        assert!(run.stdout.ends_with("1 game\n"), "{}", run.stdout);
+        insta::assert_snapshot!(run.stderr, @"
+        pgndex: note: castling rights rewritten: only those with king and rook at home, in FEN's order
+        pgndex: note: en-passant square dropped: no en-passant capture is legal
+        pgndex: note: looking for rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
+        ");
+    }
+
+    #[test]
+    fn a_move_that_cannot_be_played_is_named() {
+        let sample = Sample::odd();
+        let failure = |option, line| sample.failure(&["find", "games.db", option, line]);
+        insta::assert_snapshot!(failure("--moves", "1. e4 e5 2. Ke3 Nf6"), @"
+        pgndex: error: --moves: cannot play 2. Ke3 (ply 3) in the position rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2
+          because: illegal move
+        ");
+        insta::assert_snapshot!(failure("--play", "e2e4,e7e4"), @"
+        pgndex: error: --play: cannot play 1... e7e4 (ply 2) in the position rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
+          because: illegal move
+        ");
+        insta::assert_snapshot!(failure("--play", "e2e4,pawn"), @"
+        pgndex: error: --play: cannot play 1... pawn (ply 2) in the position rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
+          because: not readable as a move
+        ");
+        insta::assert_snapshot!(failure("--moves", "1. e4 hello"), @"
+        pgndex: error: --moves: cannot play 1... hello (ply 2) in the position rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
+          because: not readable as a move
+        ");
+        insta::assert_snapshot!(failure("--moves", "1. Nf3 d5 2. d3 d4 3. Nd2 (x"), @"
+        pgndex: error: --moves: cannot play 3. Nd2 (ply 5) in the position rnbqkbnr/ppp1pppp/8/8/3p4/3P1N2/PPP1PPPP/RNBQKB1R w KQkq - 0 3
+          because: ambiguous move
+        ");
+        insta::assert_snapshot!(failure("--moves", "1. Nf3 d5 2. d3 d4 3. Nd2"), @"
+        pgndex: error: --moves: cannot play 3. Nd2 (ply 5) in the position rnbqkbnr/ppp1pppp/8/8/3p4/3P1N2/PPP1PPPP/RNBQKB1R w KQkq - 0 3
+          because: ambiguous move
+        ");
+        insta::assert_snapshot!(failure("--moves", ""), @r#"
+        pgndex: error: --moves: there are no moves; write them as in "1. e4 c5 2. Nf3" or e2e4,c7c5
+        "#);
+        insta::assert_snapshot!(failure("--fen", "8/8/8/8/8/8/8/8 w - -"), @r#"
+        pgndex: error: no legal position: "8/8/8/8/8/8/8/8 w - -"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+          because: White has 0 kings, not 1
+        "#);
+    }
+}
+
+mod game {
+    use super::*;
+
+    #[test]
+    fn a_score_sheet() {
+        let sample = Sample::odd();
+        insta::assert_snapshot!(sample.ok(&["game", "games.db", "1"]), @r#"
+        Game 1
+
+          Event      Club "Réti" \ final
+          Date       2024.02.29
+          Round      1.2
+          White      Ågren, Åsa (2455)
+          Black      棋聖 (1987)
+          Result     1-0
+          Annotator  me
+          ECO        C25
+
+            1.  e4    e5
+            2.  Nc3   Nf6
+            3.  --    d5
+            4.  exd5  Nxd5
+            5.  Qh5
+
+        1-0
+        "#);
+        insta::assert_snapshot!(sample.ok(&["game", "games.db", "2"]), @"
+        Game 2
+
+          Event   Endings
+          Date    2024.13
+          Result  *
+          FEN     r3k3/7P/8/8/8/8/8/4K3 b q - 5 17
+
+           17.  ...    O-O-O
+           18.  h8=Q
+
+        *
+        ");
+    }
+
+    #[test]
+    fn moves_that_are_not_there_are_missed_aloud() {
+        let sample = Sample::odd();
+        let run = sample.run(&["game", "games.db", "4"]);
+        insta::assert_snapshot!(run.stdout, @"
+        Game 4
+
+          Event   Blunder
+          White   Hasty, H
+          Black   Knight, B
+          Result  0-1
+
+            1.  f3    e5
+            2.  g4    Qh4#
+
+        0-1
+        ");
+        insta::assert_snapshot!(run.stderr, @"
+        pgndex: note: game 4: the moves after these are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 4 tells more
+        ");
+        let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
+        let skip = "DELETE FROM game_position WHERE game_id = 4; UPDATE game SET status = 'skipped' WHERE game_id = 4";
+        connection.execute_batch(skip).expect("an update");
+        let run = sample.run(&["game", "games.db", "4", "--format", "pgn"]);
+        assert!(run.stdout.ends_with("[Result \"0-1\"]\n\n0-1\n\n"), "{}", run.stdout);
+        insta::assert_snapshot!(run.stderr, @"
+        pgndex: note: game 4: its moves are not in the database, as its variant or its start position is not supported; SELECT * FROM problem WHERE game_id = 4 tells more
+        ");
+        assert_eq!(run.status, 0);
+        let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
+        assert_eq!(json(&run.stdout)["status"], "skipped");
+    }
+
+    #[test]
+    fn json_has_every_ply() {
+        let sample = Sample::odd();
+        let text = sample.ok(&["game", "games.db", "2", "--format", "json"]);
+        assert_eq!(text.lines().count(), 1);
+        insta::assert_snapshot!(serde_json::to_string_pretty(&json(&text)).expect("JSON"), @r#"
+        {
+          "game_id": 2,
+          "tags": {
+            "Event": "Endings",
+            "Site": "?",
+            "Date": "2024.13",
+            "Round": "?",
+            "White": "?",
+            "Black": "?",
+            "Result": "*",
+            "FEN": "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17",
+            "SetUp": "1"
+          },
+          "result": "*",
+          "status": "ok",
+          "start_fen": "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17",
+          "ply_count": 2,
+          "source": "games.pgn",
+          "byte_offset": 254,
+          "byte_length": 171,
+          "plies": [
+            {
+              "ply": 0,
+              "move_number": 17,
+              "side": "b",
+              "fen": "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17",
+              "key": "73a59efbf0d84265",
+              "san": "O-O-O",
+              "uci": "e8c8",
+              "code": 41185904
+            },
+            {
+              "ply": 1,
+              "move_number": 18,
+              "side": "w",
+              "fen": "2kr4/7P/8/8/8/8/8/4K3 w - - 6 18",
+              "key": "e5ed689c62e2e5ff",
+              "san": "h8=Q",
+              "uci": "h7h8q",
+              "code": 208107296
+            },
+            {
+              "ply": 2,
+              "move_number": 18,
+              "side": "b",
+              "fen": "2kr3Q/8/8/8/8/8/8/4K3 b - - 0 18",
+              "key": "45698154f6753a0d",
+              "san": null,
+              "uci": null,
+              "code": null
+            }
+          ]
+        }
+        "#);
+    }
+
+    #[test]
+    fn pgn_is_in_export_format() {
+        let sample = Sample::odd();
+        insta::assert_snapshot!(sample.ok(&["game", "games.db", "1", "--format", "pgn"]), @r#"
+        [Event "Club \"Réti\" \\ final"]
+        [Site "?"]
+        [Date "2024.02.29"]
+        [Round "1.2"]
+        [White "Ågren, Åsa"]
+        [Black "棋聖"]
+        [Result "1-0"]
+        [Annotator "me"]
+        [BlackElo "1987"]
+        [ECO "C25"]
+        [WhiteElo "2455"]
+
+        1. e4 e5 2. Nc3 Nf6 3. -- d5 4. exd5 Nxd5 5. Qh5 1-0
+        "#);
+        insta::assert_snapshot!(sample.ok(&["game", "games.db", "2", "--format", "pgn"]), @r#"
+        [Event "Endings"]
+        [Site "?"]
+        [Date "2024.13"]
+        [Round "?"]
+        [White "?"]
+        [Black "?"]
+        [Result "*"]
+        [FEN "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17"]
+        [SetUp "1"]
+
+        17... O-O-O 18. h8=Q *
+        "#);
+    }
+
+    #[test]
+    fn pgn_exported_is_read_and_exported_the_same() {
+        let sample = Sample::of(FAMOUS);
+        let count = FAMOUS.matches("[Event ").count();
+        let export = |sample: &Sample| -> String {
+            (1..=count).map(|game| sample.ok(&["game", "games.db", &game.to_string(), "-f", "pgn"])).collect()
+        };
+        let first = export(&sample);
+        assert!(first.lines().all(|line| line.len() < 80 || line.starts_with('[')));
+        assert_eq!(export(&Sample::of(&first)), first);
+    }
+
+    #[test]
+    fn a_game_that_is_not_there() {
+        insta::assert_snapshot!(Sample::odd().failure(&["game", "games.db", "5"]), @"
+        pgndex: error: games.db: no game 5; `pgndex info` says how many there are
+        ");
+    }
+
+    #[test]
+    fn a_damaged_game_is_not_shown_as_if_it_were_sound() {
+        let sample = Sample::odd();
+        let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
+        let damage = |sql| {
+            connection.execute(sql, []).expect("an update");
+            sample.failure(&["game", "games.db", "3"])
+        };
+        insta::assert_snapshot!(damage("UPDATE game_position SET key = 5 WHERE game_id = 3 AND ply = 5"), @"
+        pgndex: error: game 3: at ply 5 the stored position does not fit; the database is damaged, build it again
+        ");
+        insta::assert_snapshot!(damage("UPDATE game_position SET move_code = 0x03143420 WHERE game_id = 3 AND ply = 2"), @"
+        pgndex: error: game 3: at ply 2 the stored move does not fit; the database is damaged, build it again
+          because: the move does not fit the position
+        ");
+        insta::assert_snapshot!(damage("UPDATE game SET start_fen = '8/8/8/8/8/8/8/8 w - -' WHERE game_id = 3"), @r#"
+        pgndex: error: the stored start position "8/8/8/8/8/8/8/8 w - -" is not legal; the database is damaged
+          because: White has 0 kings, not 1
+        "#);
+    }
+}
+
+mod info {
+    use super::*;
+
+    /// Takes out times, and the size of the file.
+    fn masked(sample: &Sample, text: &str) -> String {
+        let bytes = fs::metadata(sample.path("games.db")).expect("the database").len();
+        let text = text.replace(&format!("\"bytes\": {bytes}"), "\"bytes\": SIZE");
+        let text = text.replace(&format!(": {} KiB, schema", bytes / 1024), ": SIZE, schema");
+        let is_time = |word: &str| word.len() == 20 && word.starts_with("20") && word.ends_with('Z');
+        let mask = |word: &str| match word.trim_matches(['"', ',', '\n']) {
+            time if is_time(time) => word.replace(time, "YYYY-MM-DDTHH:MM:SSZ"),
+            _ => word.to_owned(),
+        };
+        text.split_inclusive(' ')
+            .flat_map(|part| part.split_inclusive('\n'))
+            .map(|part| part.split(' ').map(mask).collect::<Vec<_>>().join(" "))
+            .collect()
+    }
+
+    #[test]
+    fn a_table() {
+        let sample = Sample::odd();
+        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @"
+        games.db: SIZE, schema version 1
+
+          games       4
+          plies      23
+          positions  27
+          distinct   20
+          players     5
+          events      4
+          sites       0
+          problems    1
+
+        results
+          1-0         1   25.0 %
+          1/2-1/2     1   25.0 %
+          0-1         1   25.0 %
+          *           1   25.0 %
+
+        problems
+          number  severity  kind
+          ──────────────────────────────
+               1  error     illegal-move
+
+        sources
+          id  games  problems   size  indexed               path
+          ───────────────────────────────────────────────────────────
+           1      4         1  748 B  YYYY-MM-DDTHH:MM:SSZ  games.pgn
+
+        runs
+          id  began                  took  games  pgndex
+          ──────────────────────────────────────────────
+           1  YYYY-MM-DDTHH:MM:SSZ  1.5 s      4  0.0.0
+        ");
+    }
+
+    #[test]
+    fn json_is_one_object() {
+        let sample = Sample::odd();
+        let text = sample.ok(&["info", "games.db", "--format", "json"]);
+        assert_eq!(text.lines().count(), 1);
+        insta::assert_snapshot!(masked(&sample, &serde_json::to_string_pretty(&json(&text)).expect("JSON")), @r#"
+        {
+          "path": "games.db",
+          "bytes": SIZE,
+          "schema_version": 1,
+          "games": 4,
+          "plies": 23,
+          "positions": 27,
+          "distinct_positions": 20,
+          "players": 5,
+          "events": 4,
+          "sites": 0,
+          "results": {
+            "1-0": 1,
+            "1/2-1/2": 1,
+            "0-1": 1,
+            "*": 1
+          },
+          "problems": [
+            {
+              "severity": "error",
+              "kind": "illegal-move",
+              "count": 1
+            }
+          ],
+          "sources": [
+            {
+              "source_id": 1,
+              "path": "games.pgn",
+              "bytes": 748,
+              "digest": "abababababababababababababababababababababababababababababababab",
+              "games": 4,
+              "plies": 23,
+              "problems": 1,
+              "indexed_at": "YYYY-MM-DDTHH:MM:SSZ"
+            }
+          ],
+          "imports": [
+            {
+              "import_id": 1,
+              "started_at": "YYYY-MM-DDTHH:MM:SSZ",
+              "finished_at": "YYYY-MM-DDTHH:MM:SSZ",
+              "program_version": "0.0.0",
+              "options": {},
+              "games": 4,
+              "plies": 23,
+              "positions": 27,
+              "distinct_positions": 20,
+              "problems": 1,
+              "seconds": 1.5
+            }
+          ]
+        }
+        "#);
+    }
+
+    #[test]
+    fn an_empty_database_is_shown_too() {
+        let sample = Sample::of("");
+        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @"
+        games.db: SIZE, schema version 1
+
+          games      0
+          plies      0
+          positions  0
+          distinct   0
+          players    0
+          events     0
+          sites      0
+          problems   0
+
+        sources
+          id  games  problems  size  indexed               path
+          ──────────────────────────────────────────────────────────
+           1      0         0   0 B  YYYY-MM-DDTHH:MM:SSZ  games.pgn
+
+        runs
+          id  began                  took  games  pgndex
+          ──────────────────────────────────────────────
+           1  YYYY-MM-DDTHH:MM:SSZ  1.5 s      0  0.0.0
+        ");
+    }
+}
+
+mod key {
+    use super::*;
+
+    const FEN: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1";
+
+    #[test]
+    fn in_every_format() {
+        let sample = Sample::empty();
+        insta::assert_snapshot!(sample.ok(&["key", FEN]), @"
+        key      823c9b50fd114196
+        integer  -9062197578030825066
+        fen      rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
+        changed  en-passant square dropped: no en-passant capture is legal
+        ");
+        insta::assert_snapshot!(sample.ok(&["key", FEN, "--format", "json"]), @r#"
+        {"key":"823c9b50fd114196","integer":-9062197578030825066,"fen":"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -","changes":["en-passant square dropped: no en-passant capture is legal"]}
+        "#);
+        insta::assert_snapshot!(sample.ok(&["key", FEN, "--format", "csv"]), @"
+        key,integer,fen,changes
+        823c9b50fd114196,-9062197578030825066,rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -,en-passant square dropped: no en-passant capture is legal
+        ");
+    }
+
+    #[test]
+    fn quotes_can_be_left_out_and_counters_too() {
+        let sample = Sample::empty();
+        let words = ["key", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR", "w", "KQkq", "-"];
+        assert!(sample.ok(&words).starts_with("key      463b96181691fc9c\ninteger  5060803636482931868\n"));
+    }
+
+    #[test]
+    fn no_position() {
+        let sample = Sample::empty();
+        insta::assert_snapshot!(sample.failure(&["key", "rnbqkbnr/pppppppp/8/8 w"]), @r#"
+        pgndex: error: no legal position: "rnbqkbnr/pppppppp/8/8 w"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+          because: the placement has 4 ranks, not 8
+        "#);
+        insta::assert_snapshot!(sample.failure(&["key", "start"]), @r#"
+        pgndex: error: no legal position: "start"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+          because: the placement has 1 ranks, not 8
+        "#);
+    }
+}
+
+mod sql {
+    use super::*;
+
+    const QUERY: &str =
+        "SELECT game_id, white, white_elo, x'00ff' AS blob, 0.5 AS half FROM games ORDER BY 1";
+
+    #[test]
+    fn in_every_format() {
+        let sample = Sample::odd();
+        insta::assert_snapshot!(sample.ok(&["sql", "games.db", QUERY]), @"
+        game_id  white       white_elo  blob  half
+        ──────────────────────────────────────────
+              1  Ågren, Åsa       2455  00ff   0.5
+              2                         00ff   0.5
+              3  Knight, A              00ff   0.5
+              4  Hasty, H               00ff   0.5
+        4 rows
+        ");
+        insta::assert_snapshot!(sample.ok(&["sql", "games.db", QUERY, "--format", "json"]), @r#"
+        {"game_id":1,"white":"Ågren, Åsa","white_elo":2455,"blob":"00ff","half":0.5}
+        {"game_id":2,"white":null,"white_elo":null,"blob":"00ff","half":0.5}
+        {"game_id":3,"white":"Knight, A","white_elo":null,"blob":"00ff","half":0.5}
+        {"game_id":4,"white":"Hasty, H","white_elo":null,"blob":"00ff","half":0.5}
+        "#);
+        insta::assert_snapshot!(sample.ok(&["sql", "games.db", QUERY, "--format", "csv"]), @r#"
+        game_id,white,white_elo,blob,half
+        1,"Ågren, Åsa",2455,00ff,0.5
+        2,,,00ff,0.5
+        3,"Knight, A",,00ff,0.5
+        4,"Hasty, H",,00ff,0.5
+        "#);
+    }
+
+    #[test]
+    fn a_query_on_standard_input() {
+        let sample = Sample::odd();
+        fs::write(sample.path("query.sql"), "-- how many\nSELECT count(*) AS games FROM game;\n")
+            .expect("a file");
+        for arguments in [&["sql", "games.db", "-f", "csv"][..], &["sql", "games.db", "-", "-f", "csv"]] {
+            let input = fs::File::open(sample.path("query.sql")).expect("a file");
+            let run = Run::of(sample.command(arguments).stdin(input).output().expect("the program runs"));
+            assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), (0, "games\n4\n", ""));
+        }
+    }
+
+    #[test]
+    fn errors_say_what_is_wrong() {
+        let sample = Sample::odd();
+        let failure = |query| sample.failure(&["sql", "games.db", query]);
+        insta::assert_snapshot!(failure("SELECT nonsense FROM game"), @r#"
+        pgndex: error: the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
+          because: no such column: nonsense in SELECT nonsense FROM game at offset 7
+        "#);
+        insta::assert_snapshot!(failure("SELEC 1"), @r#"
+        pgndex: error: the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
+          because: near "SELEC": syntax error in SELEC 1 at offset 0
+        "#);
+        insta::assert_snapshot!(failure(""), @"
+        pgndex: error: the query is empty; give one SELECT statement
+        ");
+        insta::assert_snapshot!(failure("SELECT 1; SELECT 2"), @"
+        pgndex: error: the query has more than one statement; give them one at a time
+        ");
+        insta::assert_snapshot!(failure("DELETE FROM game"), @"
+        pgndex: error: the query would change the database; only reading is allowed here
+        ");
+        insta::assert_snapshot!(failure("SELECT json('{')"), @r#"
+        pgndex: error: the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
+          because: malformed JSON
+        "#);
+        insta::assert_snapshot!(failure("SELECT ?1"), @r#"
+        pgndex: error: the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
+          because: Wrong number of parameters passed to query. Got 0, needed 1
+        "#);
+    }
+
+    #[test]
+    fn nothing_can_be_written() {
+        let sample = Sample::odd();
+        let before = fs::read(sample.path("games.db")).expect("the database");
+        for query in [
+            "DROP TABLE game",
+            "PRAGMA user_version = 9",
+            "VACUUM",
+            "VACUUM INTO 'copy.db'",
+            "ATTACH 'new.db' AS new",
+        ] {
+            let _ = sample.run(&["sql", "games.db", query]);
+        }
+        assert!(before == fs::read(sample.path("games.db")).expect("the database"));
+        let names: Vec<_> = fs::read_dir(sample.directory.path()).expect("a directory").flatten().collect();
+        assert_eq!(names.len(), 1, "{names:?}");
+    }
+
+    /// A reader that goes away after the first line is no error, however much there would be to come.
+    #[test]
+    fn a_closed_pipe_is_no_error() {
+        let sample = Sample::odd();
+        let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
+        for format in ["table", "json", "csv"] {
+            let mut command = sample.command(&["sql", "games.db", endless, "--format", format]);
+            let mut child =
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+            let mut start = [0; 8];
+            child.stdout.take().expect("a pipe").read_exact(&mut start).expect("output");
+            let run = Run::of(child.wait_with_output().expect("an end"));
+            assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{format}");
+        }
+    }
+
+    /// Standard output on a full disk is an error.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_an_error() {
+        let sample = Sample::odd();
+        for arguments in [
+            &["sql", "games.db", "SELECT 1"][..],
+            &["find", "games.db", "--moves", "e4", "-f", "csv"],
+            &["game", "games.db", "1"],
+            &["info", "games.db"],
+            &["key", "8/8/8/4k3/8/4K3/4P3/8 w - -"],
+        ] {
+            let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+            let run = Run::of(sample.command(arguments).stdout(full).output().expect("the program runs"));
+            assert_eq!(run.status, 1, "{arguments:?}");
+            assert!(run.stderr.starts_with("pgndex: error: "), "{}", run.stderr);
+        }
+    }
+}
+
+mod databases_that_cannot_be_opened {
+    use super::*;
+
+    fn every_command(sample: &Sample, database: &str) -> String {
+        let failures = [
+            sample.failure(&["info", database]),
+            sample.failure(&["find", database, "--moves", "1. e4"]),
+            sample.failure(&["game", database, "1"]),
+            sample.failure(&["sql", database, "SELECT 1"]),
+        ];
+        assert!(failures.iter().all(|failure| *failure == failures[0]), "{failures:#?}");
+        failures[0].clone()
+    }
+
+    #[test]
+    fn missing() {
+        let sample = Sample::empty();
+        insta::assert_snapshot!(every_command(&sample, "games.db"), @"
+        pgndex: error: games.db: no such database; make one with `pgndex index`
+        ");
+        assert!(!sample.path("games.db").exists());
+    }
+
+    #[test]
+    fn not_a_database() {
+        let sample = Sample::empty();
+        fs::write(sample.path("games.pgn"), FAMOUS).expect("a file");
+        insta::assert_snapshot!(every_command(&sample, "games.pgn"), @"
+        pgndex: error: games.pgn: not an SQLite database; is this the right file?
+        ");
+        insta::assert_snapshot!(every_command(&sample, "."), @"
+        pgndex: error: .: not an SQLite database; is this the right file?
+        ");
+    }
+
+    #[test]
+    fn of_another_program_or_time() {
+        let sample = Sample::odd();
+        let change = |path: &Path, sql: &str| {
+            rusqlite::Connection::open(path).and_then(|db| db.execute_batch(sql)).expect("a change");
+        };
+        change(&sample.path("other.db"), "CREATE TABLE t (x)");
+        insta::assert_snapshot!(every_command(&sample, "other.db"), @"
+        pgndex: error: other.db: a database, but not one of pgndex; name another file
+        ");
+        fs::File::create(sample.path("empty.db")).and_then(|mut file| file.write_all(b"")).expect("a file");
+        insta::assert_snapshot!(every_command(&sample, "empty.db"), @"
+        pgndex: error: empty.db: a database, but not one of pgndex; name another file
+        ");
+        change(&sample.path("games.db"), "PRAGMA user_version = 99");
+        insta::assert_snapshot!(every_command(&sample, "games.db"), @"
+        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 1); update pgndex
+        ");
+    }
+}
+
+#[test]
+fn index_is_not_there_yet() {
+    insta::assert_snapshot!(Sample::empty().failure(&["index", "games.db", "games.pgn"]), @"
+    pgndex: error: `pgndex index` is not wired up yet
+    ");
+}
