@@ -3,7 +3,7 @@
 use super::header::Header;
 use super::problem::Kind;
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError};
-use crate::pgn::{FrameProblem, Reader, TagPair, Token, decode, looks_like_move};
+use crate::pgn::{FrameProblem, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
 use crate::store::row::{GameId, GameStatus, HeaderBatch, Ply, ProblemRow, SourceId, Text};
 
 /// The names of a game that have tables of their own.
@@ -244,6 +244,12 @@ impl<'a> ChunkParser<'a> {
                 },
                 Token::Result(result) => break Some(result),
                 Token::End => break None,
+                Token::Junk(word) if is_foreign_move(word) => {
+                    let ply = part.codes.len() - first;
+                    self.unplayable(word, SanError::Unreadable, &position, game, ply, part);
+                    status = GameStatus::Truncated;
+                    break self.skip_moves();
+                }
                 other => {
                     if self.oddity(other, game, part.codes.len() - first, part) {
                         status = GameStatus::Truncated;
@@ -280,7 +286,7 @@ impl<'a> ChunkParser<'a> {
         part: &mut Part,
     ) -> bool {
         let kind = match error {
-            SanError::Unreadable if !looks_like_move(token) => {
+            SanError::Unreadable if !looks_like_move(token) && !is_foreign_move(token) => {
                 return self.unknown_token(token, game, ply, part);
             }
             SanError::Unreadable => Kind::UnreadableMove,
