@@ -137,7 +137,7 @@ impl Table for Positions {
             ply: Ply(row.ply),
             key: PositionKey::from_i64(row.key),
             halfmove_clock: row.halfmove_clock,
-            move_code: row.move_code.map(MoveCode),
+            move_code: row.move_code.map(MoveCode::from_stored),
             fen: row.fen.as_bytes(),
         }
     }
