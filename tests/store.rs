@@ -161,8 +161,13 @@ fn load(build: &Build, headers: &HeaderBatch, positions: &PositionBatch) {
     loader.append_positions(positions).expect("positions");
     loader.append_occurrences(&occurrences(positions)).expect("occurrences");
     let games = headers.games.len() as u64;
-    let totals =
-        SourceTotals { bytes: 190, digest: Some(SourceDigest([0xab; 32])), games, plies: 4, problems: 2 };
+    let totals = SourceTotals {
+        bytes: Some(190),
+        digest: Some(SourceDigest([0xab; 32])),
+        games,
+        plies: 4,
+        problems: 2,
+    };
     loader.finish_source(SourceId(1), &totals).expect("a source");
     let totals = ImportTotals {
         games,

@@ -18,7 +18,7 @@ pub enum Error {
     Store(#[from] store::Error),
     /// The pages of the database could not be written.
     #[error(transparent)]
-    Btree(#[from] BtreeError),
+    Btree(BtreeError),
     /// None of the sources can be read.
     #[error("nothing to index: {0}")]
     NoSource(String),
@@ -53,4 +53,15 @@ pub enum Error {
     /// Somebody asked to stop.
     #[error("stopped before the end; nothing was written")]
     Stopped,
+}
+
+impl From<BtreeError> for Error {
+    fn from(error: BtreeError) -> Self {
+        match error {
+            BtreeError::Io { path, source, .. } if store::Error::is_disk_full(&source) => {
+                Self::Store(store::Error::DiskFull { path, source: source.into() })
+            }
+            other => Self::Btree(other),
+        }
+    }
 }

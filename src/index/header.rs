@@ -161,7 +161,8 @@ fn date(value: &str) -> Result<Option<Cow<'_, str>>, &'static str> {
     let day = fields.next().unwrap_or("??");
     let digits = |text: &str, most: u32| {
         let number = text.parse::<u32>().ok().filter(|number| (1..=most).contains(number));
-        text.chars().all(|letter| letter == '?') || (number.is_some() && text.len() <= 2)
+        text.bytes().all(|letter| letter == b'?')
+            || (number.is_some() && text.len() <= 2 && text.bytes().all(|letter| letter.is_ascii_digit()))
     };
     let years = year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?');
     if fields.next().is_some() || !years || !digits(month, 12) || !digits(day, 31) {
@@ -197,7 +198,9 @@ mod tests {
         for text in ["????.??.??", "", "?", "-"] {
             assert_eq!(read(text), Ok(None), "{text}");
         }
-        for text in ["yesterday", "1992.13.01", "1992.01.32", "92.1.1", "1992.01.01.01", "01.02.1992"] {
+        for text in
+            ["yesterday", "1992.13.01", "1992.01.32", "92.1.1", "1992.+1.01", "1992.01.01.01", "01.02.1992"]
+        {
             assert!(read(text).is_err(), "{text}");
         }
     }

@@ -3,7 +3,7 @@
 use super::header::Header;
 use super::problem::Kind;
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError};
-use crate::pgn::{FrameProblem, Reader, TagPair, Token, decode, looks_like_move};
+use crate::pgn::{FrameProblem, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
 use crate::store::row::{GameId, GameStatus, HeaderBatch, Ply, ProblemRow, SourceId, Text};
 
 /// The names of a game that have tables of their own.
@@ -80,10 +80,15 @@ pub(super) struct ChunkParser<'a> {
     tags: Vec<TagPair<'a>>,
     frame: Vec<FrameProblem>,
     lines: LineCounter,
+    /// How many warnings of the present game are still told.
+    warnings_left: u32,
     start: &'a Position,
 }
 
-/// Counts line ends up to an offset, going on from where it last was.
+/// The most warnings told of one game: garbage must not fill the database.
+const MOST_WARNINGS: u32 = 100;
+
+/// Counts line ends up to an offset, going on from where it last was, or back.
 #[derive(Default)]
 struct LineCounter {
     offset: usize,
@@ -92,10 +97,12 @@ struct LineCounter {
 
 impl LineCounter {
     fn at(&mut self, text: &[u8], offset: usize) -> u64 {
+        let count = |range| memchr::memchr_iter(b'\n', &text[range]).count() as u64;
         if offset < self.offset {
-            *self = Self::default();
+            self.lines -= count(offset..self.offset);
+        } else {
+            self.lines += count(self.offset..offset);
         }
-        self.lines += memchr::memchr_iter(b'\n', &text[self.offset..offset]).count() as u64;
         self.offset = offset;
         self.lines
     }
@@ -118,6 +125,7 @@ impl<'a> ChunkParser<'a> {
             tags: Vec::new(),
             frame: Vec::new(),
             lines: LineCounter::default(),
+            warnings_left: MOST_WARNINGS,
             start,
         }
     }
@@ -137,6 +145,7 @@ impl<'a> ChunkParser<'a> {
         part.clear();
         while !part.is_full() {
             self.frame.clear();
+            self.warnings_left = MOST_WARNINGS;
             let found = self.reader.next_game(&mut self.tags, &mut self.frame);
             for index in 0..self.frame.len() {
                 self.frame_problem(self.frame[index], found, part);
@@ -183,13 +192,13 @@ impl<'a> ChunkParser<'a> {
     }
 
     /// The start position that the tags tell; a set-up is added to the part's.
-    fn start_position(&self, header: &mut Header, game: GameId, part: &mut Part) -> Start {
+    fn start_position(&mut self, header: &mut Header, game: GameId, part: &mut Part) -> Start {
         if let Some(variant) = header.row.variant {
             let name = variant.of(&part.headers.text).to_owned();
             if !is_known_variant(&name) {
                 let message =
                     format!("variant \"{name}\" is not supported: moves are skipped, tags are kept");
-                self.problem_at_start(part, Kind::UnsupportedVariant, game, &name, &message);
+                self.problem_at_tag("Variant", part, Kind::UnsupportedVariant, game, &name, &message);
                 return Start::Nowhere;
             }
         }
@@ -204,7 +213,7 @@ impl<'a> ChunkParser<'a> {
             }
             Err(error) => {
                 let message = format!("start position: {error}; moves are skipped, tags are kept");
-                self.problem_at_start(part, Kind::InvalidFen, game, &fen, &message);
+                self.problem_at_tag("FEN", part, Kind::InvalidFen, game, &fen, &message);
                 let name = part.headers.push_text("FEN");
                 let value = part.headers.push_text(&fen);
                 let at =
@@ -235,6 +244,12 @@ impl<'a> ChunkParser<'a> {
                 },
                 Token::Result(result) => break Some(result),
                 Token::End => break None,
+                Token::Junk(word) if is_foreign_move(word) => {
+                    let ply = part.codes.len() - first;
+                    self.unplayable(word, SanError::Unreadable, &position, game, ply, part);
+                    status = GameStatus::Truncated;
+                    break self.skip_moves();
+                }
                 other => {
                     if self.oddity(other, game, part.codes.len() - first, part) {
                         status = GameStatus::Truncated;
@@ -271,7 +286,7 @@ impl<'a> ChunkParser<'a> {
         part: &mut Part,
     ) -> bool {
         let kind = match error {
-            SanError::Unreadable if !looks_like_move(token) => {
+            SanError::Unreadable if !looks_like_move(token) && !is_foreign_move(token) => {
                 return self.unknown_token(token, game, ply, part);
             }
             SanError::Unreadable => Kind::UnreadableMove,
@@ -290,7 +305,7 @@ impl<'a> ChunkParser<'a> {
     /// Reports a token that is neither a move nor a result. Gives back whether moves may be lost with it.
     #[cold]
     fn oddity(&mut self, token: Token<'_>, game: GameId, ply: usize, part: &mut Part) -> bool {
-        let offset = self.reader.offset();
+        let offset = self.reader.token_start();
         let (kind, message) = match token {
             Token::Junk(word) => return self.unknown_token(word, game, ply, part),
             Token::UnclosedComment => (
@@ -334,16 +349,9 @@ impl<'a> ChunkParser<'a> {
             Some(token) if tag.is_some_and(|tag| tag != token) => {
                 let tag = tag.unwrap_or_default().as_str();
                 let message = format!("the tag says {tag}, the moves end in {}", token.as_str());
-                let at = end - token.as_str().len().min(end);
-                self.problem(
-                    part,
-                    Kind::ResultMismatch,
-                    at,
-                    Some(game),
-                    None,
-                    Some(token.as_str()),
-                    &message,
-                );
+                let at = self.reader.token_start();
+                let shown = decode(&self.text[at..self.reader.offset()]);
+                self.problem(part, Kind::ResultMismatch, at, Some(game), None, Some(&shown), &message);
             }
             _ => {}
         }
@@ -367,10 +375,19 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    fn problem_at_start(&self, part: &mut Part, kind: Kind, game: GameId, token: &str, message: &str) {
-        let offset = self.reader.game_start();
-        let line = LineCounter::default().at(self.text, offset);
-        self.push_problem(part, kind, (offset, line), Some(game), None, Some(token), message);
+    /// Reports a tag on which the game's start depends.
+    fn problem_at_tag(
+        &mut self,
+        tag: &str,
+        part: &mut Part,
+        kind: Kind,
+        game: GameId,
+        token: &str,
+        message: &str,
+    ) {
+        let last = self.tags.iter().rfind(|pair| pair.name.eq_ignore_ascii_case(tag.as_bytes()));
+        let offset = last.map_or(self.reader.game_start(), |pair| pair.offset);
+        self.problem(part, kind, offset, Some(game), None, Some(token), message);
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -384,24 +401,19 @@ impl<'a> ChunkParser<'a> {
         token: Option<&str>,
         message: &str,
     ) {
+        use crate::store::row::Severity;
+        let mut message = shorten(message);
+        if kind.severity() == Severity::Warning {
+            let Some(left) = self.warnings_left.checked_sub(1) else { return };
+            self.warnings_left = left;
+            if left == 0 {
+                message.to_mut().push_str("; further warnings on this game are not told");
+            }
+        }
         let line = self.lines.at(self.text, offset);
-        self.push_problem(part, kind, (offset, line), game, ply, token, message);
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn push_problem(
-        &self,
-        part: &mut Part,
-        kind: Kind,
-        (offset, line): (usize, u64),
-        game: Option<GameId>,
-        ply: Option<usize>,
-        token: Option<&str>,
-        message: &str,
-    ) {
         *(match kind.severity() {
-            crate::store::row::Severity::Error => &mut part.errors,
-            crate::store::row::Severity::Warning => &mut part.warnings,
+            Severity::Error => &mut part.errors,
+            Severity::Warning => &mut part.warnings,
         }) += 1;
         let row = ProblemRow {
             source: self.source,
@@ -413,7 +425,7 @@ impl<'a> ChunkParser<'a> {
             token: token.map(|token| part.headers.push_text(&shorten(token))),
             kind: kind.as_str(),
             severity: kind.severity(),
-            message: part.headers.push_text(&shorten(message)),
+            message: part.headers.push_text(&message),
         };
         part.headers.problems.push(row);
     }

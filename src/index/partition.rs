@@ -22,7 +22,7 @@ pub(super) struct Partitions {
     memory: u64,
     used: AtomicU64,
     directory: PathBuf,
-    spill: Mutex<Option<File>>,
+    spill: File,
     spilled: AtomicU64,
 }
 
@@ -41,20 +41,19 @@ struct Extent {
 
 impl Partitions {
     /// Partitions for about `expected` records of which those beyond `memory` bytes go to a file in `directory`.
-    pub(super) fn new(expected: u64, memory: u64, directory: PathBuf) -> Self {
+    ///
+    /// Whether or not it will be needed, the file is made now: that it cannot be made must not be found out after hours.
+    pub(super) fn new(expected: u64, memory: u64, directory: PathBuf) -> Result<Self> {
         // Small enough to be sorted in the processor's cache, and not too many to be written to side by side.
         const RECORDS: u64 = 1 << 17;
         let bits = (expected / RECORDS).max(1).next_power_of_two().ilog2().clamp(1, 10);
         let partitions = (0..1 << bits).map(|_| Mutex::default()).collect();
-        Self {
-            bits,
-            partitions,
-            memory,
-            used: AtomicU64::new(0),
-            directory,
-            spill: Mutex::new(None),
-            spilled: AtomicU64::new(0),
-        }
+        let spill = match tempfile::tempfile_in(&directory) {
+            Ok(file) => file,
+            Err(source) => return Err(Error::Spill { directory, source }),
+        };
+        let (used, spilled) = (AtomicU64::new(0), AtomicU64::new(0));
+        Ok(Self { bits, partitions, memory, used, directory, spill, spilled })
     }
 
     /// How many there are; the keys of each are less than those of the next.
@@ -94,18 +93,8 @@ impl Partitions {
     fn write(&self, block: &[Occurrence]) -> Result<Extent> {
         let bytes: Vec<u8> = block.iter().flat_map(|record| record.sort_key().to_ne_bytes()).collect();
         let offset = self.spilled.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        let file = self.spill_file()?;
-        write_at(&file, &bytes, offset).map_err(|source| self.failed(source))?;
+        write_at(&self.spill, &bytes, offset).map_err(|source| self.failed(source))?;
         Ok(Extent { offset, records: block.len() })
-    }
-
-    fn spill_file(&self) -> Result<File> {
-        let mut spill = self.spill.lock().unwrap_or_else(PoisonError::into_inner);
-        if spill.is_none() {
-            *spill = Some(tempfile::tempfile_in(&self.directory).map_err(|source| self.failed(source))?);
-        }
-        let file = spill.as_ref().expect("just made");
-        file.try_clone().map_err(|source| self.failed(source))
     }
 
     fn failed(&self, source: io::Error) -> Error {
@@ -178,11 +167,10 @@ impl Partitions {
         if partition.extents.is_empty() {
             return Ok(());
         }
-        let file = self.spill_file()?;
         let (mut bytes, mut block) = (Vec::new(), Vec::new());
         for extent in &partition.extents {
             bytes.resize(extent.records * RECORD, 0);
-            read_at(&file, &mut bytes, extent.offset).map_err(|source| self.failed(source))?;
+            read_at(&self.spill, &mut bytes, extent.offset).map_err(|source| self.failed(source))?;
             block.clear();
             block.extend(
                 bytes
@@ -259,7 +247,7 @@ mod tests {
             expected in 1..1_000_000u64,
         ) {
             let directory = tempfile::tempdir().unwrap();
-            let partitions = Partitions::new(expected, memory, directory.path().to_owned());
+            let partitions = Partitions::new(expected, memory, directory.path().to_owned()).unwrap();
             let records: Vec<Occurrence> = (1..)
                 .zip(&keys)
                 .map(|(game, &key)| Occurrence::new(PositionKey(key), GameId(game), Ply(game % 7)))

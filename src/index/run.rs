@@ -82,14 +82,20 @@ fn summary_with_copy(mut summary: Summary, copy: Duration) -> Summary {
 
 /// Fails if there is nothing that can be read.
 fn check_sources(sources: &Sources) -> Result<()> {
-    if sources.files.iter().any(std::result::Result::is_ok) {
-        return Ok(());
+    let mut reason = None;
+    for file in &sources.files {
+        let message = match file {
+            Ok(file) => match Mapped::open(&file.path) {
+                Ok(_) => return Ok(()),
+                Err(error) => error.full_message(),
+            },
+            Err(error) => error.full_message(),
+        };
+        reason.get_or_insert(message);
     }
-    let reason = sources.files.iter().find_map(|file| file.as_ref().err());
-    Err(Error::NoSource(reason.map_or_else(
-        || "no PGN file was given or found; directories are searched for files ending in .pgn".to_owned(),
-        source::Error::full_message,
-    )))
+    Err(Error::NoSource(reason.unwrap_or_else(|| {
+        "no PGN file was given or found; directories are searched for files ending in .pgn".to_owned()
+    })))
 }
 
 /// Where temporary files go.
@@ -150,7 +156,7 @@ impl<'r> Run<'r> {
             .build()
             .map_err(Error::Threads)?;
         // A ply takes 7 bytes or more of PGN text.
-        let partitions = Partitions::new(sources.bytes() / 7, options.memory / 4 * 3, directory);
+        let partitions = Partitions::new(sources.bytes() / 7, options.memory / 4 * 3, directory)?;
         Ok(Self { sources, options, progress, started, pool, partitions })
     }
 
@@ -236,11 +242,11 @@ impl<'r> Run<'r> {
         digests: &[Option<SourceDigest>],
     ) -> Result<()> {
         for (((id, file), count), &digest) in (1..).zip(&self.sources.files).zip(counts).zip(digests) {
-            let Ok(file) = file else { continue };
+            let bytes = file.as_ref().ok().filter(|_| digest.is_some()).map(|file| file.bytes);
             loader.finish_source(
                 SourceId(id),
                 &SourceTotals {
-                    bytes: file.bytes,
+                    bytes,
                     digest,
                     games: count.games,
                     plies: count.plies,
@@ -269,7 +275,7 @@ impl<'r> Run<'r> {
         let outlet = Outlet { loads, empty_headers, empty_positions };
         let mut tally = Tally::default();
         let digests = std::thread::scope(|scope| {
-            let digests = scope.spawn(|| self.digests());
+            let digests = scope.spawn(|| self.digests(&shared));
             let workers = scope.spawn(|| {
                 let outlet = outlet;
                 let results = self.pool.broadcast(|_| shared.work(&outlet, pages));
@@ -313,13 +319,13 @@ impl<'r> Run<'r> {
     }
 
     /// The digests of all sources that can be read.
-    fn digests(&self) -> Vec<Option<SourceDigest>> {
+    fn digests(&self, shared: &Shared<'_>) -> Vec<Option<SourceDigest>> {
         const BLOCK: usize = 1 << 20;
         let digest = |path: &Path| {
             let map = Mapped::open(path).ok()?;
             let mut hasher = blake3::Hasher::new();
             for (index, block) in map.bytes().chunks(BLOCK).enumerate() {
-                if self.progress.is_stopped() {
+                if self.progress.is_stopped() || shared.turn.is_stopped() {
                     return None;
                 }
                 hasher.update(block);

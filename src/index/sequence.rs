@@ -43,6 +43,11 @@ impl Turnstile {
         self.changed.notify_all();
     }
 
+    /// Whether everybody is turned away.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.lock().stopped
+    }
+
     /// Turns everybody away.
     pub(super) fn stop(&self) {
         self.lock().stopped = true;

@@ -92,6 +92,7 @@ static IN_WORD: [bool; 256] = {
 pub struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
+    odd: usize,
 }
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -100,13 +101,19 @@ impl<'a> Lexer<'a> {
     /// A lexer for `text` from byte `at` on. The text before is looked at only to tell whether a line begins.
     #[must_use]
     pub const fn new(text: &'a [u8], at: usize) -> Self {
-        Self { text, at }
+        Self { text, at, odd: at }
     }
 
     /// The offset of the next byte to be read.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.at
+    }
+
+    /// Where the last token that was no [`Move`](Token::Move) began: a result, junk, or something that is not closed or not opened.
+    #[must_use]
+    pub const fn token_start(&self) -> usize {
+        self.odd
     }
 
     /// The next token.
@@ -160,6 +167,7 @@ impl<'a> Lexer<'a> {
 
     #[inline(never)]
     fn rare(&mut self, byte: u8) -> Option<Token<'a>> {
+        self.odd = self.at;
         match CLASSES[usize::from(byte)] {
             Class::Semicolon => self.skip_line(),
             Class::Dollar => {
@@ -182,15 +190,23 @@ impl<'a> Lexer<'a> {
                 return Some(Token::Result(GameResult::Unknown));
             }
             Class::Bracket => self.at += 1,
-            Class::Dash if self.text[self.at..].starts_with(b"--") => {
-                self.at += 2;
-                return Some(Token::Move(b"--"));
-            }
-            Class::Dash => self.at += 1,
+            Class::Dash => return self.dashes(),
             Class::High => return self.high(),
             _ => return Some(Token::Junk(self.word())),
         }
         None
+    }
+
+    /// One dash means nothing, two are a null move, more are a line drawn in some text.
+    fn dashes(&mut self) -> Option<Token<'a>> {
+        let rest = &self.text[self.at..];
+        let dashes = &rest[..rest.iter().take_while(|&&byte| byte == b'-').count()];
+        self.at += dashes.len();
+        match dashes.len() {
+            1 => None,
+            2 => Some(Token::Move(dashes)),
+            _ => Some(Token::Junk(dashes)),
+        }
     }
 
     /// A word that begins with a byte above 127: a figurine move, a sign, a result with a half sign, or junk.
@@ -224,6 +240,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn unclosed(&mut self, token: Token<'a>) -> Token<'a> {
+        self.odd = self.at;
         self.at = self.text.len();
         token
     }
@@ -277,6 +294,7 @@ impl<'a> Lexer<'a> {
 
     #[inline(never)]
     fn number_word(&mut self, start: usize, end: usize) -> Option<Token<'a>> {
+        self.odd = start;
         let word = self.wide_word();
         if let Some(result) = GameResult::parse(word) {
             return Some(Token::Result(result));
@@ -334,6 +352,21 @@ pub fn looks_like_move(word: &[u8]) -> bool {
     let names_square = word.windows(2).any(|pair| matches!(pair, [b'a'..=b'h', b'1'..=b'8']));
     let letters = |byte: &u8| matches!(byte, b'a'..=b'h' | b'1'..=b'8' | b'x' | b'-' | b'=' | b'+' | b'#' | b'K' | b'Q' | b'R' | b'B' | b'N' | b'P' | b'O' | b'0');
     names_square || (word.len() > 1 && !is_remark(word) && word.iter().all(letters))
+}
+
+/// Whether a word that the lexer takes for junk has the form of a piece's move with a letter of another language, such as
+/// `Sf3`, `Txd1+` or `Крe2`. To pass over it would be to play the rest of the game from a wrong position.
+#[must_use]
+pub fn is_foreign_move(word: &[u8]) -> bool {
+    let (letters, rest) = match word {
+        [letter, rest @ ..] if letter.is_ascii_alphabetic() => (&word[..1], rest),
+        _ => word.split_at(word.iter().take_while(|byte| !byte.is_ascii()).count()),
+    };
+    let alphabetic = match std::str::from_utf8(letters) {
+        Ok(letters) => letters.chars().all(char::is_alphabetic),
+        Err(_) => letters.iter().all(|&byte| byte >= 0xc0), // a letter in most 8-bit character sets
+    };
+    !letters.is_empty() && alphabetic && crate::board::Position::is_san(&[b"N", rest].concat())
 }
 
 /// En-passant remarks that stand apart from their move.
@@ -420,6 +453,23 @@ mod tests {
         );
         assert_eq!(tokens("10000. e4"), ["e4"]);
         assert_eq!(tokens("e8(Q) exd6e.p. e8/Q+ exd6 e.p."), ["e8(Q)", "exd6e.p.", "e8/Q+", "exd6", "e.p."]);
+    }
+
+    #[test]
+    fn lines_of_dashes_are_no_null_moves() {
+        assert_eq!(tokens("1. e4 -- 2. d4 - d5"), ["e4", "--", "d4", "d5"]);
+        assert_eq!(tokens("--- ----- x"), ["junk:---", "junk:-----", "junk:x"]);
+    }
+
+    #[test]
+    fn moves_in_other_languages_are_told_from_remarks() {
+        for word in ["Sf3", "Lb5+", "Txd1", "T1e1", "Se2xd4", "Cf6", "Крe2", "Кf3"] {
+            assert!(is_foreign_move(word.as_bytes()), "{word}");
+        }
+        assert!(is_foreign_move(b"\xcaf3"));
+        for word in ["still", "S", "Sf", "me", "Table4x", "\"e4", "%clk", "été", "", "see9", "Schach", "€e4"] {
+            assert!(!is_foreign_move(word.as_bytes()), "{word}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod reader;
 mod split;
 mod tags;
 
-pub use lex::{Lexer, Token, looks_like_move};
+pub use lex::{Lexer, Token, is_foreign_move, looks_like_move};
 pub use reader::{FrameProblem, Reader};
 pub use split::{chunks, next_boundary, starts_tag_pair};
 pub use tags::{TagPair, decode};

@@ -1,6 +1,6 @@
 //! Text to games, one after the other.
 
-use super::lex::{Lexer, Token, skip_blanks};
+use super::lex::{Lexer, Token, is_foreign_move, skip_blanks};
 use super::split::next_boundary;
 use super::tags::{TagPair, read_tag};
 
@@ -51,6 +51,12 @@ impl<'a> Reader<'a> {
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.lexer.offset()
+    }
+
+    /// Where the last token that was no move began, in bytes.
+    #[must_use]
+    pub const fn token_start(&self) -> usize {
+        self.lexer.token_start()
     }
 
     /// Goes to the next game and puts its tag pairs into `tags`, emptied first, in the order of the text.
@@ -114,7 +120,7 @@ impl<'a> Reader<'a> {
         loop {
             let before = self.lexer.clone();
             match self.lexer.next_token() {
-                Token::Move(word) if crate::board::Position::is_san(word) => {
+                Token::Move(word) | Token::Junk(word) if begins_untagged_game(word) => {
                     if outside {
                         problems.push(FrameProblem::Outside { offset });
                     }
@@ -150,6 +156,13 @@ impl<'a> Reader<'a> {
         }
         token
     }
+}
+
+/// Whether a word outside any game is the first move of one. Castling and null moves, which prose and its dashes may look like,
+/// are not played from the start position.
+fn begins_untagged_game(word: &[u8]) -> bool {
+    let is_move = crate::board::Position::is_san(word) || is_foreign_move(word);
+    is_move && !matches!(word[0], b'-' | b'0' | b'O' | b'o' | b'Z' | b'@')
 }
 
 /// Whether a tag pair begins another game right after the tags of one without moves: an `Event` tag after a blank line where
@@ -213,6 +226,13 @@ mod tests {
     fn an_unclosed_comment_does_not_swallow_the_next_game() {
         assert_eq!(shape("[Event \"a\"]\n\n1. e4 {open\n\n[Event \"b\"]\n\n1. d4 *\n"), [(1, 1), (1, 1)]);
         assert_eq!(shape("[Event \"a\"]\n\n1. e4 {\n[Event \"in\"]\n} e5 *\n"), [(1, 2)]);
+    }
+
+    #[test]
+    fn lines_drawn_between_games_make_no_game() {
+        let text = "[Event \"a\"]\n\n1. e4 *\n\n----- forwarded message -----\n\n[Event \"b\"]\n\n1. d4 *\n";
+        assert_eq!(shape(text), [(1, 1), (1, 1)]);
+        assert_eq!(shape("-- 0000 O-O 00 *\n\n1. e4 *\n"), [(0, 1)]);
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Build {
         check_target(lock.target(), options.overwrite)?;
         let temporary = Temporary(lock.temporary(""));
         let create = OpenOptions::new().write(true).create_new(true).open(&temporary.0);
-        create.map_err(|source| Error::Directory { path: directory_of(lock.target()).to_owned(), source })?;
+        create.map_err(|source| Error::directory(directory_of(lock.target()), source))?;
         let mut build = Self { connection: None, temporary, options, lock };
         build.reopen()?;
         if let Some(connection) = &mut build.connection {
@@ -179,7 +179,9 @@ impl Build {
             .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
             .and_then(|mut query| query.query_map([], |row| row.get(0))?.collect())
             .map_err(failed)?;
-        main.execute("ATTACH ?1 AS scratch", [temporary.0.to_string_lossy()]).map_err(failed)?;
+        // As bytes: a path need not be UTF-8.
+        let path = temporary.0.as_os_str().as_encoded_bytes();
+        main.execute("ATTACH ?1 AS scratch", [path]).map_err(failed)?;
         let copy = |table: &String| {
             let empty = "SELECT NOT EXISTS (SELECT 1 FROM scratch.";
             if main.query_row(&format!("{empty}{table})"), [], |row| row.get(0))? {

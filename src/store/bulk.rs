@@ -58,9 +58,9 @@ impl SourceDigest {
 /// What is written about a source when all of it is indexed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SourceTotals {
-    /// Size of its PGN text, decompressed.
-    pub bytes: u64,
-    /// Digest of these bytes.
+    /// Size of its PGN text, decompressed, in bytes; `None` if it could not be read.
+    pub bytes: Option<u64>,
+    /// Digest of these bytes; `None` if they were not indexed.
     pub digest: Option<SourceDigest>,
     /// Games added from it.
     pub games: u64,
@@ -211,11 +211,11 @@ impl<'c> BulkLoader<'c> {
     pub fn finish_source(&mut self, id: SourceId, totals: &SourceTotals) -> Result<()> {
         self.execute(
             "write table source",
-            "UPDATE source SET indexed_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now'),
+            "UPDATE source SET indexed_at = CASE WHEN ?3 NOTNULL THEN strftime('%Y-%m-%dT%H:%M:%SZ', 'now') END,
              bytes = ?2, digest = ?3, games = ?4, plies = ?5, problems = ?6 WHERE source_id = ?1",
             params![
                 id.0,
-                totals.bytes.cast_signed(),
+                totals.bytes.map(u64::cast_signed),
                 totals.digest.map(SourceDigest::to_hex),
                 totals.games.cast_signed(),
                 totals.plies.cast_signed(),

@@ -214,11 +214,26 @@ impl Error {
     /// Sorts an error of the system into the cases that a user can act on.
     pub(crate) fn io(path: &Path, action: &'static str, source: io::Error) -> Self {
         let path = path.to_owned();
-        match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                Self::DiskFull { path, source: source.into() }
-            }
-            _ => Self::Io { path, action, source },
+        if Self::is_disk_full(&source) {
+            Self::DiskFull { path, source: source.into() }
+        } else {
+            Self::Io { path, action, source }
         }
+    }
+
+    /// The error for a directory that no file can be made in.
+    pub(crate) fn directory(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        if Self::is_disk_full(&source) {
+            Self::DiskFull { path, source: source.into() }
+        } else {
+            Self::Directory { path, source }
+        }
+    }
+
+    /// Whether the system says that there is no room.
+    pub(crate) fn is_disk_full(error: &io::Error) -> bool {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
     }
 }

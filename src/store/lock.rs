@@ -55,7 +55,7 @@ impl WriterLock {
     fn clear_remains(&self) -> Result<()> {
         let prefix = side_name(self.target.file_name().unwrap_or_default(), "");
         let directory = directory_of(&self.target);
-        let failed = |source| Error::Directory { path: directory.to_owned(), source };
+        let failed = |source| Error::directory(directory, source);
         for entry in fs::read_dir(directory).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
@@ -107,7 +107,7 @@ fn beside(target: &Path, name: &OsStr) -> PathBuf {
 }
 
 fn lock(target: &Path, lock_path: &Path) -> Result<File> {
-    let failed = |source| Error::Directory { path: directory_of(target).to_owned(), source };
+    let failed = |source| Error::directory(directory_of(target), source);
     loop {
         let mut file = OpenOptions::new()
             .read(true)
@@ -129,8 +129,14 @@ fn lock(target: &Path, lock_path: &Path) -> Result<File> {
         }
         if is_still_at(&file, lock_path).map_err(failed)? {
             let written = file.rewind().and_then(|()| file.set_len(0));
-            written.and_then(|()| writeln!(file, "{}", std::process::id())).map_err(failed)?;
-            return Ok(file);
+            let written = written.and_then(|()| writeln!(file, "{}", std::process::id()));
+            return match written {
+                Ok(()) => Ok(file),
+                Err(error) => {
+                    let _ = fs::remove_file(lock_path); // A full disk, most likely.
+                    Err(failed(error))
+                }
+            };
         }
         // The process before removed the file between our opening and locking it.
     }

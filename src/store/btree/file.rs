@@ -143,11 +143,15 @@ impl PageFile {
     pub fn write_pages(&self, first: PageNumber, pages: &[u8]) -> Result<(), BtreeError> {
         debug_assert_eq!(pages.len() % self.page_size.bytes(), 0);
         let offset = self.offset(first);
-        let file = match &self.direct {
-            Some(direct) if suits_direct_write(pages, offset) => direct,
-            _ => &self.file,
-        };
-        write_all_at(file, pages, offset).map_err(|error| self.io_error("write pages of", error))
+        let failed = |error| self.io_error("write pages of", error);
+        if let Some(direct) = self.direct.as_ref().filter(|_| suits_direct_write(pages, offset)) {
+            match write_all_at(direct, pages, offset) {
+                // The file system asks for another alignment, or took only part of the pages, up to some limit: told below.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+                result => return result.map_err(failed),
+            }
+        }
+        write_all_at(&self.file, pages, offset).map_err(failed)
     }
 
     /// Writes whole pages wherever there is room, and tells `place` where.
