@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr2};
 
-use super::split::{is_blank, starts_tag_pair};
+use super::split::{BOM, is_blank, starts_tag_pair};
 use crate::board::GameResult;
 
 /// What stands in movetext, as far as the main line goes: move numbers, comments, NAGs, annotation signs and variations are
@@ -94,8 +94,6 @@ pub struct Lexer<'a> {
     at: usize,
     odd: usize,
 }
-
-const BOM: &[u8] = b"\xef\xbb\xbf";
 
 impl<'a> Lexer<'a> {
     /// A lexer for `text` from byte `at` on. The text before is looked at only to tell whether a line begins.
@@ -220,7 +218,7 @@ impl<'a> Lexer<'a> {
                 self.at += BOM.len();
                 starts_tag_pair(&self.text[self.at..]).then_some(Token::TagPair)
             }
-            [0xe2, 0x80, ..] | [0xe2, 0x86..=0xaf, _, ..] => self.pass(3),
+            [0xe2, 0x80 | 0x81 | 0x86..=0xaf, _, ..] => self.pass(3),
             [0xc2, 0xb1, ..] => self.pass(2),
             _ => {
                 let word = self.wide_word();
