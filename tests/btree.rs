@@ -129,9 +129,9 @@ fn read_position(row: &rusqlite::Row<'_>) -> rusqlite::Result<Position> {
 impl Table for Positions {
     const NAME: &'static str = "game_position";
     type Row = Position;
-    type Record<'r> = PositionRecord<'r>;
+    type Record<'r> = PositionRecord<&'r [u8]>;
 
-    fn record(row: &Position) -> PositionRecord<'_> {
+    fn record(row: &Position) -> PositionRecord<&[u8]> {
         PositionRecord {
             game: GameId(row.game),
             ply: Ply(row.ply),

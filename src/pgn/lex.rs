@@ -465,7 +465,8 @@ mod tests {
             assert!(is_foreign_move(word.as_bytes()), "{word}");
         }
         assert!(is_foreign_move(b"\xcaf3"));
-        for word in ["still", "S", "Sf", "me", "Table4x", "\"e4", "%clk", "été", "", "see9", "Schach", "€e4"] {
+        for word in ["still", "S", "Sf", "me", "Table4x", "\"e4", "%clk", "été", "", "see9", "Schach", "€e4"]
+        {
             assert!(!is_foreign_move(word.as_bytes()), "{word}");
         }
     }
