@@ -219,7 +219,7 @@ mod game_position {
                 .prepare("INSERT INTO game_position VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
                 .expect("a statement");
             for row in &batch.rows {
-                let move_code = row.move_code.map(|code| code.0);
+                let move_code = row.move_code.map(MoveCode::bits);
                 let fen = row.fen.of(&batch.text);
                 let values =
                     params![row.game.0, row.ply.0, row.key.as_i64(), row.halfmove_clock, move_code, fen];

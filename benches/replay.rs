@@ -96,7 +96,7 @@ fn replay_with_key_and_fen(bencher: Bencher, corpus: &Corpus) {
             |(position, fen, buffer, keys), san| {
                 let code = position.play_san(san).expect("a legal move");
                 fen.update(position, code);
-                black_box(fen.write(position, buffer));
+                black_box(fen.write_at_end(position, buffer));
                 *keys ^= position.key().0;
             },
         );

@@ -129,15 +129,15 @@ fn read_position(row: &rusqlite::Row<'_>) -> rusqlite::Result<Position> {
 impl Table for Positions {
     const NAME: &'static str = "game_position";
     type Row = Position;
-    type Record<'r> = PositionRecord<'r>;
+    type Record<'r> = PositionRecord<&'r [u8]>;
 
-    fn record(row: &Position) -> PositionRecord<'_> {
+    fn record(row: &Position) -> PositionRecord<&[u8]> {
         PositionRecord {
             game: GameId(row.game),
             ply: Ply(row.ply),
             key: PositionKey::from_i64(row.key),
             halfmove_clock: row.halfmove_clock,
-            move_code: row.move_code.map(MoveCode),
+            move_code: row.move_code.map(MoveCode::from_stored),
             fen: row.fen.as_bytes(),
         }
     }

@@ -175,15 +175,14 @@ mod help {
 
     #[test]
     fn of_index() {
-        insta::assert_snapshot!(help(&["index", "--help"]), @"
+        insta::assert_snapshot!(help(&["index", "--help"]), @r#"
         Index PGN files into a database
 
         Usage: pgndex index [OPTIONS] <DB> <PGN>...
 
         Arguments:
           <DB>      Database to make
-          <PGN>...  PGN files (plain, .zst, .gz, .bz2 or .zip), directories, glob patterns, or '-' for
-                    standard input
+          <PGN>...  PGN files, or directories to be searched for files ending in .pgn
 
         Options:
               --overwrite       Replace the database if it exists
@@ -199,13 +198,14 @@ mod help {
           -h, --help            Print help
 
         Examples:
-          pgndex index games.db twic/                     all PGN files of a directory
-          pgndex index games.db lichess_2024-01.pgn.zst   compressed files are read as they are
-          zcat games.pgn.gz | pgndex index games.db -
+          pgndex index games.db openings.pgn endings.pgn   two files
+          pgndex index games.db twic/                      all .pgn files of a directory and those below it
+          pgndex index --overwrite games.db twic/          the same, replacing what is there
 
-        A game or a file that cannot be read is counted and reported, and the run goes on. What was found
-        wrong stands in the table `problem`; if a game lost something by it, the exit status is 3.
-        ");
+        Compressed files must be unpacked first. A game or a file that cannot be read is counted and
+        reported, and the run goes on. What was found wrong stands in the table `problem`; if a game lost
+        something by it, the exit status is 3.
+        "#);
     }
 
     #[test]
@@ -1087,11 +1087,4 @@ mod databases_that_cannot_be_opened {
         pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 1); update pgndex
         ");
     }
-}
-
-#[test]
-fn index_is_not_there_yet() {
-    insta::assert_snapshot!(Sample::empty().failure(&["index", "games.db", "games.pgn"]), @"
-    pgndex: error: `pgndex index` is not wired up yet
-    ");
 }

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pgndex::board::{MoveCode, PositionKey};
+use pgndex::board::{GameResult, MoveCode, PositionKey};
 use pgndex::store::row::{
-    GameId, GameResult, GameRow, GameStatus, HeaderBatch, NameId, Occurrence, Ply, PositionBatch,
-    PositionRow, ProblemRow, Severity, SourceId, TagRow, Text,
+    GameId, GameRow, GameStatus, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow,
+    ProblemRow, Severity, SourceId, TagRow, Text,
 };
 use pgndex::store::{
     Build, BuildOptions, BulkLoader, Database, Error, ImportTotals, LoadMode, NewImport, Page, SourceDigest,
@@ -65,7 +65,7 @@ fn position(
         ply: Ply(ply),
         key,
         halfmove_clock: clock,
-        move_code: code.map(MoveCode),
+        move_code: code.map(MoveCode::from_stored),
         fen: Text { start, len: u32::try_from(fen.len()).expect("a short text") },
     });
 }
@@ -169,8 +169,14 @@ fn load(build: &Build, headers: &HeaderBatch, positions: &PositionBatch) {
         problems: 2,
     };
     loader.finish_source(SourceId(1), &totals).expect("a source");
-    let totals =
-        ImportTotals { games, plies: 4, positions: 7, problems: 2, elapsed: Duration::from_millis(1500) };
+    let totals = ImportTotals {
+        games,
+        plies: 4,
+        positions: 7,
+        distinct_positions: 6,
+        problems: 2,
+        elapsed: Duration::from_millis(1500),
+    };
     loader.finish_import(&totals).expect("an import");
     loader.finish().expect("a commit");
 }
@@ -349,7 +355,7 @@ fn positions_are_found_and_not_confused() {
     let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");
     let found = |page| -> Vec<_> {
         let hits = database.games_with_position(START_KEY, START, page).expect("hits");
-        hits.iter().map(|hit| (hit.game.game.0, hit.ply.0, hit.next.map(|code| code.0))).collect()
+        hits.iter().map(|hit| (hit.game.game.0, hit.ply.0, hit.next.map(MoveCode::bits))).collect()
     };
     assert_eq!(found(Page::first(10)), [(1, 0, Some(0x0E14_3420)), (3, 0, None)]);
     assert_eq!(found(Page::first(1)), [(1, 0, Some(0x0E14_3420))]);
@@ -388,7 +394,7 @@ fn a_game_is_given_whole() {
     "#);
     assert_eq!(game.positions.len(), 2);
     assert_eq!((game.positions[0].key, game.positions[0].fen.as_str()), (START_KEY, START));
-    assert_eq!(game.positions[0].move_code, Some(MoveCode(0x0E14_3420)));
+    assert_eq!(game.positions[0].move_code, Some(MoveCode::from_stored(0x0E14_3420)));
     assert_eq!((game.positions[1].ply, game.positions[1].move_code), (Ply(1), None));
     let game = database.game(GameId(2)).expect("a game");
     assert_eq!((game.summary.status, game.summary.result), (GameStatus::Truncated, GameResult::Unknown));

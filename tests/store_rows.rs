@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pgndex::board::{MoveCode, PositionKey};
+use pgndex::board::{GameResult, MoveCode, PositionKey};
 use pgndex::store::row::{
-    GameId, GameResult, GameRow, GameStatus, HeaderBatch, NameId, Occurrence, Ply, PositionBatch,
-    PositionRow, ProblemRow, Severity, SourceId, TagRow,
+    GameId, GameRow, GameStatus, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow,
+    ProblemRow, Severity, SourceId, TagRow,
 };
 use pgndex::store::{Build, BuildOptions, BulkLoader, LoadMode, NewImport};
 use proptest::collection::btree_map;
@@ -213,7 +213,7 @@ fn add_position(
     let mut texts = HeaderBatch { text: std::mem::take(&mut batch.text), ..HeaderBatch::default() };
     let fen = texts.push_text(&position.fen);
     batch.text = texts.text;
-    let (key, move_code) = (PositionKey(position.key), position.code.map(MoveCode));
+    let (key, move_code) = (PositionKey(position.key), position.code.map(MoveCode::from_stored));
     batch.rows.push(PositionRow { game, ply, key, halfmove_clock: position.clock, move_code, fen });
     let fen = words(Some(&position.fen));
     expected.positions.push(vec![

@@ -308,9 +308,9 @@ impl Position {
     /// The canonical FEN: placement, side, castling, en passant.
     #[must_use]
     pub fn canonical_fen(&self) -> String {
-        let mut buffer = [0; MAX_CANONICAL_FEN];
-        let len = FenText::new(self).write(self, &mut buffer);
-        buffer[..len].iter().copied().map(char::from).collect()
+        let mut space = [0; MAX_CANONICAL_FEN];
+        let len = FenText::new(self).write_at_end(self, &mut space);
+        space[MAX_CANONICAL_FEN - len..].iter().copied().map(char::from).collect()
     }
 
     /// The FEN with all six fields; en passant only where a capture is legal.
@@ -331,6 +331,7 @@ pub struct FenText {
     /// A copy of the board in words: it is changed and read in words, as reading bytes as a word right after one of them was
     /// written makes the processor wait for all writes under way.
     rows: [u64; 8],
+    /// The text of each rank, at the end of its eight bytes.
     ranks: [[u8; 8]; 8],
     lens: [u8; 8],
 }
@@ -385,39 +386,44 @@ impl FenText {
         let frame = &FRAMES[usize::from(occupied_files(row))];
         let text = (0..8)
             .fold(frame.digits, |text, file| text | (row >> (8 * file) & 0xff) << (frame.shifts[file] & 63));
-        self.ranks[rank] = text.to_le_bytes();
+        // To the end of the word, as it is written: no rank has less than one letter.
+        self.ranks[rank] = (text << (8 * (8 - u32::from(frame.len)) & 63)).to_le_bytes();
         self.lens[rank] = frame.len;
     }
 
-    /// Writes the canonical FEN of `position`, whose placement this is, and gives back its length in bytes.
+    /// Writes the canonical FEN of `position`, whose placement this is, so that it ends where `space` ends, and gives back
+    /// its length in bytes. Of the bytes before the FEN some may be overwritten too.
+    ///
+    /// Right to left, as database pages are filled: each rank is one word whose unused bytes the next one covers.
     #[inline]
-    pub fn write(&self, position: &Position, buffer: &mut [u8; MAX_CANONICAL_FEN]) -> usize {
-        let mut end = 0;
-        for rank in (0..8).rev() {
-            buffer[end..end + 8].copy_from_slice(&self.ranks[rank]);
-            end += usize::from(self.lens[rank] & 15);
-            buffer[end] = b'/';
-            end += 1;
+    pub fn write_at_end(&self, position: &Position, space: &mut [u8; MAX_CANONICAL_FEN]) -> usize {
+        let mut end = MAX_CANONICAL_FEN;
+        match position.en_passant() {
+            None => {
+                space[end - 2..end].copy_from_slice(b" -");
+                end -= 2;
+            }
+            Some(square) => {
+                space[end - 3] = b' ';
+                space[end - 2..end].copy_from_slice(&square.name());
+                end -= 3;
+            }
         }
-        end -= 1;
         let state = if position.has_standard_castling() {
             STATES[usize::from(position.castling().0 & 15) * 2 + position.side() as usize]
         } else {
             state_text(position.side(), castling_field(position))
         };
-        buffer[end..end + 8].copy_from_slice(&state.bytes);
-        end += usize::from(state.len);
-        match position.en_passant() {
-            None => {
-                buffer[end..end + 2].copy_from_slice(b" -");
-                end + 2
-            }
-            Some(square) => {
-                buffer[end] = b' ';
-                buffer[end + 1..end + 3].copy_from_slice(&square.name());
-                end + 3
-            }
+        space[end - 8..end].copy_from_slice(&state.bytes);
+        end -= usize::from(state.len);
+        for rank in 0..8 {
+            space[end - 8..end].copy_from_slice(&self.ranks[rank]);
+            end -= usize::from(self.lens[rank] & 15);
+            space[end - 1] = b'/';
+            end -= 1;
         }
+        // No slash stands before the eighth rank.
+        MAX_CANONICAL_FEN - (end + 1)
     }
 }
 
@@ -466,7 +472,7 @@ const fn occupied_files(rank: u64) -> u8 {
     (occupied.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
-/// A few bytes of text.
+/// A few bytes of text, at the end of eight.
 #[derive(Clone, Copy)]
 struct Short {
     bytes: [u8; 8],
@@ -478,13 +484,14 @@ impl Short {
         Self { bytes: [0; 8], len: 0 }
     }
 
-    const fn push(&mut self, byte: u8) {
-        self.bytes[self.len as usize] = byte;
+    /// Adds a byte in front.
+    const fn push_front(&mut self, byte: u8) {
         self.len += 1;
+        self.bytes[8 - self.len as usize] = byte;
     }
 
     fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.len)]
+        &self.bytes[8 - usize::from(self.len)..]
     }
 }
 
@@ -494,15 +501,15 @@ static STATES: [Short; 32] = {
     let mut index = 0;
     while index < 32 {
         let mut field = Short::new();
-        let mut right = 0;
-        while right < 4 {
+        let mut right = 4;
+        while right > 0 {
+            right -= 1;
             if index >> (right + 1) & 1 != 0 {
-                field.push(b"KQkq"[right]);
+                field.push_front(b"KQkq"[right]);
             }
-            right += 1;
         }
         if field.len == 0 {
-            field.push(b'-');
+            field.push_front(b'-');
         }
         table[index] = state_text(if index & 1 == 0 { Color::White } else { Color::Black }, field);
         index += 1;
@@ -511,23 +518,18 @@ static STATES: [Short; 32] = {
 };
 
 const fn state_text(side: Color, castling: Short) -> Short {
-    let mut text = Short::new();
-    text.push(b' ');
-    text.push(side.letter());
-    text.push(b' ');
-    let mut index = 0;
-    while index < castling.len {
-        text.push(castling.bytes[index as usize]);
-        index += 1;
-    }
+    let mut text = castling;
+    text.push_front(b' ');
+    text.push_front(side.letter());
+    text.push_front(b' ');
     text
 }
 
 /// The castling field in X-FEN: `KQkq` for the outermost rook, else the letter of the rook's file.
 fn castling_field(position: &Position) -> Short {
     let mut field = Short::new();
-    for color in [Color::White, Color::Black] {
-        for short in [true, false] {
+    for color in [Color::Black, Color::White] {
+        for short in [false, true] {
             let Some(rook) = position.castling_rook(color, short) else { continue };
             let rooks = position.squares_of(Kind::Rook, color).and(SquareSet::rank(rook.rank()));
             let outermost = if short { rooks.last() } else { rooks.first() };
@@ -536,11 +538,11 @@ fn castling_field(position: &Position) -> Short {
                 (true, false) => b'Q',
                 (false, _) => b'A' + rook.file(),
             };
-            field.push(if color == Color::White { letter } else { letter.to_ascii_lowercase() });
+            field.push_front(if color == Color::White { letter } else { letter.to_ascii_lowercase() });
         }
     }
     if field.len == 0 {
-        field.push(b'-');
+        field.push_front(b'-');
     }
     field
 }

@@ -1,7 +1,7 @@
 //! Replayed games to rows: the second half of a worker's work.
 
 use super::parse::{Part, Replay, Standard, Start};
-use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
+use crate::board::{FenText, MoveCode, Position};
 use crate::store::row::{GameId, Ply};
 
 /// One position of one game, as it comes by.
@@ -9,10 +9,10 @@ use crate::store::row::{GameId, Ply};
 pub(super) struct PositionView<'a> {
     pub(super) game: GameId,
     pub(super) ply: Ply,
-    pub(super) key: PositionKey,
-    pub(super) halfmove_clock: u32,
+    pub(super) position: &'a Position,
+    pub(super) placement: &'a FenText,
+    /// The move played from here.
     pub(super) move_code: Option<MoveCode>,
-    pub(super) fen: &'a [u8],
 }
 
 /// Replays the games of a part, the first of which has the id `first`, and shows `sink` every position of every game in
@@ -49,17 +49,8 @@ fn replay<E>(
     mut placement: FenText,
     sink: &mut impl FnMut(PositionView<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut buffer = [0; MAX_CANONICAL_FEN];
     for (ply, move_code) in (0..).zip(codes.iter().copied().map(Some).chain([None])) {
-        let length = placement.write(&position, &mut buffer);
-        sink(PositionView {
-            game,
-            ply: Ply(ply),
-            key: position.key(),
-            halfmove_clock: position.halfmove_clock(),
-            move_code,
-            fen: &buffer[..length],
-        })?;
+        sink(PositionView { game, ply: Ply(ply), position: &position, placement: &placement, move_code })?;
         if let Some(code) = move_code {
             position.replay(code);
             placement.update(&position, code);

@@ -13,8 +13,9 @@ use super::positions::{PositionView, for_each_position};
 use super::problem::Kind;
 use super::progress::Progress;
 use super::sequence::{Sequencer, Turnstile};
+use crate::board::MAX_CANONICAL_FEN;
 use crate::source::Mapped;
-use crate::store::btree::{LeafWriter, PageFile, PositionRecord, Segment};
+use crate::store::btree::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
 use crate::store::row::{
     GameId, HeaderBatch, Occurrence, PositionBatch, PositionRow, ProblemRow, SourceId, Text,
 };
@@ -178,7 +179,7 @@ impl Worker<'_, '_> {
         match sink {
             PositionSink::Leaves(leaves) => {
                 for_each_position(part, first, &shared.standard, |view| {
-                    scatter.push(Occurrence::new(view.key, view.game, view.ply))?;
+                    scatter.push(Occurrence::new(view.position.key(), view.game, view.ply))?;
                     Ok::<_, Error>(leaves.push(&record(&view))?)
                 })?;
                 let segment = leaves.finish_segment()?;
@@ -189,7 +190,7 @@ impl Worker<'_, '_> {
             }
             PositionSink::Batches(batch) => {
                 for_each_position(part, first, &shared.standard, |view| {
-                    scatter.push(Occurrence::new(view.key, view.game, view.ply))?;
+                    scatter.push(Occurrence::new(view.position.key(), view.game, view.ply))?;
                     if push(batch, &view) {
                         send_positions(shared, outlet, chunk, batch)?;
                     }
@@ -229,30 +230,31 @@ impl Worker<'_, '_> {
     }
 }
 
-fn record<'f>(view: &PositionView<'f>) -> PositionRecord<'f> {
+fn record<'p>(view: &PositionView<'p>) -> PositionRecord<BoardFen<'p>> {
     PositionRecord {
         game: view.game,
         ply: view.ply,
-        key: view.key,
-        halfmove_clock: view.halfmove_clock,
+        key: view.position.key(),
+        halfmove_clock: view.position.halfmove_clock(),
         move_code: view.move_code,
-        fen: view.fen,
+        fen: BoardFen { position: view.position, placement: view.placement },
     }
 }
 
 /// Adds a row to a batch. Gives back whether the batch is full.
 fn push(batch: &mut PositionBatch, view: &PositionView<'_>) -> bool {
     const ROWS: usize = 1 << 14;
+    let mut space = [0; MAX_CANONICAL_FEN];
+    let length = view.placement.write_at_end(view.position, &mut space);
     let start = u32::try_from(batch.text.len()).expect("a batch is small");
-    batch.text.extend(view.fen.iter().copied().map(char::from));
-    let fen = Text { start, len: view.fen.len() as u32 };
+    batch.text.extend(space[MAX_CANONICAL_FEN - length..].iter().copied().map(char::from));
     batch.rows.push(PositionRow {
         game: view.game,
         ply: view.ply,
-        key: view.key,
-        halfmove_clock: view.halfmove_clock,
+        key: view.position.key(),
+        halfmove_clock: view.position.halfmove_clock(),
         move_code: view.move_code,
-        fen,
+        fen: Text { start, len: length as u32 },
     });
     batch.rows.len() >= ROWS
 }

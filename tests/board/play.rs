@@ -12,8 +12,8 @@ use crate::fen::placement;
 /// The canonical FEN that a [`FenText`] writes.
 fn written(text: &FenText, position: &Position) -> String {
     let mut buffer = [0; MAX_CANONICAL_FEN];
-    let len = text.write(position, &mut buffer);
-    String::from_utf8(buffer[..len].to_vec()).unwrap()
+    let len = text.write_at_end(position, &mut buffer);
+    String::from_utf8(buffer[MAX_CANONICAL_FEN - len..].to_vec()).unwrap()
 }
 
 fn letters(position: &Position) -> [Option<char>; 64] {

@@ -41,7 +41,7 @@ fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
     let positions = games.positions.rows.len() as u64;
     let problems = games.headers.problems.len() as u64;
     let totals = SourceTotals {
-        bytes: pgn.len() as u64,
+        bytes: Some(pgn.len() as u64),
         digest: Some(SourceDigest([0xab; 32])),
         games: count,
         plies: positions - count,

@@ -31,5 +31,5 @@ pub use assemble::assemble;
 pub use error::BtreeError;
 pub use file::{PageFile, PageNumber, PageRun, PageSize};
 pub use leaf_writer::LeafWriter;
-pub use record::{OccurrenceRecord, PositionRecord, Record};
+pub use record::{BoardFen, Fen, OccurrenceRecord, PositionRecord, Record};
 pub use segment::Segment;

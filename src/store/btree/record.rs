@@ -6,7 +6,7 @@
 //! neighbour is about to be written. No length is known or branched on beforehand.
 
 use super::super::row::{GameId, Occurrence, Ply, PositionRow};
-use crate::board::{MoveCode, PositionKey};
+use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
 
 /// A row that can be written as a record.
 pub trait Record {
@@ -50,9 +50,57 @@ impl Record for OccurrenceRecord {
     }
 }
 
+/// A canonical FEN that a record can be given.
+pub trait Fen {
+    /// Bytes that [`write_at_end`](Self::write_at_end) may touch: at least the FEN's length.
+    fn room(&self) -> usize;
+
+    /// Writes the FEN so that it ends where `space` ends, and returns its length. Of the bytes before it the last ones, up to
+    /// [`room`](Self::room) from the end of `space`, may be overwritten too.
+    ///
+    /// # Panics
+    /// When `space` is shorter than [`room`](Self::room).
+    fn write_at_end(&self, space: &mut [u8]) -> usize;
+}
+
+impl Fen for &[u8] {
+    #[inline]
+    fn room(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn write_at_end(&self, space: &mut [u8]) -> usize {
+        let start = space.len() - self.len();
+        space[start..].copy_from_slice(self);
+        self.len()
+    }
+}
+
+/// The FEN of a position on a board: written straight into the page, without a stop in a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct BoardFen<'p> {
+    /// The position.
+    pub position: &'p Position,
+    /// Its placement.
+    pub placement: &'p FenText,
+}
+
+impl Fen for BoardFen<'_> {
+    #[inline]
+    fn room(&self) -> usize {
+        MAX_CANONICAL_FEN
+    }
+
+    #[inline]
+    fn write_at_end(&self, space: &mut [u8]) -> usize {
+        self.placement.write_at_end(self.position, space.last_chunk_mut().expect("room for a FEN"))
+    }
+}
+
 /// A row of `game_position`: `game_id`, `ply`, `key`, `halfmove_clock`, `move_code`, `fen`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PositionRecord<'t> {
+pub struct PositionRecord<F> {
     /// The game.
     pub game: GameId,
     /// The ply.
@@ -64,14 +112,14 @@ pub struct PositionRecord<'t> {
     /// The move played from here.
     pub move_code: Option<MoveCode>,
     /// The canonical FEN.
-    pub fen: &'t [u8],
+    pub fen: F,
 }
 
 /// Header without the FEN's type (6), that type (at most 9), key (8), four integers (at most 6 each), and what the
 /// left-most integer is too long (8): 55 bytes.
 const ROOM_WITHOUT_FEN: usize = 56;
 
-impl<'t> PositionRecord<'t> {
+impl<'t> PositionRecord<&'t [u8]> {
     /// The record of `row`, whose FEN stands in `text`.
     #[must_use]
     pub fn new(row: &PositionRow, text: &'t str) -> Self {
@@ -81,16 +129,16 @@ impl<'t> PositionRecord<'t> {
     }
 }
 
-impl Record for PositionRecord<'_> {
+impl<F: Fen> Record for PositionRecord<F> {
     #[inline]
     fn room(&self) -> usize {
-        ROOM_WITHOUT_FEN + self.fen.len()
+        ROOM_WITHOUT_FEN + self.fen.room()
     }
 
     #[inline]
     fn write_at_end(&self, space: &mut [u8]) -> usize {
-        let start_of_fen = space.len() - self.fen.len();
-        space[start_of_fen..].copy_from_slice(self.fen);
+        let fen_length = self.fen.write_at_end(space);
+        let start_of_fen = space.len() - fen_length;
         let space: &mut [u8; ROOM_WITHOUT_FEN] =
             space[..start_of_fen].last_chunk_mut().expect("room for a record");
         let mut end = ROOM_WITHOUT_FEN;
@@ -103,7 +151,7 @@ impl Record for PositionRecord<'_> {
         let ply_type = write_unsigned(space, &mut end, self.ply.0);
         let game_type = write_unsigned(space, &mut end, self.game.0);
         let types_end = end;
-        write_varint(space, &mut end, 13 + 2 * self.fen.len() as u64);
+        write_varint(space, &mut end, 13 + 2 * fen_length as u64);
         let header_length = (6 + types_end - end) as u8;
         end -= 6;
         space[end..end + 6].copy_from_slice(&[
@@ -114,7 +162,7 @@ impl Record for PositionRecord<'_> {
             clock_type,
             move_type,
         ]);
-        ROOM_WITHOUT_FEN - end + self.fen.len()
+        ROOM_WITHOUT_FEN - end + fen_length
     }
 }
 

@@ -1,0 +1,187 @@
+//! `pgndex index` through the program itself: what it prints, how it exits, what it leaves behind.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+const TWO_GAMES: &str = "\
+[Event \"Test\"]\n[White \"Adams\"]\n[Black \"Torre\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 d6 1-0\n\n\
+[Event \"Test\"]\n[White \"Torre\"]\n[Black \"Adams\"]\n[Result \"0-1\"]\n\n1. d4 d5 0-1\n";
+const ILLEGAL: &str =
+    "[Event \"Test\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Ke3 Nf6 1-0\n";
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn with(self, name: &str, text: impl AsRef<[u8]>) -> Self {
+        std::fs::write(self.path(name), text).unwrap();
+        self
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
+        command.args(arguments).current_dir(self.0.path());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (status.code().expect("an exit status"), text(stdout), text(stderr))
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(self.0.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn number(&self, database: &str, sql: &str) -> i64 {
+        rusqlite::Connection::open(self.path(database)).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+}
+
+#[test]
+fn json_is_one_object_on_standard_output() {
+    let place = Place::new().with("a.pgn", TWO_GAMES);
+    let (status, out, err) = place.run(&["index", "--json", "a.db", "a.pgn"]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    assert_eq!(out.lines().count(), 1);
+    let object: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&object["games"], &object["plies"], &object["positions"]), (&2.into(), &6.into(), &7.into()));
+    assert_eq!((&object["position_rows"], &object["problems"]), (&8.into(), &0.into()));
+    assert_eq!(object["input_bytes"], TWO_GAMES.len());
+    assert_eq!(object["bytes"], std::fs::metadata(place.path("a.db")).unwrap().len());
+    assert!(object["stages"]["read_s"].is_number() && object["seconds"].is_number());
+    assert_eq!(place.names(), ["a.db", "a.pgn"]);
+}
+
+#[test]
+fn the_summary_is_for_people_and_quiet_leaves_it_out() {
+    let place = Place::new().with("a.pgn", TWO_GAMES);
+    let (status, out, err) = place.run(&["index", "a.db", "a.pgn"]);
+    assert_eq!((status, out.as_str()), (0, ""));
+    assert!(err.starts_with("indexed 2 games, 6 plies, 7 distinct positions in "), "{err}");
+    assert!(err.contains("problems    none"), "{err}");
+    assert_eq!(
+        place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]),
+        (0, String::new(), String::new())
+    );
+}
+
+#[test]
+fn a_lost_move_is_status_3_and_strict_fails() {
+    let place = Place::new().with("a.pgn", TWO_GAMES).with("bad.pgn", ILLEGAL);
+    let (status, _, err) = place.run(&["index", "a.db", "a.pgn", "bad.pgn"]);
+    assert_eq!(status, 3);
+    assert!(
+        err.contains("1 error: something of these games was lost") && err.contains("illegal-move"),
+        "{err}"
+    );
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 3);
+    let message = "SELECT path || ':' || line || ' byte ' || byte_offset || ' game ' || game_number || ' ply ' || ply || ' ' || token
+        FROM problem JOIN source USING (source_id)";
+    let where_: String = rusqlite::Connection::open(place.path("a.db"))
+        .unwrap()
+        .query_row(message, [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(where_, "bad.pgn:6 byte 67 game 1 ply 2 Ke3");
+
+    let (status, out, err) = place.run(&["index", "--strict", "--quiet", "b.db", "a.pgn", "bad.pgn"]);
+    assert_eq!((status, out.as_str()), (1, ""));
+    assert!(err.starts_with("pgndex: error: 1 errors and 0 warnings in the input"), "{err}");
+    assert_eq!(place.names(), ["a.db", "a.pgn", "bad.pgn"]);
+}
+
+#[test]
+fn an_existing_database_is_kept_unless_it_may_be_replaced() {
+    let place = Place::new().with("a.pgn", TWO_GAMES).with("a.db", "precious");
+    let (status, _, err) = place.run(&["index", "a.db", "a.pgn"]);
+    assert_eq!(status, 1);
+    assert!(err.contains("a.db: exists already; use --overwrite to replace it"), "{err}");
+    assert_eq!(std::fs::read(place.path("a.db")).unwrap(), b"precious");
+    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).0, 0);
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
+    assert_eq!(place.names(), ["a.db", "a.pgn"]);
+}
+
+#[test]
+fn what_cannot_be_read_is_told_before_or_with_the_rest() {
+    let place = Place::new()
+        .with("a.pgn", TWO_GAMES)
+        .with("empty.pgn", "")
+        .with("prose.pgn", "Dear friend,\n\nbye.\n");
+    let (status, _, err) = place.run(&["index", "a.db", "missing.pgn"]);
+    assert_eq!(status, 1);
+    assert!(err.contains("missing.pgn: no such file or directory; check the path"), "{err}");
+    assert_eq!(place.names(), ["a.pgn", "empty.pgn", "prose.pgn"]);
+
+    let (status, _, err) = place.run(&["index", "a.db", "missing.pgn", "a.pgn"]);
+    assert_eq!(status, 3);
+    assert!(err.contains("unreadable-source"), "{err}");
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
+
+    for input in ["empty.pgn", "prose.pgn"] {
+        let (status, _, err) = place.run(&["index", "--overwrite", "b.db", input]);
+        assert_eq!(status, 0, "{err}");
+        assert!(err.contains("no games were found"), "{err}");
+        assert_eq!(place.number("b.db", "SELECT count(*) FROM game"), 0);
+    }
+    let (status, _, err) = place.run(&["index", "no/such/directory/a.db", "a.pgn"]);
+    assert_eq!(status, 1);
+    assert!(err.contains("no/such/directory: cannot write into this directory"), "{err}");
+    assert_eq!(place.run(&["index", "a.db"]).0, 2);
+}
+
+#[test]
+fn a_signal_stops_the_run_and_nothing_stays_behind() {
+    let games: String = TWO_GAMES.repeat(200_000);
+    let place = Place::new().with("big.pgn", games);
+    let child = place
+        .command(&["index", "--quiet", "-j", "1", "a.db", "big.pgn"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let temporary = place.path(".a.db.pgndex-tmp");
+    wait_for(&temporary);
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.contains("stopped before the end; nothing was written"), "{err}");
+    assert_eq!(place.names(), ["big.pgn"]);
+}
+
+#[test]
+fn a_killed_run_leaves_no_database_and_the_next_one_clears_up() {
+    let games: String = TWO_GAMES.repeat(200_000);
+    let place = Place::new().with("big.pgn", games).with("a.pgn", TWO_GAMES);
+    let mut child = place.command(&["index", "--quiet", "-j", "1", "a.db", "big.pgn"]).spawn().unwrap();
+    wait_for(&place.path(".a.db.pgndex-tmp"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!place.path("a.db").exists());
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).0, 0);
+    assert_eq!(place.names(), ["a.db", "a.pgn", "big.pgn"]);
+}
+
+fn wait_for(path: &Path) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !path.exists() {
+        assert!(std::time::Instant::now() < deadline, "{} never came", path.display());
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
