@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr2};
 
-use super::split::{is_blank, starts_tag_pair};
+use super::split::{BOM, is_blank, starts_tag_pair};
 use crate::board::GameResult;
 
 /// What stands in movetext, as far as the main line goes: move numbers, comments, NAGs, annotation signs and variations are
@@ -93,8 +93,6 @@ pub struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
 }
-
-const BOM: &[u8] = b"\xef\xbb\xbf";
 
 impl<'a> Lexer<'a> {
     /// A lexer for `text` from byte `at` on. The text before is looked at only to tell whether a line begins.

@@ -2,6 +2,9 @@
 
 use memchr::memmem;
 
+/// A byte order mark, which stands where files were put together too.
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
+
 /// Whether a byte is white space or another control character: between tokens, these mean nothing.
 #[inline]
 pub(super) const fn is_blank(byte: u8) -> bool {
@@ -39,7 +42,8 @@ fn follows_a_game(before: &[u8]) -> bool {
         return false;
     }
     let line = memchr::memrchr(b'\n', &before[..last]).map_or(0, |newline| newline + 1);
-    !starts_tag_pair(before[line..].trim_ascii_start())
+    let line = before[line..].trim_ascii_start();
+    !starts_tag_pair(line.strip_prefix(BOM).unwrap_or(line))
 }
 
 /// Cuts a text into chunks of whole games, each of about `size` bytes or one game, whichever is longer.
@@ -77,6 +81,7 @@ mod tests {
             b"1. e4 { from a mail:\n[Event \"no game\"]\n} e5 *\n",
             b"1. e4 *\n\n[%clk 0:01]\n",
             b"\n\n\n[Event \"first\"]\n",
+            b"\xef\xbb\xbf[Event \"a\"]\n\n[Site \"b\"]\n\n",
         ] {
             assert_eq!(next_boundary(text, 0), text.len(), "{}", text.escape_ascii());
         }
