@@ -41,7 +41,7 @@ enum San {
 const ANYWHERE: SquareSet = SquareSet(u64::MAX);
 
 impl San {
-    /// Reads SAN, lax forms of it, long algebraic notation and UCI; what follows a move (`+ # ! ?`) is ignored.
+    /// Reads SAN, lax forms of it, long algebraic notation and UCI; what follows a move (`+ # ! ?`, `+-`, `=`) is ignored.
     fn parse(token: &[u8]) -> Result<Self, SanError> {
         let token = trim_suffix(token);
         match token {
@@ -117,11 +117,13 @@ impl San {
     }
 }
 
-/// Takes `+ # ! ?` and `e.p.` off the end, in any order.
+/// Takes `+ # ! ?`, evaluations (`=`, `+-`, `-/+`) and `e.p.` off the end, in any order.
 fn trim_suffix(mut token: &[u8]) -> &[u8] {
     loop {
         token = match token {
-            [rest @ .., b'+' | b'#' | b'!' | b'?'] => rest,
+            // A promotion that lacks its piece is left as it is.
+            [b'a'..=b'h', .., b'1' | b'8', b'='] | b"--" => return token,
+            [rest @ .., b'+' | b'#' | b'!' | b'?' | b'=' | b'-' | b'/'] => rest,
             [rest @ .., b'e', b'p'] | [rest @ .., b'e', b'.', b'p'] | [rest @ .., b'e', b'.', b'p', b'.'] => {
                 rest
             }
@@ -371,6 +373,24 @@ impl Position {
         }
         if same_file {
             text.push(rank);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_after_a_move_are_not_part_of_it() {
+        let mut position = Position::start();
+        for word in ["e4!", "e5=", "Nf3+-", "Nc6-+", "Bc4+/-", "Bc5?!", "O-O-/+", "--"] {
+            let code = position.resolve(word.as_bytes()).unwrap_or_else(|error| panic!("{word}: {error}"));
+            position.make(code).unwrap();
+        }
+        assert_eq!(position.fullmove_number(), 5);
+        for word in ["a8=", "-", "e4x", "="] {
+            assert_eq!(position.resolve(word.as_bytes()), Err(SanError::Unreadable), "{word}");
         }
     }
 }

@@ -202,7 +202,7 @@ impl<'a> Lexer<'a> {
                 self.at += BOM.len();
                 starts_tag_pair(&self.text[self.at..]).then_some(Token::TagPair)
             }
-            [0xe2, 0x80, ..] | [0xe2, 0x86..=0xaf, _, ..] => self.pass(3),
+            [0xe2, 0x80 | 0x81 | 0x86..=0xaf, _, ..] => self.pass(3),
             [0xc2, 0xb1, ..] => self.pass(2),
             _ => {
                 let word = self.wide_word();
