@@ -227,7 +227,9 @@ impl<'a> ChunkParser<'a> {
                     Ok(code) => part.codes.push(code),
                     Err(error) => {
                         let ply = part.codes.len() - first;
-                        if self.unplayable(token, error, &position, game, ply, part) {
+                        if let Ok(code) = self.play_glued(token, error, &mut position, game, ply, part) {
+                            part.codes.push(code);
+                        } else if self.unplayable(token, error, &position, game, ply, part) {
                             status = GameStatus::Truncated;
                             break self.skip_moves();
                         }
@@ -257,6 +259,27 @@ impl<'a> ChunkParser<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Makes a move that the next move number or the result follows without a space (`d62.`, `Qd61-0`), and parts the two.
+    #[cold]
+    fn play_glued(
+        &mut self,
+        token: &[u8],
+        error: SanError,
+        position: &mut Position,
+        game: GameId,
+        ply: usize,
+        part: &mut Part,
+    ) -> Result<MoveCode, SanError> {
+        let length = glued_move(token).filter(|_| error == SanError::Unreadable).ok_or(error)?;
+        let code = position.play_san(&token[..length])?;
+        let (shown, played) = (decode(token), decode(&token[..length]));
+        let message = format!("no space after the move: \"{shown}\" begins with {played}");
+        let offset = self.reader.offset() - token.len();
+        self.problem(part, Kind::MissingSpace, offset, Some(game), Some(ply), Some(&shown), &message);
+        self.reader.unread(token.len() - length);
+        Ok(code)
     }
 
     /// Reports a token that is no move here. Gives back whether the game ends with it.
@@ -428,6 +451,15 @@ fn shorten(text: &str) -> std::borrow::Cow<'_, str> {
     format!("{}…", &text[..text.floor_char_boundary(MOST)]).into()
 }
 
+/// How long the move is that a word begins with, if a result or a move number is all that follows it.
+fn glued_move(word: &[u8]) -> Option<usize> {
+    let results =
+        [&b"1-0"[..], b"0-1", b"1/2-1/2"].into_iter().filter_map(|result| word.strip_suffix(result));
+    let digits = word.iter().rev().take(3).take_while(|byte| byte.is_ascii_digit()).count();
+    let numbers = (1..=digits).map(|count| &word[..word.len() - count]);
+    results.chain(numbers).find(|word| Position::is_san(word)).map(<[u8]>::len)
+}
+
 /// Words that annotators write in movetext and that say nothing about the moves.
 fn is_annotation(token: &[u8]) -> bool {
     matches!(token, b"N" | b"D" | b"TN" | b"RR" | b"e.p." | b"e.p" | b"ep" | b"ch" | b"mate" | b"^" | b"%")
@@ -481,5 +513,60 @@ impl Standard {
         let position = Position::start();
         let fen = FenText::new(&position);
         Self { position, fen }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The moves and the kinds of problems of the first game.
+    fn first_game(text: &[u8]) -> (Vec<String>, Vec<&'static str>, GameResult) {
+        let start = Position::start();
+        let mut part = Part::default();
+        assert!(ChunkParser::new(text, SourceId(1), 0, &start).parse_part(&mut part));
+        let moves = &part.codes[..part.replays[0].moves];
+        let kinds = part.headers.problems.iter().map(|problem| problem.kind).collect();
+        (moves.iter().map(|code| code.uci(None).to_string()).collect(), kinds, part.headers.games[0].result)
+    }
+
+    #[test]
+    fn moves_are_parted_from_numbers_and_results_without_a_space() {
+        let (moves, kinds, result) = first_game(b"1. e4 d62. Nf3 Nf63. Nc3 g610. d4 Bg71/2-1/2\n\n1. d4 *");
+        assert_eq!(moves, ["e2e4", "d7d6", "g1f3", "g8f6", "b1c3", "g7g6", "d2d4", "f8g7"]);
+        assert_eq!(kinds, ["missing-space"; 4]);
+        assert_eq!(result, GameResult::Draw);
+        let (moves, kinds, _) = first_game(b"1. e4 Nx2. Nf3 *");
+        assert_eq!((moves.len(), kinds), (1, vec!["unreadable-move"]));
+    }
+
+    #[test]
+    fn a_text_may_end_within_a_character() {
+        for text in [&b"1. e4 e5 \xe2\x80"[..], b"1. e4 e5 \xe2", b"1. e4 e5 \xc2", b"1. e4 e5 \xef\xbb"] {
+            assert_eq!(first_game(text).0, ["e2e4", "e7e5"], "{}", text.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn signs_beyond_ascii_are_passed_over() {
+        let text = "1. e4\u{203c} e5\u{2047} 2. Nf3\u{2049} Nc6\u{2048} 3. Bb5\u{25a1} a6= 4. Ba4\u{221e} *";
+        let (moves, kinds, _) = first_game(text.as_bytes());
+        assert_eq!((moves.len(), kinds.len()), (7, 0));
+    }
+
+    #[test]
+    fn glued_words_begin_with_a_move() {
+        for (word, length) in [
+            ("d62", Some(2)),
+            ("Nd712", Some(3)),
+            ("O-O-O120", Some(5)),
+            ("e8=Q1-0", Some(4)),
+            ("Kb30-1", Some(3)),
+            ("Sf31", None),
+            ("12", None),
+            ("e4", None),
+        ] {
+            assert_eq!(glued_move(word.as_bytes()), length, "{word}");
+        }
     }
 }

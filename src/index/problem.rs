@@ -26,6 +26,8 @@ pub enum Kind {
     StrayClosing,
     /// A word in the movetext that is none of its parts.
     UnknownToken,
+    /// A move and what follows it without a space between.
+    MissingSpace,
     /// No result after the moves.
     MissingResult,
     /// The result after the moves is not that of the tag.
@@ -53,6 +55,7 @@ impl Kind {
             Self::UnclosedVariation => "unclosed-variation",
             Self::StrayClosing => "stray-closing",
             Self::UnknownToken => "unknown-token",
+            Self::MissingSpace => "missing-space",
             Self::MissingResult => "missing-result",
             Self::ResultMismatch => "result-mismatch",
             Self::UnclosedTag => "unclosed-tag",

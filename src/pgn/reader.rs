@@ -135,6 +135,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Gives back the last `bytes` bytes of the token just read: the next one begins with them.
+    pub fn unread(&mut self, bytes: usize) {
+        self.lexer = Lexer::new(&self.text[..self.limit], self.lexer.offset() - bytes);
+    }
+
     /// The next token of the present game; `End` after its last.
     #[inline]
     pub fn next_token(&mut self) -> Token<'a> {
