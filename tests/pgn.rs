@@ -119,7 +119,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// The boundaries of a text, line by line as the rule says: a tag-pair line after a blank line, where the nearest line before
-/// it that is not blank is no tag pair.
+/// it that is not blank is no tag pair, with or without a byte order mark.
 fn boundaries_by_line(text: &[u8]) -> Vec<usize> {
     let (mut found, mut at, mut blank_before, mut last_line) = (Vec::new(), 0, false, None);
     for line in text.split(|&byte| byte == b'\n') {
@@ -129,7 +129,8 @@ fn boundaries_by_line(text: &[u8]) -> Vec<usize> {
         }
         blank_before = line.iter().all(|&byte| byte <= b' ');
         if !blank_before {
-            last_line = Some(starts_tag_pair(line.trim_ascii_start()));
+            let line = line.trim_ascii_start();
+            last_line = Some(starts_tag_pair(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)));
         }
         at += line.len() + 1;
     }

@@ -246,14 +246,14 @@ impl<'a> ChunkParser<'a> {
                         }
                     }
                 },
-                Token::Result(result) => break Some(result),
-                Token::End => break None,
                 Token::Junk(word) if is_foreign_move(word) => {
                     let ply = part.codes.len() - first;
                     self.unplayable(word, SanError::Unreadable, &position, game, ply, part);
                     status = GameStatus::Truncated;
                     break self.skip_moves();
                 }
+                Token::Result(result) => break Some(result),
+                Token::End => break None,
                 other => {
                     if self.oddity(other, game, part.codes.len() - first, part) {
                         status = GameStatus::Truncated;
@@ -550,8 +550,18 @@ mod tests {
         assert_eq!(moves, ["e2e4", "d7d6", "g1f3", "g8f6", "b1c3", "g7g6", "d2d4", "f8g7"]);
         assert_eq!(kinds, ["missing-space"; 4]);
         assert_eq!(result, GameResult::Draw);
-        let (moves, kinds, _) = first_game(b"1. e4 d92. Nf3 *");
+        let (moves, kinds, _) = first_game(b"1. e4 Nx2. Nf3 *");
         assert_eq!((moves.len(), kinds), (1, vec!["unreadable-move"]));
+    }
+
+    #[test]
+    fn moves_in_other_languages_end_the_replay() {
+        for text in ["1. Sf3 Sf6 2. d4 d5 *", "1. \u{41a}f3 d5 *", "1. Tg1-f3 d5 *"] {
+            let (moves, kinds, _) = first_game(format!("[Event \"a\"]\n\n{text}").as_bytes());
+            assert_eq!((moves.len(), kinds), (0, vec!["unreadable-move"]), "{text}");
+        }
+        let (moves, kinds, _) = first_game(b"1. e4 see above e5 *");
+        assert_eq!((moves.len(), kinds), (2, vec!["unknown-token"; 2]));
     }
 
     #[test]
