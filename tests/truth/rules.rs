@@ -204,7 +204,10 @@ fn variant(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
         && row.variant == game.variant
         && same_names(row, game)
         && same_result(corpus, &rows[..1], game)
-        && corpus.problems("unsupported-variant").contains(&game.start);
+        && corpus
+            .problems("unsupported-variant")
+            .iter()
+            .any(|offset| (game.start..game.end).contains(offset));
     same.then_some((Class::Variant, 1, 1))
 }
 
