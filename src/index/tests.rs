@@ -27,7 +27,10 @@ fn a_panic_of_a_worker_ends_the_run_with_an_error() {
             let options = IndexOptions { threads, writer, chunk_size: 1000, ..IndexOptions::default() };
             let (done, result) = mpsc::channel();
             let target = directory.path().join("out.db");
-            std::thread::spawn(move || done.send(index(&target, &[input], &options, &Progress::default())));
+            std::thread::spawn(move || {
+                let result = index(&target, &[input], &options, &Progress::default());
+                done.send(result).expect("somebody waits");
+            });
             let result = result.recv_timeout(Duration::from_secs(30)).expect("no hang");
             assert!(
                 matches!(result, Err(Error::Panicked)),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pgndex::board::{MoveCode, Position};
 use pgndex::index::{Error, IndexOptions, Progress, Summary, Writer, index};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
@@ -240,6 +241,7 @@ pub(crate) fn assert_sound(path: &Path, summary: &Summary) {
     assert_eq!(lines(&database, import), [format!("{games}|{plies}|{positions}|{distinct_positions}")]);
     assert_counts_agree(&database, summary);
     assert_ids_ascend(&database);
+    assert_positions_follow(&database);
     assert_eq!(summary.file_bytes, fs::metadata(path).expect("a file").len());
 }
 
@@ -301,4 +303,31 @@ pub(crate) fn variants() -> impl Iterator<Item = IndexOptions> {
             })
         })
     })
+}
+
+/// Holds the positions to be what their FENs say, and each to follow from the one before by its move.
+fn assert_positions_follow(database: &Connection) {
+    const MOST: u32 = 5000;
+    let query = "SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position ORDER BY game_id, ply LIMIT ?1";
+    let mut query = database.prepare(query).expect("a query");
+    let mut rows = query.query([MOST]).expect("rows");
+    let mut next: Option<Position> = None;
+    while let Some(row) = rows.next().expect("a row") {
+        let (game, ply): (u32, u32) = (row.get_unwrap(0), row.get_unwrap(1));
+        let (key, clock): (i64, u32) = (row.get_unwrap(2), row.get_unwrap(3));
+        let (code, fen): (Option<u32>, String) = (row.get_unwrap(4), row.get_unwrap(5));
+        let (mut position, _) = Position::from_fen(format!("{fen} {clock} 1").as_bytes()).expect("a FEN");
+        let what = format!("game {game}, ply {ply}");
+        assert_eq!((position.canonical_fen(), position.key().as_i64()), (fen.clone(), key), "{what}");
+        match next.take() {
+            Some(next) => assert_eq!((next.canonical_fen(), next.halfmove_clock()), (fen, clock), "{what}"),
+            None => assert_eq!(ply, 0, "{what}"),
+        }
+        let Some(code) = code else { continue };
+        let code = MoveCode::from_bits(code).expect("a move code");
+        let made = position.make(code).expect("a legal move");
+        let mates = position.is_check() && !position.has_legal_move();
+        assert_eq!(if mates { made.with_mate() } else { made }, code, "{what}");
+        next = Some(position);
+    }
 }
