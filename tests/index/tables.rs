@@ -120,7 +120,7 @@ const PIECES: &[&[u8]] = &[
     b"\"]\n",
     b"e4",
     b"[Event \"x\"]",
-    b"\xff\xfe\x9f\x00\x01",
+    b"\x9f\xff\xfe\x00\x01",
     b"\xe2\x80",
     b"\xe2\x99",
     b"\xe2\x88",
