@@ -185,3 +185,25 @@ fn wait_for(path: &Path) {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
+
+/// A limit on the size of files stands for a full disk; its signal must not end the program.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
+    let place = Place::new().with("a.pgn", include_str!("../examples/famous-games.pgn").repeat(20));
+    for kib in [0, 100, 2000] {
+        for writer in ["direct", "sql"] {
+            let limit = format!("ulimit -f {kib}; exec \"$0\" index --writer {writer} a.db a.pgn");
+            let output = Command::new("bash")
+                .args(["-c", &limit, env!("CARGO_BIN_EXE_pgndex")])
+                .current_dir(place.0.path())
+                .stdin(Stdio::null())
+                .output()
+                .unwrap();
+            let text = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{kib} KiB, {writer}: {text}");
+            assert!(text.contains("no space left to write it"), "{text}");
+            assert_eq!(place.names(), ["a.pgn"]);
+        }
+    }
+}

@@ -387,7 +387,7 @@ impl FenText {
         let text = (0..8)
             .fold(frame.digits, |text, file| text | (row >> (8 * file) & 0xff) << (frame.shifts[file] & 63));
         // To the end of the word, as it is written: no rank has less than one letter.
-        self.ranks[rank] = (text << (8 * (8 - u32::from(frame.len)) & 63)).to_le_bytes();
+        self.ranks[rank] = (text << ((8 * (8 - u32::from(frame.len))) & 63)).to_le_bytes();
         self.lens[rank] = frame.len;
     }
 

@@ -2,15 +2,14 @@
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context as _;
 use pgndex::index::{IndexOptions, Phase, Progress, Writer, index};
 use pgndex::store::row::Severity;
 
 use super::Status;
 use super::args::{IndexArgs, WriterArg};
 use super::progress::{Progress as Display, Snapshot};
+use super::signal::{ignore_file_size_signal, stop_on_signal};
 use super::summary::Report;
 
 /// Indexes PGN files into a database.
@@ -20,6 +19,7 @@ use super::summary::Report;
 pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let progress = Arc::new(Progress::default());
     stop_on_signal(&progress)?;
+    ignore_file_size_signal();
     let shown = Arc::clone(&progress);
     let display = Display::start(args.quiet, move || snapshot(&shown));
     let result = index(&args.database, &args.inputs, &options(args), &progress);
@@ -67,18 +67,4 @@ fn snapshot(progress: &Progress) -> Snapshot {
             Phase::Finishing => "finishing",
         },
     }
-}
-
-/// The first Ctrl-C or SIGTERM stops the run and lets it clean up; a second one ends the process at once.
-fn stop_on_signal(progress: &Arc<Progress>) -> anyhow::Result<()> {
-    const INTERRUPTED: i32 = 130;
-    let progress = Arc::clone(progress);
-    let asked = AtomicBool::new(false);
-    ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
-        }
-        progress.stop();
-    })
-    .context("cannot listen to Ctrl-C")
 }

@@ -13,6 +13,7 @@ mod output;
 mod position_query;
 mod progress;
 mod replay;
+mod signal;
 mod size;
 mod sql;
 mod summary;

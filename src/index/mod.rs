@@ -22,6 +22,8 @@ mod progress;
 mod run;
 mod sequence;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 pub use error::{Error, Result};

@@ -160,6 +160,8 @@ impl<'a> ChunkParser<'a> {
 
     fn game(&mut self, part: &mut Part) {
         let begin = self.reader.game_start();
+        #[cfg(test)]
+        assert!(!self.text[begin..].starts_with(super::tests::PANIC.as_bytes()), "a test asks for it");
         let game = GameId(part.game_count());
         let mut tag_problems = Vec::new();
         let mut header = Header::read(&self.tags, game, part, &mut tag_problems);

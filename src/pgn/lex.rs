@@ -212,13 +212,14 @@ impl<'a> Lexer<'a> {
         let rest = &self.text[self.at..];
         match rest {
             [0xe2, 0x99, 0x94..=0x9f, ..] => Some(Token::Move(self.wide_word())),
-            // A no-break space, a byte order mark, an ellipsis, an en dash.
+            // A no-break space, a byte order mark, an ellipsis, an en dash, signs such as U+2049. Of a character that is cut
+            // short nothing behind it may be taken.
             [0xc2, 0xa0, ..] => self.pass(2),
             [0xef, 0xbb, 0xbf, ..] => {
                 self.at += BOM.len();
                 starts_tag_pair(&self.text[self.at..]).then_some(Token::TagPair)
             }
-            [0xe2, 0x80 | 0x81 | 0x86..=0xaf, _, ..] => self.pass(3),
+            [0xe2, 0x80 | 0x81 | 0x86..=0xaf, 0x80..=0xbf, ..] => self.pass(3),
             [0xc2, 0xb1, ..] => self.pass(2),
             _ => {
                 let word = self.wide_word();
@@ -451,6 +452,24 @@ mod tests {
         );
         assert_eq!(tokens("10000. e4"), ["e4"]);
         assert_eq!(tokens("e8(Q) exd6e.p. e8/Q+ exd6 e.p."), ["e8(Q)", "exd6e.p.", "e8/Q+", "exd6", "e.p."]);
+    }
+
+    #[test]
+    fn characters_cut_short_take_nothing_with_them() {
+        for cut in [&b"\xe2\x80"[..], b"\xe2\x86", b"\xe2\x99", b"\xe2", b"\xef\xbb", b"\xc2", b"\xf0\x9f"] {
+            let text = [b"1. e4 ", cut].concat();
+            let mut lexer = Lexer::new(&text, 0);
+            while lexer.next_token() != Token::End {}
+            assert_eq!(lexer.offset(), text.len());
+            let text = [b"1. e4 ", cut, b"\n[Event \"b\"]"].concat();
+            let mut lexer = Lexer::new(&text, 0);
+            let mut last = lexer.next_token();
+            while !matches!(last, Token::End | Token::TagPair) {
+                last = lexer.next_token();
+            }
+            assert_eq!(last, Token::TagPair, "{}", cut.escape_ascii());
+        }
+        assert_eq!(tokens("1. e4\u{2049} e5\u{2047}"), ["e4", "e5"]);
     }
 
     #[test]

@@ -1,0 +1,42 @@
+//! What can only be tested from within: a worker that panics.
+
+use std::fs;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use super::{Error, IndexOptions, Progress, Writer, index};
+
+/// A game that begins with this makes its worker panic in tests.
+pub(super) const PANIC: &str = "[Event \"please panic\"]";
+
+#[test]
+fn a_panic_of_a_worker_ends_the_run_with_an_error() {
+    let good = "[Event \"good\"]\n\n1. e4 e5 2. Nf3 Nc6 *\n\n".repeat(2000);
+    for (place, text) in [
+        ("first", format!("{PANIC}\n\n{good}")),
+        ("in the middle", format!("{good}{PANIC}\n\n1. e4 *\n\n{good}{good}")),
+        ("last", format!("{good}{PANIC}\n")),
+        ("everywhere", format!("{PANIC}\n\n1. e4 *\n\n").repeat(500)),
+    ] {
+        for (threads, writer) in
+            [(1, Writer::Direct), (4, Writer::Direct), (1, Writer::Sql), (4, Writer::Sql)]
+        {
+            let directory = tempfile::tempdir().unwrap();
+            let input = directory.path().join("in.pgn");
+            fs::write(&input, &text).unwrap();
+            let options = IndexOptions { threads, writer, chunk_size: 1000, ..IndexOptions::default() };
+            let (done, result) = mpsc::channel();
+            let target = directory.path().join("out.db");
+            std::thread::spawn(move || {
+                let result = index(&target, &[input], &options, &Progress::default());
+                done.send(result).expect("somebody waits");
+            });
+            let result = result.recv_timeout(Duration::from_secs(30)).expect("no hang");
+            assert!(
+                matches!(result, Err(Error::Panicked)),
+                "{place}, {threads} threads, {writer:?}: {result:?}"
+            );
+            assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "something is left behind");
+        }
+    }
+}

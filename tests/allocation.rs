@@ -1,0 +1,123 @@
+//! Reading and replaying allocate nothing per token, ply or game.
+//!
+//! One test: the counter is the process's.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pgndex::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position};
+use pgndex::index::{IndexOptions, Progress, Writer, index};
+use pgndex::pgn::{Reader, Token};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: everything is handed to the system's allocator as it came; the counter is no part of it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.realloc(block, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn allocations() -> u64 {
+    ALLOCATIONS.load(Ordering::Relaxed)
+}
+
+const GAMES: &str = include_str!("../examples/famous-games.pgn");
+/// Comments, NAGs, variations, lax moves, warnings of the lexer, a start position.
+const ODD: &str = "[Event \"odd\"]\n[White \"Nobody\"]\n\n1. e4 {a} e5 $1 (1... c5 (1... e6 {)})) 2. Ng1-f3 ; rest\n2... ) Nb8c6 \
+    3. \u{2657}b5 a6 -- 0-1\n\n";
+
+/// Reads and replays all games, writing keys and FENs. Gives back games and plies.
+fn replay(text: &[u8], mut after: impl FnMut(usize)) -> (usize, usize) {
+    let start = Position::start();
+    let start_text = FenText::new(&start);
+    let mut reader = Reader::new(text);
+    let (mut tags, mut problems) = (Vec::new(), Vec::new());
+    let mut codes: Vec<MoveCode> = Vec::new();
+    let mut buffer = [0; MAX_CANONICAL_FEN];
+    let (mut games, mut plies) = (0, 0);
+    while reader.next_game(&mut tags, &mut problems) {
+        for tag in &tags {
+            black_box(tag.text());
+        }
+        let mut position = start.clone();
+        codes.clear();
+        loop {
+            match reader.next_token() {
+                Token::Move(token) => {
+                    let code = position.resolve(token).expect("a legal move");
+                    codes.push(position.make(code).expect("a legal move"));
+                }
+                Token::End => break,
+                _ => {}
+            }
+        }
+        let (mut position, mut placement) = (start.clone(), start_text.clone());
+        for &code in &codes {
+            position.make(code).expect("made before");
+            placement.update(&position, code);
+            black_box((placement.write_at_end(&position, &mut buffer), position.key()));
+        }
+        games += 1;
+        plies += codes.len();
+        after(games);
+    }
+    (games, plies)
+}
+
+/// Allocations of a whole run over `copies` of the games, in this process.
+fn run(copies: usize, writer: Writer) -> u64 {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("in.pgn");
+    std::fs::write(&path, GAMES.repeat(copies)).expect("written");
+    let memory = 1 << 30;
+    let options = IndexOptions { threads: 1, memory, writer, ..IndexOptions::default() };
+    let before = allocations();
+    let summary =
+        index(&directory.path().join("out.db"), &[path], &options, &Progress::default()).expect("indexed");
+    assert_eq!(summary.games, 53 * copies as u64);
+    allocations() - before
+}
+
+#[test]
+fn nothing_is_allocated_per_token_ply_or_game() {
+    let text = [GAMES, ODD].concat().repeat(40);
+    let mut before = 0;
+    let (games, plies) = replay(text.as_bytes(), |games| {
+        if games == 60 {
+            before = allocations();
+        }
+    });
+    assert_eq!((games, plies), (40 * 54, 40 * (3235 + 7)));
+    assert_eq!(allocations() - before, 0, "{games} games, {plies} plies");
+
+    // The whole job: what more games cost. Names and buffers are there by then; what is left are the blocks that occurrences
+    // are kept in, and one list of moves for each game that ends in check, to tell whether it is mate: every other game here.
+    for writer in [Writer::Direct, Writer::Sql] {
+        let (some, more) = (run(100, writer), run(400, writer));
+        let plies = 300 * 3235;
+        let per_ply = more.saturating_sub(some) as f64 / f64::from(plies);
+        println!("{writer:?}: {some} allocations, then {per_ply:.4} a ply");
+        assert!(per_ply < 0.012, "{writer:?}: {per_ply} allocations a ply");
+    }
+}

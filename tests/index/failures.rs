@@ -1,0 +1,475 @@
+//! A run that fails says why and where, and leaves everything as it was.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pgndex::index::{Error, IndexOptions, Phase, Progress, Writer, index};
+use pgndex::store;
+
+use crate::support::*;
+
+/// A directory with a PGN file.
+struct Place {
+    directory: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let directory = directory();
+        fs::write(directory.path().join("in.pgn"), GAMES).expect("written");
+        Self { directory }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Runs to fail; holds the directory to be as it was.
+    fn fail(&self, target: &str, source: &str, options: &IndexOptions) -> Error {
+        let before = names(self.directory.path());
+        let error = run(&self.path(target), &[self.path(source)], options).expect_err("fails");
+        assert_eq!(names(self.directory.path()), before, "{error}");
+        error
+    }
+
+    /// The message of an error without the directory.
+    fn message(&self, error: &Error) -> String {
+        message(error)
+            .replace(&format!("{}/", self.directory.path().display()), "")
+            .replace(&self.directory.path().display().to_string(), "DIR")
+    }
+}
+
+fn writers() -> [IndexOptions; 2] {
+    [Writer::Direct, Writer::Sql].map(|writer| IndexOptions { writer, ..options() })
+}
+
+#[test]
+fn nothing_in_a_file_is_no_error() {
+    for text in
+        ["", "\n", " \r\n\t\n\n", "\u{feff}", "% a comment\n", "; nothing here\n", "* 1-0 *", "\0\0\0\0"]
+    {
+        for options in writers() {
+            let place = Place::new();
+            fs::write(place.path("empty.pgn"), text).unwrap();
+            let summary = run(&place.path("out.db"), &[place.path("empty.pgn")], &options).unwrap();
+            assert_sound(&place.path("out.db"), &summary);
+            assert_eq!((summary.games, summary.problems.iter().count()), (0, 0), "{text:?}");
+            let database = open(&place.path("out.db"));
+            assert_eq!(number(&database, "SELECT count(*) FROM source WHERE indexed_at NOTNULL"), 1);
+        }
+    }
+    let junk = Indexed::new("Dear Sir,\n\nplease find no games here.\n");
+    assert_sound(&junk.database(), &junk.summary);
+    assert_eq!(junk.summary.games, 0);
+    assert_eq!(column::<String>(&junk.open(), "SELECT kind FROM problem"), ["outside-text"]);
+}
+
+#[test]
+fn without_any_source_there_is_no_database() {
+    let place = Place::new();
+    fs::create_dir(place.path("empty")).unwrap();
+    fs::write(place.path("games.pgn.gz"), b"\x1f\x8b\x08\x00").unwrap();
+    for options in writers() {
+        let error = place.fail("out.db", "missing.pgn", &options);
+        assert!(matches!(error, Error::NoSource(_)));
+        assert_eq!(
+            place.message(&error),
+            "nothing to index: missing.pgn: no such file or directory; check the path"
+        );
+        let error = place.fail("out.db", "games.pgn.gz", &options);
+        assert_eq!(
+            place.message(&error),
+            "nothing to index: games.pgn.gz: a gzip archive, not plain PGN text; unpack it first (gunzip)"
+        );
+        let error = place.fail("out.db", "empty", &options);
+        assert!(place.message(&error).starts_with("nothing to index: no PGN file was given or found"));
+        let nothing: [&Path; 0] = [];
+        assert!(matches!(run(&place.path("out.db"), &nothing, &options), Err(Error::NoSource(_))));
+    }
+}
+
+#[test]
+fn targets_that_cannot_be_written() {
+    let place = Place::new();
+    fs::create_dir(place.path("directory")).unwrap();
+    for options in writers() {
+        let error = place.fail("missing/out.db", "in.pgn", &options);
+        assert_eq!(
+            place.message(&error),
+            "missing: cannot write into this directory; create it, or choose another place: No such file or directory (os error 2)"
+        );
+        let error = place.fail("directory", "in.pgn", &options);
+        assert_eq!(place.message(&error), "directory: not a place for a database file; give a file name");
+        let error = place.fail("in.pgn/out.db", "in.pgn", &options);
+        assert!(matches!(error, Error::Store(store::Error::Directory { .. })), "{error:?}");
+    }
+    if let Err(error) = fs::File::create("/proc/x") {
+        let failure = run(Path::new("/proc/out.db"), &[place.path("in.pgn")], &options()).unwrap_err();
+        assert!(
+            message(&failure).starts_with("/proc: cannot write into this directory"),
+            "{failure}: {error}"
+        );
+    }
+}
+
+#[test]
+fn an_existing_target_is_replaced_only_if_asked() {
+    for options in writers() {
+        let place = Place::new();
+        fs::write(place.path("out.db"), "something else").unwrap();
+        let error = place.fail("out.db", "in.pgn", &options);
+        assert_eq!(
+            place.message(&error),
+            "out.db: exists already; use --overwrite to replace it, or name another file"
+        );
+        assert_eq!(fs::read(place.path("out.db")).unwrap(), b"something else");
+        let options = IndexOptions { overwrite: true, ..options };
+        // A failure with --overwrite leaves the old file, too.
+        place.fail("out.db", "missing.pgn", &options);
+        assert_eq!(fs::read(place.path("out.db")).unwrap(), b"something else");
+        let summary = run(&place.path("out.db"), &[place.path("in.pgn")], &options).unwrap();
+        assert_sound(&place.path("out.db"), &summary);
+        assert_eq!(names(place.directory.path()), ["in.pgn", "out.db"]);
+    }
+}
+
+#[test]
+fn a_missing_directory_for_temporary_files_is_found_before_the_work() {
+    let place = Place::new();
+    for options in writers() {
+        let options = IndexOptions { temp_dir: Some(place.path("missing")), ..options };
+        let progress = Progress::default();
+        let error = index(&place.path("out.db"), &[place.path("in.pgn")], &options, &progress).unwrap_err();
+        assert!(matches!(error, Error::Spill { .. }));
+        assert!(
+            place.message(&error).starts_with("missing: cannot use a temporary file here; free some space, or choose another place with --temp-dir"),
+            "{}", place.message(&error)
+        );
+        assert_eq!((progress.games(), progress.bytes()), (0, 0));
+        assert_eq!(names(place.directory.path()), ["in.pgn"]);
+        let options = IndexOptions { temp_dir: Some(place.path("in.pgn")), ..options };
+        assert!(matches!(place.fail("out.db", "in.pgn", &options), Error::Spill { .. }));
+    }
+}
+
+#[test]
+fn targets_with_odd_names() {
+    let place = Place::new();
+    for options in writers() {
+        for name in
+            ["a b.db", "file:x.db?mode=memory", "it's \"quoted\".db", "100%.db", ":memory:", "größe.db", "-"]
+        {
+            let summary = run(&place.path(name), &[place.path("in.pgn")], &options)
+                .unwrap_or_else(|error| panic!("{name}: {error:?}"));
+            assert_eq!(names(place.directory.path()).len(), 2, "{name}");
+            assert_eq!(summary.file_bytes, fs::metadata(place.path(name)).unwrap().len());
+            fs::remove_file(place.path(name)).unwrap();
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_not_utf_8() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    let path = |bytes: &[u8]| place.directory.path().join(std::ffi::OsStr::from_bytes(bytes));
+    fs::write(path(b"\xe9t\xe9.pgn"), GAMES).unwrap();
+    for options in writers() {
+        let target = path(b"\xe9t\xe9.db");
+        let summary = run(&target, &[path(b"\xe9t\xe9.pgn")], &options).unwrap();
+        assert_sound(&target, &summary);
+        fs::remove_file(target).unwrap();
+    }
+}
+
+// In a process of its own, for its working directory.
+#[test]
+fn a_target_without_directory() {
+    let place = Place::new();
+    for writer in ["direct", "sql"] {
+        let output = child(place.directory.path(), &["x.db", "in.pgn"], writer, "", 1).output().unwrap();
+        assert!(text(&output).contains("indexed 53 games"), "{}", text(&output));
+        assert_eq!(names(place.directory.path()), ["in.pgn", "x.db"]);
+        fs::remove_file(place.path("x.db")).unwrap();
+    }
+}
+
+/// Indexes in a process of its own, which this executable becomes, after a command of the shell.
+fn child(directory: &Path, arguments: &[&str], writer: &str, before: &str, memory: u64) -> Command {
+    let mut command = Command::new("bash");
+    command
+        .arg("-c")
+        .arg(format!("{before}\nexec \"$0\" --exact failures::in_a_child --nocapture"))
+        .arg(std::env::current_exe().expect("this executable"))
+        .env("PGNDEX_TEST_CHILD", arguments.join(" "))
+        .env("PGNDEX_TEST_WRITER", writer)
+        .env("PGNDEX_TEST_MEMORY", memory.to_string())
+        .current_dir(directory)
+        .stdin(Stdio::null());
+    command
+}
+
+fn text(output: &Output) -> String {
+    [&output.stdout[..], &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned()).concat()
+}
+
+/// What such a process does; nothing in an ordinary run of the tests.
+#[test]
+fn in_a_child() {
+    let Ok(arguments) = std::env::var("PGNDEX_TEST_CHILD") else { return };
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let writer = if std::env::var("PGNDEX_TEST_WRITER").as_deref() == Ok("sql") {
+        Writer::Sql
+    } else {
+        Writer::Direct
+    };
+    let memory = std::env::var("PGNDEX_TEST_MEMORY").expect("set").parse().expect("a number");
+    let options = IndexOptions { writer, memory, overwrite: true, ..options() };
+    match run(arguments[0].as_ref(), &arguments[1..], &options) {
+        Ok(summary) => println!("indexed {} games", summary.games),
+        Err(error) => {
+            let full = matches!(error, Error::Store(store::Error::DiskFull { .. }) | Error::Spill { .. });
+            println!("failed{}: {}", if full { ", no space" } else { "" }, message(&error));
+        }
+    }
+}
+
+/// A file that gives a database of some 15 MB.
+fn large(place: &Place) -> u64 {
+    fs::write(place.path("large.pgn"), GAMES.repeat(40)).expect("written");
+    let summary = run(&place.path("size.db"), &[place.path("large.pgn")], &options()).expect("indexed");
+    fs::remove_file(place.path("size.db")).expect("removed");
+    summary.file_bytes
+}
+
+/// Files may grow to a limit only, as on a full disk. The signal that the system sends is ignored.
+#[test]
+fn a_limit_on_the_size_of_files() {
+    let place = Place::new();
+    let kib = large(&place) / 1024;
+    fs::write(place.path("x.db"), "old").unwrap();
+    let before = names(place.directory.path());
+    let mut failures = 0;
+    for writer in ["direct", "sql"] {
+        for memory in [0, 64 * MIB] {
+            for limit in [0, 1, 5, 64, 100, 401, 1001, kib / 3 + 1, kib / 2, kib - 100, kib - 1] {
+                let before_it = format!("trap '' XFSZ; ulimit -f {limit}");
+                let what = format!("{writer}, {memory} bytes of memory, {limit} KiB of {kib}");
+                let started = Instant::now();
+                let output =
+                    child(place.directory.path(), &["x.db", "large.pgn"], writer, &before_it, memory)
+                        .output()
+                        .unwrap();
+                let text = text(&output);
+                assert!(started.elapsed() < Duration::from_secs(20), "{what}");
+                // SQL leaves some bytes fewer or more than the direct way.
+                if text.contains("indexed") && writer == "sql" && limit > kib / 2 {
+                    fs::write(place.path("x.db"), "old").unwrap();
+                    continue;
+                }
+                assert!(text.contains("failed, no space: "), "{what}: {text}");
+                assert!(
+                    text.contains(place.directory.path().file_name().unwrap().to_str().unwrap())
+                        || text.contains("x.db"),
+                    "{what}: {text}"
+                );
+                assert_eq!(names(place.directory.path()), before, "{what}");
+                assert_eq!(fs::read(place.path("x.db")).unwrap(), b"old", "{what}");
+                failures += 1;
+            }
+        }
+    }
+    assert!(failures > 30);
+}
+
+/// A program that does not ignore the signal is ended by it: then the target is as it was, and the next run clears the rest.
+#[test]
+fn killed_by_the_limit_on_the_size_of_files() {
+    let place = Place::new();
+    fs::write(place.path("large.pgn"), GAMES.repeat(40)).unwrap();
+    fs::write(place.path("x.db"), "old").unwrap();
+    let before = names(place.directory.path());
+    let output =
+        child(place.directory.path(), &["x.db", "large.pgn"], "direct", "ulimit -c 0; ulimit -f 2000", MIB)
+            .output()
+            .unwrap();
+    assert!(!text(&output).contains("indexed"));
+    assert_eq!(fs::read(place.path("x.db")).unwrap(), b"old");
+    let output = child(place.directory.path(), &["x.db", "large.pgn"], "direct", "", MIB).output().unwrap();
+    assert!(text(&output).contains("indexed 2120 games"), "{}", text(&output));
+    assert_eq!(names(place.directory.path()), before);
+}
+
+/// Killed at any moment: the old file or the new one, and the next run clears the remains.
+#[test]
+fn killed_at_any_moment() {
+    let place = Place::new();
+    fs::write(place.path("large.pgn"), GAMES.repeat(40)).unwrap();
+    for writer in ["direct", "sql"] {
+        for milliseconds in [5, 20, 60, 120] {
+            fs::write(place.path("x.db"), "old").unwrap();
+            let mut process = child(place.directory.path(), &["x.db", "large.pgn"], writer, "", 0)
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(Duration::from_millis(milliseconds));
+            process.kill().unwrap();
+            process.wait().unwrap();
+            let left = fs::read(place.path("x.db")).unwrap();
+            assert!(left == b"old" || left.starts_with(b"SQLite format 3\0"));
+        }
+        let output = child(place.directory.path(), &["x.db", "in.pgn"], writer, "", MIB).output().unwrap();
+        assert!(text(&output).contains("indexed 53 games"), "{}", text(&output));
+        assert_eq!(names(place.directory.path()), ["in.pgn", "large.pgn", "x.db"]);
+    }
+}
+
+/// A file system that is taken away at the end.
+struct Mount(PathBuf);
+
+impl Mount {
+    fn new(path: PathBuf, size: &str) -> Option<Self> {
+        fs::create_dir(&path).expect("created");
+        let options = format!("size={size}");
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&path).output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(Self(path));
+        }
+        println!("skipped: mounting is not permitted");
+        None
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk() {
+    let place = Place::new();
+    let size = large(&place);
+    for fraction in [2, 10, 50, 200] {
+        let name = format!("disk{fraction}");
+        let Some(disk) = Mount::new(place.path(&name), &(size / fraction).to_string()) else { return };
+        for options in writers() {
+            for memory in [0, 64 * MIB] {
+                let options = IndexOptions { memory, ..options.clone() };
+                let error =
+                    run(&disk.0.join("x.db"), &[place.path("large.pgn")], &options).expect_err("fails");
+                let full = matches!(error, Error::Store(store::Error::DiskFull { .. }) | Error::Spill { .. });
+                assert!(full, "{error:?}");
+                assert!(message(&error).contains(&name), "{}", message(&error));
+                assert_eq!(names(&disk.0), Vec::<String>::new());
+                let options = IndexOptions { temp_dir: Some(disk.0.clone()), memory: 0, ..options };
+                let spilled = run(&place.path("y.db"), &[place.path("large.pgn")], &options);
+                assert!(matches!(spilled, Err(Error::Spill { .. })) || fraction < 5, "{spilled:?}");
+                let _ = fs::remove_file(place.path("y.db"));
+                assert_eq!(names(&disk.0), Vec::<String>::new());
+            }
+        }
+    }
+}
+
+#[test]
+fn stopped_before_it_begins() {
+    let place = Place::new();
+    for options in writers() {
+        let progress = Progress::default();
+        progress.stop();
+        let result = index(&place.path("out.db"), &[place.path("in.pgn")], &options, &progress);
+        assert!(matches!(result, Err(Error::Stopped)), "{result:?}");
+        assert_eq!(names(place.directory.path()), ["in.pgn"]);
+    }
+}
+
+/// Stopped after each of many delays, in all phases of the run.
+#[test]
+fn stopped_at_any_moment() {
+    let place = Place::new();
+    fs::write(place.path("large.pgn"), GAMES.repeat(40)).unwrap();
+    let mut phases = Vec::new();
+    for (round, options) in (0..40).zip(writers().into_iter().cycle()) {
+        let options = IndexOptions { memory: 0, chunk_size: 20_000, threads: 3, ..options };
+        let progress = Arc::new(Progress::default());
+        let target = place.path("out.db");
+        let (paths, shared) = ([place.path("large.pgn")], Arc::clone(&progress));
+        let other = target.clone();
+        let running = std::thread::spawn(move || index(&other, &paths, &options, &shared));
+        std::thread::sleep(Duration::from_millis(3 * round));
+        progress.stop();
+        let (phase, stopped) = (progress.phase(), Instant::now());
+        let result = running.join().expect("no panic");
+        assert!(stopped.elapsed() < Duration::from_secs(2), "{phase:?}: {:?}", stopped.elapsed());
+        match result {
+            Err(Error::Stopped) => {
+                phases.push(phase);
+                assert_eq!(names(place.directory.path()), ["in.pgn", "large.pgn"], "{phase:?}");
+            }
+            Ok(summary) => {
+                assert_sound(&target, &summary);
+                fs::remove_file(&target).unwrap();
+            }
+            Err(error) => panic!("{phase:?}: {error:?}"),
+        }
+    }
+    assert!(phases.contains(&Phase::Reading), "{phases:?}");
+}
+
+#[test]
+fn two_runs_at_once_do_not_disturb_each_other() {
+    let place = Place::new();
+    fs::write(place.path("large.pgn"), GAMES.repeat(10)).unwrap();
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let one = || run(&place.path("x.db"), &[place.path("large.pgn")], &options());
+        let running: Vec<_> = (0..3).map(|_| scope.spawn(one)).collect();
+        running.into_iter().map(|run| run.join().expect("no panic")).collect()
+    });
+    let done = results.iter().filter(|result| result.is_ok()).count();
+    assert_eq!(done, 1);
+    for error in results.into_iter().filter_map(Result::err) {
+        let known =
+            matches!(error, Error::Store(store::Error::Busy { .. } | store::Error::TargetExists { .. }));
+        assert!(known, "{error:?}");
+    }
+    assert_eq!(names(place.directory.path()), ["in.pgn", "large.pgn", "x.db"]);
+}
+
+#[test]
+fn a_source_that_grows_meanwhile() {
+    let place = Place::new();
+    fs::write(place.path("large.pgn"), GAMES.repeat(20)).unwrap();
+    let path = place.path("large.pgn");
+    let writing = std::thread::spawn(move || {
+        let mut file = fs::OpenOptions::new().append(true).open(path).expect("opened");
+        for _ in 0..200 {
+            file.write_all(b"[Event \"more\"]\n\n1. e4 e5 *\n\n").expect("written");
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    });
+    let summary = run(&place.path("out.db"), &[place.path("large.pgn")], &options()).unwrap();
+    writing.join().unwrap();
+    assert_sound(&place.path("out.db"), &summary);
+}
+
+#[test]
+fn strict_runs_fail_at_any_problem() {
+    let place = Place::new();
+    fs::write(place.path("warning.pgn"), "[Event \"a\"]\n\n1. e4 hello *\n").unwrap();
+    for options in writers() {
+        let options = IndexOptions { strict: true, ..options };
+        let error = place.fail("out.db", "warning.pgn", &options);
+        assert!(matches!(error, Error::Strict { errors: 0, warnings: 1 }), "{error:?}");
+        let summary = run(&place.path("out.db"), &[place.path("in.pgn")], &options).unwrap();
+        assert_sound(&place.path("out.db"), &summary);
+        fs::remove_file(place.path("out.db")).unwrap();
+    }
+}

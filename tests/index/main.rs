@@ -1,0 +1,8 @@
+//! The whole job, PGN files in and a database out: equal tables however they are made, problems in the right places,
+//! and nothing left behind when a run fails.
+
+mod edge;
+mod failures;
+mod problems;
+mod support;
+mod tables;

@@ -1,0 +1,333 @@
+//! Runs, and what is looked at in their databases.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pgndex::board::{MoveCode, Position};
+use pgndex::index::{Error, IndexOptions, Progress, Summary, Writer, index};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags};
+use tempfile::TempDir;
+
+pub(crate) const GAMES: &str = include_str!("../../examples/famous-games.pgn");
+pub(crate) const MIB: u64 = 1 << 20;
+
+pub(crate) fn directory() -> TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+/// Two threads and modest memory.
+pub(crate) fn options() -> IndexOptions {
+    IndexOptions { threads: 2, memory: 64 * MIB, ..IndexOptions::default() }
+}
+
+pub(crate) fn run<P: AsRef<Path>>(
+    target: &Path,
+    paths: &[P],
+    options: &IndexOptions,
+) -> Result<Summary, Error> {
+    index(target, paths, options, &Progress::default())
+}
+
+/// A file of PGN text and the database made of it.
+pub(crate) struct Indexed {
+    pub(crate) directory: TempDir,
+    pub(crate) summary: Summary,
+}
+
+impl Indexed {
+    pub(crate) fn new(text: impl AsRef<[u8]>) -> Self {
+        let directory = directory();
+        let input = directory.path().join("in.pgn");
+        fs::write(&input, text).expect("written");
+        let summary = run(&directory.path().join("out.db"), &[input], &options()).expect("indexed");
+        Self { directory, summary }
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.directory.path().join("out.db")
+    }
+
+    pub(crate) fn open(&self) -> Connection {
+        open(&self.database())
+    }
+
+    /// Plies of each game.
+    pub(crate) fn plies(&self) -> Vec<u32> {
+        column(&self.open(), "SELECT ply_count FROM game ORDER BY game_id")
+    }
+}
+
+pub(crate) fn open(path: &Path) -> Connection {
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a database")
+}
+
+/// The first column of all rows.
+pub(crate) fn column<T: rusqlite::types::FromSql>(database: &Connection, query: &str) -> Vec<T> {
+    let mut query = database.prepare(query).expect("a query");
+    query
+        .query_map([], |row| row.get(0))
+        .and_then(Iterator::collect)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub(crate) fn number(database: &Connection, query: &str) -> u64 {
+    database
+        .query_row(query, [], |row| row.get::<_, i64>(0))
+        .unwrap_or_else(|error| panic!("{query}: {error}"))
+        .cast_unsigned()
+}
+
+/// All rows of a query, columns joined by `|`.
+pub(crate) fn lines(database: &Connection, query: &str) -> Vec<String> {
+    let mut query = database.prepare(query).expect("a query");
+    let columns = query.column_count();
+    let line = |row: &rusqlite::Row<'_>| {
+        let values: rusqlite::Result<Vec<String>> =
+            (0..columns).map(|column| Ok(show(&row.get(column)?))).collect();
+        Ok(values?.join("|"))
+    };
+    query.query_map([], line).and_then(Iterator::collect).expect("rows")
+}
+
+fn show(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+        Value::Blob(bytes) => bytes.escape_ascii().to_string(),
+    }
+}
+
+/// Names of the files in a directory.
+pub(crate) fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// The message of an error with those of its causes.
+pub(crate) fn message(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        text += &format!(": {error}");
+        source = error.source();
+    }
+    text
+}
+
+/// Data that is not part of the project: `../shared`, or where `PGNDEX_SHARED` says. `None`: it is not there, and a test says
+/// that it is skipped.
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("PGNDEX_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    let path = root.join(path);
+    let there = path.exists();
+    if !there {
+        println!("skipped: {} is not there", path.display());
+    }
+    there.then_some(path)
+}
+
+/// The text of a corpus, cut after about `most` bytes at the end of a line; `None`, and a word why, if it is not there.
+pub(crate) fn corpus(name: &str, most: usize) -> Option<Vec<u8>> {
+    let path = shared(&format!("corpora/{name}.pgn.zst"))?;
+    let unpacked = std::process::Command::new("zstd").args(["-dc", "--long=27"]).arg(&path).output();
+    let Ok(unpacked) = unpacked else {
+        println!("skipped: there is no zstd to unpack {}", path.display());
+        return None;
+    };
+    assert!(unpacked.status.success(), "{}", String::from_utf8_lossy(&unpacked.stderr));
+    let mut text = unpacked.stdout;
+    if text.len() > most {
+        let cut = memchr::memrchr(b'\n', &text[..most]).map_or(most, |newline| newline + 1);
+        text.truncate(cut);
+    }
+    Some(text)
+}
+
+/// Tables of a database and the columns of each in order, those of the primary key first.
+fn tables(database: &Connection) -> Vec<String> {
+    column(
+        database,
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name",
+    )
+}
+
+/// What is compared of a table: everything but times.
+fn contents(database: &Connection, table: &str) -> String {
+    const TIMES: [&str; 4] = ["started_at", "finished_at", "seconds", "indexed_at"];
+    let columns: Vec<String> =
+        column(database, &format!("SELECT name FROM pragma_table_info('{table}') ORDER BY cid"));
+    let columns: Vec<String> = columns
+        .into_iter()
+        .filter(|name| !TIMES.contains(&name.as_str()) && (table, name.as_str()) != ("import", "options"))
+        .collect();
+    let keys: Vec<String> =
+        column(database, &format!("SELECT name FROM pragma_table_info('{table}') WHERE pk > 0 ORDER BY pk"));
+    format!("SELECT {} FROM {table} ORDER BY {}", columns.join(", "), keys.join(", "))
+}
+
+/// Holds two databases to be the same: settings, schemas, all rows.
+pub(crate) fn assert_same(left: &Path, right: &Path, what: &str) {
+    let (left, right) = (open(left), open(right));
+    for query in [
+        "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name",
+        "PRAGMA user_version",
+        "PRAGMA application_id",
+        "PRAGMA page_size",
+        "PRAGMA encoding",
+        "PRAGMA journal_mode",
+        "PRAGMA auto_vacuum",
+    ] {
+        assert_eq!(lines(&left, query), lines(&right, query), "{what}: {query}");
+    }
+    for table in tables(&left) {
+        let query = contents(&left, &table);
+        let (mut left, mut right) = (left.prepare(&query).unwrap(), right.prepare(&query).unwrap());
+        let columns = left.column_count();
+        let (mut left, mut right) = (left.query([]).unwrap(), right.query([]).unwrap());
+        for row in 1.. {
+            let (left, right) = (left.next().unwrap(), right.next().unwrap());
+            let values = |row: &rusqlite::Row<'_>| -> Vec<Value> {
+                (0..columns).map(|column| row.get_unwrap(column)).collect()
+            };
+            let (left, right) = (left.map(values), right.map(values));
+            assert_eq!(left, right, "{what}: table {table}, row {row}");
+            if left.is_none() {
+                break;
+            }
+        }
+    }
+}
+
+/// Holds a database to be sound, its tables to agree with each other, and with the summary of the run that made it.
+pub(crate) fn assert_sound(path: &Path, summary: &Summary) {
+    let database = open(path);
+    let is = |query: &str, expected: u64| assert_eq!(number(&database, query), expected, "{query}");
+    assert_eq!(lines(&database, "PRAGMA integrity_check"), ["ok"]);
+    assert_eq!(lines(&database, "PRAGMA foreign_key_check"), Vec::<String>::new());
+    is("PRAGMA freelist_count", 0);
+    let rows = number(&database, "SELECT count(*) FROM game_position");
+    is("SELECT count(*) FROM position_game", rows);
+    is(
+        "SELECT count(*) FROM game_position AS p CROSS JOIN position_game AS o
+         ON o.key = p.key AND o.game_id = p.game_id AND o.ply = p.ply",
+        rows,
+    );
+    assert_eq!(summary.positions, rows);
+    let skipped = number(&database, "SELECT count(*) FROM game WHERE status = 'skipped'");
+    is("SELECT count(*) FROM game", summary.games);
+    is("SELECT ifnull(sum(ply_count), 0) FROM game", summary.plies);
+    assert_eq!(summary.plies + summary.games - skipped, rows);
+    is("SELECT count(DISTINCT key) FROM position_game", summary.distinct_positions);
+    is(
+        "SELECT count(*) FROM game AS g WHERE (SELECT count(*) FROM game_position AS p WHERE p.game_id = g.game_id)
+             <> CASE status WHEN 'skipped' THEN 0 ELSE ply_count + 1 END",
+        0,
+    );
+    is(
+        "SELECT count(*) FROM game_position AS p JOIN game AS g ON g.game_id = p.game_id
+         WHERE (p.move_code IS NULL) <> (p.ply = g.ply_count)",
+        0,
+    );
+    let import =
+        "SELECT games, plies, positions, distinct_positions FROM import WHERE finished_at IS NOT NULL";
+    let Summary { games, plies, positions, distinct_positions, .. } = summary;
+    assert_eq!(lines(&database, import), [format!("{games}|{plies}|{positions}|{distinct_positions}")]);
+    assert_counts_agree(&database, summary);
+    assert_ids_ascend(&database);
+    assert_positions_follow(&database);
+    assert_eq!(summary.file_bytes, fs::metadata(path).expect("a file").len());
+}
+
+/// Holds the counts of sources and problems to those of the rows.
+fn assert_counts_agree(database: &Connection, summary: &Summary) {
+    let counted = "SELECT source_id,
+        (SELECT count(*) FROM game WHERE game.source_id = source.source_id),
+        (SELECT ifnull(sum(ply_count), 0) FROM game WHERE game.source_id = source.source_id),
+        (SELECT count(*) FROM problem WHERE problem.source_id = source.source_id) FROM source ORDER BY 1";
+    let told = "SELECT source_id, games, plies, problems FROM source ORDER BY 1";
+    assert_eq!(lines(database, told), lines(database, counted));
+    assert_eq!(
+        number(database, "SELECT sum(problems) FROM import"),
+        number(database, "SELECT count(*) FROM problem")
+    );
+    let mut told: Vec<String> = summary
+        .problems
+        .iter()
+        .map(|(severity, kind, count)| format!("{}|{kind}|{count}", severity.as_str()))
+        .collect();
+    told.sort();
+    let counted = "SELECT severity, kind, count(*) FROM problem GROUP BY 1, 2 ORDER BY 1, 2";
+    assert_eq!(told, lines(database, counted));
+}
+
+/// Holds ids to be 1, 2, 3 … in input order, and names to be used.
+fn assert_ids_ascend(database: &Connection) {
+    for table in ["game", "player", "event", "site", "source", "problem"] {
+        let rows = number(database, &format!("SELECT count(*) FROM {table}"));
+        let last = number(database, &format!("SELECT ifnull(max({table}_id), 0) FROM {table}"));
+        assert_eq!(rows, last, "{table}");
+    }
+    let out_of_order = "SELECT count(*) FROM game AS a JOIN game AS b ON b.game_id = a.game_id + 1
+        WHERE (b.source_id, b.byte_offset) < (a.source_id, a.byte_offset + a.byte_length)";
+    assert_eq!(number(database, out_of_order), 0, "games overlap or are out of order");
+    let unused = "SELECT count(*) FROM player WHERE player_id NOT IN
+        (SELECT white_id FROM game WHERE white_id IS NOT NULL UNION SELECT black_id FROM game WHERE black_id IS NOT NULL)";
+    assert_eq!(number(database, unused), 0, "a player without games");
+}
+
+/// Every combination that must not change what is stored; the first one is the plainest.
+pub(crate) fn variants() -> impl Iterator<Item = IndexOptions> {
+    let base =
+        IndexOptions { threads: 1, memory: 256 * MIB, chunk_size: 64 << 20, ..IndexOptions::default() };
+    let writers = [Writer::Sql, Writer::Direct];
+    let threads = [1, 2, 4];
+    let chunks = [64 << 20, 64 << 10, 4 << 10];
+    let memories = [256 * MIB, MIB, 0];
+    writers.into_iter().flat_map(move |writer| {
+        let base = base.clone();
+        threads.into_iter().flat_map(move |threads| {
+            let base = base.clone();
+            (0..3).map(move |step| IndexOptions {
+                writer,
+                threads,
+                chunk_size: chunks[step],
+                memory: memories[(step + threads) % 3],
+                ..base.clone()
+            })
+        })
+    })
+}
+
+/// Holds the positions to be what their FENs say, and each to follow from the one before by its move.
+fn assert_positions_follow(database: &Connection) {
+    const MOST: u32 = 5000;
+    let query = "SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position ORDER BY game_id, ply LIMIT ?1";
+    let mut query = database.prepare(query).expect("a query");
+    let mut rows = query.query([MOST]).expect("rows");
+    let mut next: Option<Position> = None;
+    while let Some(row) = rows.next().expect("a row") {
+        let (game, ply): (u32, u32) = (row.get_unwrap(0), row.get_unwrap(1));
+        let (key, clock): (i64, u32) = (row.get_unwrap(2), row.get_unwrap(3));
+        let (code, fen): (Option<u32>, String) = (row.get_unwrap(4), row.get_unwrap(5));
+        let (mut position, _) = Position::from_fen(format!("{fen} {clock} 1").as_bytes()).expect("a FEN");
+        let what = format!("game {game}, ply {ply}");
+        assert_eq!((position.canonical_fen(), position.key().as_i64()), (fen.clone(), key), "{what}");
+        match next.take() {
+            Some(next) => assert_eq!((next.canonical_fen(), next.halfmove_clock()), (fen, clock), "{what}"),
+            None => assert_eq!(ply, 0, "{what}"),
+        }
+        let Some(code) = code else { continue };
+        let code = MoveCode::from_bits(code).expect("a move code");
+        let made = position.make(code).expect("a legal move");
+        let mates = position.is_check() && !position.has_legal_move();
+        assert_eq!(if mates { made.with_mate() } else { made }, code, "{what}");
+        next = Some(position);
+    }
+}

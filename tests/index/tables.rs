@@ -1,0 +1,271 @@
+//! Equal input gives equal tables, whatever the threads, the chunks, the memory and the writer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pgndex::index::{IndexOptions, Writer};
+use proptest::prelude::*;
+
+use crate::support::*;
+
+/// Indexes `paths` in all the ways given and holds the databases to be the same. Gives back the first.
+fn assert_all_same(
+    directory: &Path,
+    paths: &[PathBuf],
+    variants: impl IntoIterator<Item = IndexOptions>,
+) -> PathBuf {
+    let first = directory.join("first.db");
+    let other = directory.join("other.db");
+    for options in variants {
+        let options = IndexOptions { overwrite: true, ..options };
+        let IndexOptions { threads, memory, chunk_size, writer, .. } = options;
+        let what = format!("{threads} threads, {memory} bytes of memory, chunks of {chunk_size}, {writer:?}");
+        let target = if first.exists() { &other } else { &first };
+        let summary = run(target, paths, &options).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+        assert_sound(target, &summary);
+        assert_same(&first, target, &what);
+    }
+    first
+}
+
+fn write(path: PathBuf, text: impl AsRef<[u8]>) -> PathBuf {
+    fs::create_dir_all(path.parent().expect("a directory")).expect("created");
+    fs::write(&path, text).expect("written");
+    path
+}
+
+#[test]
+fn the_shipped_games() {
+    let directory = directory();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/famous-games.pgn");
+    let tiny = IndexOptions { chunk_size: 1, memory: 0, threads: 3, ..options() };
+    let tiny_sql = IndexOptions { writer: Writer::Sql, ..tiny.clone() };
+    let first = assert_all_same(directory.path(), &[path], variants().chain([tiny, tiny_sql]));
+    let games = GAMES.matches("[Event \"").count() as u64;
+    assert_eq!(number(&open(&first), "SELECT count(*) FROM game WHERE status = 'ok'"), games);
+    assert_eq!(number(&open(&first), "SELECT count(*) FROM problem"), 0);
+}
+
+#[test]
+fn several_files_and_directories() {
+    let directory = directory();
+    let games: Vec<&str> = GAMES.split_inclusive("\n\n[Event").collect();
+    let root = directory.path().join("tree");
+    write(root.join("b.pgn"), GAMES);
+    write(root.join("a/z.PGN"), GAMES.replace('\n', "\r\n"));
+    write(root.join("a/y.txt"), "[Event \"not listed\"]\n\n1. e4 *\n");
+    write(root.join("c/d/e.pgn"), games[..3].concat());
+    write(root.join("empty.pgn"), "");
+    let single = write(directory.path().join("single.txt"), "1. e4 e5 *\n");
+    let missing = directory.path().join("missing.pgn");
+    let paths = [single.clone(), missing, root, single];
+    let some = variants().step_by(4).chain([IndexOptions { chunk_size: 1, ..options() }]);
+    let first = open(&assert_all_same(directory.path(), &paths, some));
+    let tail = format!("substr(path, {})", directory.path().to_string_lossy().len() + 2);
+    assert_eq!(
+        column::<String>(&first, &format!("SELECT {tail} FROM source ORDER BY source_id")),
+        [
+            "single.txt",
+            "missing.pgn",
+            "tree/a/z.PGN",
+            "tree/b.pgn",
+            "tree/c/d/e.pgn",
+            "tree/empty.pgn",
+            "single.txt"
+        ]
+    );
+    assert_eq!(
+        column::<String>(&first, "SELECT kind FROM problem WHERE severity = 'error'"),
+        ["unreadable-source"]
+    );
+}
+
+/// Pieces of collections as they are found: good games and everything that goes wrong.
+const PIECES: &[&[u8]] = &[
+    b"[Event \"A\"]\n[White \"Tal\"]\n[Black \"Petrosian\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n",
+    b"[Event \"B\"]\n[Result \"*\"]\n[Annotator \"x\"]\n\n1. d4 {a (comment} d5 $1 (1... Nf6 (1... e6 {)}) 2. c4) 2. c4! *\n\n",
+    b"[Event \"A\"]\n[Site \"?\"]\n[Date \"1992.??.??\"]\n[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n",
+    b"[Event \"nothing\"]\n[Result \"1/2-1/2\"]\n\n1/2-1/2\n\n",
+    b"[Event \"headers only\"]\n[White \"Nobody\"]\n\n",
+    b"[Event \"illegal\"]\n\n1. e4 e5 2. Ke3 d6 *\n\n",
+    b"[Event \"ambiguous\"]\n[FEN \"4k3/8/8/8/8/2N5/8/4K1N1 w - - 3 20\"]\n\n1. Ne2 *\n\n",
+    b"[Event \"unreadable\"]\n\n1. e4 e5 2. Sf3 Nc6 1-0\n\n",
+    b"[Event \"open\"]\n\n1. e4 { never closed\n\n",
+    b"[Event \"open too\"]\n\n1. e4 (1. d4 { in } d5\n\n",
+    b"[Event \"FEN\"]\n[FEN \"r3k3/1P6/8/8/8/8/8/4K3 b q - 0 17\"]\n[SetUp \"1\"]\n\n17... O-O-O 18. b8=Q+ *\n\n",
+    b"[Event \"bad FEN\"]\n[FEN \"nonsense\"]\n\n1. e4 *\n\n",
+    b"[Event \"960\"]\n[Variant \"Chess960\"]\n[FEN \"1rk3r1/8/8/8/8/8/8/1RK3R1 w BGbg - 0 1\"]\n\n1. O-O O-O-O *\n\n",
+    b"[Event \"variant\"]\n[Variant \"Atomic\"]\n\n1. e4 d5 2. exd5 *\n\n",
+    b"[Event \"no blank\"]\n1. e4 e5 1-0\n[Event \"lines\"]\n1. d4 *\n",
+    b"[Event \"no result\"]\n\n1. c4 c5\n[Event \"next\"]\n\n1. c4 c5 2. g3\n\n",
+    b"[Event \"mismatch\"]\n[Result \"1-0\"]\n[WhiteElo \"strong\"]\n\n1. e4 ) e5 } 0-1 1-0\n\n",
+    b"[White \"without Event\"]\n[White \"twice\"]\n\n1. b3 \xc2\xbd-\xc2\xbd\n\n",
+    b"1. e4 e5 2. Bc4 *\n\n",
+    b"some mail text, not chess\n",
+    b"[Site \"unclosed\n[Event \"E\"]\n\n1. a3 *\n\n",
+    b"{[Event \"in a comment\"]\n\n}\n",
+    b"[Event \"\xc5ke\"]\n\n1. Nf3\x00 \xef\xbb\xbf Nf6 ; rest ( { of line\n% hidden 2. d4\n2. c4 *\n\n",
+    b"\xef\xbb\xbf",
+    b"\x00\x00\x00\x00",
+    b"\n",
+    b"\n\n\n",
+    b" \t ",
+    b"*\n",
+    b"}",
+    b"(",
+    b"{",
+    b"; ",
+    b"%",
+    b"[",
+    b"\"]\n",
+    b"e4",
+    b"[Event \"x\"]",
+    b"\xff\xfe\x9f\x00\x01",
+    b"\xe2\x80",
+    b"\xe2\x99",
+    b"\xe2\x88",
+    b"\xef\xbb",
+    b"\xe2\x99\x98f3",
+    b"-----\n",
+    b"1. Sf3 d5 2. d4 *\n",
+];
+
+/// PGN text that is shown as such when a test fails.
+#[derive(Clone)]
+struct Messy(Vec<u8>);
+
+impl std::fmt::Debug for Messy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "b\"{}\"", self.0.escape_ascii())
+    }
+}
+
+fn messy() -> impl Strategy<Value = Messy> {
+    let piece = (0..PIECES.len(), 0..12u8);
+    proptest::collection::vec(piece, 0..40)
+        .prop_map(|pieces| {
+            let mut text = Vec::new();
+            for (index, change) in pieces {
+                let piece = PIECES[index];
+                match change {
+                    // Other line ends, no blank lines, cut short.
+                    0 => text.extend(piece.iter().flat_map(|&byte| match byte {
+                        b'\n' => b"\r\n".to_vec(),
+                        _ => vec![byte],
+                    })),
+                    1 => text.extend(piece.iter().map(|&byte| if byte == b'\n' { b'\r' } else { byte })),
+                    2 => text.extend(piece.iter().map(|&byte| if byte == b'\n' { b' ' } else { byte })),
+                    3 => text.extend_from_slice(piece.trim_ascii_end()),
+                    4 => text.extend_from_slice(&piece[..piece.len() / 2]),
+                    _ => text.extend_from_slice(piece),
+                }
+            }
+            Messy(text)
+        })
+        // Such a file is refused as UTF-16.
+        .prop_filter("UTF-16", |text| !is_refused(&text.0))
+}
+
+/// Whether the file would be refused for its first bytes.
+fn is_refused(text: &[u8]) -> bool {
+    text.starts_with(b"\xff\xfe")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn messy_collections(Messy(text) in messy(), split in 0..3000usize) {
+        let directory = directory();
+        let split = split.min(text.len());
+        let paths = [
+            write(directory.path().join("1.pgn"), &text[..split]),
+            write(directory.path().join("2.pgn"), &text[split..]),
+        ];
+        prop_assume!(!is_refused(&text[split..]));
+        let base = options();
+        let variants = [
+            IndexOptions { threads: 1, chunk_size: 64 << 20, writer: Writer::Sql, ..base.clone() },
+            IndexOptions { threads: 1, chunk_size: 64 << 20, ..base.clone() },
+            IndexOptions { threads: 1, chunk_size: 1, memory: 0, ..base.clone() },
+            IndexOptions { threads: 4, chunk_size: 1, memory: 0, writer: Writer::Sql, ..base.clone() },
+            IndexOptions { threads: 2, chunk_size: 100, memory: 0, ..base },
+        ];
+        assert_all_same(directory.path(), &paths, variants);
+    }
+}
+
+/// What a game gives, wherever it stands.
+const GAME: &str = "SELECT g.source_id, e.name, s.name, w.name, b.name, date, round, result, white_elo, black_elo, eco, variant, \
+     start_fen, ply_count, status, moves_hash FROM game AS g \
+     LEFT JOIN event AS e USING (event_id) LEFT JOIN site AS s USING (site_id) \
+     LEFT JOIN player AS w ON w.player_id = white_id LEFT JOIN player AS b ON b.player_id = black_id ORDER BY game_id";
+const POSITIONS: &str =
+    "SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position ORDER BY game_id, ply";
+const TAGS: &str = "SELECT game_id, name, value FROM tag ORDER BY game_id, name";
+
+/// Cuts each game of `text` out by its offset and length and holds it to give the same alone in a file.
+fn assert_games_stand_alone(text: &[u8]) {
+    let whole = Indexed::new(text);
+    let database = whole.open();
+    let ranges = lines(&database, "SELECT byte_offset, byte_length FROM game ORDER BY game_id");
+    if ranges.is_empty() {
+        return;
+    }
+    let directory = directory();
+    for (index, range) in ranges.iter().enumerate() {
+        let (offset, length) = range.split_once('|').expect("two columns");
+        let (offset, length): (usize, usize) = (offset.parse().unwrap(), length.parse().unwrap());
+        write(directory.path().join(format!("{index:06}.pgn")), &text[offset..offset + length]);
+    }
+    let target = directory.path().join("alone.db");
+    run(&target, &[directory.path()], &options()).expect("indexed");
+    let alone = open(&target);
+    // Alone, each game has a source of its own; in the whole, game and source have no such bond.
+    let expected = lines(&database, &GAME.replace("g.source_id", "game_id"));
+    let found = lines(&alone, GAME);
+    for (expected, found) in expected.iter().zip(&found) {
+        assert_eq!(expected, found, "in {}", text.escape_ascii());
+    }
+    assert_eq!(expected.len(), found.len(), "in {}", text.escape_ascii());
+    for query in [POSITIONS, TAGS] {
+        assert!(lines(&database, query) == lines(&alone, query), "{query} in {}", text.escape_ascii());
+    }
+}
+
+#[test]
+fn each_shipped_game_stands_alone() {
+    assert_games_stand_alone(GAMES.as_bytes());
+    assert_games_stand_alone(GAMES.replace('\n', "\r\n").as_bytes());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_game_of_a_messy_collection_stands_alone(Messy(text) in messy()) {
+        assert_games_stand_alone(&text);
+    }
+}
+
+#[test]
+fn annotated_games() {
+    let Some(text) = corpus("annotated_mixed", usize::MAX) else { return };
+    let directory = directory();
+    let path = write(directory.path().join("annotated.pgn"), &text);
+    let base = IndexOptions { memory: 0, ..options() };
+    let variants = [
+        IndexOptions {
+            threads: 1,
+            memory: 1024 * MIB,
+            chunk_size: 64 << 20,
+            writer: Writer::Sql,
+            ..base.clone()
+        },
+        IndexOptions { threads: 4, chunk_size: 4 << 10, ..base.clone() },
+        IndexOptions { threads: 2, chunk_size: 64 << 10, memory: MIB, writer: Writer::Sql, ..base.clone() },
+        IndexOptions { threads: 1, chunk_size: 64 << 20, memory: 1024 * MIB, ..base },
+    ];
+    assert_all_same(directory.path(), &[path], variants);
+    assert_games_stand_alone(&text[..text.len().min(3_000_000)]);
+}
