@@ -4,12 +4,10 @@ use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::BtreeError;
 use super::buffer::ALIGNMENT;
-use super::writer::{FullPages, PageWriter};
 
 /// A page's number in the database file, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,58 +68,16 @@ impl PageSize {
     }
 }
 
-/// Where pages are written to and read from: the file without its accounts.
-#[derive(Debug)]
-pub(super) struct PageStore {
-    file: File,
-    /// The same file, for writes past the page cache; `None` where the file system has none.
-    direct: Option<File>,
-    path: PathBuf,
-    page_size: PageSize,
-}
-
-impl PageStore {
-    pub(super) const fn page_size(&self) -> PageSize {
-        self.page_size
-    }
-
-    /// Writes whole pages side by side, from page `first` on.
-    pub(super) fn write_pages(&self, first: PageNumber, pages: &[u8]) -> Result<(), BtreeError> {
-        debug_assert_eq!(pages.len() % self.page_size.bytes(), 0);
-        let offset = self.offset(first);
-        let failed = |error| self.io_error("write pages of", error);
-        if let Some(direct) = self.direct.as_ref().filter(|_| suits_direct_write(pages, offset)) {
-            match write_all_at(direct, pages, offset) {
-                // The file system asks for another alignment, or took only part of the pages, up to some limit: told below.
-                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
-                result => return result.map_err(failed),
-            }
-        }
-        write_all_at(&self.file, pages, offset).map_err(failed)
-    }
-
-    fn read_page(&self, number: PageNumber, page: &mut [u8]) -> Result<(), BtreeError> {
-        debug_assert_eq!(page.len(), self.page_size.bytes());
-        read_exact_at(&self.file, page, self.offset(number))
-            .map_err(|error| self.io_error("read a page of", error))
-    }
-
-    fn offset(&self, page: PageNumber) -> u64 {
-        u64::from(page.0.checked_sub(1).expect("pages are numbered from 1")) * self.page_size.bytes() as u64
-    }
-
-    pub(super) fn io_error(&self, action: &'static str, source: io::Error) -> BtreeError {
-        BtreeError::Io { action, path: self.path.clone(), source }
-    }
-}
-
 /// The database file whose tables are built, shared by all threads.
 ///
 /// Pages are only appended. No SQLite connection may be open on the file meanwhile.
 #[derive(Debug)]
 pub struct PageFile {
-    store: Arc<PageStore>,
-    writer: PageWriter,
+    file: File,
+    /// The same file, for writes past the page cache; `None` where the file system has none.
+    direct: Option<File>,
+    path: PathBuf,
+    page_size: PageSize,
     pages: Allocator,
 }
 
@@ -148,16 +104,13 @@ impl PageFile {
         let (page_size, page_count) = examine_header(&header, length).map_err(unsuitable)?;
         let pages = Allocator::new(page_size.lock_page(), page_count);
         let direct = open_direct(path);
-        let store = Arc::new(PageStore { file, direct, path: path.to_owned(), page_size });
-        let writer = PageWriter::start(Arc::clone(&store))
-            .map_err(|error| io_error("start the thread that writes", error))?;
-        Ok(Self { store, writer, pages })
+        Ok(Self { file, direct, path: path.to_owned(), page_size, pages })
     }
 
     /// The size of the database's pages.
     #[must_use]
-    pub fn page_size(&self) -> PageSize {
-        self.store.page_size()
+    pub const fn page_size(&self) -> PageSize {
+        self.page_size
     }
 
     /// How many pages the file has, those included that were allocated since it was opened.
@@ -188,35 +141,35 @@ impl PageFile {
     /// # Panics
     /// When `first` is 0.
     pub fn write_pages(&self, first: PageNumber, pages: &[u8]) -> Result<(), BtreeError> {
-        self.store.write_pages(first, pages)
-    }
-
-    /// Allocates `wanted` pages, in as few runs as can be.
-    pub(super) fn allocate_all(&self, wanted: usize) -> Result<Vec<PageRun>, BtreeError> {
-        let mut left = u32::try_from(wanted).unwrap_or(u32::MAX);
-        let mut runs = Vec::with_capacity(1);
-        while left > 0 {
-            let run = self.allocate(left)?;
-            left -= run.count;
-            runs.push(run);
+        debug_assert_eq!(pages.len() % self.page_size.bytes(), 0);
+        let offset = self.offset(first);
+        let failed = |error| self.io_error("write pages of", error);
+        if let Some(direct) = self.direct.as_ref().filter(|_| suits_direct_write(pages, offset)) {
+            match write_all_at(direct, pages, offset) {
+                // The file system asks for another alignment, or took only part of the pages, up to some limit: told below.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+                result => return result.map_err(failed),
+            }
         }
-        Ok(runs)
+        write_all_at(&self.file, pages, offset).map_err(failed)
     }
 
-    /// Has pages written by a thread that does nothing else, so that this one can go on.
-    ///
-    /// # Errors
-    /// When an earlier write failed.
-    pub(super) fn write_later(&self, pages: FullPages) -> Result<(), BtreeError> {
-        self.writer.write(pages)
-    }
-
-    /// Waits until all pages are written.
-    ///
-    /// # Errors
-    /// When one of them could not be.
-    pub(super) fn settle(&self) -> Result<(), BtreeError> {
-        self.writer.settle()
+    /// Writes whole pages wherever there is room, and tells `place` where.
+    pub(super) fn append_pages(
+        &self,
+        mut pages: &[u8],
+        mut place: impl FnMut(PageRun),
+    ) -> Result<(), BtreeError> {
+        let size = self.page_size.bytes();
+        while !pages.is_empty() {
+            let wanted = u32::try_from(pages.len() / size).unwrap_or(u32::MAX);
+            let run = self.allocate(wanted)?;
+            let (now, later) = pages.split_at(run.count as usize * size);
+            self.write_pages(run.first, now)?;
+            place(run);
+            pages = later;
+        }
+        Ok(())
     }
 
     /// Writes one page wherever there is room, and returns where.
@@ -226,7 +179,7 @@ impl PageFile {
         Ok(run.first)
     }
 
-    /// Reads page `number` into `page`, once all that is on its way is written.
+    /// Reads page `number` into `page`.
     ///
     /// # Errors
     /// When the file cannot be read or has no such page.
@@ -234,8 +187,9 @@ impl PageFile {
     /// # Panics
     /// When `number` is 0.
     pub fn read_page(&self, number: PageNumber, page: &mut [u8]) -> Result<(), BtreeError> {
-        self.settle()?;
-        self.store.read_page(number, page)
+        debug_assert_eq!(page.len(), self.page_size.bytes());
+        read_exact_at(&self.file, page, self.offset(number))
+            .map_err(|error| self.io_error("read a page of", error))
     }
 
     /// Writes the new page count into the database's header. The file is then a database again; it is not synced.
@@ -243,21 +197,27 @@ impl PageFile {
     /// # Errors
     /// When the header cannot be read or written, or when an allocated page was not written.
     pub fn finish(&self) -> Result<(), BtreeError> {
-        self.settle()?;
-        let PageStore { file, path, .. } = &*self.store;
-        let io_error = |action, error| self.store.io_error(action, error);
         let count = self.page_count();
-        let length = file.metadata().map_err(|error| io_error("examine", error))?.len();
-        if length != u64::from(count) * self.page_size().bytes() as u64 {
+        let length = self.file.metadata().map_err(|error| self.io_error("examine", error))?.len();
+        if length != u64::from(count) * self.page_size.bytes() as u64 {
             let reason = "its length is not that of its pages";
-            return Err(BtreeError::Unsuitable { path: path.clone(), reason });
+            return Err(BtreeError::Unsuitable { path: self.path.clone(), reason });
         }
         let mut header: Header = [0; 100];
-        read_exact_at(file, &mut header, 0).map_err(|error| io_error("read the header of", error))?;
+        read_exact_at(&self.file, &mut header, 0)
+            .map_err(|error| self.io_error("read the header of", error))?;
         header[28..32].copy_from_slice(&count.to_be_bytes());
         // The page count counts only if "version valid for" equals the change counter.
         header.copy_within(24..28, 92);
-        write_all_at(file, &header, 0).map_err(|error| io_error("write the header of", error))
+        write_all_at(&self.file, &header, 0).map_err(|error| self.io_error("write the header of", error))
+    }
+
+    fn offset(&self, page: PageNumber) -> u64 {
+        u64::from(page.0.checked_sub(1).expect("pages are numbered from 1")) * self.page_size.bytes() as u64
+    }
+
+    fn io_error(&self, action: &'static str, source: io::Error) -> BtreeError {
+        BtreeError::Io { action, path: self.path.clone(), source }
     }
 }
 

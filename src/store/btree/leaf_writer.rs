@@ -5,13 +5,10 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
-
 use super::buffer::AlignedBuffer;
 use super::page::PageFill;
 use super::record::write_varint;
 use super::segment::Cells;
-use super::writer::FullPages;
 use super::{BtreeError, PageFile, PageRun, Record, Segment};
 
 /// Builds the leaf pages of segments, one segment after the other.
@@ -25,8 +22,6 @@ pub struct LeafWriter {
     max_payload: usize,
     /// Pages side by side: `complete` ones, then the one being filled.
     buffer: AlignedBuffer,
-    /// Buffers come back here once their pages are written.
-    spare: (Sender<AlignedBuffer>, Receiver<AlignedBuffer>),
     complete: usize,
     fill: PageFill,
     leaves: Vec<PageRun>,
@@ -60,14 +55,10 @@ impl LeafWriter {
     #[must_use]
     pub fn with_buffer(file: Arc<PageFile>, pages: NonZeroUsize) -> Self {
         let size = file.page_size();
-        // One more: the last full page is kept back, as the segment's end may take a row from it.
-        let buffer = || AlignedBuffer::new((pages.get() + 1) * size.bytes());
-        let spare = unbounded();
-        spare.0.send(buffer()).expect("the receiver is here");
         Self {
             max_payload: size.max_payload(),
-            buffer: buffer(),
-            spare,
+            // One more: the last full page is kept back, as the segment's end may take a row from it.
+            buffer: AlignedBuffer::new((pages.get() + 1) * size.bytes()),
             complete: 0,
             fill: PageFill::leaf(size),
             leaves: Vec::new(),
@@ -136,8 +127,7 @@ impl LeafWriter {
             self.add_divider_from_page(page.clone());
             self.complete_page(page);
         }
-        let full = self.write_complete(self.complete)?;
-        self.file.write_later(full)?;
+        self.write_complete(self.complete)?;
         let rows = Cells { bytes: self.dividers.as_slice().into() };
         self.dividers.clear();
         Ok(Segment { leaves: mem::take(&mut self.leaves), rows })
@@ -194,25 +184,21 @@ impl LeafWriter {
         if self.current().end <= self.buffer.len() {
             return Ok(());
         }
-        let last = self.buffer.len() - self.file.page_size().bytes()..self.buffer.len();
-        let full = self.write_complete(self.complete - 1)?;
-        self.buffer[..last.len()].copy_from_slice(&full.buffer[last]);
+        self.write_complete(self.complete - 1)?;
+        let last = self.buffer.len() - self.file.page_size().bytes()..;
+        self.buffer.copy_within(last, 0);
         self.complete = 1;
-        self.file.write_later(full)
+        Ok(())
     }
 
-    /// Finds places for the first `pages` complete pages and goes on with an empty buffer.
-    fn write_complete(&mut self, pages: usize) -> Result<FullPages, BtreeError> {
-        let runs = self.file.allocate_all(pages)?;
-        for &run in &runs {
-            match self.leaves.last_mut() {
-                Some(last) if last.first.0 + last.count == run.first.0 => last.count += run.count,
-                _ => self.leaves.push(run),
-            }
-        }
+    /// Writes the first `pages` complete pages; the buffer is then empty.
+    fn write_complete(&mut self, pages: usize) -> Result<(), BtreeError> {
+        let bytes = &self.buffer[..pages * self.file.page_size().bytes()];
         self.complete = 0;
-        let empty = self.spare.1.recv().expect("the sender is here");
-        Ok(FullPages { buffer: mem::replace(&mut self.buffer, empty), runs, back: self.spare.0.clone() })
+        self.file.append_pages(bytes, |run| match self.leaves.last_mut() {
+            Some(last) if last.first.0 + last.count == run.first.0 => last.count += run.count,
+            _ => self.leaves.push(run),
+        })
     }
 
     /// Moves the last row of the page being filled to the dividers.

@@ -26,7 +26,6 @@ mod leaf_writer;
 mod page;
 mod record;
 mod segment;
-mod writer;
 
 pub use assemble::assemble;
 pub use error::BtreeError;
