@@ -1,6 +1,6 @@
 //! The generator of pseudo-legal moves.
 
-use super::attack::{Cells, cell};
+use super::attack::cell;
 use super::tables::{ALL_MOVES, PAWN_ATTACKS_FROM, kind_index};
 use super::{Color, Kind, MoveCode, Piece, Position, Special, Square, SquareSet};
 
@@ -42,7 +42,7 @@ impl Position {
             Special::CastleShort => self.castling_move(true) == Some(code.model()),
             Special::CastleLong => self.castling_move(false) == Some(code.model()),
             _ if self.piece_at(from) != Some(piece) => false,
-            _ if piece.kind() == Kind::Pawn => self.is_pawn_move(code, piece, captured),
+            _ if piece.kind() == Kind::Pawn => self.is_pawn_move(code, piece),
             Special::Reversible | Special::Capture => {
                 let reach = ALL_MOVES[kind_index(piece.kind())][usize::from(from.ordinal())];
                 self.piece_move(from, to, piece) == code.model()
@@ -56,35 +56,34 @@ impl Position {
     }
 
     /// The same for a pawn of the side to move that stands where the code says.
-    fn is_pawn_move(&self, code: MoveCode, pawn: Piece, captured: Option<Piece>) -> bool {
+    fn is_pawn_move(&self, code: MoveCode, pawn: Piece) -> bool {
         let (from, to) = (code.from(), code.to());
-        let (step, start_rank, last_rank): (i8, u8, u8) = match pawn.color() {
-            Color::White => (16, 1, 7),
-            Color::Black => (-16, 6, 0),
+        let promotion = code.promotion();
+        self.pawn_targets(from, pawn.color()).contains(to)
+            && is_last_rank(to) == promotion.is_some()
+            && promotion.is_none_or(|piece| piece.color() == pawn.color())
+            && self.pawn_move(from, to, pawn, promotion.map(Piece::kind)) == code.model()
+    }
+
+    /// Whether the side to move has a legal move.
+    #[must_use]
+    pub fn has_legal_move(&self) -> bool {
+        let own = self.pieces_of(self.side());
+        let moves = |from: Square| {
+            let piece = self.piece_at(from)?;
+            let code = |to| match piece.kind() {
+                Kind::Pawn => self.pawn_move(from, to, piece, None),
+                _ => self.piece_move(from, to, piece),
+            };
+            let mut targets = match piece.kind() {
+                Kind::Pawn => self.pawn_targets(from, piece.color()),
+                kind => self.targets(from, kind).and(SquareSet(!own.0)),
+            };
+            targets.find(|&to| self.is_king_safe_after(code(to)))
         };
-        let attacks = PAWN_ATTACKS_FROM[pawn.color() as usize][usize::from(to.ordinal())].contains(from);
-        let fits_rank = match code.special() {
-            Special::DoubleStep => {
-                let passed = from.offset(step).filter(|&passed| is_empty(&self.cells, passed));
-                return from.rank() == start_rank
-                    && code.captured().or(captured).is_none()
-                    && passed.and_then(|passed| passed.offset(step)) == Some(to);
-            }
-            Special::EnPassant => {
-                let victim = Piece::new(Kind::Pawn, pawn.color().other());
-                return self.en_passant() == Some(to) && attacks && code.captured() == Some(victim);
-            }
-            Special::Pawn => to.rank() != last_rank,
-            // SPECIAL has no value for a promotion to a king or a pawn.
-            Special::Promotion(piece) => piece.color() == pawn.color() && to.rank() == last_rank,
-            _ => false,
-        };
-        fits_rank
-            && code.captured() == captured
-            && match captured {
-                Some(captured) => attacks && captured.color() != pawn.color(),
-                None => from.offset(step) == Some(to),
-            }
+        own.into_iter().any(|from| moves(from).is_some())
+            || self.castling_move(true).is_some()
+            || self.castling_move(false).is_some()
     }
 
     /// All pieces of a colour.
@@ -107,47 +106,53 @@ impl Position {
         }
     }
 
-    fn pawn_moves(&self, from: Square, pawn: Piece, moves: &mut Vec<MoveCode>) {
-        let (step, start_rank): (i8, u8) = match pawn.color() {
+    /// Where a pawn of this colour could go.
+    fn pawn_targets(&self, from: Square, color: Color) -> SquareSet {
+        let (step, start_rank): (i8, u8) = match color {
             Color::White => (16, 1),
             Color::Black => (-16, 6),
         };
-        let first = moves.len();
-        if let Some(to) = from.offset(step).filter(|&to| is_empty(&self.cells, to)) {
-            push_pawn_move(moves, from, to, pawn, None);
-            let double = to.offset(step).filter(|&to| from.rank() == start_rank && is_empty(&self.cells, to));
-            moves.extend(double.map(|to| MoveCode::new(Special::DoubleStep, from, to, pawn, None)));
-        }
-        let enemy = pawn.color().other();
+        let free = |square: Square| cell(&self.cells, square) == 0;
+        let single = from.offset(step).filter(|&to| free(to));
+        let double = single.filter(|_| from.rank() == start_rank);
+        let double = double.and_then(|passed| passed.offset(step)).filter(|&to| free(to));
         // The squares a pawn attacks are those from which an enemy pawn would attack it.
-        for to in PAWN_ATTACKS_FROM[enemy as usize][usize::from(from.ordinal())] {
-            match self.piece_at(to) {
-                Some(captured) if captured.color() == enemy => {
-                    push_pawn_move(moves, from, to, pawn, Some(captured));
-                }
-                None if self.en_passant() == Some(to) => {
-                    let victim = Piece::new(Kind::Pawn, enemy);
-                    moves.push(MoveCode::new(Special::EnPassant, from, to, pawn, Some(victim)));
-                }
-                _ => {}
+        let attacked = PAWN_ATTACKS_FROM[color.other() as usize][usize::from(from.ordinal())];
+        let enemies = attacked.filter(|&to| match self.piece_at(to) {
+            Some(piece) => piece.color() != color,
+            None => self.en_passant() == Some(to),
+        });
+        single.into_iter().chain(double).chain(enemies).collect()
+    }
+
+    /// The code of a pawn's move to one of its targets.
+    fn pawn_move(&self, from: Square, to: Square, pawn: Piece, promotion: Option<Kind>) -> MoveCode {
+        let captured = self.piece_at(to);
+        let special = match promotion {
+            Some(kind) => Special::Promotion(Piece::new(kind, pawn.color())),
+            None if from.rank().abs_diff(to.rank()) == 2 => Special::DoubleStep,
+            None if captured.is_none() && from.file() != to.file() => {
+                let victim = Piece::new(Kind::Pawn, pawn.color().other());
+                return MoveCode::new(Special::EnPassant, from, to, pawn, Some(victim));
+            }
+            None => Special::Pawn,
+        };
+        MoveCode::new(special, from, to, pawn, captured)
+    }
+
+    fn pawn_moves(&self, from: Square, pawn: Piece, moves: &mut Vec<MoveCode>) {
+        for to in self.pawn_targets(from, pawn.color()) {
+            if is_last_rank(to) {
+                moves.extend(PROMOTIONS.map(|kind| self.pawn_move(from, to, pawn, Some(kind))));
+            } else {
+                moves.push(self.pawn_move(from, to, pawn, None));
             }
         }
-        moves[first..].sort_by_key(|code| code.to());
     }
 }
 
-fn is_empty(cells: &Cells, square: Square) -> bool {
-    cell(cells, square) == 0
-}
-
-fn push_pawn_move(moves: &mut Vec<MoveCode>, from: Square, to: Square, pawn: Piece, captured: Option<Piece>) {
-    if matches!(to.rank(), 0 | 7) {
-        moves.extend(PROMOTIONS.map(|kind| {
-            MoveCode::new(Special::Promotion(Piece::new(kind, pawn.color())), from, to, pawn, captured)
-        }));
-    } else {
-        moves.push(MoveCode::new(Special::Pawn, from, to, pawn, captured));
-    }
+const fn is_last_rank(square: Square) -> bool {
+    matches!(square.rank(), 0 | 7)
 }
 
 /// The number of move sequences of `depth` half-moves: the usual measure of a generator's correctness.

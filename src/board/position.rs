@@ -231,14 +231,6 @@ impl Position {
         PositionKey(key)
     }
 
-    /// Whether the side to move has a legal move.
-    #[must_use]
-    pub fn has_legal_move(&self) -> bool {
-        let mut moves = Vec::with_capacity(64);
-        self.pseudo_legal_moves(&mut moves);
-        moves.iter().any(|&code| self.is_king_safe_after(code))
-    }
-
     /// Makes a move, and gives back its code with the check bit set as it turned out.
     ///
     /// # Errors

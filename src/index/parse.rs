@@ -196,8 +196,8 @@ impl<'a> ChunkParser<'a> {
     /// The start position that the tags tell; a set-up is added to the part's.
     fn start_position(&mut self, header: &mut Header, game: GameId, part: &mut Part) -> Start {
         if let Some(variant) = header.row.variant {
-            let name = variant.of(&part.headers.text).to_owned();
-            if !is_known_variant(&name) {
+            if !is_known_variant(variant.of(&part.headers.text)) {
+                let name = variant.of(&part.headers.text).to_owned();
                 let message =
                     format!("variant \"{name}\" is not supported: moves are skipped, tags are kept");
                 self.problem_at_tag("Variant", part, Kind::UnsupportedVariant, game, &name, &message);
@@ -205,8 +205,7 @@ impl<'a> ChunkParser<'a> {
             }
         }
         let Some(fen) = header.fen else { return Start::Standard };
-        let fen = fen.of(&part.headers.text).to_owned();
-        match Position::from_fen(fen.as_bytes()) {
+        match Position::from_fen(fen.of(&part.headers.text).as_bytes()) {
             Ok((position, _)) if position == *self.start => Start::Standard,
             Ok((position, _)) => {
                 header.row.start_fen = Some(part.headers.push_text(&position.fen()));
@@ -214,6 +213,7 @@ impl<'a> ChunkParser<'a> {
                 Start::Setup
             }
             Err(error) => {
+                let fen = fen.of(&part.headers.text).to_owned();
                 let message = format!("start position: {error}; moves are skipped, tags are kept");
                 self.problem_at_tag("FEN", part, Kind::InvalidFen, game, &fen, &message);
                 let name = part.headers.push_text("FEN");
@@ -496,9 +496,8 @@ fn is_known_variant(name: &str) -> bool {
         "fischerandomchess",
         "freestyle",
     ];
-    let plain: String =
-        name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    NAMES.contains(&plain.as_str())
+    let plain = || name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase);
+    NAMES.iter().any(|known| known.chars().eq(plain()))
 }
 
 /// A hash of start position and moves. Check and mate are left out: they follow from the rest.
