@@ -3,11 +3,12 @@
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
-use pgndex::index::{IndexOptions, Phase, Progress, Writer, index};
+use pgndex::index::{Estimate, IndexOptions, Phase, Plan, Progress, Writer};
 use pgndex::store::row::Severity;
 
 use super::Status;
 use super::args::{IndexArgs, WriterArg};
+use super::number::bytes;
 use super::progress::{Progress as Display, Snapshot};
 use super::signal::{ignore_file_size_signal, stop_on_signal};
 use super::summary::Report;
@@ -20,9 +21,14 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let progress = Arc::new(Progress::default());
     stop_on_signal(&progress)?;
     ignore_file_size_signal();
+    let options = options(args);
+    let plan = Plan::new(&args.inputs, &options)?;
+    if !args.quiet {
+        announce(&plan.estimate());
+    }
     let shown = Arc::clone(&progress);
     let display = Display::start(args.quiet, move || snapshot(&shown));
-    let result = index(&args.database, &args.inputs, &options(args), &progress);
+    let result = plan.run(&args.database, &progress);
     display.stop();
     let summary = result?;
     let report = Report { database: &args.database, summary: &summary };
@@ -35,6 +41,20 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         super::note("no games were found");
     }
     Ok(if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done })
+}
+
+/// Says what is about to be written, if it is much.
+fn announce(estimate: &Estimate) {
+    const MUCH: u64 = 100 << 20;
+    let Estimate { database_bytes, spill_bytes, .. } = *estimate;
+    if database_bytes + spill_bytes < MUCH {
+        return;
+    }
+    let spill = match spill_bytes {
+        0 => String::new(),
+        spill => format!(", and {} to temporary files (--memory, --temp-dir)", bytes(spill)),
+    };
+    super::note(&format!("about {} will be written to the database{spill}", bytes(database_bytes)));
 }
 
 fn options(args: &IndexArgs) -> IndexOptions {

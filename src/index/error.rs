@@ -30,6 +30,19 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// There is too little space for what the run will write.
+    #[error(
+        "{}: about {} MiB will be needed here and {} MiB are free; free some, choose another place for the database, \
+         or one for temporary files with --temp-dir", directory.display(), needed >> 20, free >> 20
+    )]
+    Space {
+        /// The directory.
+        directory: PathBuf,
+        /// Bytes needed, as far as can be told beforehand.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
     /// The worker threads could not be started.
     #[error("cannot start the worker threads; try fewer with --threads")]
     Threads(#[source] rayon::ThreadPoolBuildError),

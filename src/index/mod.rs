@@ -21,6 +21,7 @@ mod problem;
 mod progress;
 mod run;
 mod sequence;
+mod space;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -30,5 +31,6 @@ pub use error::{Error, Result};
 pub use options::{IndexOptions, Writer};
 pub use problem::Kind as ProblemKind;
 pub use progress::{Phase, Progress};
-pub use run::index;
+pub use run::{Plan, index};
+pub use space::Estimate;
 pub use summary::{ProblemCounts, Stages, Summary};

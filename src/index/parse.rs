@@ -195,14 +195,13 @@ impl<'a> ChunkParser<'a> {
 
     /// The start position that the tags tell; a set-up is added to the part's.
     fn start_position(&mut self, header: &mut Header, game: GameId, part: &mut Part) -> Start {
-        if let Some(variant) = header.row.variant {
-            if !is_known_variant(variant.of(&part.headers.text)) {
-                let name = variant.of(&part.headers.text).to_owned();
-                let message =
-                    format!("variant \"{name}\" is not supported: moves are skipped, tags are kept");
-                self.problem_at_tag("Variant", part, Kind::UnsupportedVariant, game, &name, &message);
-                return Start::Nowhere;
-            }
+        if let Some(variant) = header.row.variant
+            && !is_known_variant(variant.of(&part.headers.text))
+        {
+            let name = variant.of(&part.headers.text).to_owned();
+            let message = format!("variant \"{name}\" is not supported: moves are skipped, tags are kept");
+            self.problem_at_tag("Variant", part, Kind::UnsupportedVariant, game, &name, &message);
+            return Start::Nowhere;
         }
         let Some(fen) = header.fen else { return Start::Standard };
         match Position::from_fen(fen.of(&part.headers.text).as_bytes()) {

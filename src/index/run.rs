@@ -14,6 +14,7 @@ use super::parse::Standard;
 use super::partition::{Partitions, RECORD};
 use super::progress::{Phase, Progress};
 use super::sequence::{Sequencer, SourceCount, Turnstile};
+use super::space::Estimate;
 use super::summary::{ProblemCounts, Stages, Summary};
 use super::worker::{Load, Outlet, Shared};
 use crate::source::{self, Mapped, Sources};
@@ -23,56 +24,97 @@ use crate::store::{
     Build, BuildOptions, BulkLoader, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals,
 };
 
-/// Indexes PGN files, and directories of them, into a new database.
-///
-/// The database is built in a temporary file beside `target` and takes its place in one step at the end; until then
-/// there is what was there before. Equal sources in equal order give equal tables, whatever the number of threads, the
-/// memory, the chunk size and the writer.
+/// Indexes PGN files, and directories of them, into a new database: a [`Plan`] made and carried out.
 ///
 /// # Errors
-/// When none of the sources can be read, when the database cannot be written, or when the run is
-/// [stopped](Progress::stop). Anything wrong within the sources is no error but a row of `problem`, counted in the summary.
+/// Those of [`Plan::new`] and [`Plan::run`].
 pub fn index<P: AsRef<Path>>(
     target: &Path,
     paths: &[P],
     options: &IndexOptions,
     progress: &Progress,
 ) -> Result<Summary> {
-    let started = Instant::now();
-    let sources = source::list(paths);
-    check_sources(&sources)?;
-    progress.expect(sources.bytes());
-    let build_options =
-        BuildOptions { overwrite: options.overwrite, cache_bytes: (options.memory / 8).min(256 << 20) };
-    let mut build = Build::create(target, build_options)?;
-    let run = Run::new(&sources, options, progress, started, directory(options, &build))?;
-    let mut summary = match options.writer {
-        Writer::Sql => {
-            let loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh)?;
-            run.load(loader, None)?
-        }
-        Writer::Direct => {
-            let roots = Roots::of(&build)?;
-            let headers = build.scratch("headers")?;
-            let summary = build.with_closed(|path| {
-                let file = Arc::new(PageFile::open(path)?);
-                let loader = BulkLoader::begin(headers.connection(), headers.path(), LoadMode::Fresh)?;
-                let summary = run.load(loader, Some((&file, roots)))?;
-                file.finish()?;
-                Ok::<_, Error>(summary)
-            })?;
-            let copying = Instant::now();
-            build.take_rows(headers)?;
-            summary_with_copy(summary, copying.elapsed())
-        }
-    };
-    let syncing = Instant::now();
-    let path = build.target().to_owned();
-    build.finish()?;
-    summary.stages.sync = syncing.elapsed();
-    summary.file_bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    summary.elapsed = started.elapsed();
-    Ok(summary)
+    Plan::new(paths, options)?.run(target, progress)
+}
+
+/// A run that is about to begin: its sources are listed, and what it will need is estimated.
+#[derive(Debug)]
+pub struct Plan<'o> {
+    sources: Sources,
+    options: &'o IndexOptions,
+    estimate: Estimate,
+}
+
+impl<'o> Plan<'o> {
+    /// Lists the sources, files and directories of them, and looks into some.
+    ///
+    /// # Errors
+    /// When none of them can be read.
+    pub fn new<P: AsRef<Path>>(paths: &[P], options: &'o IndexOptions) -> Result<Self> {
+        let sources = source::list(paths);
+        check_sources(&sources)?;
+        let estimate = Estimate::new(&sources, occurrence_memory(options));
+        Ok(Self { sources, options, estimate })
+    }
+
+    /// What the run is expected to write.
+    #[must_use]
+    pub const fn estimate(&self) -> Estimate {
+        self.estimate
+    }
+
+    /// Indexes the sources into a new database.
+    ///
+    /// It is built in a temporary file beside `target` and takes its place in one step at the end; until then there is
+    /// what was there before. Equal sources in equal order give equal tables, whatever the number of threads, the memory,
+    /// the chunk size and the writer.
+    ///
+    /// # Errors
+    /// When the database cannot be written, when there is clearly too little space for it, or when the run is
+    /// [stopped](Progress::stop). Anything wrong within the sources is no error but a row of `problem`, counted in the summary.
+    pub fn run(&self, target: &Path, progress: &Progress) -> Result<Summary> {
+        let started = Instant::now();
+        let (sources, options) = (&self.sources, self.options);
+        progress.expect(sources.bytes());
+        let build_options =
+            BuildOptions { overwrite: options.overwrite, cache_bytes: (options.memory / 8).min(256 << 20) };
+        let mut build = Build::create(target, build_options)?;
+        let spill = directory(options, &build);
+        self.estimate.check(build.path(), &spill)?;
+        let run = Run::new(self, progress, started, spill)?;
+        let mut summary = match options.writer {
+            Writer::Sql => {
+                let loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh)?;
+                run.load(loader, None)?
+            }
+            Writer::Direct => {
+                let roots = Roots::of(&build)?;
+                let headers = build.scratch("headers")?;
+                let summary = build.with_closed(|path| {
+                    let file = Arc::new(PageFile::open(path)?);
+                    let loader = BulkLoader::begin(headers.connection(), headers.path(), LoadMode::Fresh)?;
+                    let summary = run.load(loader, Some((&file, roots)))?;
+                    file.finish()?;
+                    Ok::<_, Error>(summary)
+                })?;
+                let copying = Instant::now();
+                build.take_rows(headers)?;
+                summary_with_copy(summary, copying.elapsed())
+            }
+        };
+        let syncing = Instant::now();
+        let path = build.target().to_owned();
+        build.finish()?;
+        summary.stages.sync = syncing.elapsed();
+        summary.file_bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        summary.elapsed = started.elapsed();
+        Ok(summary)
+    }
+}
+
+/// Bytes of memory for occurrences; the rest is for what has no size of its own: buffers, names, SQLite.
+const fn occurrence_memory(options: &IndexOptions) -> u64 {
+    options.memory / 4 * 3
 }
 
 fn summary_with_copy(mut summary: Summary, copy: Duration) -> Summary {
@@ -144,19 +186,19 @@ struct ReadResult {
 
 impl<'r> Run<'r> {
     fn new(
-        sources: &'r Sources,
-        options: &'r IndexOptions,
+        plan: &'r Plan<'_>,
         progress: &'r Progress,
         started: Instant,
         directory: std::path::PathBuf,
     ) -> Result<Self> {
+        let Plan { sources, options, estimate } = plan;
         let pool = ThreadPoolBuilder::new()
             .num_threads(options.threads.max(1))
             .thread_name(|index| format!("worker-{index}"))
             .build()
             .map_err(Error::Threads)?;
-        // A ply takes 7 bytes or more of PGN text.
-        let partitions = Partitions::new(sources.bytes() / 7, options.memory / 4 * 3, directory)?;
+        let expected = estimate.plies + estimate.games;
+        let partitions = Partitions::new(expected, occurrence_memory(options), directory)?;
         Ok(Self { sources, options, progress, started, pool, partitions })
     }
 

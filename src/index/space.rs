@@ -1,0 +1,173 @@
+//! How much space a run will need, told from samples of its sources.
+
+use std::path::Path;
+
+use super::error::{Error, Result};
+use super::partition::RECORD;
+use crate::pgn::{Reader, Token, next_boundary};
+use crate::source::{Mapped, SourceFile, Sources};
+
+/// What a run is expected to write. Told from samples: a quarter more or less is nothing unusual.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// Games in all sources.
+    pub games: u64,
+    /// Plies in all sources.
+    pub plies: u64,
+    /// Size of the database, in bytes.
+    pub database_bytes: u64,
+    /// Temporary files beside the database, in bytes.
+    pub beside_bytes: u64,
+    /// Temporary files in the directory for them, in bytes: what does not fit the memory allowed.
+    pub spill_bytes: u64,
+}
+
+impl Estimate {
+    /// The estimate for sources, if `memory` bytes are there for occurrences.
+    pub(super) fn new(sources: &Sources, memory: u64) -> Self {
+        // As measured on collections with short and long headers: 100 bytes a ply, and 250 a game in the small tables.
+        const BYTES_A_PLY: u64 = 100;
+        const BYTES_A_GAME: u64 = 250;
+        const SCRATCH_A_GAME: u64 = 200;
+        let sample = Sample::of(sources);
+        let share = |count: u64| {
+            (u128::from(count) * u128::from(sources.bytes()) / u128::from(sample.bytes.max(1))) as u64
+        };
+        let (games, plies) = (share(sample.games), share(sample.plies));
+        Self {
+            games,
+            plies,
+            database_bytes: plies
+                .saturating_mul(BYTES_A_PLY)
+                .saturating_add(games.saturating_mul(BYTES_A_GAME)),
+            beside_bytes: games.saturating_mul(SCRATCH_A_GAME),
+            spill_bytes: (plies + games).saturating_mul(RECORD as u64).saturating_sub(memory),
+        }
+    }
+
+    /// Fails if there is clearly not enough space: less than four fifths of what is expected to be needed.
+    pub(super) fn check(&self, target: &Path, spill: &Path) -> Result<()> {
+        let beside =
+            target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut needs = vec![(beside, self.database_bytes.saturating_add(self.beside_bytes))];
+        if device(beside).is_some() && device(beside) == device(spill) {
+            needs[0].1 = needs[0].1.saturating_add(self.spill_bytes);
+        } else {
+            needs.push((spill, self.spill_bytes));
+        }
+        for (directory, needed) in needs {
+            match free_bytes(directory) {
+                Some(free) if free < needed / 5 * 4 => {
+                    return Err(Error::Space { directory: directory.to_owned(), needed, free });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Games and plies in a part of the sources.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    bytes: u64,
+    games: u64,
+    plies: u64,
+}
+
+impl Sample {
+    /// Looks into at most sixteen files, at three places each.
+    fn of(sources: &Sources) -> Self {
+        const FILES: usize = 16;
+        const WINDOW: usize = 64 << 10;
+        let files: Vec<&SourceFile> = sources.files.iter().flatten().filter(|file| file.bytes > 0).collect();
+        let mut sample = Self::default();
+        for file in files.iter().step_by(files.len().div_ceil(FILES).max(1)) {
+            let Ok(map) = Mapped::open(&file.path) else { continue };
+            let text = map.bytes();
+            let mut end = 0;
+            for place in 0..3 {
+                let start = (text.len() / 3 * place).max(end);
+                let start = if start == 0 { 0 } else { next_boundary(text, start - 1) };
+                // Up to twice the window, so that a single game of any length ends the search.
+                let limit = start.saturating_add(2 * WINDOW).min(text.len());
+                end = next_boundary(&text[..limit], start.saturating_add(WINDOW).min(limit));
+                sample.add(&text[start..end]);
+            }
+        }
+        sample
+    }
+
+    fn add(&mut self, text: &[u8]) {
+        let mut reader = Reader::new(text);
+        let (mut tags, mut problems) = (Vec::new(), Vec::new());
+        self.bytes += text.len() as u64;
+        while reader.next_game(&mut tags, &mut problems) {
+            self.games += 1;
+            loop {
+                match reader.next_token() {
+                    Token::Move(_) => self.plies += 1,
+                    Token::Result(_) | Token::End => break,
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn free_bytes(directory: &Path) -> Option<u64> {
+    let system = rustix::fs::statvfs(directory).ok()?;
+    system.f_frsize.checked_mul(system.f_bavail)
+}
+
+#[cfg(unix)]
+fn device(directory: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(directory).ok().map(|metadata| metadata.dev())
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_: &Path) -> Option<u64> {
+    None
+}
+
+#[cfg(not(unix))]
+fn device(_: &Path) -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(text: &str, memory: u64) -> Estimate {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.pgn");
+        std::fs::write(&path, text).unwrap();
+        Estimate::new(&crate::source::list(&[path]), memory)
+    }
+
+    #[test]
+    fn samples_tell_how_many_plies_a_collection_has() {
+        let game = "[Event \"x\"]\n\n1. e4 e5 2. Nf3 {[%clk 1:00]} Nc6 (2... d6 3. d4) 3. Bb5 *\n\n";
+        assert_eq!(estimate("", 0), Estimate::default());
+        let one = estimate(game, 0);
+        assert_eq!((one.games, one.plies, one.spill_bytes), (1, 5, 6 * 16));
+        let many = estimate(&game.repeat(20_000), 0);
+        assert!(many.games.abs_diff(20_000) < 20 && many.plies.abs_diff(100_000) < 100, "{many:?}");
+        assert_eq!(estimate(&game.repeat(20_000), 1 << 30).spill_bytes, 0);
+        let long = estimate(&format!("[Event \"x\"]\n\n{}", "Nf3 Nf6 Ng1 Ng8 ".repeat(100_000)), 0);
+        assert!(long.plies > 300_000 && long.games < 20, "{long:?}");
+    }
+
+    #[test]
+    fn too_little_space_is_told_before_the_work() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("a.db");
+        let estimate = Estimate { database_bytes: u64::MAX / 2, ..Estimate::default() };
+        let message = estimate.check(&target, directory.path()).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("{}: about ", directory.path().display())), "{message}");
+        assert!(Estimate::default().check(&target, directory.path()).is_ok());
+    }
+}
