@@ -60,8 +60,11 @@ fn json_is_one_object_on_standard_output() {
     assert_eq!((status, err.as_str()), (0, ""));
     assert_eq!(out.lines().count(), 1);
     let object: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((&object["games"], &object["plies"], &object["positions"]), (&2.into(), &6.into(), &7.into()));
-    assert_eq!((&object["position_rows"], &object["problems"]), (&8.into(), &0.into()));
+    assert_eq!(
+        (&object["games"], &object["plies"], &object["distinct_positions"]),
+        (&2.into(), &6.into(), &7.into())
+    );
+    assert_eq!((&object["positions"], &object["problems"]), (&8.into(), &0.into()));
     assert_eq!(object["input_bytes"], TWO_GAMES.len());
     assert_eq!(object["bytes"], std::fs::metadata(place.path("a.db")).unwrap().len());
     assert!(object["stages"]["read_s"].is_number() && object["seconds"].is_number());
@@ -107,14 +110,32 @@ fn a_lost_move_is_status_3_and_strict_fails() {
 
 #[test]
 fn an_existing_database_is_kept_unless_it_may_be_replaced() {
-    let place = Place::new().with("a.pgn", TWO_GAMES).with("a.db", "precious");
+    let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", ILLEGAL);
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "b.pgn"]).0, 3);
     let (status, _, err) = place.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 1);
     assert!(err.contains("a.db: exists already; use --overwrite to replace it"), "{err}");
-    assert_eq!(std::fs::read(place.path("a.db")).unwrap(), b"precious");
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 1);
     assert_eq!(place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).0, 0);
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
-    assert_eq!(place.names(), ["a.db", "a.pgn"]);
+    assert_eq!(place.names(), ["a.db", "a.pgn", "b.pgn"]);
+}
+
+#[test]
+fn what_is_no_database_of_ours_is_never_replaced() {
+    let place = Place::new().with("a.pgn", TWO_GAMES).with("notes.txt", "precious").with("empty.db", "");
+    let other = rusqlite::Connection::open(place.path("other.db")).unwrap();
+    other.execute_batch("CREATE TABLE t (x)").unwrap();
+    drop(other);
+    for target in ["a.pgn", "notes.txt", "other.db"] {
+        let before = std::fs::read(place.path(target)).unwrap();
+        let (status, _, err) = place.run(&["index", "--overwrite", target, "a.pgn"]);
+        assert_eq!(status, 1);
+        assert!(err.contains("exists and is not a database of pgndex, so it is not replaced"), "{err}");
+        assert_eq!(std::fs::read(place.path(target)).unwrap(), before);
+    }
+    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "empty.db", "a.pgn"]).0, 0);
+    assert_eq!(place.names(), ["a.pgn", "empty.db", "notes.txt", "other.db"]);
 }
 
 #[test]
@@ -130,6 +151,7 @@ fn what_cannot_be_read_is_told_before_or_with_the_rest() {
 
     let (status, _, err) = place.run(&["index", "a.db", "missing.pgn", "a.pgn"]);
     assert_eq!(status, 3);
+    assert!(err.starts_with("pgndex: error: missing.pgn: no such file or directory"), "{err}");
     assert!(err.contains("unreadable-source"), "{err}");
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
 

@@ -464,12 +464,13 @@ fn users_may_only_read() {
 fn an_existing_target_is_kept_unless_told_otherwise() {
     let directory = directory();
     let path = directory.path().join("games.db");
-    fs::write(&path, "precious").expect("a file");
+    Build::create(&path, BuildOptions::default()).and_then(Build::finish).expect("a database");
+    let precious = fs::read(&path).expect("a file");
     let error = Build::create(&path, BuildOptions::default()).expect_err("exists");
     insta::assert_snapshot!(message(&error, directory.path()), @"games.db: exists already; use --overwrite to replace it, or name another file");
     let options = BuildOptions { overwrite: true, ..BuildOptions::default() };
     let build = Build::create(&path, options).expect("a build");
-    assert_eq!(fs::read(&path).expect("a file"), b"precious");
+    assert_eq!(fs::read(&path).expect("a file"), precious);
     build.finish().expect("a database");
     Database::open_read_only(&path).expect("a database");
     assert_eq!(names(directory.path()), ["games.db"]);

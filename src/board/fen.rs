@@ -87,6 +87,8 @@ pub enum FenChange {
     SideAssumed,
     /// Castling rights without king and rook at home were dropped, or written in another way.
     Castling,
+    /// No castling rights were given: there are none.
+    CastlingAssumed,
     /// The en-passant square was dropped: no en-passant capture is legal.
     EnPassantDropped,
     /// Counters were missing: 0 and 1.
@@ -100,6 +102,7 @@ impl std::fmt::Display for FenChange {
             Self::Castling => {
                 "castling rights rewritten: only those with king and rook at home, in FEN's order"
             }
+            Self::CastlingAssumed => "no castling rights were given: taken as none",
             Self::EnPassantDropped => "en-passant square dropped: no en-passant capture is legal",
             Self::CountersAssumed => "counters were missing: taken as 0 and 1",
         })
@@ -139,7 +142,10 @@ impl Setup {
             Some(other) => return Err(SetupError::Side(lossy(other))),
             None => changes.push(FenChange::SideAssumed),
         }
-        setup.read_castling(fields.next().unwrap_or(b"-"))?;
+        match fields.next() {
+            Some(field) => setup.read_castling(field)?,
+            None => changes.push(FenChange::CastlingAssumed),
+        }
         setup.en_passant = match fields.next() {
             None | Some(b"-") => None,
             Some(field) => Some(Square::parse(field).ok_or_else(|| SetupError::EnPassant(lossy(field)))?),

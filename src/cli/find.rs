@@ -93,7 +93,10 @@ impl Finder<'_> {
             left -= u32::try_from(hits.len()).unwrap_or(left).min(left);
             hits = if left == 0 { Vec::new() } else { self.page(left, Some(after))? };
         }
-        let total = if is_table && left == 0 { Some(self.total(limit)?) } else { None };
+        let total = if left == 0 { Some(self.total(limit)?) } else { None };
+        if let Some(total) = total.as_ref().filter(|total| !is_table && total.ends_with(ALL)) {
+            note(total);
+        }
         rows.finish(|shown| Some(total.unwrap_or_else(|| hits_in_games(shown, games))))
     }
 
@@ -200,6 +203,9 @@ fn hits_in_games(hits: u64, games: u64) -> String {
     }
 }
 
+/// What to do to see more.
+const ALL: &str = "--limit 0 shows all";
+
 fn some_of(shown: u32, total: &str) -> String {
-    format!("{} of {total} shown; --limit 0 shows all", grouped(shown.into()))
+    format!("{} of {total} shown; {ALL}", grouped(shown.into()))
 }

@@ -31,6 +31,9 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let result = plan.run(&args.database, &progress);
     display.stop();
     let summary = result?;
+    for source in &summary.unreadable {
+        super::complain(source);
+    }
     let report = Report { database: &args.database, summary: &summary };
     if args.json {
         writeln!(io::stdout().lock(), "{}", report.to_json())?;

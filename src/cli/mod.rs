@@ -78,6 +78,11 @@ pub(crate) fn report(error: &anyhow::Error) {
     let _ = write!(io::stderr().lock(), "{}", describe(error));
 }
 
+/// Writes to standard error that something could not be done, though the rest could.
+fn complain(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "pgndex: error: {text}");
+}
+
 /// Writes a remark to standard error.
 fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "pgndex: note: {text}");

@@ -1,5 +1,6 @@
 //! What a run did, told at its end.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -49,8 +50,8 @@ impl Report<'_> {
             "database": self.database.display().to_string(),
             "games": summary.games,
             "plies": summary.plies,
-            "positions": summary.distinct_positions,
-            "position_rows": summary.positions,
+            "positions": summary.positions,
+            "distinct_positions": summary.distinct_positions,
             "problems": summary.problems.iter().map(|(.., count)| count).sum::<u64>(),
             "problem_kinds": kinds.collect::<Vec<_>>(),
             "bytes": summary.file_bytes,
@@ -93,9 +94,10 @@ impl Report<'_> {
             writeln!(out, "  spilled     {} to temporary files", bytes(summary.spilled_bytes))?;
         }
         self.write_problems(out)?;
+        let name = shell_word(&name);
         writeln!(out, "\n  next: pgndex info {name}")?;
         if summary.problems.iter().next().is_some() {
-            writeln!(out, "        pgndex sql {name} \"SELECT * FROM problem\"")?;
+            writeln!(out, "        pgndex sql {name} \"SELECT line, game_id, kind, message FROM problem\"")?;
         }
         Ok(())
     }
@@ -122,6 +124,15 @@ impl Report<'_> {
     }
 }
 
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> Cow<'_, str> {
+    let plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%".contains(letter);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', r"'\''")).into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +146,7 @@ mod tests {
             positions: 3_412_442,
             distinct_positions: 2_604_118,
             spilled_bytes: 0,
+            unreadable: Vec::new(),
             problems: [
                 (Severity::Warning, "result-mismatch", 1_204),
                 (Severity::Error, "illegal-move", 12),
@@ -174,7 +186,7 @@ mod tests {
                   3  unclosed-variation
 
           next: pgndex info games.db
-                pgndex sql games.db "SELECT * FROM problem"
+                pgndex sql games.db "SELECT line, game_id, kind, message FROM problem"
         "#);
     }
 
@@ -196,7 +208,7 @@ mod tests {
     fn a_summary_for_programs() {
         let report = Report { database: Path::new("games.db"), summary: &summary() };
         insta::assert_snapshot!(report.to_json(), @r#"
-        {"database":"games.db","games":40000,"plies":3372442,"positions":2604118,"position_rows":3412442,"problems":1219,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"read_s":1.81,"sort_s":0.34,"headers_s":0.15,"sync_s":0.9}}
+        {"database":"games.db","games":40000,"plies":3372442,"positions":3412442,"distinct_positions":2604118,"problems":1219,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"read_s":1.81,"sort_s":0.34,"headers_s":0.15,"sync_s":0.9}}
         "#);
     }
 }

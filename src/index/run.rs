@@ -12,6 +12,7 @@ use super::feed::Feed;
 use super::options::{IndexOptions, Writer};
 use super::parse::Standard;
 use super::partition::{Partitions, RECORD};
+use super::problem::Kind;
 use super::progress::{Phase, Progress};
 use super::sequence::{Sequencer, SourceCount, Turnstile};
 use super::space::Estimate;
@@ -181,6 +182,7 @@ struct ReadResult {
     /// The leaves of `game_position` in order, where they are built directly.
     segments: Vec<Segment>,
     problems: ProblemCounts,
+    unreadable: Vec<String>,
     skipped: u64,
 }
 
@@ -245,6 +247,7 @@ impl<'r> Run<'r> {
             positions,
             distinct_positions,
             problems: read.problems,
+            unreadable: read.unreadable,
             bytes: self.sources.bytes(),
             spilled_bytes: self.partitions.spilled(),
             file_bytes: 0,
@@ -356,6 +359,7 @@ impl<'r> Run<'r> {
             digests,
             segments: segments.into_iter().map(|(_, _, segment)| segment).collect(),
             problems: tally.problems,
+            unreadable: tally.unreadable,
             skipped: tally.skipped,
         })
     }
@@ -460,6 +464,7 @@ impl Distinct {
 #[derive(Default)]
 struct Tally {
     problems: ProblemCounts,
+    unreadable: Vec<String>,
     skipped: u64,
 }
 
@@ -468,6 +473,9 @@ impl Tally {
         use crate::store::row::GameStatus;
         for problem in &batch.problems {
             self.problems.add(problem.severity, problem.kind);
+            if problem.kind == Kind::UnreadableSource.as_str() {
+                self.unreadable.push(problem.message.of(&batch.text).to_owned());
+            }
         }
         self.skipped += batch.games.iter().filter(|game| game.status == GameStatus::Skipped).count() as u64;
     }

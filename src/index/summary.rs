@@ -18,6 +18,8 @@ pub struct Summary {
     pub distinct_positions: u64,
     /// Problems.
     pub problems: ProblemCounts,
+    /// The sources that could not be read, and why: a sentence each.
+    pub unreadable: Vec<String>,
     /// Bytes of PGN text.
     pub bytes: u64,
     /// Bytes that went through temporary files.

@@ -16,13 +16,15 @@ pub struct Mapped {
 }
 
 /// First bytes of files that are no plain text, what they are, and what to do.
-const FORMS: [(&[u8], &str, &str); 6] = [
+const FORMS: [(&[u8], &str, &str); 8] = [
     (b"\x28\xb5\x2f\xfd", "a zstd archive", "unpack it first (zstd -d)"),
     (b"\x50\x2a\x4d\x18", "a zstd archive", "unpack it first (zstd -d)"),
     (b"\x1f\x8b", "a gzip archive", "unpack it first (gunzip)"),
     (b"BZh", "a bzip2 archive", "unpack it first (bunzip2)"),
     (b"PK\x03\x04", "a zip archive", "unpack it first (unzip)"),
+    (b"SQLite format 3\0", "an SQLite database", "give a PGN file"),
     (b"\xff\xfe", "UTF-16 text", "convert it first (iconv -f UTF-16 -t UTF-8)"),
+    (b"\xfe\xff", "UTF-16 text", "convert it first (iconv -f UTF-16 -t UTF-8)"),
 ];
 
 impl Mapped {
@@ -41,8 +43,7 @@ impl Mapped {
         // documented for users.
         let map = unsafe { Mmap::map(&file) }.map_err(io)?;
         let _ = map.advise(Advice::Sequential);
-        let big_endian = (&b"\xfe\xff"[..], FORMS[5].1, FORMS[5].2);
-        match FORMS.iter().chain([&big_endian]).find(|(magic, ..)| map.starts_with(magic)) {
+        match FORMS.iter().find(|(magic, ..)| map.starts_with(magic)) {
             Some(&(_, form, remedy)) => Err(Error::Form { path: path.to_owned(), form, remedy }),
             None => Ok(Self { map: Some(map) }),
         }

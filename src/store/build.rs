@@ -1,6 +1,7 @@
 //! Building a database afresh, all or nothing.
 
 use std::fs::{self, File, OpenOptions};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
@@ -13,6 +14,9 @@ use super::schema;
 
 /// What SQLite appends to a database's name for its side files.
 const SIDE_FILES: [&str; 3] = ["-journal", "-wal", "-shm"];
+
+/// Bytes of an SQLite file's header.
+const HEADER: u64 = 100;
 
 /// How to build.
 #[derive(Clone, Copy, Debug)]
@@ -250,11 +254,22 @@ fn check_target(target: &Path, overwrite: bool) -> Result<()> {
     if exists && !overwrite {
         return Err(Error::TargetExists { path: target.to_owned() });
     }
+    if exists && !is_replaceable(target)? {
+        return Err(Error::ForeignTarget { path: target.to_owned() });
+    }
     // A journal left beside the target would be applied to the new database and ruin it.
     if SIDE_FILES.iter().any(|suffix| with_suffix(target, suffix).exists()) {
         settle(target, exists)?;
     }
     Ok(())
+}
+
+/// Whether a file is empty or a database of ours: a slip of the keyboard must not cost anybody a PGN file.
+fn is_replaceable(target: &Path) -> Result<bool> {
+    let mut header = Vec::new();
+    let read = File::open(target).and_then(|file| file.take(HEADER).read_to_end(&mut header));
+    read.map_err(|source| Error::io(target, "read what is to be replaced", source))?;
+    Ok(header.is_empty() || schema::is_our_header(&header))
 }
 
 /// Gets rid of side files: those of an existing database by letting SQLite complete what they are for; without the

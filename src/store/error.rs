@@ -63,6 +63,15 @@ pub enum Error {
         /// The target.
         path: PathBuf,
     },
+    /// The target of a build exists, may be replaced, but is no database of ours.
+    #[error(
+        "{}: exists and is not a database of pgndex, so it is not replaced; name another file, or remove it first",
+        path.display()
+    )]
+    ForeignTarget {
+        /// The target.
+        path: PathBuf,
+    },
     /// The target of a build is a directory or has no file name.
     #[error("{}: not a place for a database file; give a file name", path.display())]
     NotAFile {

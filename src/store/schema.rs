@@ -14,6 +14,12 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"PGNx");
 /// Page size of new databases, in bytes.
 pub const PAGE_SIZE: u32 = 8192;
 
+/// Whether a file that begins with these bytes is a database of ours
+/// (["The Database Header"](https://www.sqlite.org/fileformat2.html#the_database_header)).
+pub(crate) fn is_our_header(header: &[u8]) -> bool {
+    header.starts_with(b"SQLite format 3\0") && header.get(68..72) == Some(&APPLICATION_ID.to_be_bytes())
+}
+
 /// All steps, oldest first. A released step is never changed.
 const STEPS: &[M<'static>] = &[M::up(include_str!("../../migrations/0001_schema.sql"))];
 const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS);
