@@ -188,7 +188,7 @@ mod help {
               --overwrite       Replace the database if it exists
               --strict          Fail, and leave the database as it was, if anything at all is wrong with the
                                 input
-          -j, --threads <N>     Threads that parse and sort [default: one for each processor]
+          -j, --threads <N>     Threads that parse and sort, at most 256 [default: one for each processor]
               --memory <SIZE>   Memory to use, such as 512M or 4G; what is more goes to temporary files
                                 [default: a quarter of the machine's, at most 4G]
               --temp-dir <DIR>  Directory for temporary files, about 20 bytes for each position [default:

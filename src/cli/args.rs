@@ -62,8 +62,8 @@ pub(crate) struct IndexArgs {
     /// Fail, and leave the database as it was, if anything at all is wrong with the input
     #[arg(long)]
     pub(super) strict: bool,
-    /// Threads that parse and sort [default: one for each processor]
-    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    /// Threads that parse and sort, at most 256 [default: one for each processor]
+    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) threads: Option<u16>,
     /// Memory to use, such as 512M or 4G; what is more goes to temporary files [default: a quarter of the machine's, at
     /// most 4G]

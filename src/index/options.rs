@@ -5,7 +5,8 @@ use std::path::PathBuf;
 /// Options of a run.
 #[derive(Clone, Debug)]
 pub struct IndexOptions {
-    /// Worker threads; at least 1.
+    /// Worker threads, 1 to [`MAX_THREADS`](Self::MAX_THREADS); a number beyond is taken for the nearest of these. No more are
+    /// started than there are chunks.
     pub threads: usize,
     /// Memory for the run, in bytes. What does not fit goes to temporary files.
     pub memory: u64,
@@ -43,6 +44,18 @@ impl Default for IndexOptions {
             chunk_size: 1 << 20,
             writer: Writer::default(),
         }
+    }
+}
+
+impl IndexOptions {
+    /// The most worker threads: each has buffers of its own.
+    pub const MAX_THREADS: usize = 256;
+
+    /// The worker threads to be started for so much input.
+    pub(super) fn threads_for(&self, bytes: u64) -> usize {
+        let chunks = bytes.div_ceil(self.chunk_size.max(1) as u64);
+        let useful = usize::try_from(chunks).unwrap_or(usize::MAX);
+        self.threads.min(useful).clamp(1, Self::MAX_THREADS)
     }
 }
 

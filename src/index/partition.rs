@@ -203,11 +203,9 @@ pub(super) struct Scatter<'p> {
 }
 
 impl<'p> Scatter<'p> {
-    /// Bytes of a worker's blocks together.
-    const BYTES: usize = 8 << 20;
-
-    pub(super) fn new(partitions: &'p Partitions) -> Self {
-        let capacity = (Self::BYTES / RECORD / partitions.len()).clamp(64, 4096);
+    /// Blocks that take about `bytes` together; at least 64 and at most 4096 records each.
+    pub(super) fn new(partitions: &'p Partitions, bytes: usize) -> Self {
+        let capacity = (bytes / RECORD / partitions.len()).clamp(64, 4096);
         Self { partitions, blocks: (0..partitions.len()).map(|_| Vec::with_capacity(capacity)).collect() }
     }
 
@@ -252,7 +250,7 @@ mod tests {
                 .zip(&keys)
                 .map(|(game, &key)| Occurrence::new(PositionKey(key), GameId(game), Ply(game % 7)))
                 .collect();
-            let mut scatters = [Scatter::new(&partitions), Scatter::new(&partitions)];
+            let mut scatters = [Scatter::new(&partitions, 1 << 20), Scatter::new(&partitions, 0)];
             for (index, &record) in records.iter().enumerate() {
                 scatters[index % 2].push(record).unwrap();
             }

@@ -195,7 +195,7 @@ impl<'r> Run<'r> {
     ) -> Result<Self> {
         let Plan { sources, options, estimate } = plan;
         let pool = ThreadPoolBuilder::new()
-            .num_threads(options.threads.max(1))
+            .num_threads(options.threads_for(sources.bytes()))
             .thread_name(|index| format!("worker-{index}"))
             .build()
             .map_err(Error::Threads)?;
@@ -310,11 +310,12 @@ impl<'r> Run<'r> {
             turn: Turnstile::default(),
             append_turn: Turnstile::default(),
             partitions: &self.partitions,
+            scatter_bytes: self.scatter_bytes(),
             standard: Standard::new(),
             progress: self.progress,
             segments: Mutex::default(),
         };
-        let (loads, load_queue) = crossbeam_channel::bounded(2 * self.options.threads + 2);
+        let (loads, load_queue) = crossbeam_channel::bounded(2 * self.pool.current_num_threads() + 2);
         let (headers_back, empty_headers) = crossbeam_channel::unbounded();
         let (positions_back, empty_positions) = crossbeam_channel::unbounded();
         let outlet = Outlet { loads, empty_headers, empty_positions };
@@ -382,9 +383,15 @@ impl<'r> Run<'r> {
         self.sources.files.iter().map(|file| digest(&file.as_ref().ok()?.path)).collect()
     }
 
+    /// Memory for each worker's blocks: 8 MiB, or less where that would be much of what is allowed.
+    fn scatter_bytes(&self) -> usize {
+        const BYTES: u64 = 8 << 20;
+        (self.options.memory / 8 / self.pool.current_num_threads() as u64).min(BYTES) as usize
+    }
+
     /// Records of a partition that are sorted at once.
     fn sorted_at_once(&self) -> usize {
-        let bytes = self.options.memory / 8 / self.options.threads.max(1) as u64;
+        let bytes = self.options.memory / 8 / self.pool.current_num_threads() as u64;
         usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20) / RECORD
     }
 

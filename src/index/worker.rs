@@ -29,6 +29,8 @@ pub(super) struct Shared<'s> {
     /// Whose turn it is to append positions through SQL.
     pub(super) append_turn: Turnstile,
     pub(super) partitions: &'s Partitions,
+    /// Memory for each worker's occurrences on their way into the partitions.
+    pub(super) scatter_bytes: usize,
     pub(super) standard: Standard,
     pub(super) progress: &'s Progress,
     /// The leaves of `game_position` by chunk and part, where they are built directly.
@@ -97,7 +99,7 @@ impl Shared<'_> {
             shared: self,
             outlet,
             sink: PositionSink::new(pages),
-            scatter: Scatter::new(self.partitions),
+            scatter: Scatter::new(self.partitions, self.scatter_bytes),
             part: Part::default(),
         };
         loop {
