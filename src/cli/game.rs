@@ -149,9 +149,15 @@ fn write_json(out: &mut impl Write, record: &GameRecord, steps: &[Step]) -> anyh
         "source": record.source,
         "byte_offset": record.byte_offset,
         "byte_length": record.byte_length,
-        "plies": steps.iter().map(ply).collect::<Vec<_>>(),
     });
-    writeln!(out, "{game}")?;
+    // The plies go out one by one: as one value, those of the longest games would take gigabytes.
+    let head = game.to_string();
+    write!(out, "{},\"plies\":[", head.strip_suffix('}').unwrap_or(&head))?;
+    for (index, step) in steps.iter().enumerate() {
+        let separator = if index == 0 { "" } else { "," };
+        write!(out, "{separator}{}", ply(step))?;
+    }
+    writeln!(out, "]}}")?;
     Ok(())
 }
 
