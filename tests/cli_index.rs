@@ -67,7 +67,7 @@ fn json_is_one_object_on_standard_output() {
     assert_eq!((&object["positions"], &object["problems"]), (&8.into(), &0.into()));
     assert_eq!(object["input_bytes"], TWO_GAMES.len());
     assert_eq!(object["bytes"], std::fs::metadata(place.path("a.db")).unwrap().len());
-    assert!(object["stages"]["read_s"].is_number() && object["seconds"].is_number());
+    assert!(object["stages"]["parse_s"].is_number() && object["seconds"].is_number());
     assert_eq!(place.names(), ["a.db", "a.pgn"]);
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Report<'a> {
 /// The stages of a run, in order: their names in JSON and for people.
 fn stages(stages: &Stages) -> [(&'static str, &'static str, Duration); 4] {
     [
-        ("read_s", "reading", stages.read),
+        ("parse_s", "reading", stages.read),
         ("sort_s", "sorting", stages.sort),
         ("headers_s", "names and indexes", stages.headers),
         ("sync_s", "sync", stages.sync),
@@ -208,7 +208,7 @@ mod tests {
     fn a_summary_for_programs() {
         let report = Report { database: Path::new("games.db"), summary: &summary() };
         insta::assert_snapshot!(report.to_json(), @r#"
-        {"database":"games.db","games":40000,"plies":3372442,"positions":3412442,"distinct_positions":2604118,"problems":1219,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"read_s":1.81,"sort_s":0.34,"headers_s":0.15,"sync_s":0.9}}
+        {"database":"games.db","games":40000,"plies":3372442,"positions":3412442,"distinct_positions":2604118,"problems":1219,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"sync_s":0.9}}
         "#);
     }
 }

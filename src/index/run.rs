@@ -265,7 +265,8 @@ impl<'r> Run<'r> {
     }
 
     fn begin(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
-        let options = serde_json::json!({});
+        // Only what the tables depend on: not threads, memory and the like.
+        let options = serde_json::json!({ "strict": self.options.strict });
         loader.add_import(&NewImport {
             program_version: env!("CARGO_PKG_VERSION"),
             options: &options.to_string(),
