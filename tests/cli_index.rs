@@ -229,3 +229,31 @@ fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
         }
     }
 }
+
+#[test]
+fn replacing_keeps_permissions_and_links_that_lead_nowhere() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let place = Place::new().with("a.pgn", TWO_GAMES);
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).0, 0);
+    std::fs::set_permissions(place.path("a.db"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).0, 0);
+    assert_eq!(std::fs::metadata(place.path("a.db")).unwrap().permissions().mode() & 0o777, 0o600);
+    symlink("nowhere", place.path("link.db")).unwrap();
+    for target in ["link.db", "new.db/"] {
+        let (status, _, err) = place.run(&["index", target, "a.pgn"]);
+        assert_eq!(status, 1);
+        assert!(err.contains("not a place for a database file"), "{err}");
+    }
+    assert_eq!(place.names(), ["a.db", "a.pgn", "link.db"]);
+}
+
+#[test]
+fn text_made_to_be_slow_is_not() {
+    let dashes = format!("[Event \"x\"]\n\n1. e4 {} *\n", "1-".repeat(500_000));
+    let quotes = format!("[Event \"{}\"]\n\n1. e4 *\n", "\\\"]".repeat(500_000));
+    let place = Place::new().with("dashes.pgn", dashes).with("quotes.pgn", quotes);
+    let started = std::time::Instant::now();
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "dashes.pgn", "quotes.pgn"]).0, 0);
+    assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());
+    assert_eq!(place.number("a.db", "SELECT sum(ply_count) FROM game"), 2);
+}

@@ -36,9 +36,14 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     }
     let report = Report { database: &args.database, summary: &summary };
     if args.json {
-        writeln!(io::stdout().lock(), "{}", report.to_json())?;
+        match writeln!(io::stdout().lock(), "{}", report.to_json()) {
+            // Nobody reads it: the exit status still tells whether something was lost.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            written => written?,
+        }
     } else if !args.quiet {
-        report.write(&mut io::stderr().lock())?;
+        // The database is in place; a summary that cannot be shown is no failure.
+        let _ = report.write(&mut io::stderr().lock());
     }
     if summary.games == 0 {
         super::note("no games were found");

@@ -62,7 +62,10 @@ impl Part {
     fn is_full(&self) -> bool {
         const CODES: usize = 1 << 18;
         const TEXT: usize = 4 << 20;
-        self.codes.len() >= CODES || self.headers.text.len() >= TEXT
+        const ROWS: usize = 1 << 14;
+        self.codes.len() >= CODES
+            || self.headers.text.len() >= TEXT
+            || self.names.len().max(self.headers.problems.len()) >= ROWS
     }
 
     fn game_count(&self) -> u32 {

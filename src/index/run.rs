@@ -103,6 +103,9 @@ impl<'o> Plan<'o> {
                 summary_with_copy(summary, copying.elapsed())
             }
         };
+        if progress.is_stopped() {
+            return Err(Error::Stopped);
+        }
         let syncing = Instant::now();
         let path = build.target().to_owned();
         build.finish()?;
@@ -226,6 +229,10 @@ impl<'r> Run<'r> {
         stages.sort = clock.elapsed();
         self.progress.enter(Phase::Finishing);
         let clock = Instant::now();
+        if read.unreadable.len() == self.sources.files.len() {
+            // They could be read a moment ago: no reason to replace a database by an empty one.
+            return Err(Error::NoSource(read.unreadable.into_iter().next().unwrap_or_default()));
+        }
         self.check_strictness(&read.problems)?;
         let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
         let (games, plies) = (total(|count| count.games), total(|count| count.plies));

@@ -294,11 +294,16 @@ impl<'a> Lexer<'a> {
     #[inline(never)]
     fn number_word(&mut self, start: usize, end: usize) -> Option<Token<'a>> {
         self.odd = start;
+        // Results and castling are short: what is longer is neither, and need not be looked at to its end.
+        const LONGEST: usize = 24;
+        let text = self.text;
+        self.text = &text[..text.len().min(start + LONGEST)];
         let word = self.wide_word();
+        self.text = text;
         if let Some(result) = GameResult::parse(word) {
             return Some(Token::Result(result));
         }
-        if word.starts_with(b"0-0") {
+        if word.starts_with(b"0-0") && word.len() < LONGEST {
             return Some(Token::Move(word));
         }
         // A move number with something after it that is none of these.

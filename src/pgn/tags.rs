@@ -58,6 +58,7 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     let name = &text[name_at..name_at + name_len];
     let start = name_at + name_len + memchr::memchr(b'"', &text[name_at + name_len..])? + 1;
     let mut at = start;
+    let mut line_end = None;
     loop {
         match memchr::memchr3(b'"', b'\n', b'\r', &text[at..]).map(|found| at + found) {
             Some(quote) if text[quote] == b'"' => {
@@ -65,14 +66,22 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
                 let blanks = rest.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
                 let escaped =
                     text[start..quote].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1;
-                if rest.get(blanks) == Some(&b']') && !(escaped && has_later_close(&rest[blanks..])) {
+                // An escaped quote before a bracket is part of the value if the line goes on to another of these pairs.
+                let mut goes_on = || {
+                    let end = *line_end.get_or_insert_with(|| {
+                        memchr::memchr2(b'\n', b'\r', &text[start..])
+                            .map_or(text.len(), |found| start + found)
+                    });
+                    memchr::memmem::find(&text[quote + 1..end], b"\"]").is_some()
+                };
+                if rest.get(blanks) == Some(&b']') && !(escaped && goes_on()) {
                     let pair = TagPair { name, value: &text[start..quote], offset };
                     return Some(ReadTag { pair, end: quote + 1 + blanks + 1, unclosed: false });
                 }
                 at = quote + 1;
             }
-            line_end => {
-                let end = line_end.unwrap_or(text.len());
+            line_break => {
+                let end = line_break.unwrap_or(text.len());
                 let value = text[start..end].trim_ascii_end();
                 let value = value.strip_suffix(b"]").unwrap_or(value).trim_ascii_end();
                 let value = value.strip_suffix(b"\"").unwrap_or(value);
@@ -80,12 +89,6 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
             }
         }
     }
-}
-
-/// Whether the line goes on to another quote and bracket: then an escaped quote before a bracket is part of the value.
-fn has_later_close(rest: &[u8]) -> bool {
-    let line = &rest[..memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len())];
-    memchr::memmem::find(line, b"\"]").is_some()
 }
 
 /// Bytes as text: UTF-8, or else Windows-1252, whose five unassigned bytes are the control characters of Latin-1.

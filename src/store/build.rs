@@ -213,6 +213,10 @@ impl Build {
         let synced = file.and_then(|file| file.sync_all());
         synced.map_err(|source| Error::io(path, "write the database to disk", source))?;
         check_target(self.target(), self.options.overwrite)?;
+        if let Ok(old) = fs::metadata(self.target()) {
+            fs::set_permissions(path, old.permissions())
+                .map_err(|source| Error::io(path, "give the database the old one's permissions", source))?;
+        }
         fs::rename(path, self.target())
             .map_err(|source| Error::io(self.target(), "put the finished database into place", source))?;
         sync_directory(directory_of(self.target()))
@@ -264,8 +268,11 @@ fn check_target(target: &Path, overwrite: bool) -> Result<()> {
     Ok(())
 }
 
-/// Whether a file is empty or a database of ours: a slip of the keyboard must not cost anybody a PGN file.
+/// Whether a file is empty or a database of ours: a slip of the keyboard must not cost anybody a PGN file, or a device.
 fn is_replaceable(target: &Path) -> Result<bool> {
+    if !target.is_file() {
+        return Ok(false);
+    }
     let mut header = Vec::new();
     let read = File::open(target).and_then(|file| file.take(HEADER).read_to_end(&mut header));
     read.map_err(|source| Error::io(target, "read what is to be replaced", source))?;

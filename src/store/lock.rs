@@ -28,8 +28,11 @@ impl WriterLock {
     /// cannot be written, [`Error::NotAFile`] if `target` is a directory.
     pub fn acquire(target: &Path) -> Result<Self> {
         // Beside the file that a link points to: a rename must not cross file systems, nor replace the link.
+        let is_open_end = target.as_os_str().as_encoded_bytes().ends_with(b"/");
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-        let Some(name) = target.file_name().filter(|_| !target.is_dir()) else {
+        // What is still a link leads nowhere.
+        let is_no_file = is_open_end || target.is_dir() || target.is_symlink();
+        let Some(name) = target.file_name().filter(|_| !is_no_file) else {
             return Err(Error::NotAFile { path: target });
         };
         let lock_path = beside(&target, &side_name(name, LOCK));
