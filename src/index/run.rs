@@ -91,7 +91,7 @@ impl<'o> Plan<'o> {
             Writer::Direct => {
                 let roots = Roots::of(&build)?;
                 let headers = build.scratch("headers")?;
-                let summary = build.with_closed(|path| {
+                let mut summary = build.with_closed(|path| {
                     let file = Arc::new(PageFile::open(path)?);
                     let loader = BulkLoader::begin(headers.connection(), headers.path(), LoadMode::Fresh)?;
                     let summary = run.load(loader, Some((&file, roots)))?;
@@ -100,7 +100,8 @@ impl<'o> Plan<'o> {
                 })?;
                 let copying = Instant::now();
                 build.take_rows(headers)?;
-                summary_with_copy(summary, copying.elapsed())
+                summary.stages.headers += copying.elapsed();
+                summary
             }
         };
         if progress.is_stopped() {
@@ -119,11 +120,6 @@ impl<'o> Plan<'o> {
 /// Bytes of memory for occurrences; the rest is for what has no size of its own: buffers, names, SQLite.
 const fn occurrence_memory(options: &IndexOptions) -> u64 {
     options.memory / 4 * 3
-}
-
-fn summary_with_copy(mut summary: Summary, copy: Duration) -> Summary {
-    summary.stages.headers += copy;
-    summary
 }
 
 /// Fails if there is nothing that can be read.
@@ -214,6 +210,7 @@ impl<'r> Run<'r> {
         let clock = Instant::now();
         let read = self.read(&mut loader, pages.map(|(file, _)| file))?;
         stages.read = clock.elapsed();
+        self.check_result(&read)?;
         self.progress.enter(Phase::Sorting);
         let clock = Instant::now();
         let distinct_positions = match pages {
@@ -229,11 +226,6 @@ impl<'r> Run<'r> {
         stages.sort = clock.elapsed();
         self.progress.enter(Phase::Finishing);
         let clock = Instant::now();
-        if read.unreadable.len() == self.sources.files.len() {
-            // They could be read a moment ago: no reason to replace a database by an empty one.
-            return Err(Error::NoSource(read.unreadable.into_iter().next().unwrap_or_default()));
-        }
-        self.check_strictness(&read.problems)?;
         let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
         let (games, plies) = (total(|count| count.games), total(|count| count.plies));
         let positions = games - read.skipped + plies;
@@ -263,8 +255,15 @@ impl<'r> Run<'r> {
         })
     }
 
-    fn check_strictness(&self, problems: &ProblemCounts) -> Result<()> {
-        let (errors, warnings) = (problems.of(Severity::Error), problems.of(Severity::Warning));
+    /// Fails if what was read is not to become a database: before the rest of the work.
+    fn check_result(&self, read: &ReadResult) -> Result<()> {
+        if let Some(reason) =
+            read.unreadable.first().filter(|_| read.unreadable.len() == self.sources.files.len())
+        {
+            // They could be read a moment ago: no reason to replace a database by an empty one.
+            return Err(Error::NoSource(reason.clone()));
+        }
+        let (errors, warnings) = (read.problems.of(Severity::Error), read.problems.of(Severity::Warning));
         if self.options.strict && errors + warnings > 0 {
             return Err(Error::Strict { errors, warnings });
         }

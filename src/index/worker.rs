@@ -160,10 +160,7 @@ impl Worker<'_, '_> {
                 break;
             }
         }
-        if matches!(self.sink, PositionSink::Batches(_)) {
-            shared.append_turn.wait(number)?;
-            shared.append_turn.pass();
-        }
+        self.end_appending(number)?;
         map.release(range);
         Ok(())
     }
@@ -224,6 +221,11 @@ impl Worker<'_, '_> {
         lock(&self.shared.sequencer).number(source, &mut self.part)?;
         self.send_headers()?;
         self.shared.turn.pass();
+        self.end_appending(number)
+    }
+
+    /// Lets the next chunk append its positions, where they go through SQL.
+    fn end_appending(&self, number: u64) -> Result<()> {
         if matches!(self.sink, PositionSink::Batches(_)) {
             self.shared.append_turn.wait(number)?;
             self.shared.append_turn.pass();
