@@ -75,7 +75,8 @@ CREATE TABLE game (
     black_elo    INTEGER,
     white_title  TEXT,
     black_title  TEXT,
-    eco          TEXT,
+    eco          TEXT,                          -- as the PGN says
+    opening_id   INTEGER REFERENCES opening,    -- of the last of its positions that has a name
     time_control TEXT,
     variant      TEXT,
     start_fen    TEXT,                          -- all six fields; NULL: the standard start position
@@ -114,6 +115,52 @@ CREATE TABLE position_game (
     PRIMARY KEY (key, game_id, ply)
 ) WITHOUT ROWID;
 
+-- A position that many games reached, with what came of them, so that nobody has to count a million rows of the start
+-- position. "Many" is the value of the setting 'continuation_threshold'. A game counts once, however often it returned.
+CREATE TABLE visited_position (
+    key          INTEGER PRIMARY KEY,
+    fen          TEXT NOT NULL,                 -- as in game_position
+    games        INTEGER NOT NULL,              -- games with a result that reached it: white_wins + draws + black_wins
+    white_wins   INTEGER NOT NULL,
+    draws        INTEGER NOT NULL,
+    black_wins   INTEGER NOT NULL,
+    unfinished   INTEGER NOT NULL,              -- games that reached it and have the result '*': counted nowhere else
+    elo_sum      INTEGER NOT NULL,              -- both players' ratings, of games in which both are known ...
+    elo_games    INTEGER NOT NULL,              -- ... and how many these are: the mean is elo_sum / 2.0 / elo_games
+    top_games    TEXT NOT NULL,                 -- a JSON array of up to 15 game_ids, by the players' mean rating, best first
+    recent_games TEXT NOT NULL                  -- the same by date, latest first
+);
+
+-- What was played from a visited position. The last move counts of a game that returned to it.
+CREATE TABLE continuation (
+    key        INTEGER NOT NULL REFERENCES visited_position,
+    move_code  INTEGER NOT NULL,
+    games      INTEGER NOT NULL,                -- as in visited_position, of the games that went on with this move
+    white_wins INTEGER NOT NULL,
+    draws      INTEGER NOT NULL,
+    black_wins INTEGER NOT NULL,
+    elo_sum    INTEGER NOT NULL,
+    elo_games  INTEGER NOT NULL,
+    first_year INTEGER,                         -- of games whose year is known
+    last_year  INTEGER,
+    PRIMARY KEY (key, move_code)
+) WITHOUT ROWID;
+
+-- A named opening position.
+CREATE TABLE opening (
+    opening_id INTEGER PRIMARY KEY,
+    eco        TEXT NOT NULL,                   -- 'B90'
+    name       TEXT NOT NULL,                   -- 'Sicilian Defense: Najdorf Variation'
+    key        INTEGER NOT NULL,
+    fen        TEXT NOT NULL                    -- as in game_position
+);
+
+-- What the tables depend on, beside the input.
+CREATE TABLE setting (
+    name  TEXT PRIMARY KEY,
+    value NOT NULL
+) WITHOUT ROWID;
+
 -- One thing found wrong in the input.
 CREATE TABLE problem (
     problem_id  INTEGER PRIMARY KEY,
@@ -137,6 +184,8 @@ CREATE INDEX game_black ON game (black_id);
 CREATE INDEX game_event ON game (event_id);
 CREATE INDEX game_date ON game (date);
 CREATE INDEX game_eco ON game (eco);
+CREATE INDEX game_opening ON game (opening_id);
+CREATE INDEX opening_key ON opening (key);
 CREATE INDEX game_moves_hash ON game (moves_hash);
 
 -- One row per game, with names.
@@ -153,6 +202,8 @@ SELECT
     site.name AS site,
     game.round,
     game.eco,
+    opening.eco AS opening_eco,                 -- told from the positions, not from the PGN's tags
+    opening.name AS opening,
     game.ply_count,
     game.white_title,
     game.black_title,
@@ -168,6 +219,7 @@ LEFT JOIN player AS white ON white.player_id = game.white_id
 LEFT JOIN player AS black ON black.player_id = game.black_id
 LEFT JOIN event ON event.event_id = game.event_id
 LEFT JOIN site ON site.site_id = game.site_id
+LEFT JOIN opening ON opening.opening_id = game.opening_id
 LEFT JOIN source ON source.source_id = game.source_id;
 
 -- One row per move played; quick when asked by game_id: SELECT * FROM moves WHERE game_id = 7.

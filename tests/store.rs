@@ -296,9 +296,9 @@ fn moves_read_like_a_score_sheet() {
     2|2|18|b|1Qkr4/8/8/8/8/8/8/4K3 b - - 0 18|0000|0|0||||||0|0|1
     ");
     insta::assert_snapshot!(table(database.connection(), "SELECT * FROM games"), @r"
-    1|Carlsen, M.|Непомнящий, Я.|2855||1-0|2021.12.03|WCh|Dubai|||1|GM|||||ok|games.pgn|0|100
-    2|||||*||||||3|||||r3k3/1P6/8/8/8/8/8/4K3 b q - 5 17|truncated|games.pgn|100|90
-    3|||||*||||||0||||||ok|games.pgn|0|0
+    1|Carlsen, M.|Непомнящий, Я.|2855||1-0|2021.12.03|WCh|Dubai|||||1|GM|||||ok|games.pgn|0|100
+    2|||||*||||||||3|||||r3k3/1P6/8/8/8/8/8/4K3 b q - 5 17|truncated|games.pgn|100|90
+    3|||||*||||||||0||||||ok|games.pgn|0|0
     ");
     insta::assert_snapshot!(table(database.connection(), "SELECT * FROM positions"), @r"
     -9062197578030825066|rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -|1|1|1
@@ -329,10 +329,10 @@ fn views_are_quick_when_asked_by_key() {
     let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");
     for (sql, tables) in [
         ("SELECT * FROM moves WHERE game_id = 7", 2),
-        ("SELECT * FROM games WHERE game_id = 7", 6),
+        ("SELECT * FROM games WHERE game_id = 7", 7),
         ("SELECT * FROM positions WHERE key = 7", 2),
         ("SELECT * FROM positions WHERE key = 7 AND fen = 'x'", 2),
-        ("SELECT * FROM games WHERE white = 'x'", 6),
+        ("SELECT * FROM games WHERE white = 'x'", 7),
     ] {
         let mut plan = database.connection().prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("a plan");
         let steps = plan.query_map([], |row| row.get::<_, String>(3)).expect("a plan");
