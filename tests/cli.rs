@@ -712,7 +712,7 @@ mod game {
           because: the move does not fit the position
         ");
         insta::assert_snapshot!(damage("UPDATE game SET start_fen = '8/8/8/8/8/8/8/8 w - -' WHERE game_id = 3"), @r#"
-        pgndex: error: the stored start position "8/8/8/8/8/8/8/8 w - -" is not legal; the database is damaged
+        pgndex: error: game 3: the stored start position "8/8/8/8/8/8/8/8 w - -" is not legal; the database is damaged, build it again
           because: White has 0 kings, not 1
         "#);
     }
