@@ -13,12 +13,15 @@ mod bulk;
 mod database;
 mod error;
 mod info;
+mod known;
 mod lock;
 mod lookup;
 mod query;
+mod remove;
 pub mod row;
 mod schema;
 mod tables;
+mod visited;
 mod vtab;
 
 pub use build::{Build, BuildOptions, Scratch};
@@ -28,7 +31,9 @@ pub use bulk::{
 pub use database::Database;
 pub use error::{Error, Result};
 pub use info::{ImportInfo, Info, ProblemCount, SourceInfo};
+pub use known::{Known, KnownSource, NameTable};
 pub use lock::WriterLock;
 pub use lookup::{GameRecord, GameSummary, Hit, OccurrenceCount, Page, PositionRecord};
 pub use query::{Query, QueryRows};
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
+pub use visited::{GameOutcome, VisitedPosition};
