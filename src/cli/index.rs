@@ -74,6 +74,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         temp_dir: args.temp_dir.clone(),
         overwrite: args.overwrite,
         strict: args.strict,
+        continuation_threshold: args.continuation_threshold,
         openings: match &args.eco {
             Some(path) => Arc::new(OpeningBook::read(path)?),
             None => default.openings,

@@ -19,6 +19,8 @@ pub struct IndexOptions {
     pub overwrite: bool,
     /// Whether any problem, even a warning, makes the run fail.
     pub strict: bool,
+    /// How many games must have reached a position for it to be kept in `visited_position` and `continuation`.
+    pub continuation_threshold: u32,
     /// The openings that games are classified by: a game's is the last of its positions that has a name, whatever the order
     /// of moves.
     pub openings: Arc<OpeningBook>,
@@ -39,7 +41,8 @@ pub enum Writer {
 }
 
 impl Default for IndexOptions {
-    /// One thread per core, a quarter of the machine's memory (at most 4 GiB), the built-in openings, chunks of 1 MiB.
+    /// One thread per core, a quarter of the machine's memory (at most 4 GiB), continuations from 64 games on, the built-in
+    /// openings, chunks of 1 MiB.
     fn default() -> Self {
         Self {
             threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -47,6 +50,7 @@ impl Default for IndexOptions {
             temp_dir: None,
             overwrite: false,
             strict: false,
+            continuation_threshold: 64,
             openings: OpeningBook::built_in(),
             chunk_size: 1 << 20,
             writer: Writer::default(),

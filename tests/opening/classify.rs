@@ -95,6 +95,7 @@ fn the_last_position_with_a_name_counts() {
     let options: serde_json::Value =
         serde_json::from_str(&indexed.text("SELECT options FROM import")).expect("JSON");
     assert_eq!(options["openings"], openings.digest());
+    assert_eq!(indexed.text("SELECT value FROM setting WHERE name = 'openings'"), openings.digest());
 }
 
 #[test]
