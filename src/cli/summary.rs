@@ -97,7 +97,11 @@ impl Report<'_> {
         writeln!(out, "  database    {database}")?;
         writeln!(out, "  input       {}", bytes(summary.bytes))?;
         if summary.known_sources > 0 {
-            writeln!(out, "  skipped     {} that the database has", counted(summary.known_sources, "source"))?;
+            writeln!(
+                out,
+                "  skipped     {} that the database has",
+                counted(summary.known_sources, "source")
+            )?;
         }
         let stages = stages(&summary.stages).map(|(_, name, time)| format!("{name} {}", duration(time)));
         writeln!(out, "  time        {}", stages.join(", "))?;
@@ -220,7 +224,8 @@ mod tests {
 
     #[test]
     fn a_summary_of_what_was_added() {
-        let summary = Summary { added: true, known_sources: 2, problems: [].into_iter().collect(), ..summary() };
+        let summary =
+            Summary { added: true, known_sources: 2, problems: [].into_iter().collect(), ..summary() };
         insta::assert_snapshot!(print(&summary), @r#"
         added 40,000 games, 3,372,442 plies, 2.60 M distinct positions in 3.2 s (1.05 M plies/s)
 

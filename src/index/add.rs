@@ -1,15 +1,18 @@
 //! Adding sources to a database that has games.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::error::{Error, Result};
+use super::options::IndexOptions;
 use super::progress::Progress;
 use super::run::{Intake, Plan, Run, Way, digest, directory};
 use super::sequence::SourceStart;
 use super::summary::Summary;
+use crate::opening::OpeningBook;
 use crate::pgn::next_boundary;
-use crate::source::{self, Mapped, SourceFile};
+use crate::source::{self, Mapped, SourceFile, Sources};
 use crate::store::row::GameId;
 use crate::store::{BulkLoader, Database, Known, KnownSource, LoadMode, SourceDigest, WriterLock};
 
@@ -24,7 +27,9 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let last_source = known.last_source()?;
     drop(known);
     let Selection { files, starts, replaced, known_sources } = selection;
-    plan.sources.files = files;
+    let options = settled(plan.options, &database)?;
+    let sources = Sources { files, ..plan.sources };
+    let plan = Plan { sources, options: &options, estimate: plan.estimate };
     let mut summary = Summary { added: true, ..Summary::default() };
     if !plan.sources.files.is_empty() {
         progress.expect(plan.sources.bytes());
@@ -34,7 +39,7 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         let intake = Intake { sources: &plan.sources, starts, last_source, target };
         let run = Run::new(&plan, intake, progress, started, spill)?;
         let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
-        let threshold = loader.setting("continuation_threshold")?;
+        let threshold = options.continuation_threshold;
         let mut removed = Vec::new();
         for game in replaced {
             removed.extend(loader.remove_game(game)?);
@@ -48,6 +53,21 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     summary.file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     summary.elapsed = started.elapsed();
     Ok(summary)
+}
+
+/// The options with those things set that the database was made with.
+fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> {
+    let continuation_threshold = database.setting("continuation_threshold")?;
+    let digest: String = database.setting("openings")?;
+    let given = options.openings.digest();
+    let openings = if digest == given {
+        Arc::clone(&options.openings)
+    } else if given == OpeningBook::built_in().digest() {
+        Arc::new(database.opening_book()?)
+    } else {
+        return Err(Error::OtherOpenings { database: database.path().to_owned() });
+    };
+    Ok(IndexOptions { continuation_threshold, openings, ..options.clone() })
 }
 
 /// What is to be read of some files.

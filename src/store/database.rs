@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::types::FromSql;
 use rusqlite::{Connection, InterruptHandle, OpenFlags, ffi};
 
 use super::error::{Error, Result};
@@ -57,6 +58,16 @@ impl Database {
         let mut connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         schema::migrate(&mut connection, path)?;
         Ok(Self { path: path.to_owned(), connection })
+    }
+
+    /// The value of a setting.
+    ///
+    /// # Errors
+    /// What SQLite says; also if it is missing.
+    pub fn setting<T: FromSql>(&self, name: &str) -> Result<T> {
+        self.connection
+            .query_row("SELECT value FROM setting WHERE name = ?1", [name], |row| row.get(0))
+            .map_err(|source| Error::sqlite(&self.path, "read table setting", source))
     }
 
     /// Makes ready for a large transaction during which others go on reading: a write-ahead log, and a page cache of this size.

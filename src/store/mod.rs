@@ -16,6 +16,7 @@ mod info;
 mod known;
 mod lock;
 mod lookup;
+mod opening;
 mod query;
 mod remove;
 pub mod row;

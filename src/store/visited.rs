@@ -167,16 +167,6 @@ impl BulkLoader<'_> {
         self.execute(action, "DELETE FROM visited_position WHERE key = ?1", [key.as_i64()])
     }
 
-    /// The value of a number among the settings.
-    ///
-    /// # Errors
-    /// What SQLite says; also if it is missing.
-    pub fn setting(&self, name: &str) -> Result<u32> {
-        self.connection()
-            .query_row("SELECT value FROM setting WHERE name = ?1", [name], |row| row.get(0))
-            .map_err(|source| self.failed("read table setting", source))
-    }
-
     fn row<T>(
         &self,
         sql: &str,
