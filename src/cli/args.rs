@@ -101,7 +101,11 @@ pub(super) enum WriterArg {
 #[command(after_help = "\
 Examples:
   pgndex info games.db
-  pgndex info games.db --format json | jq .games")]
+  pgndex info games.db --sizes
+  pgndex info games.db --format json | jq .games
+
+Games are counted by result, year, rating and opening: by its name, or by the PGN's ECO code if no names are known. A \
+game counts twice among the ratings, once for each player. JSON has all of it, and every source and run.")]
 pub(crate) struct InfoArgs {
     /// Database
     #[arg(value_name = "DB")]
@@ -109,6 +113,12 @@ pub(crate) struct InfoArgs {
     /// How to print it; json is one object
     #[arg(long, short, value_enum, default_value = "table")]
     pub(super) format: InfoFormat,
+    /// List every source and run, not only the latest 20
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Measure each table and index; this reads the whole file
+    #[arg(long)]
+    pub(super) sizes: bool,
 }
 
 /// Find the games that reached a position

@@ -6,6 +6,7 @@ mod args;
 mod board;
 mod find;
 mod game;
+mod histogram;
 mod index;
 mod info;
 mod key;

@@ -18,6 +18,7 @@ mod lookup;
 mod query;
 pub mod row;
 mod schema;
+mod statistics;
 mod tables;
 mod vtab;
 
@@ -25,10 +26,11 @@ pub use build::{Build, BuildOptions, Scratch};
 pub use bulk::{BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals};
 pub use database::Database;
 pub use error::{Error, Result};
-pub use info::{ImportInfo, Info, ProblemCount, SourceInfo};
+pub use info::{ImportInfo, Info, ProblemCount, SourceInfo, Totals};
 pub use lock::WriterLock;
 pub use lookup::{
     GameProblem, GameRecord, GameSummary, Hit, OccurrenceCount, OpeningName, Page, PositionRecord,
 };
 pub use query::{Query, QueryRows};
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
+pub use statistics::{GameStatistics, OpeningCount, TreeSize};
