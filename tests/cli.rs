@@ -297,6 +297,8 @@ mod help {
           pgndex game games.db 42 50-60 --format pgn > chosen.pgn
           pgndex game games.db 42 --format json | jq -r '.plies[].fen'
 
+        Below a board stands the balance of material, counted in pawns, + for White.
+
         In JSON, `key` is the position's key as the database has it, a signed 64-bit integer; jq and
         JavaScript round such numbers, so `key_hex` has it as text. Castling in UCI is the king's move
         (e1g1), in games of Chess960 the king taking its rook. PGN of a game that is not all in the database
