@@ -97,6 +97,28 @@ fn counts_are_those_of_sql() {
     );
 }
 
+/// Every name of the object, and of the objects in its lists, is in the documentation.
+#[test]
+fn names_are_documented() {
+    let documented = |name: &String| include_str!("../docs/json.md").contains(&format!("`{name}`"));
+    let sample = Sample::new();
+    let problem = "INSERT INTO problem (source_id, byte_offset, line, game_id, kind, severity, message)
+                   VALUES (1, 0, 1, 1, 'invalid-tag', 'warning', 'a test')";
+    sample.connection().execute(problem, []).expect("a change");
+    let (_, game, _) = sample.run(&["game", "games.db", "1", "--format", "json"]);
+    let mut checked = 0;
+    for object in [sample.json(&["--sizes"]), serde_json::from_str(&game).expect("JSON")] {
+        let lists = object.as_object().expect("an object").values().filter_map(|value| value.get(0));
+        for names in
+            std::iter::once(&object).chain(lists).map(|object| object.as_object().expect("an object"))
+        {
+            assert_eq!(names.keys().find(|name| !documented(name)), None);
+            checked += names.len();
+        }
+    }
+    assert!(checked > 70, "{checked}");
+}
+
 #[test]
 fn openings_go_by_name_where_one_is_known() {
     let sample = Sample::new();
