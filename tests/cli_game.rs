@@ -198,6 +198,7 @@ fn pgn_that_says_what_is_missing_is_indexed_and_exported_the_same() {
 #[test]
 fn a_sheet_ends_with_what_was_wrong() {
     let sample = Sample::of(LOSSY);
+    sample.sql("UPDATE game SET opening_id = NULL");
     let (stdout, stderr) = sample.game(&["1", "2"]);
     assert_eq!(stderr, "");
     insta::assert_snapshot!(stdout, @r#"
@@ -242,6 +243,7 @@ fn a_sheet_ends_with_what_was_wrong() {
 #[test]
 fn boards_stand_between_the_moves() {
     let sample = Sample::of(FAMOUS);
+    sample.sql("UPDATE game SET opening_id = NULL");
     let (stdout, stderr) = sample.game(&["5", "--ply", "0,25", "--ply", "end"]);
     assert_eq!(stderr, "");
     insta::assert_snapshot!(stdout, @r#"
@@ -337,7 +339,7 @@ fn colours_are_for_those_who_ask() {
 fn an_opening_has_its_name() {
     let sample = Sample::of(FAMOUS);
     sample.sql(
-        "DELETE FROM opening; UPDATE game SET opening_id = NULL;
+        "UPDATE game SET opening_id = NULL; DELETE FROM opening;
          INSERT INTO opening VALUES (1, 'C41', 'Philidor Defense', 5, '8/8/8/8/8/8/8/8 w - -');
          UPDATE game SET opening_id = 1 WHERE game_id = 5;",
     );
