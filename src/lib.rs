@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`board`] | the rules of chess on a 0x88 board: squares, pieces, move codes, generator, SAN, FEN, keys |
 //! | [`pgn`] | bytes to games: chunks, movetext tokens, tag pairs |
+//! | [`opening`] | names of openings, told from positions |
 //! | [`source`] | where the bytes come from: files and directories |
 //! | [`replay`], [`export`] | stored games played through, and as PGN |
 //! | [`index`] | the main job: sources in, database out |
@@ -13,6 +14,7 @@
 pub mod board;
 pub mod export;
 pub mod index;
+pub mod opening;
 pub mod pgn;
 pub mod replay;
 pub mod source;

@@ -197,6 +197,10 @@ mod help {
                                                 most 4G]
               --temp-dir <DIR>                  Directory for temporary files, about 20 bytes for each
                                                 position [default: the database's]
+              --eco <FILE>                      Names of openings: a TSV file with the columns eco, name and
+                                                pgn, an .eco file of Scid, a PGN file with ECO and Opening
+                                                tags, or a directory of such files [default: a list of the
+                                                main openings]
           -q, --quiet                           Show no progress and no summary; errors are still shown
               --json                            End with one JSON object on standard output instead of the
                                                 summary

@@ -76,6 +76,10 @@ pub(crate) struct IndexArgs {
     /// Directory for temporary files, about 20 bytes for each position [default: the database's]
     #[arg(long, value_name = "DIR")]
     pub(super) temp_dir: Option<PathBuf>,
+    /// Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a PGN file with ECO and
+    /// Opening tags, or a directory of such files [default: a list of the main openings]
+    #[arg(long, value_name = "FILE")]
+    pub(super) eco: Option<PathBuf>,
     /// Size of the pieces that input is cut into for the threads
     #[arg(long, value_name = "SIZE", hide = true)]
     pub(super) chunk_size: Option<ByteSize>,

@@ -15,6 +15,7 @@ mod error;
 mod info;
 mod lock;
 mod lookup;
+mod opening;
 mod query;
 pub mod row;
 mod schema;
