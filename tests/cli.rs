@@ -552,6 +552,7 @@ mod game {
           Result     1-0
           Annotator  me
           ECO        C25
+          Opening    C26 Vienna Game: Falkbeer
 
             1.  e4    e5
             2.  Nc3   Nf6
@@ -583,10 +584,11 @@ mod game {
         insta::assert_snapshot!(run.stdout, @r#"
         Game 4
 
-          Event   Blunder
-          White   Hasty, H
-          Black   Knight, B
-          Result  0-1
+          Event    Blunder
+          White    Hasty, H
+          Black    Knight, B
+          Result   0-1
+          Opening  A00 Barnes Opening
 
             1.  f3    e5
             2.  g4    Qh4#
@@ -804,9 +806,11 @@ mod info {
           *          1   25.0 %
 
         openings
-          games   share  eco
-          ──────────────────
-              1  25.0 %  C25
+          games   share  eco  name
+          ─────────────────────────────────────────────────────
+              1  25.0 %  A00  Barnes Opening
+              1  25.0 %  A05  Zukertort Opening: Knights Facing
+              1  25.0 %  C26  Vienna Game: Falkbeer
 
         years
           2024     2  ████████████████████████████████████████
@@ -878,8 +882,18 @@ mod info {
           "unrated": 6,
           "openings": [
             {
-              "eco": "C25",
-              "name": null,
+              "eco": "A00",
+              "name": "Barnes Opening",
+              "games": 1
+            },
+            {
+              "eco": "A05",
+              "name": "Zukertort Opening: Knights Facing",
+              "games": 1
+            },
+            {
+              "eco": "C26",
+              "name": "Vienna Game: Falkbeer",
               "games": 1
             }
           ],
