@@ -150,7 +150,7 @@ mod help {
           index  Index PGN files into a database
           info   Show what a database holds
           find   Find the games that reached a position
-          game   Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
+          game   Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
           sql    Run one read-only SQL query
           key    Show the key and the canonical FEN of a position
 
@@ -219,7 +219,7 @@ mod help {
 
     #[test]
     fn of_info() {
-        insta::assert_snapshot!(help(&["info", "--help"]), @"
+        insta::assert_snapshot!(help(&["info", "--help"]), @r#"
         Show what a database holds
 
         Usage: pgndex info [OPTIONS] <DB>
@@ -230,12 +230,19 @@ mod help {
         Options:
           -f, --format <FORMAT>  How to print it; json is one object [default: table] [possible values:
                                  table, json]
+              --all              List every source and run, not only the latest 20
+              --sizes            Measure each table and index; this reads the whole file
           -h, --help             Print help
 
         Examples:
           pgndex info games.db
+          pgndex info games.db --sizes
           pgndex info games.db --format json | jq .games
-        ");
+
+        Games are counted by result, year, rating and opening: by its name, or by the PGN's ECO code if no
+        names are known. A game counts twice among the ratings, once for each player. JSON has all of it,
+        and every source and run.
+        "#);
     }
 
     #[test]
@@ -271,25 +278,41 @@ mod help {
 
     #[test]
     fn of_game() {
-        insta::assert_snapshot!(help(&["game", "--help"]), @"
-        Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
+        insta::assert_snapshot!(help(&["game", "--help"]), @r#"
+        Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
 
-        Usage: pgndex game [OPTIONS] <DB> <GAME_ID>
+        Usage: pgndex game [OPTIONS] <DB> <GAME_ID>...
 
         Arguments:
-          <DB>       Database
-          <GAME_ID>  Number of the game, as `find` and the view `games` show it
+          <DB>          Database
+          <GAME_ID>...  Numbers of games, as `find` and the view `games` show them: 42, or 1-5
 
         Options:
           -f, --format <FORMAT>  How to print it; pgn is PGN's export format without comments, json is one
-                                 object [default: table] [possible values: table, json, pgn]
+                                 object a line [default: table] [possible values: table, json, pgn]
+              --ply <PLY>        Draw the board after these plies; 0 is the start, `end` the last position
+              --board-every <N>  Draw the board after every N plies and at the end
+              --ascii            Draw boards with letters instead of figures, as is done where the locale is
+                                 not UTF-8
+              --flip             Draw boards with Black at the bottom
+              --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
+                                 [default: auto] [possible values: auto, always, never]
           -h, --help             Print help
 
         Examples:
           pgndex game games.db 42
-          pgndex game games.db 42 --format pgn >> chosen.pgn
+          pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
+          pgndex game games.db 42 --board-every 10
+          pgndex game games.db 42 50-60 --format pgn > chosen.pgn
           pgndex game games.db 42 --format json | jq -r '.plies[].fen'
-        ");
+
+        Below a board stands the balance of material, counted in pawns, + for White.
+
+        In JSON, `key` is the position's key as the database has it, a signed 64-bit integer; jq and
+        JavaScript round such numbers, so `key_hex` has it as text. Castling in UCI is the king's move
+        (e1g1), in games of Chess960 the king taking its rook. PGN of a game that is not all in the database
+        has the tag "Truncated".
+        "#);
     }
 
     #[test]
@@ -529,6 +552,7 @@ mod game {
           Result     1-0
           Annotator  me
           ECO        C25
+          Opening    C26 Vienna Game: Falkbeer
 
             1.  e4    e5
             2.  Nc3   Nf6
@@ -557,29 +581,42 @@ mod game {
     fn moves_that_are_not_there_are_missed_aloud() {
         let sample = Sample::odd();
         let run = sample.run(&["game", "games.db", "4"]);
-        insta::assert_snapshot!(run.stdout, @"
+        insta::assert_snapshot!(run.stdout, @r#"
         Game 4
 
-          Event   Blunder
-          White   Hasty, H
-          Black   Knight, B
-          Result  0-1
+          Event    Blunder
+          White    Hasty, H
+          Black    Knight, B
+          Result   0-1
+          Opening  A00 Barnes Opening
 
             1.  f3    e5
             2.  g4    Qh4#
 
         0-1
-        ");
+
+        Not complete: the moves after ply 4 are illegal or cannot be read.
+
+        Problems in games.pgn
+
+        line  ply  severity  kind          message
+        ─────────────────────────────────────────────────────
+           1    4  error     illegal-move  no legal move fits
+        "#);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: the moves after these are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 4 tells more
+        pgndex: note: game 4: the moves after ply 4 are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 4 tells more
         ");
+        assert_eq!(json(&run.stdout)["problems"][0]["kind"], "illegal-move");
         let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
         let skip = "DELETE FROM game_position WHERE game_id = 4; UPDATE game SET status = 'skipped' WHERE game_id = 4";
         connection.execute_batch(skip).expect("an update");
         let run = sample.run(&["game", "games.db", "4", "--format", "pgn"]);
-        assert!(run.stdout.ends_with("[Result \"0-1\"]\n\n0-1\n\n"), "{}", run.stdout);
+        let tag = "[Truncated \"the variant or the start position is not supported: no moves\"]";
+        assert!(run.stdout.ends_with(&format!("[Result \"0-1\"]\n{tag}\n\n0-1\n\n")), "{}", run.stdout);
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: its moves are not in the database, as its variant or its start position is not supported; SELECT * FROM problem WHERE game_id = 4 tells more
+        pgndex: note: game 4: the variant or the start position is not supported: no moves; SELECT * FROM problem WHERE game_id = 4 tells more
         ");
         assert_eq!(run.status, 0);
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
@@ -607,18 +644,22 @@ mod game {
           },
           "result": "*",
           "status": "ok",
+          "opening": null,
+          "chess960": false,
           "start_fen": "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17",
           "ply_count": 2,
           "source": "games.pgn",
           "byte_offset": 254,
           "byte_length": 171,
+          "problems": [],
           "plies": [
             {
               "ply": 0,
               "move_number": 17,
               "side": "b",
               "fen": "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17",
-              "key": "73a59efbf0d84265",
+              "key": 8333241490433655397,
+              "key_hex": "73a59efbf0d84265",
               "san": "O-O-O",
               "uci": "e8c8",
               "code": 41185904
@@ -628,7 +669,8 @@ mod game {
               "move_number": 18,
               "side": "w",
               "fen": "2kr4/7P/8/8/8/8/8/4K3 w - - 6 18",
-              "key": "e5ed689c62e2e5ff",
+              "key": -1878730448660404737,
+              "key_hex": "e5ed689c62e2e5ff",
               "san": "h8=Q",
               "uci": "h7h8q",
               "code": 208107296
@@ -638,7 +680,8 @@ mod game {
               "move_number": 18,
               "side": "b",
               "fen": "2kr3Q/8/8/8/8/8/8/4K3 b - - 0 18",
-              "key": "45698154f6753a0d",
+              "key": 5001671063083760141,
+              "key_hex": "45698154f6753a0d",
               "san": null,
               "uci": null,
               "code": null
@@ -695,9 +738,9 @@ mod game {
 
     #[test]
     fn a_game_that_is_not_there() {
-        insta::assert_snapshot!(Sample::odd().failure(&["game", "games.db", "5"]), @"
-        pgndex: error: games.db: no game 5; `pgndex info` says how many there are
-        ");
+        insta::assert_snapshot!(Sample::odd().failure(&["game", "games.db", "5"]), @r#"
+        pgndex: error: games.db: no game 5; the games have the numbers 1 to 4
+        "#);
     }
 
     #[test]
@@ -744,23 +787,43 @@ mod info {
     #[test]
     fn a_table() {
         let sample = Sample::odd();
-        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @"
+        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
         games.db: SIZE, schema version 1
 
           games       4
-          plies      23
+          plies      23  5.8 a game; 9 in game 1, the longest
           positions  27
           distinct   20
           players     5
           events      4
           sites       0
-          problems    1
+          problems    1  1 game cut short
 
         results
-          1-0         1   25.0 %
-          1/2-1/2     1   25.0 %
-          0-1         1   25.0 %
-          *           1   25.0 %
+          1-0        1   25.0 %
+          1/2-1/2    1   25.0 %
+          0-1        1   25.0 %
+          *          1   25.0 %
+
+        openings
+          games   share  eco  name
+          ─────────────────────────────────────────────────────
+              1  25.0 %  A00  Barnes Opening
+              1  25.0 %  A05  Zukertort Opening: Knights Facing
+              1  25.0 %  C26  Vienna Game: Falkbeer
+
+        years
+          2024     2  ████████████████████████████████████████
+          unknown  2
+
+        ratings
+          1900-1999  1  ████████████████████████████████████████
+          2000-2099  0
+          2100-2199  0
+          2200-2299  0
+          2300-2399  0
+          2400-2499  1  ████████████████████████████████████████
+          unknown    6
 
         problems
           number  severity  kind
@@ -776,7 +839,7 @@ mod info {
           id  began                  took  games  pgndex
           ──────────────────────────────────────────────
            1  YYYY-MM-DDTHH:MM:SSZ  1.5 s      4  0.0.0
-        ");
+        "#);
     }
 
     #[test]
@@ -796,12 +859,44 @@ mod info {
           "players": 5,
           "events": 4,
           "sites": 0,
+          "truncated": 1,
+          "skipped": 0,
+          "longest": {
+            "game_id": 1,
+            "plies": 9
+          },
           "results": {
             "1-0": 1,
             "1/2-1/2": 1,
             "0-1": 1,
             "*": 1
           },
+          "years": {
+            "2024": 2
+          },
+          "undated": 2,
+          "ratings": {
+            "1900": 1,
+            "2400": 1
+          },
+          "unrated": 6,
+          "openings": [
+            {
+              "eco": "A00",
+              "name": "Barnes Opening",
+              "games": 1
+            },
+            {
+              "eco": "A05",
+              "name": "Zukertort Opening: Knights Facing",
+              "games": 1
+            },
+            {
+              "eco": "C26",
+              "name": "Vienna Game: Falkbeer",
+              "games": 1
+            }
+          ],
           "problems": [
             {
               "severity": "error",
@@ -843,7 +938,7 @@ mod info {
     #[test]
     fn an_empty_database_is_shown_too() {
         let sample = Sample::of("");
-        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @"
+        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
         games.db: SIZE, schema version 1
 
           games      0
@@ -855,6 +950,8 @@ mod info {
           sites      0
           problems   0
 
+        There are no games in this database.
+
         sources
           id  games  problems  size  indexed               path
           ──────────────────────────────────────────────────────────
@@ -864,7 +961,7 @@ mod info {
           id  began                  took  games  pgndex
           ──────────────────────────────────────────────
            1  YYYY-MM-DDTHH:MM:SSZ  1.5 s      0  0.0.0
-        ");
+        "#);
     }
 }
 

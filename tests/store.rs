@@ -11,7 +11,7 @@ use pgndex::store::row::{
 };
 use pgndex::store::{
     Build, BuildOptions, BulkLoader, Database, Error, ImportTotals, LoadMode, NewImport, Page, SourceDigest,
-    SourceTotals, WriterLock,
+    SourceTotals, Totals, WriterLock,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -225,7 +225,7 @@ fn a_fresh_database_is_recognised_and_empty() {
     assert_eq!(table(database.connection(), "PRAGMA application_id"), 0x5047_4e78.to_string());
     assert_eq!(table(database.connection(), "PRAGMA user_version"), "1");
     assert_eq!(table(database.connection(), "PRAGMA journal_mode"), "delete");
-    assert_eq!(database.info().expect("info").totals, ImportTotals::default());
+    assert_eq!(database.info().expect("info").totals, Totals::default());
     assert_eq!(names(directory.path()), ["games.db"]);
 }
 
@@ -400,7 +400,7 @@ fn a_game_is_given_whole() {
     assert_eq!((game.summary.status, game.summary.result), (GameStatus::Truncated, GameResult::Unknown));
     assert_eq!((game.source.as_str(), game.byte_offset, game.byte_length), ("games.pgn", 100, 90));
     let error = database.game(GameId(4)).expect_err("no game");
-    insta::assert_snapshot!(message(&error, directory.path()), @"games.db: no game 4; `pgndex info` says how many there are");
+    insta::assert_snapshot!(message(&error, directory.path()), @"games.db: no game 4; the games have the numbers 1 to 3");
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod query;
 mod remove;
 pub mod row;
 mod schema;
+mod statistics;
 mod tables;
 mod visited;
 mod vtab;
@@ -31,10 +32,13 @@ pub use bulk::{
 };
 pub use database::Database;
 pub use error::{Error, Result};
-pub use info::{ImportInfo, Info, ProblemCount, SourceInfo};
+pub use info::{ImportInfo, Info, ProblemCount, SourceInfo, Totals};
 pub use known::{Known, KnownSource, NameTable};
 pub use lock::WriterLock;
-pub use lookup::{GameRecord, GameSummary, Hit, OccurrenceCount, Page, PositionRecord};
+pub use lookup::{
+    GameProblem, GameRecord, GameSummary, Hit, OccurrenceCount, OpeningName, Page, PositionRecord,
+};
 pub use query::{Query, QueryRows};
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
+pub use statistics::{GameStatistics, OpeningCount, TreeSize};
 pub use visited::{GameOutcome, VisitedPosition};
