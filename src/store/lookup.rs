@@ -22,6 +22,7 @@ macro_rules! summary_joins {
          LEFT JOIN site ON site.site_id = game.site_id"
     };
 }
+pub(super) use {summary_columns, summary_joins};
 
 /// What a list of games shows of one. `None`: the PGN does not say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,13 +208,7 @@ impl Database {
                 ":limit": page.limit,
                 ":offset": page.offset,
             },
-            |row| {
-                let (ply, next) = (
-                    Ply(row.get("ply")?),
-                    row.get::<_, Option<u32>>("move_code")?.map(MoveCode::from_stored),
-                );
-                Ok(Hit { game: summary(row)?, ply, next })
-            },
+            hit,
         )
     }
 
@@ -313,6 +308,12 @@ impl Database {
         let rows = statement.query_map(params, read).map_err(failed)?;
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
+}
+
+/// The columns of a summary, `ply` and `move_code`.
+pub(super) fn hit(row: &Row<'_>) -> rusqlite::Result<Hit> {
+    let next = row.get::<_, Option<u32>>("move_code")?.map(MoveCode::from_stored);
+    Ok(Hit { game: summary(row)?, ply: Ply(row.get("ply")?), next })
 }
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<GameSummary> {
