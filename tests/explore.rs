@@ -1,6 +1,7 @@
 //! What was played from a position: the same from the tables for much visited positions, counted game by game, and by plain
 //! SQL over the base tables.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -139,7 +140,7 @@ impl Sample {
         queries.into_iter().flat_map(|query| lines(self.sql(), query)).collect()
     }
 
-    /// About `count` positions by a fixed walk over the rows of `position_game`, so that frequent positions come often.
+    /// `count` positions: those of games and plies drawn at random, early plies more often than late ones.
     fn some_positions(&self, count: u32) -> Vec<(i64, String)> {
         let rows: u32 = self.sql().query_row("SELECT max(game_id) FROM game", [], |row| row.get(0)).unwrap();
         let walk =
@@ -151,12 +152,12 @@ impl Sample {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             u32::try_from(u64::from(state) * u64::from(most) >> 32).unwrap()
         };
-        let mut positions = vec![];
+        let (mut positions, mut seen) = (vec![], HashSet::new());
         while positions.len() < count as usize {
             let ply = random(24).pow(2) / 3;
-            let found = walk.query_row([1 + random(rows), ply], |row| Ok((row.get(0)?, row.get(1)?)));
-            match found {
-                Ok(position) => positions.push(position),
+            match walk.query_row([1 + random(rows), ply], |row| Ok((row.get(0)?, row.get(1)?))) {
+                Ok((key, fen)) if seen.insert(key) => positions.push((key, fen)),
+                Ok(_) => {}
                 Err(rusqlite::Error::QueryReturnedNoRows) => {}
                 Err(error) => panic!("{error}"),
             }
