@@ -262,7 +262,7 @@ mod help {
 
     #[test]
     fn of_game() {
-        insta::assert_snapshot!(help(&["game", "--help"]), @"
+        insta::assert_snapshot!(help(&["game", "--help"]), @r#"
         Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
 
         Usage: pgndex game [OPTIONS] <DB> <GAME_ID>
@@ -274,13 +274,22 @@ mod help {
         Options:
           -f, --format <FORMAT>  How to print it; pgn is PGN's export format without comments, json is one
                                  object [default: table] [possible values: table, json, pgn]
+              --ply <PLY>        Draw the board after these plies; 0 is the start, `end` the last position
+              --board-every <N>  Draw the board after every N plies and at the end
+              --ascii            Draw boards with letters instead of figures, as is done where the locale is
+                                 not UTF-8
+              --flip             Draw boards with Black at the bottom
+              --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
+                                 [default: auto] [possible values: auto, always, never]
           -h, --help             Print help
 
         Examples:
           pgndex game games.db 42
+          pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
+          pgndex game games.db 42 --board-every 10
           pgndex game games.db 42 --format pgn >> chosen.pgn
           pgndex game games.db 42 --format json | jq -r '.plies[].fen'
-        ");
+        "#);
     }
 
     #[test]

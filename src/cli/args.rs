@@ -1,6 +1,7 @@
 //! The arguments.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -154,6 +155,8 @@ pub(crate) struct PositionArgs {
 #[command(after_help = "\
 Examples:
   pgndex game games.db 42
+  pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
+  pgndex game games.db 42 --board-every 10
   pgndex game games.db 42 --format pgn >> chosen.pgn
   pgndex game games.db 42 --format json | jq -r '.plies[].fen'")]
 pub(crate) struct GameArgs {
@@ -166,6 +169,56 @@ pub(crate) struct GameArgs {
     /// How to print it; pgn is PGN's export format without comments, json is one object
     #[arg(long, short, value_enum, default_value = "table")]
     pub(super) format: GameFormat,
+    /// Draw the board after these plies; 0 is the start, `end` the last position
+    #[arg(long, value_name = "PLY", value_delimiter = ',')]
+    pub(super) ply: Vec<BoardPly>,
+    /// Draw the board after every N plies and at the end
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) board_every: Option<u32>,
+    #[command(flatten)]
+    pub(super) board: BoardArgs,
+}
+
+/// Where in a game a board is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BoardPly {
+    /// After this many plies.
+    After(u32),
+    /// After the last.
+    End,
+}
+
+impl FromStr for BoardPly {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "end" => Ok(Self::End),
+            _ => text.parse().map(Self::After).map_err(|_| "not a ply; give a number or `end`"),
+        }
+    }
+}
+
+/// How boards are drawn.
+#[derive(Args, Debug)]
+pub(crate) struct BoardArgs {
+    /// Draw boards with letters instead of figures, as is done where the locale is not UTF-8
+    #[arg(long)]
+    pub(super) ascii: bool,
+    /// Draw boards with Black at the bottom
+    #[arg(long)]
+    pub(super) flip: bool,
+    /// Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub(super) color: ColorChoice,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ColorChoice {
+    Auto,
+    Always,
+    Never,
 }
 
 /// Run one read-only SQL query

@@ -8,11 +8,12 @@ use pgndex::store::{Database, GameRecord};
 use serde_json::{Map, json};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::args::{GameArgs, GameFormat};
+use super::args::{BoardPly, GameArgs, GameFormat};
+use super::board::BoardStyle;
 use super::note;
 use super::output::stdout;
 use super::position_query::number_before;
-use super::replay::{Step, replay};
+use super::replay::{Step, replay, start_position};
 use super::table::printable;
 
 /// PGN's export format has lines of fewer than 80 columns.
@@ -30,7 +31,7 @@ pub(super) fn run(args: &GameArgs) -> anyhow::Result<()> {
     let steps = replay(&record)?;
     let mut out = stdout();
     match args.format {
-        GameFormat::Table => write_table(&mut out, &record, &steps)?,
+        GameFormat::Table => write_table(&mut out, &record, &steps, args)?,
         GameFormat::Json => write_json(&mut out, &record, &steps)?,
         GameFormat::Pgn => write_pgn(&mut out, &record, &steps)?,
     }
@@ -95,33 +96,83 @@ fn headers(record: &GameRecord) -> Vec<(String, String)> {
     headers
 }
 
-fn write_table(out: &mut impl Write, record: &GameRecord, steps: &[Step]) -> io::Result<()> {
+fn write_table(
+    out: &mut impl Write,
+    record: &GameRecord,
+    steps: &[Step],
+    args: &GameArgs,
+) -> anyhow::Result<()> {
     writeln!(out, "Game {}\n", record.summary.game.0)?;
     let tags = headers(record);
     let width = tags.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
     for (name, value) in tags {
         writeln!(out, "  {name:width$}  {}", printable(&value))?;
     }
-    if steps.iter().any(|step| step.played.is_some()) {
-        writeln!(out)?;
-    }
-    let san_width = steps.iter().filter_map(|step| step.played.as_ref()).map(|played| played.san.len()).max();
-    let san_width = san_width.unwrap_or(0);
+    writeln!(out)?;
+    let sans = steps.iter().filter_map(|step| step.played.as_ref()).map(|played| played.san.len());
+    let mut sheet = Sheet { out, san_width: sans.max().unwrap_or(0), open: None };
+    let style = BoardStyle::new(&args.board);
+    let mut position = start_position(record.start_fen.as_deref())?;
     for (index, step) in steps.iter().enumerate() {
-        let Some(played) = &step.played else { continue };
-        match step.side {
-            Color::White if steps.get(index + 1).is_some_and(|next| next.played.is_some()) => {
-                write!(out, "{:>5}.  {:san_width$}", step.number, played.san)?;
+        if is_drawn(args, step) {
+            sheet.close()?;
+            let last = index.checked_sub(1).and_then(|before| steps[before].played.as_ref());
+            if index > 0 {
+                writeln!(sheet.out)?;
             }
-            Color::White => writeln!(out, "{:>5}.  {}", step.number, played.san)?,
-            Color::Black if index == 0 => {
-                writeln!(out, "{:>5}.  {:san_width$}  {}", step.number, "...", played.san)?
-            }
-            Color::Black => writeln!(out, "  {}", played.san)?,
+            style.write(sheet.out, &position, last.map(|played| played.code))?;
+            writeln!(sheet.out)?;
+        }
+        if let Some(played) = &step.played {
+            sheet.write_move(step, &played.san)?;
+            position.make(played.code)?;
         }
     }
-    writeln!(out, "\n{}", record.summary.result.as_str())?;
+    let is_blank = steps.last().is_some_and(|last| is_drawn(args, last) || last.ply.0 == 0);
+    sheet.close()?;
+    writeln!(out, "{}{}", if is_blank { "" } else { "\n" }, record.summary.result.as_str())?;
     Ok(())
+}
+
+/// Whether a position's board is wanted.
+fn is_drawn(args: &GameArgs, step: &Step) -> bool {
+    let (ply, is_last) = (step.ply.0, step.played.is_none());
+    args.ply.contains(&BoardPly::After(ply))
+        || (is_last && args.ply.contains(&BoardPly::End))
+        || args.board_every.is_some_and(|every| is_last || (ply > 0 && ply.is_multiple_of(every)))
+}
+
+/// The moves of a score sheet, White's and Black's on one line.
+struct Sheet<'a, W> {
+    out: &'a mut W,
+    /// The width of White's column.
+    san_width: usize,
+    /// How wide White's move is on a line that Black's is to follow.
+    open: Option<usize>,
+}
+
+impl<W: Write> Sheet<'_, W> {
+    fn write_move(&mut self, step: &Step, san: &str) -> io::Result<()> {
+        if step.side == Color::White {
+            self.close()?;
+            self.open = Some(san.len());
+            return write!(self.out, "{:>5}.  {san}", step.number);
+        }
+        let written = match self.open.take() {
+            Some(written) => written,
+            None => {
+                write!(self.out, "{:>5}.  ...", step.number)?;
+                3
+            }
+        };
+        let gap = self.san_width.max(3).saturating_sub(written) + 2;
+        writeln!(self.out, "{:gap$}{san}", "")
+    }
+
+    /// Ends a line that has White's move only.
+    fn close(&mut self) -> io::Result<()> {
+        if self.open.take().is_some() { writeln!(self.out) } else { Ok(()) }
+    }
 }
 
 fn write_json(out: &mut impl Write, record: &GameRecord, steps: &[Step]) -> anyhow::Result<()> {

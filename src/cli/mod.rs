@@ -3,6 +3,7 @@
 //! Answers go to standard output; notes, progress and errors to standard error. Only here is clap known.
 
 mod args;
+mod board;
 mod find;
 mod game;
 mod index;
