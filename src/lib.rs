@@ -5,12 +5,14 @@
 //! |---|---|
 //! | [`board`] | the rules of chess on a 0x88 board: squares, pieces, move codes, generator, SAN, FEN, keys |
 //! | [`pgn`] | bytes to games: chunks, movetext tokens, tag pairs |
+//! | [`opening`] | names of openings, told from positions |
 //! | [`source`] | where the bytes come from: files and directories |
 //! | [`index`] | the main job: sources in, database out |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
 
 pub mod board;
 pub mod index;
+pub mod opening;
 pub mod pgn;
 pub mod source;
 pub mod store;

@@ -55,12 +55,7 @@ pub struct Position {
 
 impl PartialEq for Position {
     fn eq(&self, other: &Self) -> bool {
-        self.cells == other.cells
-            && self.side == other.side
-            && self.castling == other.castling
-            && (0..4)
-                .all(|right| self.castling.0 >> right & 1 == 0 || self.rooks[right] == other.rooks[right])
-            && self.en_passant == other.en_passant
+        self.is_same(other)
             && self.in_check == other.in_check
             && self.halfmove_clock == other.halfmove_clock
             && self.fullmove_number == other.fullmove_number
@@ -139,6 +134,17 @@ impl Position {
         position.en_passant = setup.en_passant().filter(|&square| position.is_en_passant_legal(square));
         position.key = position.key_from_scratch();
         Ok(position)
+    }
+
+    /// Whether this is the same position, whatever the counters say: the canonical FENs are equal.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.cells == other.cells
+            && self.side == other.side
+            && self.castling == other.castling
+            && (0..4)
+                .all(|right| self.castling.0 >> right & 1 == 0 || self.rooks[right] == other.rooks[right])
+            && self.en_passant == other.en_passant
     }
 
     /// The piece on a square.
