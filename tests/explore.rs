@@ -150,7 +150,7 @@ impl Sample {
         let mut state = 1_u32;
         let mut random = |most: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            u32::try_from(u64::from(state) * u64::from(most) >> 32).unwrap()
+            u32::try_from((u64::from(state) * u64::from(most)) >> 32).unwrap()
         };
         let (mut positions, mut seen) = (vec![], HashSet::new());
         while positions.len() < count as usize {

@@ -35,6 +35,7 @@ pub(super) enum Command {
     Index(IndexArgs),
     Info(InfoArgs),
     Find(FindArgs),
+    Explore(ExploreArgs),
     Game(GameArgs),
     Sql(SqlArgs),
     Key(KeyArgs),
@@ -133,6 +134,47 @@ pub(crate) struct FindArgs {
     /// How to print them; json is one object a line
     #[arg(long, short, value_enum, default_value = "table")]
     pub(super) format: RowFormat,
+}
+
+/// Show what was played from a position, and with what results
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pgndex explore games.db --moves \"1. e4 c5\"
+  pgndex explore games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --board
+  pgndex explore games.db --play e2e4,c7c5 --format json | jq -r '.moves[] | [.san, .white, .draws, .black] | @tsv'
+
+Games count whatever moves led to the position, each once: if a game returned to it, by the last move made there. Games \
+without a result are not counted. JSON is one object of the form that Lichess's opening explorer answers with.")]
+pub(crate) struct ExploreArgs {
+    /// Database
+    #[arg(value_name = "DB")]
+    pub(super) database: PathBuf,
+    #[command(flatten)]
+    pub(super) position: PositionArgs,
+    /// How many moves to show, the most frequent first; 0 for all
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 0)]
+    pub(super) limit: u32,
+    /// How many of the highest rated games to list, at most 15 [default: 5; in json 15]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=15))]
+    pub(super) top: Option<u8>,
+    /// How many of the latest games to list, at most 15 [default: 5; in json 15]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=15))]
+    pub(super) recent: Option<u8>,
+    /// Names of openings, in a file or directory as for `index` [default: those the database was made with]
+    #[arg(long, value_name = "FILE")]
+    pub(super) eco: Option<PathBuf>,
+    /// How to print it; json is one object, csv has the moves only
+    #[arg(long, short, value_enum, default_value = "table")]
+    pub(super) format: RowFormat,
+    /// Draw the position
+    #[arg(long)]
+    pub(super) board: bool,
+    #[command(flatten)]
+    pub(super) style: BoardArgs,
+    /// Tell how long it took, on standard error
+    #[arg(long)]
+    pub(super) timing: bool,
 }
 
 /// A position, told in one of three ways.

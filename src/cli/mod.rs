@@ -4,6 +4,7 @@
 
 mod args;
 mod board;
+mod explore;
 mod find;
 mod game;
 mod index;
@@ -19,6 +20,7 @@ mod size;
 mod sql;
 mod summary;
 mod table;
+mod timing;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -53,6 +55,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Index(args) => return index::run(&args),
         Command::Info(args) => info::run(&args)?,
         Command::Find(args) => find::run(&args)?,
+        Command::Explore(args) => explore::run(&args)?,
         Command::Game(args) => game::run(&args)?,
         Command::Sql(args) => sql::run(&args)?,
         Command::Key(args) => key::run(&args)?,

@@ -14,7 +14,7 @@ pub(super) fn stdout() -> Box<dyn Write> {
 }
 
 /// How wide the terminal is, if standard output is one.
-fn terminal_width() -> Option<usize> {
+pub(super) fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 

@@ -16,6 +16,7 @@ mod explore;
 mod info;
 mod lock;
 mod lookup;
+mod opening;
 mod query;
 pub mod row;
 mod schema;

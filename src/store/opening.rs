@@ -1,0 +1,34 @@
+//! Names of openings: the table `opening`.
+
+use rusqlite::{OptionalExtension as _, params};
+
+use super::database::Database;
+use super::error::{Error, Result};
+use crate::board::PositionKey;
+use crate::opening::Opening;
+
+impl Database {
+    /// The opening whose position this is, by the list that the database was made with. `fen` is the canonical FEN.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn opening_of(&self, key: PositionKey, fen: &str) -> Result<Option<Opening>> {
+        let failed = |source| Error::sqlite(self.path(), "look up an opening", source);
+        let sql = "SELECT eco, name FROM opening WHERE key = ?1 AND fen = ?2";
+        let mut statement = self.connection().prepare_cached(sql).map_err(failed)?;
+        let opening = statement
+            .query_row(params![key.as_i64(), fen], |row| Ok(Opening { eco: row.get(0)?, name: row.get(1)? }));
+        opening.optional().map_err(failed)
+    }
+
+    /// The openings of many positions, in their order: a few microseconds each.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn openings_of<'p>(
+        &self,
+        positions: impl IntoIterator<Item = (PositionKey, &'p str)>,
+    ) -> Result<Vec<Option<Opening>>> {
+        positions.into_iter().map(|(key, fen)| self.opening_of(key, fen)).collect()
+    }
+}
