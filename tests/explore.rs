@@ -7,7 +7,8 @@ use std::process::Command;
 
 use pgndex::board::{GameResult, MoveCode, Position, PositionKey};
 use pgndex::index::{IndexOptions, Progress, index};
-use pgndex::store::{Database, Exploration, Hit, ListLengths, ResultCounts};
+use pgndex::store::row::ResultCounts;
+use pgndex::store::{Database, Exploration, Hit, ListLengths};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -21,11 +22,13 @@ struct Sample {
 }
 
 impl Sample {
-    fn of(pgn: impl AsRef<[u8]>) -> Self {
+    /// The database of some games, with tables for positions that at least `threshold` of them reached.
+    fn of(pgn: impl AsRef<[u8]>, threshold: u32) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (input, target) = (directory.path().join("in.pgn"), directory.path().join("out.db"));
         std::fs::write(&input, pgn).expect("written");
-        index(&target, &[input], &IndexOptions::default(), &Progress::default()).expect("indexed");
+        let options = IndexOptions { continuation_threshold: threshold, ..IndexOptions::default() };
+        index(&target, &[input], &options, &Progress::default()).expect("indexed");
         let database = Database::open(&target).expect("a database");
         Self { database, _directory: directory }
     }
@@ -40,46 +43,6 @@ impl Sample {
 
     fn empty_tables(&self) {
         self.run("DELETE FROM continuation; DELETE FROM visited_position;");
-    }
-
-    /// Fills the tables for much visited positions.
-    fn fill_tables(&self, threshold: u32) {
-        self.empty_tables();
-        let visited = "SELECT key FROM position_game GROUP BY key HAVING count(DISTINCT game_id) >= ?1";
-        let mut visited = self.sql().prepare(visited).unwrap();
-        let keys = visited.query_map([threshold], |row| row.get(0)).unwrap();
-        let keys: Vec<i64> = keys.collect::<rusqlite::Result<_>>().unwrap();
-        for key in keys {
-            let fens =
-                "SELECT DISTINCT p.fen FROM position_game AS o JOIN game_position AS p USING (game_id, ply)
-                        WHERE o.key = ?1";
-            let fen: String = self.sql().query_row(fens, [key], |row| row.get(0)).unwrap();
-            self.fill(key, &fen);
-        }
-    }
-
-    fn fill(&self, key: i64, fen: &str) {
-        self.last_visits(key, fen);
-        self.sql()
-            .execute(
-                "INSERT INTO visited_position
-                 SELECT ?1, ?2, count(*) FILTER (WHERE result <> '*'), total(result = '1-0'), total(result = '1/2-1/2'),
-                     total(result = '0-1'), total(result = '*'), total(iif(result <> '*', elo_sum, 0)),
-                     count(iif(result <> '*', elo_sum, NULL)),
-                     (SELECT json_group_array(game_id) FROM top), (SELECT json_group_array(game_id) FROM recent)
-                 FROM last_visit",
-                params![key, fen],
-            )
-            .unwrap();
-        self.sql()
-            .execute(
-                "INSERT INTO continuation
-                 SELECT ?1, move_code, count(*), total(result = '1-0'), total(result = '1/2-1/2'), total(result = '0-1'),
-                     total(elo_sum), count(elo_sum), min(year), max(year)
-                 FROM last_visit WHERE result <> '*' AND move_code IS NOT NULL GROUP BY move_code",
-                [key],
-            )
-            .unwrap();
     }
 
     /// Makes the temporary table `last_visit`: each game's last visit to a position.
@@ -106,22 +69,47 @@ impl Sample {
         self.sql().execute(insert, params![key, fen]).unwrap();
     }
 
-    /// What SQL makes of a position, and [`Database::explore`], as lines of text.
-    fn assert_right(&self, key: i64, fen: &str, what: &str) {
-        let found = self.database.explore(PositionKey::from_i64(key), fen, ListLengths::MAX).unwrap();
-        assert_eq!(told(&found), self.expected(key, fen), "{what}: {fen}");
-        let row = |query: &str, game: u32| -> (String, Option<u32>) {
-            self.sql().query_row(query, [game], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
-        };
+    fn explore(&self, key: i64, fen: &str) -> Exploration {
+        self.database.explore(PositionKey::from_i64(key), fen, ListLengths::MAX).unwrap()
+    }
+
+    /// Holds answers from the tables, or counted where there are none, to be what SQL says, and those counted to be the same.
+    /// Gives back how many came from the tables.
+    fn assert_right(&self, positions: &[(i64, String)], threshold: u32) -> usize {
+        let visited = "SELECT count(*) FROM visited_position WHERE key = ?1 AND fen = ?2";
+        let mut visited = self.sql().prepare(visited).unwrap();
+        let mut from_tables = 0;
+        let mut answers = vec![];
+        for (key, fen) in positions {
+            let found = self.explore(*key, fen);
+            assert_eq!(told(&found), self.expected(*key, fen), "{fen}");
+            let is_visited: bool = visited.query_row(params![key, fen], |row| row.get(0)).unwrap();
+            assert_eq!(is_visited, found.results.games() + found.unfinished >= threshold.into(), "{fen}");
+            from_tables += usize::from(is_visited);
+            self.assert_lone_games(&found);
+            answers.push(found);
+        }
+        self.run("BEGIN");
+        self.empty_tables();
+        for ((key, fen), found) in positions.iter().zip(answers) {
+            assert_eq!(self.explore(*key, fen), found, "{fen}");
+        }
+        self.run("ROLLBACK");
+        from_tables
+    }
+
+    /// Holds moves of one game to tell which; [`Sample::expected`] comes before.
+    fn assert_lone_games(&self, found: &Exploration) {
         for continuation in &found.continuations {
             let Some(only) = &continuation.only_game else {
-                assert_ne!(continuation.results.games(), 1, "{what}: {fen}");
+                assert_ne!(continuation.results.games(), 1);
                 continue;
             };
-            let (result, played) =
-                row("SELECT result, move_code FROM last_visit WHERE game_id = ?1", only.game.game.0);
+            let code = continuation.code.bits();
+            let games =
+                format!("SELECT game_id, ply FROM last_visit WHERE result <> '*' AND move_code = {code}");
+            assert_eq!(lines(self.sql(), &games), [format!("{} {}", only.game.game.0, only.ply.0)]);
             assert_eq!(only.next, Some(continuation.code));
-            assert_eq!((only.game.result.as_str(), only.next.map(|code| code.bits())), (&*result, played));
         }
     }
 
@@ -164,6 +152,16 @@ impl Sample {
         }
         positions
     }
+
+    /// About `count` of the positions in the tables.
+    fn some_visited(&self, count: usize) -> Vec<(i64, String)> {
+        let mut all = self.sql().prepare("SELECT key, fen FROM visited_position ORDER BY key").unwrap();
+        let all = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let all = all.collect::<rusqlite::Result<Vec<_>>>().unwrap();
+        assert!(all.len() >= count, "{}", all.len());
+        let step = all.len() / count;
+        all.into_iter().step_by(step).collect()
+    }
 }
 
 /// The rows of a query, its columns joined by blanks; NULL is `-`.
@@ -189,14 +187,14 @@ fn lines(connection: &Connection, query: &str) -> Vec<String> {
 /// An answer in the form of [`Sample::expected`].
 fn told(exploration: &Exploration) -> Vec<String> {
     let optional = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-    let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games } = exploration.results;
+    let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, .. } = exploration.results;
     let unfinished = exploration.unfinished;
     let mut lines = vec![format!("all {white_wins} {draws} {black_wins} {unfinished} {elo_sum} {elo_games}")];
     lines.extend(exploration.continuations.iter().map(|continuation| {
-        let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games } = continuation.results;
+        let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year } =
+            continuation.results;
         let code = continuation.code.bits();
-        let years =
-            [continuation.first_year, continuation.last_year].map(|year| optional(year.map(u32::from)));
+        let years = [first_year, last_year].map(|year| optional(year.map(u32::from)));
         format!("{code} {white_wins} {draws} {black_wins} {elo_sum} {elo_games} {}", years.join(" "))
     }));
     let list = |name, hits: &[Hit]| -> Vec<String> {
@@ -246,42 +244,19 @@ fn varied_games() -> String {
 
 #[test]
 fn it_is_what_plain_sql_says() {
-    let sample = Sample::of(varied_games());
-    let positions = sample.some_positions(1000);
-    for (key, fen) in &positions {
-        sample.assert_right(*key, fen, "as indexed");
-    }
-    sample.empty_tables();
-    for (key, fen) in &positions {
-        sample.assert_right(*key, fen, "counted");
-    }
-    sample.fill_tables(8);
-    let visited = lines(sample.sql(), "SELECT count(*) FROM visited_position");
-    assert!((100..1000).contains(&visited[0].parse().unwrap()), "{visited:?}");
-    let mut alone = 0;
-    for (key, fen) in &positions {
-        sample.assert_right(*key, fen, "from tables");
-        let found =
-            sample.database.explore(PositionKey::from_i64(*key), fen, ListLengths { top: 0, recent: 0 });
-        alone += u32::from(found.unwrap().results.games() <= 1);
-    }
-    assert!((10..900).contains(&alone), "{alone} of the positions arose once");
+    let sample = Sample::of(varied_games(), 8);
+    assert!(sample.assert_right(&sample.some_positions(1000), 8) >= 20);
+    let visited = sample.some_visited(100);
+    assert_eq!(sample.assert_right(&visited, 8), visited.len());
 }
 
 #[test]
 fn it_is_what_plain_sql_says_of_a_corpus() {
     let Some(text) = corpus("otb-40k") else { return };
-    let sample = Sample::of(text);
-    let positions = sample.some_positions(1000);
-    for (key, fen) in &positions {
-        sample.assert_right(*key, fen, "as indexed");
-    }
-    sample.run("BEGIN");
-    sample.empty_tables();
-    for (key, fen) in positions.iter().step_by(10) {
-        sample.assert_right(*key, fen, "counted");
-    }
-    sample.run("ROLLBACK");
+    let sample = Sample::of(text, 64);
+    assert!(sample.assert_right(&sample.some_positions(1000), 64) >= 50);
+    let visited = sample.some_visited(300);
+    assert_eq!(sample.assert_right(&visited, 64), visited.len());
 }
 
 /// The text of a corpus in `../shared`, or where `PGNDEX_SHARED` says; `None`, and a word why, if it is not there.
@@ -339,12 +314,13 @@ const RETURNS: &str = r#"[Result "1-0"]
 1. Nf3 1/2-1/2
 "#;
 
-/// Answers of one position, counted game by game and from the tables.
+/// The answer from the tables, which is also the one counted game by game.
 fn both_ways(sample: &Sample, key: PositionKey, fen: &str, lists: ListLengths) -> Exploration {
+    let told = sample.database.explore(key, fen, lists).unwrap();
+    sample.run("BEGIN");
     sample.empty_tables();
     let counted = sample.database.explore(key, fen, lists).unwrap();
-    sample.fill(START_KEY.as_i64(), START);
-    let told = sample.database.explore(key, fen, lists).unwrap();
+    sample.run("ROLLBACK");
     assert_eq!(told, counted);
     told
 }
@@ -362,16 +338,29 @@ fn visit(game: u32, ply: u32, played: &str) -> (u32, u32, String) {
 
 #[test]
 fn a_game_counts_once_by_its_last_visit_and_not_without_a_result() {
-    let sample = Sample::of(RETURNS);
+    let sample = Sample::of(RETURNS, 1);
     let found = both_ways(&sample, START_KEY, START, ListLengths::MAX);
-    let results = ResultCounts { white_wins: 2, draws: 2, black_wins: 1, elo_sum: 9802, elo_games: 2 };
+    let results = ResultCounts {
+        white_wins: 2,
+        draws: 2,
+        black_wins: 1,
+        elo_sum: 9802,
+        elo_games: 2,
+        first_year: Some(2020),
+        last_year: Some(2020),
+    };
     assert_eq!((found.results, found.unfinished), (results, 1));
     assert_eq!((results.games(), results.mean_elo()), (5, Some(2451)));
     let moves: Vec<_> = found
         .continuations
         .iter()
         .map(|found| {
-            (Position::start().san(found.code), found.results.games(), found.first_year, found.last_year)
+            (
+                Position::start().san(found.code),
+                found.results.games(),
+                found.results.first_year,
+                found.results.last_year,
+            )
         })
         .collect();
     let (knight, pawn) =
@@ -389,24 +378,27 @@ fn a_game_counts_once_by_its_last_visit_and_not_without_a_result() {
 #[test]
 fn positions_that_share_a_key_are_kept_apart() {
     const OTHER: &str = "8/8/8/4k3/8/4K3/4P3/8 w - -";
-    let sample = Sample::of(RETURNS);
+    let sample = Sample::of(RETURNS, 1);
     sample.run(&format!("UPDATE game_position SET fen = '{OTHER}' WHERE game_id IN (2, 4) AND ply = 0"));
-    let found = both_ways(&sample, START_KEY, START, ListLengths::MAX);
+    // The tables have one position of this key.
+    let found = both_ways(&sample, START_KEY, OTHER, ListLengths::MAX);
+    assert_eq!((found.results.games(), found.results.black_wins, found.results.draws), (2, 1, 1));
+    assert_eq!(found.continuations.len(), 2);
+
+    sample.empty_tables();
+    let found = sample.database.explore(START_KEY, START, ListLengths::MAX).unwrap();
     assert_eq!((found.results.games(), found.results.black_wins), (4, 0));
     let [knight, pawn] = &found.continuations[..] else { panic!("{found:?}") };
     assert_eq!((knight.results.games(), &knight.only_game), (2, &None));
     let only = pawn.only_game.as_ref().expect("one game is left");
     assert_eq!((only.game.game.0, only.game.result, only.ply.0), (1, GameResult::White, 4));
-
-    let found = both_ways(&sample, START_KEY, OTHER, ListLengths::MAX);
-    assert_eq!((found.results.games(), found.results.black_wins, found.results.draws), (2, 1, 1));
-    assert_eq!(found.continuations.len(), 2);
 }
 
 #[test]
 fn the_only_game_with_a_move_is_not_one_that_played_it_on_an_earlier_visit() {
     let sample = Sample::of(
         "1. Nf3 Nf6 2. Ng1 Ng8 3. e4 1-0\n\n1. Nf3 d5 2. e4 *\n\n1. e4 *\n\n1. e4 0-1\n\n1. Nf3 0-1\n",
+        1,
     );
     let found = both_ways(&sample, START_KEY, START, ListLengths::MAX);
     let only: Vec<_> = found
@@ -419,7 +411,7 @@ fn the_only_game_with_a_move_is_not_one_that_played_it_on_an_earlier_visit() {
 
 #[test]
 fn a_position_that_no_game_reached_has_an_empty_answer() {
-    let sample = Sample::of(RETURNS);
+    let sample = Sample::of(RETURNS, 1);
     let found = both_ways(&sample, PositionKey(1), "8/8/8/8/8/8/8/8 w - -", ListLengths::MAX);
     assert_eq!(found, Exploration::default());
     assert_eq!(found.results.mean_elo(), None);

@@ -4,7 +4,8 @@ use std::io::Write as _;
 
 use pgndex::board::{GameResult, MoveCode, Position};
 use pgndex::opening::{Opening, OpeningBook};
-use pgndex::store::{Continuation, Database, Exploration, GameSummary, Hit, ListLengths, ResultCounts};
+use pgndex::store::row::ResultCounts;
+use pgndex::store::{Continuation, Database, Exploration, GameSummary, Hit, ListLengths};
 use serde_json::{Value as Json, json};
 
 use super::args::{ExploreArgs, RowFormat};
@@ -157,12 +158,12 @@ impl Answer {
                 Value::from(uci.as_str()),
                 Value::from(san.as_str()),
                 integer(Some(found.results.games())),
-                integer(Some(white_wins)),
-                integer(Some(draws)),
-                integer(Some(black_wins)),
+                white_wins.into(),
+                draws.into(),
+                black_wins.into(),
                 integer(found.results.mean_elo()),
-                found.first_year.into(),
-                found.last_year.into(),
+                found.results.first_year.into(),
+                found.results.last_year.into(),
                 opening.map_or(Value::Null, |opening| opening.eco.as_str().into()),
                 opening.map_or(Value::Null, |opening| opening.name.as_str().into()),
             ])?;
@@ -246,7 +247,7 @@ impl Answer {
             let results = &found.results;
             let share = percent(results.games(), self.found.results.games());
             let shares = [results.white_wins, results.draws, results.black_wins]
-                .map(|part| (part as f64 * 100.0 / results.games() as f64).round().to_string());
+                .map(|part| (f64::from(part) * 100.0 / results.games() as f64).round().to_string());
             let cells = [
                 Value::from(san.as_str()),
                 integer(Some(results.games())),
@@ -254,7 +255,7 @@ impl Answer {
                 shares.join("/").into(),
                 bars.draw(results).into(),
                 integer(results.mean_elo()),
-                found.last_year.into(),
+                results.last_year.into(),
                 opening.as_ref().map_or(Value::Null, |opening| opening.to_string().into()),
             ];
             rows.row(&cells[..columns.len()])?;
@@ -266,7 +267,7 @@ impl Answer {
     fn totals(&self, bars: Bars) -> String {
         let Exploration { results, unfinished, .. } = &self.found;
         let games = results.games();
-        let part = |name, number| format!("{name} {number} ({})", percent(number, games));
+        let part = |name, number: u32| format!("{name} {number} ({})", percent(number.into(), games));
         let ended = games - self.moves.iter().map(|played| played.found.results.games()).sum::<u64>();
         let hidden = self.moves.len().saturating_sub(self.limit);
         let remarks = [
@@ -370,7 +371,8 @@ impl Bars {
 
     fn draw(self, results: &ResultCounts) -> String {
         // Each part ends where its share of the whole does, so that rounding never changes the width.
-        let end = |games: u64| (games as f64 * self.width as f64 / results.games() as f64).round() as usize;
+        let end =
+            |games: u32| (f64::from(games) * self.width as f64 / results.games() as f64).round() as usize;
         let (white, draws) = (end(results.white_wins), end(results.white_wins + results.draws));
         let part = |letter, from, to| std::iter::repeat_n(letter, to - from);
         part(self.white, 0, white)

@@ -8,40 +8,10 @@ use rusqlite::{OptionalExtension, Row, named_params};
 use super::database::Database;
 use super::error::{Error, Result};
 use super::lookup::{Hit, hit, summary_columns, summary_joins, unsigned};
-use super::row::GameId;
+use super::row::{GameId, ResultCounts};
 use crate::board::{GameResult, MoveCode, Position, PositionKey};
 
 const ACTION: &str = "explore a position";
-
-/// How games ended, and how strong their players were.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ResultCounts {
-    /// Games won by White.
-    pub white_wins: u64,
-    /// Drawn games.
-    pub draws: u64,
-    /// Games won by Black.
-    pub black_wins: u64,
-    /// Both players' ratings, added up, of the games in which both are known.
-    pub elo_sum: u64,
-    /// How many games these are.
-    pub elo_games: u64,
-}
-
-impl ResultCounts {
-    /// All games.
-    #[must_use]
-    pub const fn games(&self) -> u64 {
-        self.white_wins + self.draws + self.black_wins
-    }
-
-    /// The mean rating of the players, rounded; `None` if there is no game in which both are known.
-    #[must_use]
-    pub const fn mean_elo(&self) -> Option<u64> {
-        // Two players a game; adding half of the divisor rounds.
-        (self.elo_sum + self.elo_games).checked_div(2 * self.elo_games)
-    }
-}
 
 /// A move played from a position. Of a game that returned to the position, the last move made there counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,10 +20,6 @@ pub struct Continuation {
     pub code: MoveCode,
     /// The games that went on with it.
     pub results: ResultCounts,
-    /// The first year in which it was played, if any is known.
-    pub first_year: Option<u16>,
-    /// The last one.
-    pub last_year: Option<u16>,
     /// The game, if it is only one.
     pub only_game: Option<Box<Hit>>,
 }
@@ -64,7 +30,7 @@ pub struct Continuation {
 /// neither among the moves nor in the lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exploration {
-    /// The games that reached the position. Those that ended there are not among the moves.
+    /// The games that reached the position; the years are those of the moves. Games that ended there are not among the moves.
     pub results: ResultCounts,
     /// Games that reached it and have no result.
     pub unfinished: u64,
@@ -91,6 +57,16 @@ impl ListLengths {
     pub const MAX: Self = Self { top: 15, recent: 15 };
 }
 
+impl Exploration {
+    fn with_years(mut self) -> Self {
+        let moves = || self.continuations.iter().map(|continuation| &continuation.results);
+        let first_year = moves().filter_map(|results| results.first_year).min();
+        let last_year = moves().filter_map(|results| results.last_year).max();
+        self.results = ResultCounts { first_year, last_year, ..self.results };
+        self
+    }
+}
+
 impl Database {
     /// What was played from a position. Lists longer than [`ListLengths::MAX`] are not to be had.
     ///
@@ -114,7 +90,7 @@ impl Database {
             None => place.count(limits)?,
         };
         drop(transaction);
-        Ok(exploration)
+        Ok(exploration.with_years())
     }
 }
 
@@ -133,7 +109,8 @@ impl Place<'_> {
 
     /// What the tables for much visited positions say; `None` if they do not have this one.
     fn visited(&self, lists: ListLengths) -> Result<Option<Exploration>> {
-        let sql = "SELECT white_wins, draws, black_wins, elo_sum, elo_games, unfinished
+        let sql = "SELECT white_wins, draws, black_wins, elo_sum, elo_games, NULL AS first_year,
+                       NULL AS last_year, unfinished
                    FROM visited_position WHERE key = :key AND fen = :fen";
         let mut statement = self.database.connection().prepare_cached(sql).map_err(self.failed())?;
         let params = named_params! { ":key": self.key.as_i64(), ":fen": self.fen };
@@ -163,8 +140,6 @@ impl Place<'_> {
                 Ok(Continuation {
                     code: MoveCode::from_stored(row.get("move_code")?),
                     results: results(row)?,
-                    first_year: row.get("first_year")?,
-                    last_year: row.get("last_year")?,
                     only_game: None,
                 })
             },
@@ -241,8 +216,6 @@ impl Place<'_> {
             continuations.push(Continuation {
                 code,
                 results: counted.results,
-                first_year: counted.years.map(|(first, _)| first),
-                last_year: counted.years.map(|(_, last)| last),
                 only_game: if only { Some(Box::new(self.hit(counted.game)?)) } else { None },
             });
         }
@@ -281,11 +254,13 @@ impl Place<'_> {
 
 fn results(row: &Row<'_>) -> rusqlite::Result<ResultCounts> {
     Ok(ResultCounts {
-        white_wins: unsigned(row, "white_wins")?,
-        draws: unsigned(row, "draws")?,
-        black_wins: unsigned(row, "black_wins")?,
+        white_wins: row.get("white_wins")?,
+        draws: row.get("draws")?,
+        black_wins: row.get("black_wins")?,
         elo_sum: unsigned(row, "elo_sum")?,
-        elo_games: unsigned(row, "elo_games")?,
+        elo_games: row.get("elo_games")?,
+        first_year: row.get("first_year")?,
+        last_year: row.get("last_year")?,
     })
 }
 
@@ -343,8 +318,6 @@ struct Tally {
 #[derive(Default)]
 struct MoveTally {
     results: ResultCounts,
-    /// The first and the last.
-    years: Option<(u16, u16)>,
     /// The latest game with it.
     game: GameId,
 }
@@ -371,10 +344,6 @@ impl Tally {
             let tally = self.moves.entry(code).or_default();
             tally.game = last.game;
             count(&mut tally.results, last);
-            if let Some(year) = last.date.year() {
-                tally.years =
-                    Some(tally.years.map_or((year, year), |(from, to)| (from.min(year), to.max(year))));
-            }
         }
         if let Some(sum) = last.elo_sum {
             self.top.add((Reverse(sum), last.game), last.game);
@@ -393,6 +362,10 @@ fn count(results: &mut ResultCounts, visit: &Visit) {
     if let Some(sum) = visit.elo_sum {
         results.elo_sum += sum;
         results.elo_games += 1;
+    }
+    if let Some(year) = visit.date.year() {
+        results.first_year = Some(results.first_year.map_or(year, |first| first.min(year)));
+        results.last_year = results.last_year.max(Some(year));
     }
 }
 

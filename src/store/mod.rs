@@ -29,7 +29,7 @@ pub use bulk::{
 };
 pub use database::Database;
 pub use error::{Error, Result};
-pub use explore::{Continuation, Exploration, ListLengths, ResultCounts};
+pub use explore::{Continuation, Exploration, ListLengths};
 pub use info::{ImportInfo, Info, ProblemCount, SourceInfo};
 pub use lock::WriterLock;
 pub use lookup::{GameRecord, GameSummary, Hit, OccurrenceCount, Page, PositionRecord};
