@@ -147,12 +147,13 @@ mod help {
         Usage: pgndex <COMMAND>
 
         Commands:
-          index  Index PGN files into a database
-          info   Show what a database holds
-          find   Find the games that reached a position
-          game   Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
-          sql    Run one read-only SQL query
-          key    Show the key and the canonical FEN of a position
+          index    Index PGN files into a database
+          info     Show what a database holds
+          find     Find the games that reached a position
+          explore  Show what was played from a position, and with what results
+          game     Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
+          sql      Run one read-only SQL query
+          key      Show the key and the canonical FEN of a position
 
         Options:
           -h, --help     Print help
@@ -197,6 +198,10 @@ mod help {
                                                 most 4G]
               --temp-dir <DIR>                  Directory for temporary files, about 20 bytes for each
                                                 position [default: the database's]
+              --eco <FILE>                      Names of openings: a TSV file with the columns eco, name and
+                                                pgn, an .eco file of Scid, a PGN file with ECO and Opening
+                                                tags, or a directory of such files [default: a list of the
+                                                main openings]
           -q, --quiet                           Show no progress and no summary; errors are still shown
               --json                            End with one JSON object on standard output instead of the
                                                 summary

@@ -4,7 +4,6 @@ mod common;
 
 use std::process::{Command, Stdio};
 
-use pgndex::store::Database;
 use tempfile::TempDir;
 
 const FAMOUS: &str = include_str!("../examples/famous-games.pgn");
@@ -69,10 +68,6 @@ impl Sample {
         Self { directory }
     }
 
-    fn database(&self) -> Database {
-        Database::open(&self.directory.path().join("games.db")).expect("a database")
-    }
-
     /// Status, standard output and standard error of `pgndex explore games.db …`.
     fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_pgndex"))
@@ -107,17 +102,18 @@ impl Sample {
 fn moves_come_with_results_and_the_latest_games_below() {
     let sample = Sample::of(FAMOUS);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. e4"]), @r#"
-    move  games    share  w/d/b %                         elo  last
-    ───────────────────────────────────────────────────────────────
-    e5       13   50.0 %  69/15/15  ██████████████▒▒▒░░░       1992
-    c5        5   19.2 %  80/0/20   ████████████████░░░░       2016
-    c6        2    7.7 %  100/0/0   ████████████████████       1997
-    b6        1    3.8 %  100/0/0   ████████████████████
-    d5        1    3.8 %  100/0/0   ████████████████████       1934
-    d6        1    3.8 %  100/0/0   ████████████████████       1999
-    e6        1    3.8 %  100/0/0   ████████████████████       1928
-    g6        1    3.8 %  100/0/0   ████████████████████       1963
-    Nf6       1    3.8 %  100/0/0   ████████████████████       1991
+    B00 King's Pawn Opening
+    move  games    share  w/d/b %                         elo  last  opening
+    ────────────────────────────────────────────────────────────────────────────────────────────────────
+    e5       13   50.0 %  69/15/15  ██████████████▒▒▒░░░       1992  C20 King's Pawn Game
+    c5        5   19.2 %  80/0/20   ████████████████░░░░       2016  B20 Sicilian Defense
+    c6        2    7.7 %  100/0/0   ████████████████████       1997  B10 Caro-Kann Defense
+    b6        1    3.8 %  100/0/0   ████████████████████             B00 Owen Defense
+    d5        1    3.8 %  100/0/0   ████████████████████       1934  B01 Scandinavian Defense
+    d6        1    3.8 %  100/0/0   ████████████████████       1999  B00 King's Pawn Opening: Pirc Setup
+    e6        1    3.8 %  100/0/0   ████████████████████       1928  C00 French Defense
+    g6        1    3.8 %  100/0/0   ████████████████████       1963  B06 Modern Defense
+    Nf6       1    3.8 %  100/0/0   ████████████████████       1991  B02 Alekhine Defense
     26 games: █ White won 21 (80.8 %), ▒ draws 2 (7.7 %), ░ Black won 3 (11.5 %)
 
     Latest:
@@ -130,10 +126,11 @@ fn moves_come_with_results_and_the_latest_games_below() {
       45  Deep Blue             Kasparov, Garry              1-0     1996.02.10  Man-Machine Match             c5
     "#);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. e4", "-n", "2", "--recent", "1"]), @r#"
-    move  games    share  w/d/b %                         elo  last
-    ───────────────────────────────────────────────────────────────
-    e5       13   50.0 %  69/15/15  ██████████████▒▒▒░░░       1992
-    c5        5   19.2 %  80/0/20   ████████████████░░░░       2016
+    B00 King's Pawn Opening
+    move  games    share  w/d/b %                         elo  last  opening
+    ─────────────────────────────────────────────────────────────────────────────────────
+    e5       13   50.0 %  69/15/15  ██████████████▒▒▒░░░       1992  C20 King's Pawn Game
+    c5        5   19.2 %  80/0/20   ████████████████░░░░       2016  B20 Sicilian Defense
     26 games: █ White won 21 (80.8 %), ▒ draws 2 (7.7 %), ░ Black won 3 (11.5 %)
     7 moves not shown: --limit 0 shows all
 
@@ -143,6 +140,7 @@ fn moves_come_with_results_and_the_latest_games_below() {
       51  Carlsen, Magnus       Karjakin, Sergey       1-0     2016.11.30  World Championship tie-break  c5
     "#);
     insta::assert_snapshot!(sample.ok(&["--play", "e2e4,e7e5", "--recent", "0", "--ascii", "--board"]), @r#"
+    C20 King's Pawn Game
       8 r n b q k b n r
       7 p p p p . p p p
       6 . . . . . . . .
@@ -153,18 +151,18 @@ fn moves_come_with_results_and_the_latest_games_below() {
       1 R N B Q K B N R
         a b c d e f g h
 
-    move  games    share  w/d/b %                         elo  last
-    ───────────────────────────────────────────────────────────────
-    Nf3      10   76.9 %  70/10/20  ##############==....       1992
-    f4        2   15.4 %  100/0/0   ####################       1960
-    Nc3       1    7.7 %  0/100/0   ====================       1872
+    move  games    share  w/d/b %                         elo  last  opening
+    ──────────────────────────────────────────────────────────────────────────────────────────
+    Nf3      10   76.9 %  70/10/20  ##############==....       1992  C40 King's Knight Opening
+    f4        2   15.4 %  100/0/0   ####################       1960  C30 King's Gambit
+    Nc3       1    7.7 %  0/100/0   ====================       1872  C25 Vienna Game
     13 games: # White won 9 (69.2 %), = draws 2 (15.4 %), . Black won 2 (15.4 %)
     "#);
     insta::assert_snapshot!(sample.ok(&["--play", "e2e4,e7e5", "--format", "csv"]), @r#"
     uci,san,games,white,draws,black,average_rating,first_year,last_year,eco,opening
-    g1f3,Nf3,10,7,1,2,,1750,1992,,
-    f2f4,f4,2,2,0,0,,1851,1960,,
-    b1c3,Nc3,1,0,1,0,,1872,1872,,
+    g1f3,Nf3,10,7,1,2,,1750,1992,C40,King's Knight Opening
+    f2f4,f4,2,2,0,0,,1851,1960,C30,King's Gambit
+    b1c3,Nc3,1,0,1,0,,1872,1872,C25,Vienna Game
     "#);
 }
 
@@ -172,9 +170,10 @@ fn moves_come_with_results_and_the_latest_games_below() {
 fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
     let sample = Sample::of(RATED);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5"]), @r#"
-    move  games    share  w/d/b %                         elo  last
-    ───────────────────────────────────────────────────────────────
-    c4        1   50.0 %  100/0/0  ████████████████████  2222  2024
+    D00 Queen's Pawn Game
+    move  games    share  w/d/b %                         elo  last  opening
+    ───────────────────────────────────────────────────────────────────────────────────
+    c4        1   50.0 %  100/0/0  ████████████████████  2222  2024  D06 Queen's Gambit
     2 games: █ White won 1 (50.0 %), ▒ draws 0 (0.0 %), ░ Black won 1 (50.0 %)
     mean rating 2222; 1 game ended here; 1 game without a result not counted
 
@@ -190,6 +189,7 @@ fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
        4  Short, S          Ågren, Åsa        0-1                 Open   (last position)
     "#);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5 2. c4", "--recent", "1"]), @r#"
+    D06 Queen's Gambit
     2 games: █ White won 1 (50.0 %), ▒ draws 1 (50.0 %), ░ Black won 0 (0.0 %)
     mean rating 2108; 2 games ended here
 
@@ -212,7 +212,10 @@ fn json_has_the_form_of_lichess_explorer() {
     let object = sample.json(&["--moves", "1. d4 d5"]);
     insta::assert_snapshot!(serde_json::to_string_pretty(&object).unwrap(), @r#"
     {
-      "opening": null,
+      "opening": {
+        "eco": "D00",
+        "name": "Queen's Pawn Game"
+      },
       "white": 1,
       "draws": 0,
       "black": 1,
@@ -239,7 +242,10 @@ fn json_has_the_form_of_lichess_explorer() {
             "year": 2024,
             "month": "2024-02"
           },
-          "opening": null
+          "opening": {
+            "eco": "D06",
+            "name": "Queen's Gambit"
+          }
         }
       ],
       "topGames": [
@@ -318,25 +324,17 @@ fn castling_is_written_as_uci_asks_for() {
 #[test]
 fn openings_are_named_by_the_database_or_by_a_file() {
     let sample = Sample::of(RATED);
-    let named = "INSERT INTO opening (opening_id, eco, name, key, fen)
-        SELECT 1000, 'D06', 'Queen''s Gambit', key, fen FROM game_position WHERE game_id = 1 AND ply = 3";
-    let database = sample.database();
-    assert_eq!(database.connection().execute(named, []).expect("inserted"), 1);
-    insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5", "--top", "0", "--recent", "0"]), @r#"
-    move  games    share  w/d/b %                         elo  last  opening
-    ───────────────────────────────────────────────────────────────────────────────────
-    c4        1   50.0 %  100/0/0  ████████████████████  2222  2024  D06 Queen's Gambit
-    2 games: █ White won 1 (50.0 %), ▒ draws 0 (0.0 %), ░ Black won 1 (50.0 %)
-    mean rating 2222; 1 game ended here; 1 game without a result not counted
-    "#);
     let object = sample.json(&["--moves", "1. c4 d5 2. d4"]);
     assert_eq!(object["opening"], serde_json::json!({ "eco": "D06", "name": "Queen's Gambit" }));
 
-    let names = "eco\tname\tpgn\nD00\tQueen's Pawn Game\t1. d4 d5\nD06\tMy Gambit\t1. d4 d5 2. c4\n";
+    let names = "eco\tname\tpgn\nD00\tMy Opening\t1. d4 d5\nD06\tMy Gambit\t1. d4 d5 2. c4\n";
     std::fs::write(sample.directory.path().join("my.tsv"), names).expect("written");
     let object = sample.json(&["--moves", "1. d4 d5", "--eco", "my.tsv"]);
-    assert_eq!(object["opening"]["name"], "Queen's Pawn Game");
+    assert_eq!(object["opening"]["name"], "My Opening");
     assert_eq!(object["moves"][0]["opening"]["name"], "My Gambit");
+    let (status, stdout, stderr) = sample.run(&["--moves", "1. d4 d5", "--eco", "games.db"]);
+    assert_eq!((status, stdout.as_str()), (Some(1), ""));
+    assert!(stderr.starts_with("pgndex: error: games.db"), "{stderr}");
 }
 
 #[test]
@@ -371,4 +369,47 @@ fn longer_lists_than_there_are_is_wrong_usage() {
     for option in ["--top", "--recent"] {
         assert_eq!(sample.run(&["--moves", "1. d4", option, "16"]).0, Some(2));
     }
+}
+
+#[test]
+fn help_has_examples() {
+    insta::assert_snapshot!(Sample::of(RATED).ok(&["--help"]), @r#"
+    Show what was played from a position, and with what results
+
+    Usage: pgndex explore [OPTIONS] <--fen <FEN>|--moves <MOVES>|--play <MOVES>> <DB>
+
+    Arguments:
+      <DB>  Database
+
+    Options:
+          --fen <FEN>        The position as a FEN; two fields are enough, and the counters are ignored
+          --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
+                             Nf3"
+          --play <MOVES>     The same in UCI notation: e2e4,c7c5
+      -n, --limit <N>        How many moves to show, the most frequent first; 0 for all [default: 0]
+          --top <N>          How many of the highest rated games to list, at most 15 [default: 5; in
+                             json 15]
+          --recent <N>       How many of the latest games to list, at most 15 [default: 5; in json 15]
+          --eco <FILE>       Names of openings, in a file or directory as for `index` [default: those
+                             the database was made with]
+      -f, --format <FORMAT>  How to print it; json is one object, csv has the moves only [default:
+                             table] [possible values: table, json, csv]
+          --board            Draw the position
+          --ascii            Draw boards with letters instead of figures, as is done where the locale is
+                             not UTF-8
+          --flip             Draw boards with Black at the bottom
+          --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
+                             [default: auto] [possible values: auto, always, never]
+          --timing           Tell how long it took, on standard error
+      -h, --help             Print help
+
+    Examples:
+      pgndex explore games.db --moves "1. e4 c5"
+      pgndex explore games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -" --board
+      pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
+
+    Games count whatever moves led to the position, each once: if a game returned to it, by the last
+    move made there. Games without a result are not counted. JSON is one object of the form that
+    Lichess's opening explorer answers with.
+    "#);
 }

@@ -77,6 +77,10 @@ pub(crate) struct IndexArgs {
     /// Directory for temporary files, about 20 bytes for each position [default: the database's]
     #[arg(long, value_name = "DIR")]
     pub(super) temp_dir: Option<PathBuf>,
+    /// Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a PGN file with ECO and
+    /// Opening tags, or a directory of such files [default: a list of the main openings]
+    #[arg(long, value_name = "FILE")]
+    pub(super) eco: Option<PathBuf>,
     /// Size of the pieces that input is cut into for the threads
     #[arg(long, value_name = "SIZE", hide = true)]
     pub(super) chunk_size: Option<ByteSize>,
@@ -145,7 +149,7 @@ pub(crate) struct FindArgs {
 Examples:
   pgndex explore games.db --moves \"1. e4 c5\"
   pgndex explore games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --board
-  pgndex explore games.db --play e2e4,c7c5 --format json | jq -r '.moves[] | [.san, .white, .draws, .black] | @tsv'
+  pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
 
 Games count whatever moves led to the position, each once: if a game returned to it, by the last move made there. Games \
 without a result are not counted. JSON is one object of the form that Lichess's opening explorer answers with.")]

@@ -297,15 +297,18 @@ impl<'r> Run<'r> {
 
     fn begin(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
         // Only what the tables depend on: not threads, memory and the like.
+        let openings = &self.options.openings;
         let options = serde_json::json!({
             "strict": self.options.strict,
             "continuation_threshold": self.options.continuation_threshold,
+            "openings": openings.digest(),
         });
         loader.add_import(&NewImport {
             program_version: env!("CARGO_PKG_VERSION"),
             options: &options.to_string(),
         })?;
         loader.add_setting("continuation_threshold", self.options.continuation_threshold)?;
+        loader.add_openings(openings)?;
         for (id, file) in (1..).zip(&self.sources.files) {
             let path = match file {
                 Ok(file) => &file.path,
@@ -348,6 +351,7 @@ impl<'r> Run<'r> {
             partitions: &self.partitions,
             scatter_bytes: self.scatter_bytes(),
             standard: Standard::new(),
+            openings: &self.options.openings,
             progress: self.progress,
             segments: Mutex::default(),
         };

@@ -363,7 +363,7 @@ impl<'c> BulkLoader<'c> {
         }
     }
 
-    fn execute(&self, action: &'static str, sql: &str, params: impl Params) -> Result<()> {
+    pub(super) fn execute(&self, action: &'static str, sql: &str, params: impl Params) -> Result<()> {
         let done = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(params));
         done.map(|_| ()).map_err(|source| self.failed(action, source))
     }

@@ -2,10 +2,27 @@
 
 use rusqlite::{OptionalExtension as _, params};
 
+use super::bulk::BulkLoader;
 use super::database::Database;
 use super::error::{Error, Result};
 use crate::board::PositionKey;
-use crate::opening::Opening;
+use crate::opening::{Opening, OpeningBook};
+
+impl BulkLoader<'_> {
+    /// Writes a list of openings, under the numbers that rows of `game` refer to; call it once.
+    ///
+    /// # Errors
+    /// What SQLite says, such as [`Error::DiskFull`].
+    pub fn add_openings(&mut self, book: &OpeningBook) -> Result<()> {
+        book.iter().try_for_each(|(id, opening, position)| {
+            self.execute(
+                "write table opening",
+                "INSERT INTO opening (opening_id, eco, name, key, fen) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![id.0, opening.eco, opening.name, position.key().as_i64(), position.canonical_fen()],
+            )
+        })
+    }
+}
 
 impl Database {
     /// The opening whose position this is, by the list that the database was made with. `fen` is the canonical FEN.
