@@ -103,6 +103,7 @@ fn moves_come_with_results_and_the_latest_games_below() {
     let sample = Sample::of(FAMOUS);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. e4"]), @r#"
     B00 King's Pawn Opening
+
     move  games    share  w/d/b %                         elo  last  opening
     ────────────────────────────────────────────────────────────────────────────────────────────────────
     e5       13   50.0 %  69/15/15  ██████████████▒▒▒░░░       1992  C20 King's Pawn Game
@@ -127,6 +128,7 @@ fn moves_come_with_results_and_the_latest_games_below() {
     "#);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. e4", "-n", "2", "--recent", "1"]), @r#"
     B00 King's Pawn Opening
+
     move  games    share  w/d/b %                         elo  last  opening
     ─────────────────────────────────────────────────────────────────────────────────────
     e5       13   50.0 %  69/15/15  ██████████████▒▒▒░░░       1992  C20 King's Pawn Game
@@ -171,6 +173,7 @@ fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
     let sample = Sample::of(RATED);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5"]), @r#"
     D00 Queen's Pawn Game
+
     move  games    share  w/d/b %                         elo  last  opening
     ───────────────────────────────────────────────────────────────────────────────────
     c4        1   50.0 %  100/0/0  ████████████████████  2222  2024  D06 Queen's Gambit
@@ -190,6 +193,7 @@ fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
     "#);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5 2. c4", "--recent", "1"]), @r#"
     D06 Queen's Gambit
+
     2 games: █ White won 1 (50.0 %), ▒ draws 1 (50.0 %), ░ Black won 0 (0.0 %)
     mean rating 2108; 2 games ended here
 

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use super::args::{ExploreArgs, RowFormat};
 use super::board::BoardStyle;
 use super::note;
-use super::number::{counted, percent};
+use super::number::{counted, grouped, percent};
 use super::output::{RowWriter, Value, stdout, terminal_width};
 use super::position_query::PositionQuery;
 use super::table::printable;
@@ -222,6 +222,8 @@ impl Answer {
         }
         if args.board {
             style.write(&mut out, &self.position, None)?;
+        }
+        if args.board || self.opening.is_some() {
             writeln!(out)?;
         }
         out.flush()?;
@@ -267,7 +269,9 @@ impl Answer {
     fn totals(&self, bars: Bars) -> String {
         let Exploration { results, unfinished, .. } = &self.found;
         let games = results.games();
-        let part = |name, number: u32| format!("{name} {number} ({})", percent(number.into(), games));
+        let part = |name, number: u32| {
+            format!("{name} {} ({})", grouped(number.into()), percent(number.into(), games))
+        };
         let ended = games - self.moves.iter().map(|played| played.found.results.games()).sum::<u64>();
         let hidden = self.moves.len().saturating_sub(self.limit);
         let remarks = [
