@@ -115,7 +115,7 @@ fn moves_come_with_results_and_the_latest_games_below() {
     e6        1    3.8 %  100/0/0   ████████████████████       1928  C00 French Defense
     g6        1    3.8 %  100/0/0   ████████████████████       1963  B06 Modern Defense
     Nf6       1    3.8 %  100/0/0   ████████████████████       1991  B02 Alekhine Defense
-    26 games: █ White won 21 (80.8 %), ▒ draws 2 (7.7 %), ░ Black won 3 (11.5 %)
+    26 games: █ White 21 (80.8 %), ▒ draw 2 (7.7 %), ░ Black 3 (11.5 %)
 
     Latest:
     game  white            elo  black                   elo  result  date        event                         next
@@ -133,7 +133,7 @@ fn moves_come_with_results_and_the_latest_games_below() {
     ─────────────────────────────────────────────────────────────────────────────────────
     e5       13   50.0 %  69/15/15  ██████████████▒▒▒░░░       1992  C20 King's Pawn Game
     c5        5   19.2 %  80/0/20   ████████████████░░░░       2016  B20 Sicilian Defense
-    26 games: █ White won 21 (80.8 %), ▒ draws 2 (7.7 %), ░ Black won 3 (11.5 %)
+    26 games: █ White 21 (80.8 %), ▒ draw 2 (7.7 %), ░ Black 3 (11.5 %)
     7 moves not shown: --limit 0 shows all
 
     Latest:
@@ -158,7 +158,7 @@ fn moves_come_with_results_and_the_latest_games_below() {
     Nf3      10   76.9 %  70/10/20  ##############==....       1992  C40 King's Knight Opening
     f4        2   15.4 %  100/0/0   ####################       1960  C30 King's Gambit
     Nc3       1    7.7 %  0/100/0   ====================       1872  C25 Vienna Game
-    13 games: # White won 9 (69.2 %), = draws 2 (15.4 %), . Black won 2 (15.4 %)
+    13 games: # White 9 (69.2 %), = draw 2 (15.4 %), . Black 2 (15.4 %)
     "#);
     insta::assert_snapshot!(sample.ok(&["--play", "e2e4,e7e5", "--format", "csv"]), @r#"
     uci,san,games,white,draws,black,average_rating,first_year,last_year,eco,opening
@@ -177,7 +177,7 @@ fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
     move  games    share  w/d/b %                         elo  last  opening
     ───────────────────────────────────────────────────────────────────────────────────
     c4        1   50.0 %  100/0/0  ████████████████████  2222  2024  D06 Queen's Gambit
-    2 games: █ White won 1 (50.0 %), ▒ draws 0 (0.0 %), ░ Black won 1 (50.0 %)
+    2 games: █ White 1 (50.0 %), ▒ draw 0 (0.0 %), ░ Black 1 (50.0 %)
     mean rating 2222; 1 game ended here; 1 game without a result not counted
 
     Highest rated:
@@ -194,7 +194,7 @@ fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
     insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5 2. c4", "--recent", "1"]), @r#"
     D06 Queen's Gambit
 
-    2 games: █ White won 1 (50.0 %), ▒ draws 1 (50.0 %), ░ Black won 0 (0.0 %)
+    2 games: █ White 1 (50.0 %), ▒ draw 1 (50.0 %), ░ Black 0 (0.0 %)
     mean rating 2108; 2 games ended here
 
     Highest rated:

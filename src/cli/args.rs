@@ -152,7 +152,8 @@ Examples:
   pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
 
 Games count whatever moves led to the position, each once: if a game returned to it, by the last move made there. Games \
-without a result are not counted. JSON is one object of the form that Lichess's opening explorer answers with.")]
+without a result are not counted. Bars show White's wins, draws and Black's wins, with --ascii as # = and full stops. \
+JSON is one object of the form that Lichess's opening explorer answers with.")]
 pub(crate) struct ExploreArgs {
     /// Database
     #[arg(value_name = "DB")]

@@ -286,11 +286,11 @@ impl Answer {
             "{}: {} {}, {} {}, {} {}",
             counted(games, "game"),
             bars.white,
-            part("White won", results.white_wins),
+            part("White", results.white_wins),
             bars.draw,
-            part("draws", results.draws),
+            part("draw", results.draws),
             bars.black,
-            part("Black won", results.black_wins)
+            part("Black", results.black_wins)
         );
         let remarks: Vec<_> = remarks.into_iter().flatten().collect();
         if remarks.is_empty() { line } else { format!("{line}\n{}", remarks.join("; ")) }
