@@ -7,12 +7,15 @@
 //! | [`pgn`] | bytes to games: chunks, movetext tokens, tag pairs |
 //! | [`opening`] | names of openings, told from positions |
 //! | [`source`] | where the bytes come from: files and directories |
+//! | [`replay`], [`export`] | stored games played through, and as PGN |
 //! | [`index`] | the main job: sources in, database out |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
 
 pub mod board;
+pub mod export;
 pub mod index;
 pub mod opening;
 pub mod pgn;
+pub mod replay;
 pub mod source;
 pub mod store;

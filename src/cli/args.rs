@@ -200,23 +200,27 @@ pub(crate) struct PositionArgs {
     pub(super) play: Option<String>,
 }
 
-/// Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
+/// Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   pgndex game games.db 42
   pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
   pgndex game games.db 42 --board-every 10
-  pgndex game games.db 42 --format pgn >> chosen.pgn
-  pgndex game games.db 42 --format json | jq -r '.plies[].fen'")]
+  pgndex game games.db 42 50-60 --format pgn > chosen.pgn
+  pgndex game games.db 42 --format json | jq -r '.plies[].fen'
+
+In JSON, `key` is the position's key as the database has it, a signed 64-bit integer; jq and JavaScript round such \
+numbers, so `key_hex` has it as text. Castling in UCI is the king's move (e1g1), in games of Chess960 the king taking \
+its rook. PGN of a game that is not all in the database has the tag \"Truncated\".")]
 pub(crate) struct GameArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(super) database: PathBuf,
-    /// Number of the game, as `find` and the view `games` show it
-    #[arg(value_name = "GAME_ID")]
-    pub(super) game: u32,
-    /// How to print it; pgn is PGN's export format without comments, json is one object
+    /// Numbers of games, as `find` and the view `games` show them: 42, or 1-5
+    #[arg(value_name = "GAME_ID", required = true)]
+    pub(super) games: Vec<GameRange>,
+    /// How to print it; pgn is PGN's export format without comments, json is one object a line
     #[arg(long, short, value_enum, default_value = "table")]
     pub(super) format: GameFormat,
     /// Draw the board after these plies; 0 is the start, `end` the last position
@@ -227,6 +231,27 @@ pub(crate) struct GameArgs {
     pub(super) board_every: Option<u32>,
     #[command(flatten)]
     pub(super) board: BoardArgs,
+}
+
+/// Games with numbers from `first` to `last`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GameRange {
+    /// The first game.
+    pub(super) first: u32,
+    /// The last game, not before the first.
+    pub(super) last: u32,
+}
+
+impl FromStr for GameRange {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        match (first.parse(), last.parse()) {
+            (Ok(first), Ok(last)) if first <= last => Ok(Self { first, last }),
+            _ => Err("not a game's number; give one, such as 42, or a range, such as 1-5"),
+        }
+    }
 }
 
 /// Where in a game a board is drawn.
@@ -326,7 +351,7 @@ pub(crate) enum InfoFormat {
     Json,
 }
 
-/// Formats for one game.
+/// Formats for games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GameFormat {
     Table,

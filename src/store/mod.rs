@@ -32,6 +32,8 @@ pub use error::{Error, Result};
 pub use explore::{Continuation, Exploration, ListLengths};
 pub use info::{ImportInfo, Info, ProblemCount, SourceInfo};
 pub use lock::WriterLock;
-pub use lookup::{GameRecord, GameSummary, Hit, OccurrenceCount, Page, PositionRecord};
+pub use lookup::{
+    GameProblem, GameRecord, GameSummary, Hit, OccurrenceCount, OpeningName, Page, PositionRecord,
+};
 pub use query::{Query, QueryRows};
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
