@@ -16,6 +16,7 @@
 //! ```
 
 mod attack;
+mod explain;
 mod fen;
 mod generate;
 mod key;
@@ -27,7 +28,9 @@ mod result;
 mod san;
 mod square;
 mod tables;
+mod variants;
 
+pub use explain::MoveRefusal;
 pub use fen::{FenChange, FenText, MAX_CANONICAL_FEN, Setup, SetupError};
 pub use generate::perft;
 pub use key::PositionKey;

@@ -3,6 +3,7 @@
 //! Answers go to standard output; notes, progress and errors to standard error. Only here is clap known.
 
 mod args;
+mod export;
 mod find;
 mod game;
 mod index;
@@ -52,6 +53,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Index(args) => return index::run(&args),
         Command::Info(args) => info::run(&args)?,
         Command::Find(args) => find::run(&args)?,
+        Command::Export(args) => export::run(&args)?,
         Command::Game(args) => game::run(&args)?,
         Command::Sql(args) => sql::run(&args)?,
         Command::Key(args) => key::run(&args)?,

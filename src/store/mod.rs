@@ -18,6 +18,8 @@ mod lookup;
 mod query;
 pub mod row;
 mod schema;
+mod search;
+mod selection;
 mod tables;
 mod vtab;
 
@@ -27,6 +29,8 @@ pub use database::Database;
 pub use error::{Error, Result};
 pub use info::{ImportInfo, Info, ProblemCount, SourceInfo};
 pub use lock::WriterLock;
-pub use lookup::{GameRecord, GameSummary, Hit, OccurrenceCount, Page, PositionRecord};
+pub use lookup::{GameRecord, GameSummary, StoredPosition};
 pub use query::{Query, QueryRows};
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
+pub use search::{Hit, HitCount, HitOrder, OccurrenceCount, Search};
+pub use selection::{DatePrefix, EcoRange, FilterError, GameFilter, NameFilter, Selection};
