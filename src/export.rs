@@ -3,37 +3,18 @@
 use crate::pgn::GameWriter;
 use crate::replay::{DamagedGame, replay};
 use crate::store::GameRecord;
-use crate::store::row::{GameStatus, Ply};
+use crate::store::row::Ply;
 
-/// The tags of PGN's roster, which stand first.
-const ROSTER: usize = 7;
-
-/// The tag pairs of a game, roster first, each once. A value that did not fit its column is kept among the other tags: it
-/// takes the place of the unknown one.
-#[must_use]
-pub fn tags(record: &GameRecord) -> Vec<(String, String)> {
-    let mut tags = record.tags();
-    let others = tags.split_off(ROSTER.min(tags.len()));
-    for (name, value) in others {
-        match tags.iter_mut().find(|(known, _)| *known == name) {
-            // The result must be that of the movetext's end.
-            Some((_, known)) if known.starts_with('?') && name != "Result" => *known = value,
-            Some(_) => {}
-            None => tags.push((name, value)),
-        }
-    }
-    tags
-}
-
-/// Writes a game in PGN's export format, and a blank line, to the end of `text`. A comment before the result tells if moves
-/// are missing.
+/// Writes a game in PGN's export format, and a blank line, to the end of `text`. The same record gives the same bytes.
+///
+/// Of a game that is not all in the database, the tag [`GameRecord::TRUNCATED`] says so.
 ///
 /// # Errors
 /// When a stored position or move does not fit; `text` is then as before.
 pub fn write_pgn(text: &mut String, record: &GameRecord) -> Result<(), DamagedGame> {
     let before = text.len();
     let mut game = GameWriter::new(text);
-    for (name, value) in tags(record) {
+    for (name, value) in record.tags() {
         game.tag(&name, &value);
     }
     let played = replay(record, |position, stored| {
@@ -42,16 +23,7 @@ pub fn write_pgn(text: &mut String, record: &GameRecord) -> Result<(), DamagedGa
         }
     });
     match played {
-        Ok(()) => {
-            match record.summary.status {
-                GameStatus::Ok => {}
-                GameStatus::Truncated => {
-                    game.comment("cut short: the next move is illegal or cannot be read")
-                }
-                GameStatus::Skipped => game.comment("no moves: variant or start position not supported"),
-            }
-            game.finish(record.summary.result);
-        }
+        Ok(()) => game.finish(record.summary.result),
         Err(_) => text.truncate(before),
     }
     played

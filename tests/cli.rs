@@ -150,7 +150,7 @@ mod help {
           index  Index PGN files into a database
           info   Show what a database holds
           find   Find the games that reached a position
-          game   Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
+          game   Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
           sql    Run one read-only SQL query
           key    Show the key and the canonical FEN of a position
 
@@ -262,25 +262,39 @@ mod help {
 
     #[test]
     fn of_game() {
-        insta::assert_snapshot!(help(&["game", "--help"]), @"
-        Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
+        insta::assert_snapshot!(help(&["game", "--help"]), @r#"
+        Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
 
-        Usage: pgndex game [OPTIONS] <DB> <GAME_ID>
+        Usage: pgndex game [OPTIONS] <DB> <GAME_ID>...
 
         Arguments:
-          <DB>       Database
-          <GAME_ID>  Number of the game, as `find` and the view `games` show it
+          <DB>          Database
+          <GAME_ID>...  Numbers of games, as `find` and the view `games` show them: 42, or 1-5
 
         Options:
           -f, --format <FORMAT>  How to print it; pgn is PGN's export format without comments, json is one
-                                 object [default: table] [possible values: table, json, pgn]
+                                 object a line [default: table] [possible values: table, json, pgn]
+              --ply <PLY>        Draw the board after these plies; 0 is the start, `end` the last position
+              --board-every <N>  Draw the board after every N plies and at the end
+              --ascii            Draw boards with letters instead of figures, as is done where the locale is
+                                 not UTF-8
+              --flip             Draw boards with Black at the bottom
+              --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
+                                 [default: auto] [possible values: auto, always, never]
           -h, --help             Print help
 
         Examples:
           pgndex game games.db 42
-          pgndex game games.db 42 --format pgn >> chosen.pgn
+          pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
+          pgndex game games.db 42 --board-every 10
+          pgndex game games.db 42 50-60 --format pgn > chosen.pgn
           pgndex game games.db 42 --format json | jq -r '.plies[].fen'
-        ");
+
+        In JSON, `key` is the position's key as the database has it, a signed 64-bit integer; jq and
+        JavaScript round such numbers, so `key_hex` has it as text. Castling in UCI is the king's move
+        (e1g1), in games of Chess960 the king taking its rook. PGN of a game that is not all in the database
+        has the tag "Truncated".
+        "#);
     }
 
     #[test]
@@ -548,7 +562,7 @@ mod game {
     fn moves_that_are_not_there_are_missed_aloud() {
         let sample = Sample::odd();
         let run = sample.run(&["game", "games.db", "4"]);
-        insta::assert_snapshot!(run.stdout, @"
+        insta::assert_snapshot!(run.stdout, @r#"
         Game 4
 
           Event   Blunder
@@ -560,17 +574,29 @@ mod game {
             2.  g4    Qh4#
 
         0-1
-        ");
+
+        Not complete: the moves after ply 4 are illegal or cannot be read.
+
+        Problems in games.pgn
+
+        line  ply  severity  kind          message
+        ─────────────────────────────────────────────────────
+           1    4  error     illegal-move  no legal move fits
+        "#);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: the moves after these are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 4 tells more
+        pgndex: note: game 4: the moves after ply 4 are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 4 tells more
         ");
+        assert_eq!(json(&run.stdout)["problems"][0]["kind"], "illegal-move");
         let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
         let skip = "DELETE FROM game_position WHERE game_id = 4; UPDATE game SET status = 'skipped' WHERE game_id = 4";
         connection.execute_batch(skip).expect("an update");
         let run = sample.run(&["game", "games.db", "4", "--format", "pgn"]);
-        assert!(run.stdout.ends_with("[Result \"0-1\"]\n\n0-1\n\n"), "{}", run.stdout);
+        let tag = "[Truncated \"the variant or the start position is not supported: no moves\"]";
+        assert!(run.stdout.ends_with(&format!("[Result \"0-1\"]\n{tag}\n\n0-1\n\n")), "{}", run.stdout);
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: its moves are not in the database, as its variant or its start position is not supported; SELECT * FROM problem WHERE game_id = 4 tells more
+        pgndex: note: game 4: the variant or the start position is not supported: no moves; SELECT * FROM problem WHERE game_id = 4 tells more
         ");
         assert_eq!(run.status, 0);
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
@@ -598,18 +624,22 @@ mod game {
           },
           "result": "*",
           "status": "ok",
+          "opening": null,
+          "chess960": false,
           "start_fen": "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17",
           "ply_count": 2,
           "source": "games.pgn",
           "byte_offset": 254,
           "byte_length": 171,
+          "problems": [],
           "plies": [
             {
               "ply": 0,
               "move_number": 17,
               "side": "b",
               "fen": "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17",
-              "key": "73a59efbf0d84265",
+              "key": 8333241490433655397,
+              "key_hex": "73a59efbf0d84265",
               "san": "O-O-O",
               "uci": "e8c8",
               "code": 41185904
@@ -619,7 +649,8 @@ mod game {
               "move_number": 18,
               "side": "w",
               "fen": "2kr4/7P/8/8/8/8/8/4K3 w - - 6 18",
-              "key": "e5ed689c62e2e5ff",
+              "key": -1878730448660404737,
+              "key_hex": "e5ed689c62e2e5ff",
               "san": "h8=Q",
               "uci": "h7h8q",
               "code": 208107296
@@ -629,7 +660,8 @@ mod game {
               "move_number": 18,
               "side": "b",
               "fen": "2kr3Q/8/8/8/8/8/8/4K3 b - - 0 18",
-              "key": "45698154f6753a0d",
+              "key": 5001671063083760141,
+              "key_hex": "45698154f6753a0d",
               "san": null,
               "uci": null,
               "code": null
@@ -686,9 +718,9 @@ mod game {
 
     #[test]
     fn a_game_that_is_not_there() {
-        insta::assert_snapshot!(Sample::odd().failure(&["game", "games.db", "5"]), @"
-        pgndex: error: games.db: no game 5; `pgndex info` says how many there are
-        ");
+        insta::assert_snapshot!(Sample::odd().failure(&["game", "games.db", "5"]), @r#"
+        pgndex: error: games.db: no game 5; the games have the numbers 1 to 4
+        "#);
     }
 
     #[test]

@@ -530,13 +530,18 @@ impl Position {
     /// The move in UCI notation; castling as `e1g1`, or, from Chess960 squares, as the king taking its rook.
     #[must_use]
     pub fn uci(&self, code: MoveCode) -> super::Uci {
+        if self.standard_castling { code.uci(None) } else { self.uci_chess960(code) }
+    }
+
+    /// The move in UCI notation with the option `UCI_Chess960`: castling as the king taking its rook, whatever the squares.
+    #[must_use]
+    pub fn uci_chess960(&self, code: MoveCode) -> super::Uci {
         let short = match code.special() {
             Special::CastleShort => true,
             Special::CastleLong => false,
             _ => return code.uci(None),
         };
-        let rook = self.rooks[Castling::index(code.color(), short)];
-        code.uci((!self.standard_castling).then_some(rook))
+        code.uci(Some(self.rooks[Castling::index(code.color(), short)]))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The arguments.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pgndex::board::GameResult;
@@ -238,23 +239,100 @@ pub(crate) struct PositionArgs {
     pub(super) play: Option<String>,
 }
 
-/// Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
+/// Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   pgndex game games.db 42
-  pgndex game games.db 42 --format pgn >> chosen.pgn
-  pgndex game games.db 42 --format json | jq -r '.plies[].fen'")]
+  pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
+  pgndex game games.db 42 --board-every 10
+  pgndex game games.db 42 50-60 --format pgn > chosen.pgn
+  pgndex game games.db 42 --format json | jq -r '.plies[].fen'
+
+In JSON, `key` is the position's key as the database has it, a signed 64-bit integer; jq and JavaScript round such \
+numbers, so `key_hex` has it as text. Castling in UCI is the king's move (e1g1), in games of Chess960 the king taking \
+its rook. PGN of a game that is not all in the database has the tag \"Truncated\".")]
 pub(crate) struct GameArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(super) database: PathBuf,
-    /// Number of the game, as `find` and the view `games` show it
-    #[arg(value_name = "GAME_ID")]
-    pub(super) game: u32,
-    /// How to print it; pgn is PGN's export format without comments, json is one object
+    /// Numbers of games, as `find` and the view `games` show them: 42, or 1-5
+    #[arg(value_name = "GAME_ID", required = true)]
+    pub(super) games: Vec<GameRange>,
+    /// How to print it; pgn is PGN's export format without comments, json is one object a line
     #[arg(long, short, value_enum, default_value = "table")]
     pub(super) format: GameFormat,
+    /// Draw the board after these plies; 0 is the start, `end` the last position
+    #[arg(long, value_name = "PLY", value_delimiter = ',')]
+    pub(super) ply: Vec<BoardPly>,
+    /// Draw the board after every N plies and at the end
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) board_every: Option<u32>,
+    #[command(flatten)]
+    pub(super) board: BoardArgs,
+}
+
+/// Games with numbers from `first` to `last`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GameRange {
+    /// The first game.
+    pub(super) first: u32,
+    /// The last game, not before the first.
+    pub(super) last: u32,
+}
+
+impl FromStr for GameRange {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        match (first.parse(), last.parse()) {
+            (Ok(first), Ok(last)) if first <= last => Ok(Self { first, last }),
+            _ => Err("not a game's number; give one, such as 42, or a range, such as 1-5"),
+        }
+    }
+}
+
+/// Where in a game a board is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BoardPly {
+    /// After this many plies.
+    After(u32),
+    /// After the last.
+    End,
+}
+
+impl FromStr for BoardPly {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "end" => Ok(Self::End),
+            _ => text.parse().map(Self::After).map_err(|_| "not a ply; give a number or `end`"),
+        }
+    }
+}
+
+/// How boards are drawn.
+#[derive(Args, Debug)]
+pub(crate) struct BoardArgs {
+    /// Draw boards with letters instead of figures, as is done where the locale is not UTF-8
+    #[arg(long)]
+    pub(super) ascii: bool,
+    /// Draw boards with Black at the bottom
+    #[arg(long)]
+    pub(super) flip: bool,
+    /// Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub(super) color: ColorChoice,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ColorChoice {
+    Auto,
+    Always,
+    Never,
 }
 
 /// Write chosen games as PGN or CSV, or their positions as FEN or EPD
@@ -268,8 +346,7 @@ Examples:
   pgndex export games.db --csv --sql \"SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100\"
 
 Without conditions, all games are written. Here --fen names what is written, and --position the position that games must \
-have reached. PGN is in export format, without comments and variations; a comment tells if moves are missing, since \
-they were illegal. CSV has a row for each game, with its moves. EPD tells full-move number, half-move clock, \
+have reached. PGN is in export format, without comments and variations; the tag Truncated tells if moves are missing. CSV has a row for each game, with its moves. EPD tells full-move number, half-move clock, \
 game and ply, and the move played. A file is put into place when it is whole.")]
 pub(crate) struct ExportArgs {
     /// Database
@@ -412,7 +489,7 @@ pub(crate) enum InfoFormat {
     Json,
 }
 
-/// Formats for one game.
+/// Formats for games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GameFormat {
     Table,

@@ -23,7 +23,7 @@ use super::progress::{Progress, Snapshot};
 use super::signal::on_signal;
 
 /// A CSV row has these, and at the end the moves.
-const COLUMNS: [&str; 20] = [
+const COLUMNS: [&str; 22] = [
     "game_id",
     "event",
     "site",
@@ -37,6 +37,8 @@ const COLUMNS: [&str; 20] = [
     "white_title",
     "black_title",
     "eco",
+    "opening_eco",
+    "opening",
     "time_control",
     "variant",
     "start_fen",
@@ -301,6 +303,7 @@ fn csv_record(record: &GameRecord) -> anyhow::Result<Vec<u8>> {
     })?;
     let elo = |elo: Option<u16>| elo.map(|elo| elo.to_string()).unwrap_or_default();
     let (white_elo, black_elo) = (elo(game.white_elo), elo(game.black_elo));
+    let opening = record.opening.as_ref();
     let (id, plies) = (game.game.0.to_string(), game.ply_count.to_string());
     fn text(text: &Option<String>) -> &str {
         text.as_deref().unwrap_or_default()
@@ -320,6 +323,8 @@ fn csv_record(record: &GameRecord) -> anyhow::Result<Vec<u8>> {
             text(&game.white_title),
             text(&game.black_title),
             text(&game.eco),
+            opening.map_or("", |opening| &opening.eco),
+            opening.map_or("", |opening| &opening.name),
             text(&record.time_control),
             text(&record.variant),
             text(&record.start_fen),

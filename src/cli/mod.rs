@@ -3,6 +3,7 @@
 //! Answers go to standard output; notes, progress and errors to standard error. Only here is clap known.
 
 mod args;
+mod board;
 mod export;
 mod find;
 mod game;
@@ -13,7 +14,6 @@ mod number;
 mod output;
 mod position_query;
 mod progress;
-mod replay;
 mod signal;
 mod size;
 mod sql;

@@ -44,17 +44,6 @@ impl<'a> GameWriter<'a> {
         self.token(san);
     }
 
-    /// A comment, between braces; it may not have a closing one in it.
-    pub fn comment(&mut self, text: &str) {
-        let mut words = text.split_ascii_whitespace().peekable();
-        let mut open = "{";
-        while let Some(word) = words.next() {
-            let close = if words.peek().is_none() { "}" } else { "" };
-            self.token(&format!("{open}{word}{close}"));
-            open = "";
-        }
-    }
-
     /// The result and the blank line after the game.
     pub fn finish(mut self, result: GameResult) {
         self.token(result.as_str());

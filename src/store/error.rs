@@ -172,12 +172,17 @@ pub enum Error {
         written: usize,
     },
     /// There is no game with that number.
-    #[error("{}: no game {}; `pgndex info` says how many there are", path.display(), game.0)]
+    #[error("{}: no game {}; {}", path.display(), game.0, last.map_or_else(
+        || "there are no games".to_owned(),
+        |last| format!("the games have the numbers 1 to {}", last.0)
+    ))]
     NoSuchGame {
         /// The database.
         path: PathBuf,
         /// The number.
         game: GameId,
+        /// The last game there is.
+        last: Option<GameId>,
     },
     /// A query by the user is no valid SQL, or failed.
     #[error("the query failed; `pgndex sql <DB> \"SELECT * FROM sqlite_schema\"` shows the tables and views")]

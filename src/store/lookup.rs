@@ -1,11 +1,13 @@
 //! Games by number.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::database::Database;
 use super::error::{Error, Result};
 use super::row::{GameId, GameStatus, Ply};
-use crate::board::{GameResult, MoveCode, PositionKey};
+use crate::board::{GameResult, MoveCode, Position, PositionKey};
 
 /// The columns of [`GameSummary`] and the joins they need.
 macro_rules! summary_columns {
@@ -71,6 +73,8 @@ pub struct GameRecord {
     pub variant: Option<String>,
     /// Six-field FEN of the start position; `None` is the standard one.
     pub start_fen: Option<String>,
+    /// The opening it went through, told from its positions.
+    pub opening: Option<OpeningName>,
     /// The file it stands in.
     pub source: String,
     /// Where its text begins there, in bytes.
@@ -81,6 +85,34 @@ pub struct GameRecord {
     pub other_tags: Vec<(String, String)>,
     /// Its positions, by ply; the first is the start position.
     pub positions: Vec<StoredPosition>,
+}
+
+/// One thing found wrong in a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameProblem {
+    /// Line in its source, from 1.
+    pub line: u64,
+    /// Where in its source, in bytes.
+    pub byte_offset: u64,
+    /// The ply that could not be played.
+    pub ply: Option<Ply>,
+    /// The offending text.
+    pub token: Option<String>,
+    /// A word such as `illegal-move`.
+    pub kind: String,
+    /// `warning` or `error`.
+    pub severity: String,
+    /// A sentence.
+    pub message: String,
+}
+
+/// An opening's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpeningName {
+    /// ECO code, such as `B90`.
+    pub eco: String,
+    /// Name, such as `Sicilian Defense: Najdorf Variation`.
+    pub name: String,
 }
 
 /// One position of a game.
@@ -99,21 +131,36 @@ pub struct StoredPosition {
 }
 
 impl GameRecord {
+    /// The tag that says what of a game's moves is not in the database.
+    pub const TRUNCATED: &str = "Truncated";
+
     /// All tag pairs in the order of PGN's export format: the seven of the roster (`?`, or `????.??.??`, where unknown),
-    /// then the others by name.
+    /// then the others by name. Each name stands there once.
+    ///
+    /// A value that could not be read takes the place of the unknown one. A game that is not all in the database has the
+    /// tag [`TRUNCATED`](Self::TRUNCATED).
     #[must_use]
     pub fn tags(&self) -> Vec<(String, String)> {
+        let mut others: BTreeMap<&str, String> =
+            self.other_tags.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         let game = &self.summary;
-        let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "?".to_owned());
         let roster = [
-            ("Event", known(&game.event)),
-            ("Site", known(&game.site)),
-            ("Date", game.date.clone().unwrap_or_else(|| "????.??.??".to_owned())),
-            ("Round", known(&game.round)),
-            ("White", known(&game.white)),
-            ("Black", known(&game.black)),
-            ("Result", game.result.as_str().to_owned()),
+            ("Event", game.event.as_deref()),
+            ("Site", game.site.as_deref()),
+            ("Date", game.date.as_deref()),
+            ("Round", game.round.as_deref()),
+            ("White", game.white.as_deref()),
+            ("Black", game.black.as_deref()),
+            // Always that of the movetext's end.
+            ("Result", Some(game.result.as_str())),
         ];
+        let mut tags = Vec::with_capacity(roster.len() + others.len());
+        for (name, value) in roster {
+            let unreadable = others.remove(name);
+            let unknown = if name == "Date" { "????.??.??" } else { "?" };
+            let value = value.map(str::to_owned).or(unreadable).unwrap_or_else(|| unknown.to_owned());
+            tags.push((name.to_owned(), value));
+        }
         let columns = [
             ("WhiteElo", game.white_elo.map(|elo| elo.to_string())),
             ("BlackElo", game.black_elo.map(|elo| elo.to_string())),
@@ -122,18 +169,39 @@ impl GameRecord {
             ("ECO", game.eco.clone()),
             ("TimeControl", self.time_control.clone()),
             ("Variant", self.variant.clone()),
-            ("SetUp", self.start_fen.as_ref().map(|_| "1".to_owned())),
             ("FEN", self.start_fen.clone()),
+            (Self::TRUNCATED, self.loss()),
         ];
-        let mut others: Vec<_> = columns
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-            .chain(self.other_tags.iter().cloned())
-            .collect();
-        // A value that could not be read stands in `tag` under the name of its column.
-        others.sort();
-        others.dedup_by(|later, earlier| later.0 == earlier.0);
-        roster.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(others).collect()
+        others.extend(columns.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        if others.contains_key("FEN") {
+            others.insert("SetUp", "1".to_owned());
+        }
+        tags.extend(others.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        tags
+    }
+
+    /// What the PGN has of the game and the database has not.
+    #[must_use]
+    pub fn loss(&self) -> Option<String> {
+        match self.summary.status {
+            GameStatus::Ok => None,
+            GameStatus::Truncated => {
+                Some(format!("the moves after ply {} are illegal or cannot be read", self.summary.ply_count))
+            }
+            GameStatus::Skipped => {
+                Some("the variant or the start position is not supported: no moves".to_owned())
+            }
+        }
+    }
+
+    /// Whether it is a game of Chess960: by its variant, or because a king or rook can castle from another square than in
+    /// standard chess.
+    #[must_use]
+    pub fn is_chess960(&self) -> bool {
+        let named = self.variant.as_deref().map(str::to_ascii_lowercase);
+        let start = self.start_fen.as_deref().and_then(|fen| Position::from_fen(fen.as_bytes()).ok());
+        named.is_some_and(|name| ["960", "fischer", "freestyle"].iter().any(|word| name.contains(word)))
+            || start.is_some_and(|(position, _)| !position.has_standard_castling())
     }
 }
 
@@ -143,9 +211,47 @@ impl Database {
     /// # Errors
     /// [`Error::NoSuchGame`]; what SQLite says.
     pub fn game(&self, game: GameId) -> Result<GameRecord> {
-        game_record(self.connection(), game)
-            .map_err(|source| Error::sqlite(self.path(), "look up a game", source))?
-            .ok_or_else(|| Error::NoSuchGame { path: self.path().to_owned(), game })
+        let record = game_record(self.connection(), game)
+            .map_err(|source| Error::sqlite(self.path(), "look up a game", source))?;
+        match record {
+            Some(record) => Ok(record),
+            None => Err(Error::NoSuchGame { path: self.path().to_owned(), game, last: self.last_game()? }),
+        }
+    }
+
+    /// The last game: games are numbered from 1 without a gap.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last_game(&self) -> Result<Option<GameId>> {
+        let last = self.connection().query_row("SELECT max(game_id) FROM game", [], |row| row.get(0));
+        let last: Option<u32> =
+            last.map_err(|source| Error::sqlite(self.path(), "count the games", source))?;
+        Ok(last.map(GameId))
+    }
+
+    /// What was found wrong in a game, in the order of its text.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn problems_of(&self, game: GameId) -> Result<Vec<GameProblem>> {
+        self.all(
+            "look up what is wrong with a game",
+            "SELECT line, byte_offset, ply, token, kind, severity, message FROM problem
+             WHERE game_id = :game ORDER BY problem_id",
+            named_params! { ":game": game.0 },
+            |row| {
+                Ok(GameProblem {
+                    line: unsigned(row, "line")?,
+                    byte_offset: unsigned(row, "byte_offset")?,
+                    ply: row.get::<_, Option<u32>>("ply")?.map(Ply),
+                    token: row.get("token")?,
+                    kind: row.get("kind")?,
+                    severity: row.get("severity")?,
+                    message: row.get("message")?,
+                })
+            },
+        )
     }
 
     /// All rows of a query of ours.
@@ -169,7 +275,9 @@ pub(super) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
         "SELECT ",
         summary_columns!(),
         ", time_control, variant, start_fen, source.path AS source,
-                byte_offset, byte_length
+                byte_offset, byte_length,
+                (SELECT eco FROM opening WHERE opening.opening_id = game.opening_id) AS opening_eco,
+                (SELECT name FROM opening WHERE opening.opening_id = game.opening_id) AS opening
          FROM game ",
         summary_joins!(),
         " JOIN source ON source.source_id = game.source_id
@@ -182,6 +290,7 @@ pub(super) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
             time_control: row.get("time_control")?,
             variant: row.get("variant")?,
             start_fen: row.get("start_fen")?,
+            opening: opening(row)?,
             source: row.get("source")?,
             byte_offset: unsigned(row, "byte_offset")?,
             byte_length: unsigned(row, "byte_length")?,
@@ -208,6 +317,11 @@ pub(super) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
     })?;
     record.positions = positions.collect::<rusqlite::Result<_>>()?;
     Ok(Some(record))
+}
+
+fn opening(row: &Row<'_>) -> rusqlite::Result<Option<OpeningName>> {
+    let (eco, name) = (row.get::<_, Option<_>>("opening_eco")?, row.get::<_, Option<_>>("opening")?);
+    Ok(eco.zip(name).map(|(eco, name)| OpeningName { eco, name }))
 }
 
 pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<GameSummary> {

@@ -29,7 +29,7 @@ pub use database::Database;
 pub use error::{Error, Result};
 pub use info::{ImportInfo, Info, ProblemCount, SourceInfo};
 pub use lock::WriterLock;
-pub use lookup::{GameRecord, GameSummary, StoredPosition};
+pub use lookup::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
 pub use query::{Query, QueryRows};
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
 pub use search::{Hit, HitCount, HitOrder, OccurrenceCount, Search};
