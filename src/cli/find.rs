@@ -4,12 +4,12 @@ use std::io::Write;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use pgndex::board::{Color, MoveCode, Position};
+use pgndex::board::{Color, MaterialSignature, MoveCode, Pattern, Position};
 use pgndex::export::write_pgn;
 use pgndex::store::row::GameId;
-use pgndex::store::{Database, Hit, HitCount, HitOrder, Search, Selection};
+use pgndex::store::{Database, Hit, HitCount, HitOrder, Scan, Search, Selection};
 
-use super::args::{FindArgs, FindFormat, RowFormat, SortArg};
+use super::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat, SortArg};
 use super::note;
 use super::number::{counted, grouped};
 use super::output::{RowWriter, Value, stdout};
@@ -18,7 +18,7 @@ use super::position_query::{PositionQuery, number_before};
 const TABLE: [&str; 10] = ["game", "white", "elo", "black", "elo", "result", "date", "event", "ply", "next"];
 /// The columns that are cut short if the terminal is narrow.
 const NAMES: [&str; 3] = ["white", "black", "event"];
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 17] = [
     "game_id",
     "white",
     "white_elo",
@@ -35,7 +35,32 @@ const FIELDS: [&str; 16] = [
     "side",
     "next_san",
     "next_uci",
+    "fen",
 ];
+
+/// What is looked for.
+enum Target {
+    /// A position.
+    Position(Box<PositionQuery>),
+    /// Positions that fit a pattern.
+    Pattern(Box<Pattern>),
+    /// Positions with this material.
+    Material(MaterialSignature),
+}
+
+impl Target {
+    fn read(args: &FindTargetArgs) -> anyhow::Result<Self> {
+        Ok(match (&args.pattern, &args.material) {
+            (Some(pattern), _) => {
+                Self::Pattern(Pattern::parse(pattern).context("--pattern cannot be read")?.into())
+            }
+            (_, Some(material)) => {
+                Self::Material(MaterialSignature::parse(material).context("--material cannot be read")?)
+            }
+            (None, None) => Self::Position(PositionQuery::read(&args.position())?.into()),
+        })
+    }
+}
 
 /// Finds the games that reached a position.
 ///
@@ -43,17 +68,15 @@ const FIELDS: [&str; 16] = [
 /// When the position or the database cannot be read.
 pub(super) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let began = Instant::now();
-    let query = PositionQuery::read(&args.position)?;
+    let target = Target::read(&args.target)?;
     let database = Database::open_read_only(&args.database)?;
-    let fen = query.position.canonical_fen();
-    for change in &query.changes {
-        note(&change.to_string());
-    }
-    if !query.changes.is_empty() {
-        note(&format!("looking for {fen}"));
-    }
     let selection = database.select(&args.filter.filter())?;
-    Finder { database: &database, selection: &selection, query: &query, fen: &fen, args }.run()?;
+    let finder = Finder { database: &database, selection: &selection, args };
+    match &target {
+        Target::Position(query) => finder.find(query)?,
+        Target::Pattern(pattern) => finder.scan(|fen| pattern.matches(fen))?,
+        Target::Material(material) => finder.scan(|fen| material.matches(fen))?,
+    }
     if args.timing {
         note(&format!("{:.1} ms", began.elapsed().as_secs_f64() * 1000.0));
     }
@@ -66,29 +89,74 @@ const ALL: &str = "--limit 0 shows all";
 struct Finder<'a> {
     database: &'a Database,
     selection: &'a Selection,
-    query: &'a PositionQuery,
-    fen: &'a str,
     args: &'a FindArgs,
 }
 
 impl Finder<'_> {
-    fn run(&self) -> anyhow::Result<()> {
-        let limit = (self.args.limit > 0).then_some(self.args.limit);
-        // One more hit tells whether there are more, which is not always counted.
-        let one_more =
-            if self.selection.is_all() { limit } else { limit.and_then(|limit| limit.checked_add(1)) };
+    /// How many hits are shown at most.
+    fn limit(&self) -> Option<u32> {
+        (self.args.limit > 0).then_some(self.args.limit)
+    }
+
+    /// Looks up a position.
+    fn find(&self, query: &PositionQuery) -> anyhow::Result<()> {
+        let fen = query.position.canonical_fen();
+        for change in &query.changes {
+            note(&change.to_string());
+        }
+        if !query.changes.is_empty() {
+            note(&format!("looking for {fen}"));
+        }
+        let limit = self.limit();
         let search = Search {
-            key: self.query.position.key(),
-            fen: self.fen,
+            key: query.position.key(),
+            fen: &fen,
             selection: self.selection,
             order: order(self.args.sort),
-            limit: one_more,
+            // One more hit tells whether there are more, which is not always counted.
+            limit: if self.selection.is_all() { limit } else { limit.and_then(|limit| limit.checked_add(1)) },
             offset: self.args.offset,
         };
+        let (printer, shown) = self.show(|visit| self.database.visit_hits(&search, visit))?;
+        if shown.hits == 0 {
+            printer.finish(None)?;
+            return self.explain_nothing(query, &search);
+        }
+        let is_end = limit.is_none_or(|limit| shown.hits < u64::from(limit));
+        printer.finish(Some(self.total(&search, &shown, is_end)?))
+    }
+
+    /// Looks at all positions.
+    fn scan(&self, fits: impl Fn(&[u8]) -> bool + Sync) -> anyhow::Result<()> {
+        let scan = Scan {
+            selection: self.selection,
+            order: order(self.args.sort),
+            limit: self.limit().and_then(|limit| limit.checked_add(1)),
+            offset: self.args.offset,
+        };
+        let (printer, shown) = self.show(|visit| self.database.scan(&scan, fits, visit))?;
+        if shown.hits == 0 {
+            printer.finish(None)?;
+            self.explain_names();
+            note("no position of these games fits");
+            return Ok(());
+        }
+        let text = match shown.is_more {
+            true => format!("{} shown, and there are more; {ALL}", grouped(shown.hits)),
+            false => counted(shown.hits, "game"),
+        };
+        printer.finish(Some(Total { text, is_more: shown.is_more }))
+    }
+
+    /// Prints the hits that come by.
+    fn show(
+        &self,
+        walk: impl FnOnce(&mut dyn FnMut(Hit) -> bool) -> pgndex::store::Result<()>,
+    ) -> anyhow::Result<(Printer<'_>, Shown)> {
         let mut printer = Printer::new(self.database, self.args.format)?;
-        let mut shown = Shown::default();
-        let mut printed = Ok(());
-        self.database.visit_hits(&search, |hit| {
+        let (mut shown, mut printed) = (Shown::default(), Ok(()));
+        let limit = self.limit();
+        walk(&mut |hit| {
             if limit.is_some_and(|limit| shown.hits == u64::from(limit)) {
                 shown.is_more = true;
                 return false;
@@ -98,12 +166,7 @@ impl Finder<'_> {
             printed.is_ok()
         })?;
         printed?;
-        if shown.hits == 0 {
-            printer.finish(None)?;
-            return self.explain_nothing(&search);
-        }
-        let is_end = limit.is_none_or(|limit| shown.hits < u64::from(limit));
-        printer.finish(Some(self.total(&search, &shown, is_end)?))
+        Ok((printer, shown))
     }
 
     /// How many of how many are shown.
@@ -142,18 +205,19 @@ impl Finder<'_> {
     }
 
     /// Says why nothing was found, as far as it can be told.
-    fn explain_nothing(&self, search: &Search<'_>) -> anyhow::Result<()> {
+    fn explain_nothing(&self, query: &PositionQuery, search: &Search<'_>) -> anyhow::Result<()> {
         let everywhere = Selection::default();
         let all = self.database.count_hits(&Search { selection: &everywhere, ..*search })?;
         if all == (HitCount::Exact { occurrences: 0, games: 0 }) {
-            note(&format!("no game reached this position: {}", self.fen));
-            return if self.query.line.is_empty() { self.explain_placement() } else { self.explain_line() };
+            note(&format!("no game reached this position: {}", search.fen));
+            return if query.line.is_empty() {
+                self.explain_placement(query)
+            } else {
+                self.explain_line(query)
+            };
         }
         let reached = games_that_reached(all);
-        for name in self.selection.unknown_names() {
-            let of = if *name == "event" { "event" } else { "player" };
-            note(&format!("no {of} has a name that fits --{name}"));
-        }
+        self.explain_names();
         if self.args.offset > 0
             && self.database.count_hits(search)? != (HitCount::Exact { occurrences: 0, games: 0 })
         {
@@ -164,15 +228,22 @@ impl Finder<'_> {
         Ok(())
     }
 
+    /// Tells of names that nobody bears.
+    fn explain_names(&self) {
+        for name in self.selection.unknown_names() {
+            let of = if *name == "event" { "event" } else { "player" };
+            note(&format!("no {of} has a name that fits --{name}"));
+        }
+    }
+
     /// Tells how far the games of the database follow the moves.
-    fn explain_line(&self) -> anyhow::Result<()> {
-        let mut unplayed = self.query.line.last();
-        for index in (0..self.query.line.len()).rev() {
-            let (typed, position) = &self.query.line[index];
+    fn explain_line(&self, query: &PositionQuery) -> anyhow::Result<()> {
+        let mut unplayed = query.line.last();
+        for index in (0..query.line.len()).rev() {
+            let (typed, position) = &query.line[index];
             let games = self.games(position)?;
             if games != (HitCount::Exact { occurrences: 0, games: 0 }) {
-                let moves: Vec<_> =
-                    self.query.line[..=index].iter().map(|(typed, _)| typed.as_str()).collect();
+                let moves: Vec<_> = query.line[..=index].iter().map(|(typed, _)| typed.as_str()).collect();
                 let line = if moves.len() > 8 { format!("… {typed}") } else { moves.join(" ") };
                 let next = unplayed.map_or("", |(typed, _)| typed.as_str());
                 note(&format!(
@@ -181,19 +252,19 @@ impl Finder<'_> {
                 ));
                 return Ok(());
             }
-            unplayed = Some(&self.query.line[index]);
+            unplayed = Some(&query.line[index]);
         }
-        note(&format!("not even {} was played", self.query.line[0].0));
+        note(&format!("not even {} was played", query.line[0].0));
         Ok(())
     }
 
     /// Tells of positions with the same placement.
-    fn explain_placement(&self) -> anyhow::Result<()> {
-        for other in self.query.position.same_placement() {
+    fn explain_placement(&self, query: &PositionQuery) -> anyhow::Result<()> {
+        for other in query.position.same_placement() {
             let games = self.games(&other)?;
             if games != (HitCount::Exact { occurrences: 0, games: 0 }) {
                 let fen = other.canonical_fen();
-                let how = difference(self.fen, &fen);
+                let how = difference(&query.position.canonical_fen(), &fen);
                 note(&format!("{} it with {how}: {fen}", games_that_reached(games)));
             }
         }
@@ -387,5 +458,6 @@ fn field_row<'h>(position: &Position, hit: &'h Hit) -> Vec<Value<'h>> {
         Value::from(side),
         hit.next.map_or(Value::Null, |code| san(position, code).into()),
         hit.next.map_or(Value::Null, |code| position.uci(code).to_string().into()),
+        Value::from(hit.fen.as_str()),
     ]
 }

@@ -6,6 +6,7 @@ use super::database::Database;
 use super::error::{Error, Result};
 use super::lookup::{GameSummary, summary, summary_columns, summary_joins};
 use super::row::{GameId, Ply};
+use super::scan::{Part, Taken};
 use super::selection::{Selection, bind};
 use crate::board::{MoveCode, PositionKey};
 
@@ -125,18 +126,14 @@ impl Database {
     /// # Errors
     /// What SQLite says.
     pub fn visit_hits(&self, search: &Search<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
-        let (mut skipped, mut left) = (0, search.limit);
+        let mut part = Part { skip: search.offset, left: search.limit };
         let mut found = |game, ply| {
             let Some(hit) = self.hit(game, ply, Some(search.fen))? else { return Ok(true) };
-            if skipped < search.offset {
-                skipped += 1;
-                return Ok(true);
-            }
-            if left == Some(0) {
-                return Ok(false);
-            }
-            left = left.map(|left| left - 1);
-            Ok(visit(hit) && left != Some(0))
+            Ok(match part.take() {
+                Taken::Skip => true,
+                Taken::End => false,
+                Taken::Hit { is_last } => visit(hit) && !is_last,
+            })
         };
         let mut walk = || match self.plan(search)? {
             Plan::Listed(games) => self.walk_listed(search.key, &games, &mut found),
@@ -370,14 +367,24 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
 }
 
 /// `ORDER BY` for rows of `game` and `position_game AS o`. The lists of `visited_position` have the same order.
-const fn order_sql(order: HitOrder) -> &'static str {
+fn order_sql(order: HitOrder) -> String {
+    let game = match order {
+        HitOrder::Game => return "o.game_id, o.ply".to_owned(),
+        HitOrder::Rating => "o.game_id",
+        HitOrder::Date => "o.game_id DESC",
+    };
+    format!("game.result = '*', {}, {game}, o.ply", rank_sql(order))
+}
+
+/// A number of a row of `game` that grows from the first to the last of an order.
+pub(super) const fn rank_sql(order: HitOrder) -> &'static str {
     match order {
-        HitOrder::Game => "o.game_id, o.ply",
-        HitOrder::Rating => "game.result = '*', game.white_elo + game.black_elo DESC, o.game_id, o.ply",
+        HitOrder::Game => "0",
+        HitOrder::Rating => "ifnull(-(game.white_elo + game.black_elo), 1)",
+        // Of a year that is not wholly known, nothing is known.
         HitOrder::Date => {
-            "game.result = '*',
-             iif(instr(substr(game.date, 1, 4), '?'), '0000', substr(game.date, 1, 4)) DESC,
-             replace(substr(game.date, 5), '?', '0') DESC, o.game_id DESC, o.ply"
+            "-ifnull(iif(instr(substr(game.date, 1, 4), '?'), 0, substr(game.date, 1, 4) * 10000)
+              + replace(substr(game.date, 6, 2), '?', '0') * 100 + replace(substr(game.date, 9, 2), '?', '0'), 0)"
         }
     }
 }
