@@ -331,6 +331,13 @@ fn openings_are_named_by_the_database_or_by_a_file() {
     let object = sample.json(&["--moves", "1. c4 d5 2. d4"]);
     assert_eq!(object["opening"], serde_json::json!({ "eco": "D06", "name": "Queen's Gambit" }));
 
+    let after = ["--moves", "1. d4 d5 2. c4 Bh3"];
+    let (status, stdout, stderr) = sample.run(&after);
+    assert_eq!((status, stdout.as_str()), (Some(0), "D06 Queen's Gambit\n\n"));
+    assert!(stderr.starts_with("pgndex: note: no game reached this position"), "{stderr}");
+    let position = "rn1qkbnr/ppp1pppp/8/3p4/2PP4/7b/PP2PPPP/RNBQKBNR w KQkq -";
+    assert_eq!(sample.run(&["--fen", position]).1, "");
+
     let names = "eco\tname\tpgn\nD00\tMy Opening\t1. d4 d5\nD06\tMy Gambit\t1. d4 d5 2. c4\n";
     std::fs::write(sample.directory.path().join("my.tsv"), names).expect("written");
     let object = sample.json(&["--moves", "1. d4 d5", "--eco", "my.tsv"]);
@@ -404,7 +411,7 @@ fn help_has_examples() {
           --flip             Draw boards with Black at the bottom
           --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
                              [default: auto] [possible values: auto, always, never]
-          --timing           Tell how long it took, on standard error
+          --timing           End with a line on standard error that tells the time taken
       -h, --help             Print help
 
     Examples:
@@ -413,7 +420,8 @@ fn help_has_examples() {
       pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
 
     Games count whatever moves led to the position, each once: if a game returned to it, by the last
-    move made there. Games without a result are not counted. JSON is one object of the form that
-    Lichess's opening explorer answers with.
+    move made there. Games without a result are not counted. Bars show White's wins, draws and Black's
+    wins, with --ascii as # = and full stops. A position without a name has that of the last one on the
+    way to it. JSON is one object of the form that Lichess's opening explorer answers with.
     "#);
 }

@@ -48,7 +48,7 @@ const NAMES: [&str; 4] = ["opening", "white", "black", "event"];
 /// When the position, the names of openings or the database cannot be read.
 pub(super) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
-    let PositionQuery { position, changes } = PositionQuery::read(&args.position)?;
+    let PositionQuery { position, changes, line } = PositionQuery::read(&args.position)?;
     let book = args.eco.as_deref().map(OpeningBook::read).transpose()?;
     let database = Database::open_read_only(&args.database)?;
     for change in &changes {
@@ -59,13 +59,15 @@ pub(super) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         note(&format!("looking for {fen}"));
     }
     let lists = lists(args);
-    let found = database.explore(position.key(), &fen, lists)?;
+    let mut found = database.explore(position.key(), &fen, lists)?;
     if found.results.games() == 0 && found.unfinished == 0 {
         note(&format!("no game reached this position: {fen}"));
     }
     let namer = Namer { database: &database, book };
     let limit = if args.limit == 0 { usize::MAX } else { args.limit as usize };
-    let answer = Answer::new(position, found, &namer, limit)?;
+    let opening = namer.name_of_line(&position, &line)?;
+    let moves = moves(&position, std::mem::take(&mut found.continuations), &namer)?;
+    let answer = Answer { position, opening, found, moves, limit };
     match args.format {
         RowFormat::Table => answer.write_table(args)?,
         RowFormat::Json => answer.write_json()?,
@@ -98,14 +100,29 @@ impl Namer<'_> {
             None => self.database.opening_of(position.key(), &position.canonical_fen())?,
         })
     }
+
+    /// The name of a position or, if it has none, of the last one that has on the line that led to it.
+    fn name_of_line(
+        &self,
+        position: &Position,
+        line: &[(String, Position)],
+    ) -> anyhow::Result<Option<Opening>> {
+        let on_line = line.iter().rev().map(|(_, position)| position);
+        for position in std::iter::once(position).chain(on_line) {
+            if let Some(opening) = self.name(position)? {
+                return Ok(Some(opening));
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// What there is to print.
 struct Answer {
     position: Position,
     opening: Option<Opening>,
+    /// All but the continuations, which are `moves`.
     found: Exploration,
-    /// The most frequent first, then by their UCI notation.
     moves: Vec<Move>,
     /// How many of them are shown.
     limit: usize,
@@ -120,31 +137,6 @@ struct Move {
 }
 
 impl Answer {
-    fn new(
-        position: Position,
-        mut found: Exploration,
-        namer: &Namer<'_>,
-        limit: usize,
-    ) -> anyhow::Result<Self> {
-        let read = |found: Continuation| {
-            let mut after = position.clone();
-            let opening = match after.make(found.code) {
-                Ok(_) => namer.name(&after)?,
-                Err(_) => None,
-            };
-            let uci = position.uci(found.code).to_string();
-            Ok(Move { uci, san: san(&position, found.code), opening, found })
-        };
-        let moves = std::mem::take(&mut found.continuations).into_iter().map(read);
-        let mut moves = moves.collect::<anyhow::Result<Vec<_>>>()?;
-        moves.sort_by(|a, b| {
-            let games = |played: &Move| played.found.results.games();
-            games(b).cmp(&games(a)).then_with(|| a.uci.cmp(&b.uci))
-        });
-        let opening = namer.name(&position)?;
-        Ok(Self { position, opening, found, moves, limit })
-    }
-
     fn shown(&self) -> impl Iterator<Item = &Move> {
         self.moves.iter().take(self.limit)
     }
@@ -320,6 +312,25 @@ impl Answer {
         }
         rows.finish(|_| None)
     }
+}
+
+/// The moves, the most frequent first, then by their UCI notation.
+fn moves(position: &Position, found: Vec<Continuation>, namer: &Namer<'_>) -> anyhow::Result<Vec<Move>> {
+    let read = |found: Continuation| {
+        let mut after = position.clone();
+        let opening = match after.make(found.code) {
+            Ok(_) => namer.name(&after)?,
+            Err(_) => None,
+        };
+        let uci = position.uci(found.code).to_string();
+        Ok(Move { uci, san: san(position, found.code), opening, found })
+    };
+    let mut moves = found.into_iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
+    moves.sort_by(|a, b| {
+        let games = |played: &Move| played.found.results.games();
+        games(b).cmp(&games(a)).then_with(|| a.uci.cmp(&b.uci))
+    });
+    Ok(moves)
 }
 
 fn integer<'a>(number: Option<u64>) -> Value<'a> {

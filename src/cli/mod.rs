@@ -5,6 +5,7 @@
 mod args;
 mod board;
 mod explore;
+mod export;
 mod find;
 mod game;
 mod index;
@@ -14,7 +15,6 @@ mod number;
 mod output;
 mod position_query;
 mod progress;
-mod replay;
 mod signal;
 mod size;
 mod sql;
@@ -56,6 +56,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Info(args) => info::run(&args)?,
         Command::Find(args) => find::run(&args)?,
         Command::Explore(args) => explore::run(&args)?,
+        Command::Export(args) => export::run(&args)?,
         Command::Game(args) => game::run(&args)?,
         Command::Sql(args) => sql::run(&args)?,
         Command::Key(args) => key::run(&args)?,

@@ -9,14 +9,19 @@ use pgndex::index::Progress;
 
 /// The first Ctrl-C or SIGTERM stops the run and lets it clean up; a second one ends the process at once.
 pub(super) fn stop_on_signal(progress: &Arc<Progress>) -> anyhow::Result<()> {
-    const INTERRUPTED: i32 = 130;
     let progress = Arc::clone(progress);
+    on_signal(move || progress.stop())
+}
+
+/// The first Ctrl-C or SIGTERM calls `stop`; a second one ends the process at once.
+pub(super) fn on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
+    const INTERRUPTED: i32 = 130;
     let asked = AtomicBool::new(false);
     ctrlc::set_handler(move || {
         if asked.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED);
         }
-        progress.stop();
+        stop();
     })
     .context("cannot listen to Ctrl-C")
 }

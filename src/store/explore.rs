@@ -7,8 +7,9 @@ use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::database::Database;
 use super::error::{Error, Result};
-use super::lookup::{Hit, hit, summary_columns, summary_joins, unsigned};
-use super::row::{GameId, ResultCounts};
+use super::lookup::unsigned;
+use super::row::{GameId, Ply, ResultCounts};
+use super::search::Hit;
 use crate::board::{GameResult, MoveCode, Position, PositionKey};
 
 const ACTION: &str = "explore a position";
@@ -236,19 +237,16 @@ impl Place<'_> {
 
     /// A game at its last visit.
     fn hit(&self, game: GameId) -> Result<Hit> {
-        let sql = concat!(
-            "SELECT ",
-            summary_columns!(),
-            ", p.ply AS ply, p.move_code AS move_code
-             FROM position_game AS o
-             CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
-             CROSS JOIN game ON game.game_id = o.game_id ",
-            summary_joins!(),
-            " WHERE o.key = :key AND o.game_id = :game AND p.fen = :fen ORDER BY o.ply DESC LIMIT 1"
-        );
-        let mut statement = self.database.connection().prepare_cached(sql).map_err(self.failed())?;
+        let sql = "SELECT o.ply FROM position_game AS o
+                   CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+                   WHERE o.key = :key AND o.game_id = :game AND p.fen = :fen ORDER BY o.ply DESC LIMIT 1";
         let params = named_params! { ":key": self.key.as_i64(), ":game": game.0, ":fen": self.fen };
-        statement.query_row(params, hit).map_err(self.failed())
+        let find = || {
+            let mut statement = self.database.connection().prepare_cached(sql)?;
+            let ply = statement.query_row(params, |row| row.get(0).map(Ply))?;
+            self.database.hit(game, ply, None)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
+        };
+        find().map_err(self.failed())
     }
 }
 

@@ -19,7 +19,10 @@ mod lookup;
 mod opening;
 mod query;
 pub mod row;
+mod scan;
 mod schema;
+mod search;
+mod selection;
 mod tables;
 mod vtab;
 
@@ -32,8 +35,9 @@ pub use error::{Error, Result};
 pub use explore::{Continuation, Exploration, ListLengths};
 pub use info::{ImportInfo, Info, ProblemCount, SourceInfo};
 pub use lock::WriterLock;
-pub use lookup::{
-    GameProblem, GameRecord, GameSummary, Hit, OccurrenceCount, OpeningName, Page, PositionRecord,
-};
+pub use lookup::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
 pub use query::{Query, QueryRows};
+pub use scan::Scan;
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
+pub use search::{Hit, HitCount, HitOrder, OccurrenceCount, Search};
+pub use selection::{DatePrefix, EcoRange, FilterError, GameFilter, NameFilter, Selection};
