@@ -221,7 +221,7 @@ mod help {
 
     #[test]
     fn of_info() {
-        insta::assert_snapshot!(help(&["info", "--help"]), @"
+        insta::assert_snapshot!(help(&["info", "--help"]), @r#"
         Show what a database holds
 
         Usage: pgndex info [OPTIONS] <DB>
@@ -232,12 +232,19 @@ mod help {
         Options:
           -f, --format <FORMAT>  How to print it; json is one object [default: table] [possible values:
                                  table, json]
+              --all              List every source and run, not only the latest 20
+              --sizes            Measure each table and index; this reads the whole file
           -h, --help             Print help
 
         Examples:
           pgndex info games.db
+          pgndex info games.db --sizes
           pgndex info games.db --format json | jq .games
-        ");
+
+        Games are counted by result, year, rating and opening: by its name, or by the PGN's ECO code if no
+        names are known. A game counts twice among the ratings, once for each player. JSON has all of it,
+        and every source and run.
+        "#);
     }
 
     #[test]
@@ -269,6 +276,8 @@ mod help {
           pgndex game games.db 42 --board-every 10
           pgndex game games.db 42 50-60 --format pgn > chosen.pgn
           pgndex game games.db 42 --format json | jq -r '.plies[].fen'
+
+        Below a board stands the balance of material, counted in pawns, + for White.
 
         In JSON, `key` is the position's key as the database has it, a signed 64-bit integer; jq and
         JavaScript round such numbers, so `key_hex` has it as text. Castling in UCI is the king's move
@@ -606,23 +615,43 @@ mod info {
     #[test]
     fn a_table() {
         let sample = Sample::odd();
-        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @"
+        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
         games.db: SIZE, schema version 1
 
           games       4
-          plies      23
+          plies      23  5.8 a game; 9 in game 1, the longest
           positions  27
           distinct   20
           players     5
           events      4
           sites       0
-          problems    1
+          problems    1  1 game cut short
 
         results
-          1-0         1   25.0 %
-          1/2-1/2     1   25.0 %
-          0-1         1   25.0 %
-          *           1   25.0 %
+          1-0        1   25.0 %
+          1/2-1/2    1   25.0 %
+          0-1        1   25.0 %
+          *          1   25.0 %
+
+        openings
+          games   share  eco  name
+          ─────────────────────────────────────────────────────
+              1  25.0 %  A00  Barnes Opening
+              1  25.0 %  A05  Zukertort Opening: Knights Facing
+              1  25.0 %  C26  Vienna Game: Falkbeer
+
+        years
+          2024     2  ████████████████████████████████████████
+          unknown  2
+
+        ratings
+          1900-1999  1  ████████████████████████████████████████
+          2000-2099  0
+          2100-2199  0
+          2200-2299  0
+          2300-2399  0
+          2400-2499  1  ████████████████████████████████████████
+          unknown    6
 
         problems
           number  severity  kind
@@ -638,7 +667,7 @@ mod info {
           id  began                  took  games  pgndex
           ──────────────────────────────────────────────
            1  YYYY-MM-DDTHH:MM:SSZ  1.5 s      4  0.0.0
-        ");
+        "#);
     }
 
     #[test]
@@ -658,12 +687,44 @@ mod info {
           "players": 5,
           "events": 4,
           "sites": 0,
+          "truncated": 1,
+          "skipped": 0,
+          "longest": {
+            "game_id": 1,
+            "plies": 9
+          },
           "results": {
             "1-0": 1,
             "1/2-1/2": 1,
             "0-1": 1,
             "*": 1
           },
+          "years": {
+            "2024": 2
+          },
+          "undated": 2,
+          "ratings": {
+            "1900": 1,
+            "2400": 1
+          },
+          "unrated": 6,
+          "openings": [
+            {
+              "eco": "A00",
+              "name": "Barnes Opening",
+              "games": 1
+            },
+            {
+              "eco": "A05",
+              "name": "Zukertort Opening: Knights Facing",
+              "games": 1
+            },
+            {
+              "eco": "C26",
+              "name": "Vienna Game: Falkbeer",
+              "games": 1
+            }
+          ],
           "problems": [
             {
               "severity": "error",
@@ -705,7 +766,7 @@ mod info {
     #[test]
     fn an_empty_database_is_shown_too() {
         let sample = Sample::of("");
-        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @"
+        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
         games.db: SIZE, schema version 1
 
           games      0
@@ -717,6 +778,8 @@ mod info {
           sites      0
           problems   0
 
+        There are no games in this database.
+
         sources
           id  games  problems  size  indexed               path
           ──────────────────────────────────────────────────────────
@@ -726,7 +789,7 @@ mod info {
           id  began                  took  games  pgndex
           ──────────────────────────────────────────────
            1  YYYY-MM-DDTHH:MM:SSZ  1.5 s      0  0.0.0
-        ");
+        "#);
     }
 }
 

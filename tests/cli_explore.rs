@@ -303,6 +303,13 @@ fn json_has_the_form_of_lichess_explorer() {
       ]
     }
     "#);
+    let documentation = include_str!("../docs/json.md");
+    let (_, documentation) = documentation.split_once("## `pgndex explore`").expect("a section");
+    for part in [&object, &object["moves"][0], &object["topGames"][0]] {
+        for name in part.as_object().expect("an object").keys() {
+            assert!(documentation.contains(&format!("`{name}`")), "{name}");
+        }
+    }
     let object = sample.json(&["--moves", "1. d4 d5 2. c4"]);
     assert_eq!(object["white"], 1);
     assert_eq!(object["draws"], 1);

@@ -11,7 +11,7 @@ use pgndex::store::row::{
 };
 use pgndex::store::{
     Build, BuildOptions, BulkLoader, Database, Error, HitOrder, ImportTotals, LoadMode, NewImport, Search,
-    Selection, SourceDigest, SourceTotals, WriterLock,
+    Selection, SourceDigest, SourceTotals, Totals, WriterLock,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -225,7 +225,7 @@ fn a_fresh_database_is_recognised_and_empty() {
     assert_eq!(table(database.connection(), "PRAGMA application_id"), 0x5047_4e78.to_string());
     assert_eq!(table(database.connection(), "PRAGMA user_version"), "1");
     assert_eq!(table(database.connection(), "PRAGMA journal_mode"), "delete");
-    assert_eq!(database.info().expect("info").totals, ImportTotals::default());
+    assert_eq!(database.info().expect("info").totals, Totals::default());
     assert_eq!(names(directory.path()), ["games.db"]);
 }
 

@@ -113,7 +113,11 @@ pub(super) enum WriterArg {
 #[command(after_help = "\
 Examples:
   pgndex info games.db
-  pgndex info games.db --format json | jq .games")]
+  pgndex info games.db --sizes
+  pgndex info games.db --format json | jq .games
+
+Games are counted by result, year, rating and opening: by its name, or by the PGN's ECO code if no names are known. A \
+game counts twice among the ratings, once for each player. JSON has all of it, and every source and run.")]
 pub(crate) struct InfoArgs {
     /// Database
     #[arg(value_name = "DB")]
@@ -121,6 +125,12 @@ pub(crate) struct InfoArgs {
     /// How to print it; json is one object
     #[arg(long, short, value_enum, default_value = "table")]
     pub(super) format: InfoFormat,
+    /// List every source and run, not only the latest 20
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Measure each table and index; this reads the whole file
+    #[arg(long)]
+    pub(super) sizes: bool,
 }
 
 /// Find the games that reached a position
@@ -331,6 +341,8 @@ Examples:
   pgndex game games.db 42 --board-every 10
   pgndex game games.db 42 50-60 --format pgn > chosen.pgn
   pgndex game games.db 42 --format json | jq -r '.plies[].fen'
+
+Below a board stands the balance of material, counted in pawns, + for White.
 
 In JSON, `key` is the position's key as the database has it, a signed 64-bit integer; jq and JavaScript round such \
 numbers, so `key_hex` has it as text. Castling in UCI is the king's move (e1g1), in games of Chess960 the king taking \

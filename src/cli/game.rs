@@ -162,9 +162,8 @@ fn caption(position: &Position, last: Option<&str>) -> String {
         parts.push(if position.is_check() { "checkmate" } else { "stalemate" }.to_owned());
     }
     let balance = material(position, Color::White) - material(position, Color::Black);
-    let (side, points) = (if balance > 0 { "White" } else { "Black" }, balance.unsigned_abs());
     if balance != 0 {
-        parts.push(format!("{side} is {points} {} up", if points == 1 { "pawn" } else { "pawns" }));
+        parts.push(format!("material {balance:+}"));
     }
     if position.halfmove_clock() >= LONG_CLOCK {
         parts.push(format!("half-move clock {}", position.halfmove_clock()));

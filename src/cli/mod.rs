@@ -8,6 +8,7 @@ mod explore;
 mod export;
 mod find;
 mod game;
+mod histogram;
 mod index;
 mod info;
 mod key;

@@ -23,6 +23,7 @@ mod scan;
 mod schema;
 mod search;
 mod selection;
+mod statistics;
 mod tables;
 mod vtab;
 
@@ -33,7 +34,7 @@ pub use bulk::{
 pub use database::Database;
 pub use error::{Error, Result};
 pub use explore::{Continuation, Exploration, ListLengths};
-pub use info::{ImportInfo, Info, ProblemCount, SourceInfo};
+pub use info::{ImportInfo, Info, ProblemCount, SourceInfo, Totals};
 pub use lock::WriterLock;
 pub use lookup::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
 pub use query::{Query, QueryRows};
@@ -41,3 +42,4 @@ pub use scan::Scan;
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
 pub use search::{Hit, HitCount, HitOrder, OccurrenceCount, Search};
 pub use selection::{DatePrefix, EcoRange, FilterError, GameFilter, NameFilter, Selection};
+pub use statistics::{GameStatistics, OpeningCount, TreeSize};
