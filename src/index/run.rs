@@ -297,18 +297,19 @@ impl<'r> Run<'r> {
 
     fn begin(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
         // Only what the tables depend on: not threads, memory and the like.
-        let openings = &self.options.openings;
+        let openings = self.options.openings.digest();
         let options = serde_json::json!({
             "strict": self.options.strict,
             "continuation_threshold": self.options.continuation_threshold,
-            "openings": openings.digest(),
+            "openings": openings,
         });
         loader.add_import(&NewImport {
             program_version: env!("CARGO_PKG_VERSION"),
             options: &options.to_string(),
         })?;
         loader.add_setting("continuation_threshold", self.options.continuation_threshold)?;
-        loader.add_openings(openings)?;
+        loader.add_setting("openings", openings)?;
+        loader.add_openings(&self.options.openings)?;
         for (id, file) in (1..).zip(&self.sources.files) {
             let path = match file {
                 Ok(file) => &file.path,

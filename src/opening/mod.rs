@@ -17,8 +17,9 @@
 //! for san in ["Nf3", "d5", "d4", "Nf6", "c4", "e6"] {
 //!     position.play_san(san.as_bytes())?;
 //! }
-//! let opening = OpeningBook::built_in().get(&position).expect("a well-known position");
-//! assert_eq!(opening.to_string(), "D30 Queen's Gambit Declined");
+//! let book = OpeningBook::built_in();
+//! let opening = book.get(&position).expect("a well-known position");
+//! assert_eq!(opening.to_string(), "D30 Queen's Gambit Declined: Knights");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -3,10 +3,12 @@
 use super::book::Named;
 use super::error::LineError;
 use super::read::{Found, named, play};
+use crate::board::Position;
 use crate::pgn::{FrameProblem, Reader, TagPair};
 
 /// Reads all games.
 pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
+    let start_position = Position::start();
     let mut reader = Reader::new(text);
     let (mut tags, mut problems) = (Vec::new(), Vec::new());
     let mut openings = Vec::new();
@@ -15,7 +17,7 @@ pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
         if let Some(tag) = tags.iter().find(|tag| tag.name.eq_ignore_ascii_case(b"FEN")) {
             return Err((tag.offset, LineError::StartPosition));
         }
-        let position = play(|| (reader.next_token(), reader.offset()))?;
+        let position = play(&start_position, || (reader.next_token(), reader.offset()))?;
         let opening = named(&value(&tags, "ECO").into_bytes(), &name(&tags), position);
         openings.push(opening.map_err(|error| (start, error))?);
     }

@@ -130,9 +130,9 @@ fn shown(text: &[u8]) -> String {
     format!("{}{more}", text[..end].escape_debug())
 }
 
-/// Plays the moves that `next` gives, each with the offset after it, from the start position to the end.
-pub(super) fn play<'a>(mut next: impl FnMut() -> (Token<'a>, usize)) -> Found<Position> {
-    let mut position = Position::start();
+/// Plays the moves that `next` gives, each with the offset after it, from `start` to the end.
+pub(super) fn play<'a>(start: &Position, mut next: impl FnMut() -> (Token<'a>, usize)) -> Found<Position> {
+    let mut position = start.clone();
     loop {
         let (token, end) = next();
         let what = match token {

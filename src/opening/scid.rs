@@ -5,6 +5,7 @@
 use super::book::Named;
 use super::error::LineError;
 use super::read::{Found, named, play};
+use crate::board::Position;
 use crate::pgn::{Lexer, decode};
 
 /// Whether an entry begins here: a code.
@@ -14,6 +15,7 @@ pub(super) fn starts_entry(text: &[u8]) -> bool {
 
 /// Reads all entries.
 pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
+    let start_position = Position::start();
     let mut openings = Vec::new();
     let mut at = 0;
     loop {
@@ -24,7 +26,7 @@ pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
         if !starts_entry(&text[at..]) {
             return Err((at, LineError::Outside));
         }
-        let (opening, end) = read_entry(text, at)?;
+        let (opening, end) = read_entry(text, at, &start_position)?;
         openings.push(opening);
         at = end;
     }
@@ -41,8 +43,8 @@ fn skip_to_entry(text: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Reads the entry that begins at `start`. Gives back also the offset after it.
-fn read_entry(text: &[u8], start: usize) -> Found<(Named, usize)> {
+/// Reads the entry that begins at the offset `start`. Gives back also the offset after it.
+fn read_entry(text: &[u8], start: usize, position: &Position) -> Found<(Named, usize)> {
     let find = |byte, from: usize, what| {
         let found = memchr::memchr(byte, &text[from..]).map(|length| from + length);
         found.ok_or((start, LineError::Unclosed(what)))
@@ -51,7 +53,7 @@ fn read_entry(text: &[u8], start: usize) -> Found<(Named, usize)> {
     let close = find(b'"', open + 1, "closing quote")?;
     let end = find(b'*', close + 1, "'*' after the moves")?;
     let mut lexer = Lexer::new(&text[..end], close + 1);
-    let position = play(|| (lexer.next_token(), lexer.offset()))?;
+    let position = play(position, || (lexer.next_token(), lexer.offset()))?;
     let opening = named(&text[start..open], &decode(&text[open + 1..close]), position);
     Ok((opening.map_err(|error| (start, error))?, end + 1))
 }

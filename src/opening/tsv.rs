@@ -3,6 +3,7 @@
 use super::book::Named;
 use super::error::LineError;
 use super::read::{Found, named, play};
+use crate::board::Position;
 use crate::pgn::{Lexer, decode};
 
 /// Where the columns are.
@@ -30,6 +31,7 @@ impl Header {
 
 /// Reads all lines after the header; blank ones are passed over, and so are other columns.
 pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
+    let start_position = Position::start();
     let mut header = None;
     let mut openings = Vec::new();
     let mut next = 0;
@@ -41,18 +43,20 @@ pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
         }
         match header {
             None => header = Header::read(line.trim_ascii()),
-            Some(header) => openings.push(read_line(header, line).map_err(|error| (start, error))?),
+            Some(header) => {
+                openings.push(read_line(header, line, &start_position).map_err(|error| (start, error))?)
+            }
         }
     }
     Ok(openings)
 }
 
-fn read_line(header: Header, line: &[u8]) -> Result<Named, LineError> {
+fn read_line(header: Header, line: &[u8], start: &Position) -> Result<Named, LineError> {
     let columns: Vec<&[u8]> = line.split(|&byte| byte == b'\t').collect();
     if columns.len() < header.columns {
         return Err(LineError::Columns { found: columns.len(), expected: header.columns });
     }
     let mut lexer = Lexer::new(columns[header.pgn], 0);
-    let position = play(|| (lexer.next_token(), lexer.offset())).map_err(|(_, error)| error)?;
+    let position = play(start, || (lexer.next_token(), lexer.offset())).map_err(|(_, error)| error)?;
     named(columns[header.eco], &decode(columns[header.name]), position)
 }

@@ -8,7 +8,9 @@ and the name of the last of its positions that has one, or an empty line. tests/
 """
 
 import csv
+import io
 import pathlib
+import re
 import sys
 
 try:
@@ -35,14 +37,16 @@ def read_list(path):
 def main():
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     openings = read_list(pathlib.Path(sys.argv[1]))
-    with open(sys.argv[2], encoding="utf-8", errors="replace") as games:
-        while (game := chess.pgn.read_game(games)) is not None:
-            board = game.board()
-            found = openings.get(board.epd(), "")
-            for move in game.mainline_moves():
-                board.push(move)
-                found = openings.get(board.epd(), found)
-            print(found)
+    with open(sys.argv[2], encoding="utf-8", errors="replace") as file:
+        # A second blank line means nothing, but python-chess would end the game there.
+        games = io.StringIO(re.sub(r"\n\n+", "\n\n", file.read()))
+    while (game := chess.pgn.read_game(games)) is not None:
+        board = game.board()
+        found = openings.get(board.epd(), "")
+        for move in game.mainline_moves():
+            board.push(move)
+            found = openings.get(board.epd(), found)
+        print(found)
 
 
 main()
