@@ -10,6 +10,8 @@
 pub mod btree;
 mod build;
 mod bulk;
+mod catalog;
+mod complete;
 mod database;
 mod error;
 mod info;
@@ -23,10 +25,12 @@ mod vtab;
 
 pub use build::{Build, BuildOptions, Scratch};
 pub use bulk::{BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals};
+pub use catalog::{Catalog, Relation, RelationKind};
+pub use complete::is_complete;
 pub use database::Database;
 pub use error::{Error, Result};
 pub use info::{ImportInfo, Info, ProblemCount, SourceInfo};
 pub use lock::WriterLock;
 pub use lookup::{GameRecord, GameSummary, Hit, OccurrenceCount, Page, PositionRecord};
-pub use query::{Query, QueryRows};
+pub use query::{Place, Query, QueryRows, Statements};
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
