@@ -6,11 +6,14 @@
 //! | [`board`] | the rules of chess on a 0x88 board: squares, pieces, move codes, generator, SAN, FEN, keys |
 //! | [`pgn`] | bytes to games: chunks, movetext tokens, tag pairs |
 //! | [`source`] | where the bytes come from: files and directories |
+//! | [`replay`], [`export`] | stored games played through, and as PGN |
 //! | [`index`] | the main job: sources in, database out |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
 
 pub mod board;
+pub mod export;
 pub mod index;
 pub mod pgn;
+pub mod replay;
 pub mod source;
 pub mod store;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use pgndex::board::Color;
+use pgndex::export::{tags, write_pgn};
 use pgndex::store::row::{GameId, GameStatus};
 use pgndex::store::{Database, GameRecord};
 use serde_json::{Map, json};
@@ -11,14 +12,8 @@ use unicode_width::UnicodeWidthStr as _;
 use super::args::{GameArgs, GameFormat};
 use super::note;
 use super::output::stdout;
-use super::position_query::number_before;
 use super::replay::{Step, replay};
 use super::table::printable;
-
-/// PGN's export format has lines of fewer than 80 columns.
-const MAX_LINE: usize = 79;
-/// The tags of PGN's roster, which stand first.
-const ROSTER: [&str; 7] = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
 
 /// Shows one game.
 ///
@@ -27,12 +22,15 @@ const ROSTER: [&str; 7] = ["Event", "Site", "Date", "Round", "White", "Black", "
 pub(super) fn run(args: &GameArgs) -> anyhow::Result<()> {
     let database = Database::open_read_only(&args.database)?;
     let record = database.game(GameId(args.game))?;
-    let steps = replay(&record)?;
     let mut out = stdout();
     match args.format {
-        GameFormat::Table => write_table(&mut out, &record, &steps)?,
-        GameFormat::Json => write_json(&mut out, &record, &steps)?,
-        GameFormat::Pgn => write_pgn(&mut out, &record, &steps)?,
+        GameFormat::Table => write_table(&mut out, &record, &replay(&record)?)?,
+        GameFormat::Json => write_json(&mut out, &record, &replay(&record)?)?,
+        GameFormat::Pgn => {
+            let mut text = String::new();
+            write_pgn(&mut text, &record)?;
+            out.write_all(text.as_bytes())?;
+        }
     }
     out.flush()?;
     if let Some(loss) = loss(&record) {
@@ -52,22 +50,6 @@ fn loss(record: &GameRecord) -> Option<String> {
         }
     };
     Some(format!("game {game}: {what}; SELECT * FROM problem WHERE game_id = {game} tells more"))
-}
-
-/// The tag pairs, roster first, each once. A value that did not fit its column is kept among the other tags: it takes
-/// the place of the unknown one.
-fn tags(record: &GameRecord) -> Vec<(String, String)> {
-    let mut tags = record.tags();
-    let others = tags.split_off(ROSTER.len().min(tags.len()));
-    for (name, value) in others {
-        match tags.iter_mut().find(|(known, _)| *known == name) {
-            // The result must be that of the movetext's end.
-            Some((_, known)) if known.starts_with('?') && name != "Result" => *known = value,
-            Some(_) => {}
-            None => tags.push((name, value)),
-        }
-    }
-    tags
 }
 
 /// The tag pairs for a score sheet: what is unknown is left out, titles and ratings stand beside the names.
@@ -159,55 +141,4 @@ fn write_json(out: &mut impl Write, record: &GameRecord, steps: &[Step]) -> anyh
     }
     writeln!(out, "]}}")?;
     Ok(())
-}
-
-fn write_pgn(out: &mut impl Write, record: &GameRecord, steps: &[Step]) -> io::Result<()> {
-    for (name, value) in tags(record) {
-        writeln!(out, "[{name} \"{}\"]", escaped(&value))?;
-    }
-    writeln!(out)?;
-    let mut line = Line { out, width: 0 };
-    for (index, step) in steps.iter().enumerate() {
-        let Some(played) = &step.played else { continue };
-        if step.side == Color::White || index == 0 {
-            line.token(&number_before(step.number, step.side))?;
-        }
-        line.token(&played.san)?;
-    }
-    line.token(record.summary.result.as_str())?;
-    writeln!(out, "\n")
-}
-
-/// A tag's value as it stands between quotes: on one line, quotes and backslashes escaped.
-fn escaped(value: &str) -> String {
-    let mut text = String::with_capacity(value.len());
-    for letter in value.chars() {
-        match letter {
-            '"' | '\\' => text.extend(['\\', letter]),
-            _ if letter.is_control() => text.push(' '),
-            _ => text.push(letter),
-        }
-    }
-    text
-}
-
-/// Movetext, broken into lines between tokens.
-struct Line<'a, W> {
-    out: &'a mut W,
-    width: usize,
-}
-
-impl<W: Write> Line<'_, W> {
-    fn token(&mut self, token: &str) -> io::Result<()> {
-        if self.width == 0 {
-            self.width = token.len();
-        } else if self.width + 1 + token.len() <= MAX_LINE {
-            self.width += 1 + token.len();
-            self.out.write_all(b" ")?;
-        } else {
-            self.width = token.len();
-            self.out.write_all(b"\n")?;
-        }
-        self.out.write_all(token.as_bytes())
-    }
 }

@@ -1,6 +1,6 @@
 //! A stored game, played through again.
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use pgndex::board::{Color, MoveCode, Position, PositionKey};
 use pgndex::store::GameRecord;
 use pgndex::store::row::Ply;
@@ -38,33 +38,21 @@ pub(super) struct Played {
 /// # Errors
 /// When one does not: then the database is damaged.
 pub(super) fn replay(record: &GameRecord) -> anyhow::Result<Vec<Step>> {
-    let mut position = start_position(record.start_fen.as_deref())?;
     let mut steps = Vec::with_capacity(record.positions.len());
-    for stored in &record.positions {
-        let damaged = |what: &str| {
-            let (game, ply) = (record.summary.game.0, stored.ply.0);
-            format!(
-                "game {game}: at ply {ply} the stored {what} does not fit; the database is damaged, build it again"
-            )
-        };
-        if stored.key != position.key() {
-            bail!(damaged("position"));
-        }
-        let mut step = Step {
+    pgndex::replay::replay(record, |position, stored| {
+        steps.push(Step {
             ply: stored.ply,
             number: position.fullmove_number(),
             side: position.side(),
             fen: position.fen(),
             key: stored.key,
-            played: None,
-        };
-        if let Some(code) = stored.move_code {
-            let before = position.clone();
-            position.make(code).with_context(|| damaged("move"))?;
-            step.played = Some(Played { code, san: before.san(code), uci: before.uci(code).to_string() });
-        }
-        steps.push(step);
-    }
+            played: stored.move_code.map(|code| Played {
+                code,
+                san: position.san(code),
+                uci: position.uci(code).to_string(),
+            }),
+        });
+    })?;
     Ok(steps)
 }
 

@@ -1,6 +1,6 @@
 //! Games by position and games by number.
 
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::database::Database;
 use super::error::{Error, Result};
@@ -248,56 +248,9 @@ impl Database {
     /// # Errors
     /// [`Error::NoSuchGame`]; what SQLite says.
     pub fn game(&self, game: GameId) -> Result<GameRecord> {
-        let failed = |source| Error::sqlite(self.path(), "look up a game", source);
-        let header = concat!(
-            "SELECT ",
-            summary_columns!(),
-            ", time_control, variant, start_fen, source.path AS source,
-                    byte_offset, byte_length
-             FROM game ",
-            summary_joins!(),
-            " JOIN source ON source.source_id = game.source_id
-             WHERE game.game_id = :game"
-        );
-        let mut statement = self.connection().prepare_cached(header).map_err(failed)?;
-        let record = statement.query_row(named_params! { ":game": game.0 }, |row| {
-            Ok(GameRecord {
-                summary: summary(row)?,
-                time_control: row.get("time_control")?,
-                variant: row.get("variant")?,
-                start_fen: row.get("start_fen")?,
-                source: row.get("source")?,
-                byte_offset: unsigned(row, "byte_offset")?,
-                byte_length: unsigned(row, "byte_length")?,
-                other_tags: Vec::new(),
-                positions: Vec::new(),
-            })
-        });
-        let mut record = record
-            .optional()
-            .map_err(failed)?
-            .ok_or_else(|| Error::NoSuchGame { path: self.path().to_owned(), game })?;
-        record.other_tags = self.all(
-            "look up a game's tags",
-            "SELECT name, value FROM tag WHERE game_id = :game ORDER BY name",
-            named_params! { ":game": game.0 },
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )?;
-        record.positions = self.all(
-            "look up a game's positions",
-            "SELECT ply, key, fen, halfmove_clock, move_code FROM game_position WHERE game_id = :game ORDER BY ply",
-            named_params! { ":game": game.0 },
-            |row| {
-                Ok(PositionRecord {
-                    ply: Ply(row.get(0)?),
-                    key: PositionKey::from_i64(row.get(1)?),
-                    fen: row.get(2)?,
-                    halfmove_clock: row.get(3)?,
-                    move_code: row.get::<_, Option<u32>>(4)?.map(MoveCode::from_stored),
-                })
-            },
-        )?;
-        Ok(record)
+        game_record(self.connection(), game)
+            .map_err(|source| Error::sqlite(self.path(), "look up a game", source))?
+            .ok_or_else(|| Error::NoSuchGame { path: self.path().to_owned(), game })
     }
 
     /// All rows of a query of ours.
@@ -313,6 +266,53 @@ impl Database {
         let rows = statement.query_map(params, read).map_err(failed)?;
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
+}
+
+/// One game with its tags and positions, if it is there.
+pub(super) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Result<Option<GameRecord>> {
+    let header = concat!(
+        "SELECT ",
+        summary_columns!(),
+        ", time_control, variant, start_fen, source.path AS source,
+                byte_offset, byte_length
+         FROM game ",
+        summary_joins!(),
+        " JOIN source ON source.source_id = game.source_id
+         WHERE game.game_id = :game"
+    );
+    let mut statement = connection.prepare_cached(header)?;
+    let record = statement.query_row(named_params! { ":game": game.0 }, |row| {
+        Ok(GameRecord {
+            summary: summary(row)?,
+            time_control: row.get("time_control")?,
+            variant: row.get("variant")?,
+            start_fen: row.get("start_fen")?,
+            source: row.get("source")?,
+            byte_offset: unsigned(row, "byte_offset")?,
+            byte_length: unsigned(row, "byte_length")?,
+            other_tags: Vec::new(),
+            positions: Vec::new(),
+        })
+    });
+    let Some(mut record) = record.optional()? else { return Ok(None) };
+    let tags = "SELECT name, value FROM tag WHERE game_id = :game ORDER BY name";
+    let mut statement = connection.prepare_cached(tags)?;
+    let tags =
+        statement.query_map(named_params! { ":game": game.0 }, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    record.other_tags = tags.collect::<rusqlite::Result<_>>()?;
+    let positions = "SELECT ply, key, fen, halfmove_clock, move_code FROM game_position WHERE game_id = :game ORDER BY ply";
+    let mut statement = connection.prepare_cached(positions)?;
+    let positions = statement.query_map(named_params! { ":game": game.0 }, |row| {
+        Ok(PositionRecord {
+            ply: Ply(row.get(0)?),
+            key: PositionKey::from_i64(row.get(1)?),
+            fen: row.get(2)?,
+            halfmove_clock: row.get(3)?,
+            move_code: row.get::<_, Option<u32>>(4)?.map(MoveCode::from_stored),
+        })
+    })?;
+    record.positions = positions.collect::<rusqlite::Result<_>>()?;
+    Ok(Some(record))
 }
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<GameSummary> {

@@ -24,7 +24,9 @@ mod tables;
 mod vtab;
 
 pub use build::{Build, BuildOptions, Scratch};
-pub use bulk::{BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals};
+pub use bulk::{
+    BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, PlayedPosition, SourceDigest, SourceTotals,
+};
 pub use catalog::{Catalog, Relation, RelationKind};
 pub use complete::is_complete;
 pub use database::Database;
