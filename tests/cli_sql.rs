@@ -312,6 +312,8 @@ SELECT 1 AS a, NULL AS b
         1,
         ");
         assert_eq!(sample.ok(&[SCRIPT]), printed);
+        // What gives no rows has no place among the results.
+        assert_eq!(sample.ok(&["BEGIN; SELECT 1 AS a; COMMIT", "--format", "line"]), "a = 1\n");
         for arguments in [&[][..], &["-"]] {
             let run = sample.fed(arguments, SCRIPT);
             assert_eq!((run.status, run.stdout, run.stderr.as_str()), (0, printed.clone(), ""));

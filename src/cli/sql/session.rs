@@ -87,7 +87,9 @@ impl Session {
         let mut statements = database.statements(text);
         while let Some(mut query) = statements.next_statement().map_err(explained)? {
             ran = true;
-            separate(&mut self.printed, self.format)?;
+            if !query.columns().is_empty() {
+                separate(&mut self.printed, self.format)?;
+            }
             let began = Instant::now();
             let result = self.interrupts.during(|| self.statement(&mut query));
             if let Err(error) = result {
