@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -153,8 +153,9 @@ mod help {
           explore  Show what was played from a position, and with what results
           game     Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
           export   Write chosen games as PGN or CSV, or their positions as FEN or EPD
-          sql      Run one read-only SQL query
+          sql      Run SQL, or show a prompt for it
           key      Show the key and the canonical FEN of a position
+          help     Print this message or the help of the given subcommand(s)
 
         Options:
           -h, --help     Print help
@@ -172,6 +173,7 @@ mod help {
         Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games was lost.
         "#);
         assert_eq!(help(&["-h"]), help(&["--help"]));
+        assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
         assert_eq!(help(&["--version"]), "pgndex VERSION\n");
     }
 
@@ -289,28 +291,39 @@ mod help {
     #[test]
     fn of_sql() {
         insta::assert_snapshot!(help(&["sql", "--help"]), @r#"
-        Run one read-only SQL query
+        Run SQL, or show a prompt for it
 
         Usage: pgndex sql [OPTIONS] <DB> [QUERY]
 
         Arguments:
           <DB>     Database
-          [QUERY]  The query; read from standard input if there is none or it is '-'
+          [QUERY]  The statements; if none are given, standard input is read, or a prompt shown if that is a
+                   terminal. '-' is standard input
 
         Options:
-          -f, --format <FORMAT>  How to print the rows; json is one object a line [default: table] [possible
-                                 values: table, json, csv]
+              --file <FILE>      Read the statements from a file
+          -f, --format <FORMAT>  How to print the rows; json, also called jsonl, is one object a line
+                                 [default: table] [possible values: table, box, csv, json, md, line]
+              --write            Allow changes; nobody else can write the database meanwhile
+              --history <FILE>   Keep the prompt's history in this file [default: it is forgotten at the
+                                 end]
           -h, --help             Print help
 
         Examples:
+          pgndex sql games.db                                  a prompt, with history and completion
           pgndex sql games.db "SELECT * FROM moves WHERE game_id = 42"
+          pgndex sql games.db .schema                          the tables and views, explained
           pgndex sql games.db --format csv "SELECT * FROM games" > games.csv
-          pgndex sql games.db --format json < query.sql
-          pgndex sql games.db "SELECT eco, count(*) FROM game GROUP BY eco ORDER BY 2 DESC LIMIT 10"
+          pgndex sql games.db --file report.sql --format md    several statements, one after the other
+          pgndex sql games.db --write "DELETE FROM tag WHERE name = 'Annotator'"
 
-        There are the views `games`, `moves` and `positions` to read from; `SELECT name, sql FROM
-        sqlite_schema` shows all there is. NULL is printed as nothing (in json as null), a BLOB in
-        hexadecimal. Rows are printed as they are found.
+        Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is
+        printed as nothing (in json as null), a BLOB in hexadecimal. `jq -s` makes an array of JSON's lines.
+        Keys are 64-bit numbers, which jq and JavaScript round: ask for key_hex(key) there.
+
+        Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode
+        FORMAT, .timer on|off, .help, .quit. At the first error a run ends. With --write each statement is
+        committed by itself, unless they stand between BEGIN and COMMIT.
         "#);
     }
 
@@ -837,115 +850,8 @@ mod key {
     }
 }
 
-mod sql {
+mod output {
     use super::*;
-
-    const QUERY: &str =
-        "SELECT game_id, white, white_elo, x'00ff' AS blob, 0.5 AS half FROM games ORDER BY 1";
-
-    #[test]
-    fn in_every_format() {
-        let sample = Sample::odd();
-        insta::assert_snapshot!(sample.ok(&["sql", "games.db", QUERY]), @"
-        game_id  white       white_elo  blob  half
-        ──────────────────────────────────────────
-              1  Ågren, Åsa       2455  00ff   0.5
-              2                         00ff   0.5
-              3  Knight, A              00ff   0.5
-              4  Hasty, H               00ff   0.5
-        4 rows
-        ");
-        insta::assert_snapshot!(sample.ok(&["sql", "games.db", QUERY, "--format", "json"]), @r#"
-        {"game_id":1,"white":"Ågren, Åsa","white_elo":2455,"blob":"00ff","half":0.5}
-        {"game_id":2,"white":null,"white_elo":null,"blob":"00ff","half":0.5}
-        {"game_id":3,"white":"Knight, A","white_elo":null,"blob":"00ff","half":0.5}
-        {"game_id":4,"white":"Hasty, H","white_elo":null,"blob":"00ff","half":0.5}
-        "#);
-        insta::assert_snapshot!(sample.ok(&["sql", "games.db", QUERY, "--format", "csv"]), @r#"
-        game_id,white,white_elo,blob,half
-        1,"Ågren, Åsa",2455,00ff,0.5
-        2,,,00ff,0.5
-        3,"Knight, A",,00ff,0.5
-        4,"Hasty, H",,00ff,0.5
-        "#);
-    }
-
-    #[test]
-    fn a_query_on_standard_input() {
-        let sample = Sample::odd();
-        fs::write(sample.path("query.sql"), "-- how many\nSELECT count(*) AS games FROM game;\n")
-            .expect("a file");
-        for arguments in [&["sql", "games.db", "-f", "csv"][..], &["sql", "games.db", "-", "-f", "csv"]] {
-            let input = fs::File::open(sample.path("query.sql")).expect("a file");
-            let run = Run::of(sample.command(arguments).stdin(input).output().expect("the program runs"));
-            assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), (0, "games\n4\n", ""));
-        }
-    }
-
-    #[test]
-    fn errors_say_what_is_wrong() {
-        let sample = Sample::odd();
-        let failure = |query| sample.failure(&["sql", "games.db", query]);
-        insta::assert_snapshot!(failure("SELECT nonsense FROM game"), @r#"
-        pgndex: error: the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
-          because: no such column: nonsense in SELECT nonsense FROM game at offset 7
-        "#);
-        insta::assert_snapshot!(failure("SELEC 1"), @r#"
-        pgndex: error: the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
-          because: near "SELEC": syntax error in SELEC 1 at offset 0
-        "#);
-        insta::assert_snapshot!(failure(""), @"
-        pgndex: error: the query is empty; give one SELECT statement
-        ");
-        insta::assert_snapshot!(failure("SELECT 1; SELECT 2"), @"
-        pgndex: error: the query has more than one statement; give them one at a time
-        ");
-        insta::assert_snapshot!(failure("DELETE FROM game"), @"
-        pgndex: error: the query would change the database; only reading is allowed here
-        ");
-        insta::assert_snapshot!(failure("SELECT json('{')"), @r#"
-        pgndex: error: the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
-          because: malformed JSON
-        "#);
-        insta::assert_snapshot!(failure("SELECT ?1"), @r#"
-        pgndex: error: the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
-          because: Wrong number of parameters passed to query. Got 0, needed 1
-        "#);
-    }
-
-    #[test]
-    fn nothing_can_be_written() {
-        let sample = Sample::odd();
-        let before = fs::read(sample.path("games.db")).expect("the database");
-        for query in [
-            "DROP TABLE game",
-            "PRAGMA user_version = 9",
-            "VACUUM",
-            "VACUUM INTO 'copy.db'",
-            "ATTACH 'new.db' AS new",
-        ] {
-            let _ = sample.run(&["sql", "games.db", query]);
-        }
-        assert!(before == fs::read(sample.path("games.db")).expect("the database"));
-        let names: Vec<_> = fs::read_dir(sample.directory.path()).expect("a directory").flatten().collect();
-        assert_eq!(names.len(), 1, "{names:?}");
-    }
-
-    /// A reader that goes away after the first line is no error, however much there would be to come.
-    #[test]
-    fn a_closed_pipe_is_no_error() {
-        let sample = Sample::odd();
-        let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
-        for format in ["table", "json", "csv"] {
-            let mut command = sample.command(&["sql", "games.db", endless, "--format", format]);
-            let mut child =
-                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
-            let mut start = [0; 8];
-            child.stdout.take().expect("a pipe").read_exact(&mut start).expect("output");
-            let run = Run::of(child.wait_with_output().expect("an end"));
-            assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{format}");
-        }
-    }
 
     /// Standard output on a full disk is an error.
     #[test]

@@ -25,7 +25,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games
 /// Index PGN dumps into one SQLite file and look up any position or move of any game
 #[derive(Debug, Parser)]
 #[command(name = "pgndex", version, after_help = EXAMPLES, arg_required_else_help = true)]
-#[command(disable_help_subcommand = true, max_term_width = 100)]
+#[command(max_term_width = 100)]
 pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -520,27 +520,50 @@ impl ExportPositionArgs {
     }
 }
 
-/// Run one read-only SQL query
+/// Run SQL, or show a prompt for it
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  pgndex sql games.db                                  a prompt, with history and completion
   pgndex sql games.db \"SELECT * FROM moves WHERE game_id = 42\"
+  pgndex sql games.db .schema                          the tables and views, explained
   pgndex sql games.db --format csv \"SELECT * FROM games\" > games.csv
-  pgndex sql games.db --format json < query.sql
-  pgndex sql games.db \"SELECT eco, count(*) FROM game GROUP BY eco ORDER BY 2 DESC LIMIT 10\"
+  pgndex sql games.db --file report.sql --format md    several statements, one after the other
+  pgndex sql games.db --write \"DELETE FROM tag WHERE name = 'Annotator'\"
 
-There are the views `games`, `moves` and `positions` to read from; `SELECT name, sql FROM sqlite_schema` shows all \
-there is. NULL is printed as nothing (in json as null), a BLOB in hexadecimal. Rows are printed as they are found.")]
+Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is printed as nothing (in \
+json as null), a BLOB in hexadecimal. `jq -s` makes an array of JSON's lines. Keys are 64-bit \
+numbers, which jq and JavaScript round: ask for key_hex(key) there.
+
+Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode FORMAT, .timer on|off, \
+.help, .quit. At the first error a run ends. With --write each statement is committed by itself, unless they stand between \
+BEGIN and COMMIT.")]
 pub(crate) struct SqlArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(super) database: PathBuf,
-    /// The query; read from standard input if there is none or it is '-'
-    #[arg(value_name = "QUERY")]
+    /// The statements; if none are given, standard input is read, or a prompt shown if that is a terminal. '-' is
+    /// standard input
+    #[arg(value_name = "QUERY", allow_hyphen_values = true, value_parser = query_text)]
     pub(super) query: Option<String>,
-    /// How to print the rows; json is one object a line
+    /// Read the statements from a file
+    #[arg(long, value_name = "FILE", conflicts_with = "query")]
+    pub(super) file: Option<PathBuf>,
+    /// How to print the rows; json, also called jsonl, is one object a line
     #[arg(long, short, value_enum, default_value = "table")]
-    pub(super) format: RowFormat,
+    pub(super) format: SqlFormat,
+    /// Allow changes; nobody else can write the database meanwhile
+    #[arg(long)]
+    pub(super) write: bool,
+    /// Keep the prompt's history in this file [default: it is forgotten at the end]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "file"])]
+    pub(super) history: Option<PathBuf>,
+}
+
+/// A query may begin with a comment, which looks like an option; a mistyped option must not be taken for a comment.
+fn query_text(text: &str) -> Result<String, &'static str> {
+    let is_option = text.len() > 1 && text.starts_with('-') && !text.contains(char::is_whitespace);
+    if is_option { Err("there is no such option") } else { Ok(text.to_owned()) }
 }
 
 /// Show the key and the canonical FEN of a position
@@ -564,6 +587,7 @@ pub(crate) struct KeyArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RowFormat {
     Table,
+    #[value(alias = "jsonl")]
     Json,
     Csv,
 }
@@ -575,6 +599,35 @@ pub(crate) enum FindFormat {
     Json,
     Csv,
     Pgn,
+}
+
+/// Formats for the rows of SQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SqlFormat {
+    Table,
+    Box,
+    Csv,
+    #[value(alias = "jsonl")]
+    Json,
+    Md,
+    Line,
+}
+
+impl SqlFormat {
+    /// Whether it is read by people rather than programs.
+    pub(super) const fn is_for_people(self) -> bool {
+        matches!(self, Self::Table | Self::Box | Self::Md | Self::Line)
+    }
+}
+
+impl From<RowFormat> for SqlFormat {
+    fn from(format: RowFormat) -> Self {
+        match format {
+            RowFormat::Table => Self::Table,
+            RowFormat::Json => Self::Json,
+            RowFormat::Csv => Self::Csv,
+        }
+    }
 }
 
 /// Formats for what a database holds.

@@ -10,6 +10,8 @@
 pub mod btree;
 mod build;
 mod bulk;
+mod catalog;
+mod complete;
 mod database;
 mod error;
 mod explore;
@@ -31,13 +33,15 @@ pub use build::{Build, BuildOptions, Scratch};
 pub use bulk::{
     BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, PlayedPosition, SourceDigest, SourceTotals,
 };
+pub use catalog::{Catalog, Relation, RelationKind};
+pub use complete::is_complete;
 pub use database::Database;
 pub use error::{Error, Result};
 pub use explore::{Continuation, Exploration, ListLengths};
 pub use info::{ImportInfo, Info, ProblemCount, SourceInfo, Totals};
 pub use lock::WriterLock;
 pub use lookup::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
-pub use query::{Query, QueryRows};
+pub use query::{Place, Query, QueryRows, Statements};
 pub use scan::Scan;
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
 pub use search::{Hit, HitCount, HitOrder, OccurrenceCount, Search};
