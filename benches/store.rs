@@ -12,7 +12,7 @@ use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::row::{
     GameId, GameRow, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow, SourceId, TagRow, Text,
 };
-use pgndex::store::{Build, BuildOptions, BulkLoader, Database, LoadMode, NewImport, Page};
+use pgndex::store::{Build, BuildOptions, BulkLoader, Database, LoadMode, NewImport};
 use rusqlite::{Connection, params};
 
 const GAMES: u32 = 15_000;
@@ -256,15 +256,6 @@ mod lookup {
         build.finish().expect("a database");
         let database = Database::open_read_only(&path).expect("a database");
         (directory, database)
-    }
-
-    #[divan::bench]
-    fn first_page(bencher: Bencher<'_, '_>) {
-        let (_directory, database) = database();
-        bencher.bench_local(|| {
-            let hits = database.games_with_position(KEY, FEN, Page::first(20)).expect("hits");
-            assert_eq!(hits.len(), 20);
-        });
     }
 
     #[divan::bench(sample_count = 5)]

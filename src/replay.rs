@@ -2,7 +2,7 @@
 
 use crate::board::{IllegalMove, Position, SetupError};
 use crate::store::row::{GameId, Ply};
-use crate::store::{GameRecord, PositionRecord};
+use crate::store::{GameRecord, StoredPosition};
 
 /// Why a stored game cannot be played through: the database is damaged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,7 +44,7 @@ pub enum DamagedGame {
 /// When a stored position or move does not fit, which `visit` has then not seen.
 pub fn replay(
     record: &GameRecord,
-    mut visit: impl FnMut(&Position, &PositionRecord),
+    mut visit: impl FnMut(&Position, &StoredPosition),
 ) -> Result<(), DamagedGame> {
     let game = record.summary.game;
     let mut position = match &record.start_fen {

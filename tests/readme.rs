@@ -60,6 +60,7 @@ fn run(command: &str, directory: &Path) -> String {
         .args(["-c", &format!("exec 2>&1; {command}")])
         .current_dir(directory)
         .env("PATH", path)
+        .env("LC_ALL", "C.UTF-8")
         .output()
         .expect("there is a shell");
     assert!(output.status.success(), "{command}\n{}", String::from_utf8_lossy(&output.stdout));

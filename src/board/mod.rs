@@ -16,6 +16,7 @@
 //! ```
 
 mod attack;
+mod explain;
 mod fen;
 mod generate;
 mod key;
@@ -30,7 +31,9 @@ mod san;
 mod short_move;
 mod square;
 mod tables;
+mod variants;
 
+pub use explain::MoveRefusal;
 pub use fen::{FenChange, FenText, MAX_CANONICAL_FEN, Setup, SetupError};
 pub use generate::perft;
 pub use key::PositionKey;

@@ -45,6 +45,11 @@ impl BoardStyle {
         }
     }
 
+    /// Whether to do without letters beyond ASCII.
+    pub(super) const fn is_ascii(self) -> bool {
+        self.ascii
+    }
+
     /// Draws a position in nine lines, each with two blanks before it; `last` is the move that led there.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use pgndex::board::{Color, Kind, MoveCode, Position};
 use pgndex::export::write_pgn;
 use pgndex::replay::replay;
 use pgndex::store::row::GameId;
-use pgndex::store::{Database, Error, GameProblem, GameRecord, PositionRecord};
+use pgndex::store::{Database, Error, GameProblem, GameRecord, StoredPosition};
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -70,7 +70,7 @@ pub(super) fn run(args: &GameArgs) -> anyhow::Result<()> {
 /// Plays a game through for a writer, and stops writing at its first error.
 fn write_each(
     record: &GameRecord,
-    mut write: impl FnMut(&Position, &PositionRecord) -> io::Result<()>,
+    mut write: impl FnMut(&Position, &StoredPosition) -> io::Result<()>,
 ) -> anyhow::Result<()> {
     let mut written = Ok(());
     replay(record, |position, stored| {
@@ -148,7 +148,7 @@ fn write_sheet(out: &mut impl Write, record: &GameRecord, args: &GameArgs) -> an
 }
 
 /// Whether a position's board is wanted.
-fn is_drawn(args: &GameArgs, stored: &PositionRecord) -> bool {
+fn is_drawn(args: &GameArgs, stored: &StoredPosition) -> bool {
     let (ply, is_last) = (stored.ply.0, stored.move_code.is_none());
     args.ply.contains(&BoardPly::After(ply))
         || (is_last && args.ply.contains(&BoardPly::End))
@@ -299,7 +299,7 @@ fn problem_json(problem: &GameProblem) -> Value {
     })
 }
 
-fn ply_json(position: &Position, stored: &PositionRecord, is_chess960: bool) -> Value {
+fn ply_json(position: &Position, stored: &StoredPosition, is_chess960: bool) -> Value {
     let code = stored.move_code;
     let uci = |code| if is_chess960 { position.uci_chess960(code) } else { position.uci(code) }.to_string();
     json!({

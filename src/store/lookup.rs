@@ -1,4 +1,4 @@
-//! Games by position and games by number.
+//! Games by number.
 
 use std::collections::BTreeMap;
 
@@ -24,6 +24,8 @@ macro_rules! summary_joins {
          LEFT JOIN site ON site.site_id = game.site_id"
     };
 }
+
+pub(super) use {summary_columns, summary_joins};
 
 /// What a list of games shows of one. `None`: the PGN does not say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,47 +62,6 @@ pub struct GameSummary {
     pub status: GameStatus,
 }
 
-/// A position found in a game.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
-    /// The game.
-    pub game: GameSummary,
-    /// At which ply the position arose.
-    pub ply: Ply,
-    /// The move played from it, if any.
-    pub next: Option<MoveCode>,
-}
-
-/// Which of many hits are wanted; they are in order of game, then ply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// How many at most.
-    pub limit: u32,
-    /// How many to skip first. Skipping takes time; `after` does not.
-    pub offset: u32,
-    /// Only hits after this one: the last of the page before.
-    pub after: Option<(GameId, Ply)>,
-}
-
-impl Page {
-    /// The first `limit` hits.
-    #[must_use]
-    pub const fn first(limit: u32) -> Self {
-        Self { limit, offset: 0, after: None }
-    }
-}
-
-/// How often a position arose.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OccurrenceCount {
-    /// Occurrences counted.
-    pub occurrences: u64,
-    /// Games counted.
-    pub games: u64,
-    /// Whether counting stopped at the cap: there may be more.
-    pub capped: bool,
-}
-
 /// One game, all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameRecord {
@@ -123,7 +84,7 @@ pub struct GameRecord {
     /// Its other tag pairs, by name.
     pub other_tags: Vec<(String, String)>,
     /// Its positions, by ply; the first is the start position.
-    pub positions: Vec<PositionRecord>,
+    pub positions: Vec<StoredPosition>,
 }
 
 /// One thing found wrong in a game.
@@ -156,7 +117,7 @@ pub struct OpeningName {
 
 /// One position of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PositionRecord {
+pub struct StoredPosition {
     /// The ply.
     pub ply: Ply,
     /// The position's key.
@@ -245,72 +206,6 @@ impl GameRecord {
 }
 
 impl Database {
-    /// The games in which a position arose: one hit for each time, in order of game, then ply.
-    ///
-    /// Takes time by the page, not by the number of hits.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn games_with_position(&self, key: PositionKey, fen: &str, page: Page) -> Result<Vec<Hit>> {
-        let after = page.after;
-        self.all(
-            "look up a position",
-            concat!(
-                "SELECT ",
-                summary_columns!(),
-                ", p.ply AS ply, p.move_code AS move_code
-                 FROM position_game AS o
-                 CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
-                 CROSS JOIN game ON game.game_id = o.game_id ",
-                summary_joins!(),
-                "
-                 WHERE o.key = :key AND (o.game_id, o.ply) > (:after_game, :after_ply) AND p.fen = :fen
-                 ORDER BY o.game_id, o.ply LIMIT :limit OFFSET :offset"
-            ),
-            named_params! {
-                ":key": key.as_i64(),
-                ":fen": fen,
-                ":after_game": after.map_or(-1, |(game, _)| i64::from(game.0)),
-                ":after_ply": after.map_or(-1, |(_, ply)| i64::from(ply.0)),
-                ":limit": page.limit,
-                ":offset": page.offset,
-            },
-            |row| {
-                let (ply, next) = (
-                    Ply(row.get("ply")?),
-                    row.get::<_, Option<u32>>("move_code")?.map(MoveCode::from_stored),
-                );
-                Ok(Hit { game: summary(row)?, ply, next })
-            },
-        )
-    }
-
-    /// How often a position arose; looks at no more than `cap` occurrences of its key (half a microsecond to a few
-    /// microseconds each).
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn count_position(&self, key: PositionKey, fen: &str, cap: Option<u32>) -> Result<OccurrenceCount> {
-        let cap = cap.map_or(-1, i64::from);
-        let failed = |source| Error::sqlite(self.path(), "count the occurrences of a position", source);
-        let sql = "SELECT count(*) FILTER (WHERE p.fen = :fen), count(DISTINCT o.game_id) FILTER (WHERE p.fen = :fen),
-                          count(*)
-                   FROM (SELECT game_id, ply FROM position_game WHERE key = :key ORDER BY game_id, ply LIMIT :cap) AS o
-                   CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply";
-        let mut statement = self.connection().prepare_cached(sql).map_err(failed)?;
-        let counts =
-            statement.query_row(named_params! { ":key": key.as_i64(), ":fen": fen, ":cap": cap }, |row| {
-                let [occurrences, games, looked_at] = [0, 1, 2].map(|column| row.get::<_, i64>(column));
-                let capped = looked_at? == cap;
-                Ok(OccurrenceCount {
-                    occurrences: occurrences?.cast_unsigned(),
-                    games: games?.cast_unsigned(),
-                    capped,
-                })
-            });
-        counts.map_err(failed)
-    }
-
     /// One game with its tags and positions.
     ///
     /// # Errors
@@ -412,7 +307,7 @@ pub(super) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
     let positions = "SELECT ply, key, fen, halfmove_clock, move_code FROM game_position WHERE game_id = :game ORDER BY ply";
     let mut statement = connection.prepare_cached(positions)?;
     let positions = statement.query_map(named_params! { ":game": game.0 }, |row| {
-        Ok(PositionRecord {
+        Ok(StoredPosition {
             ply: Ply(row.get(0)?),
             key: PositionKey::from_i64(row.get(1)?),
             fen: row.get(2)?,
@@ -429,7 +324,7 @@ fn opening(row: &Row<'_>) -> rusqlite::Result<Option<OpeningName>> {
     Ok(eco.zip(name).map(|(eco, name)| OpeningName { eco, name }))
 }
 
-fn summary(row: &Row<'_>) -> rusqlite::Result<GameSummary> {
+pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<GameSummary> {
     Ok(GameSummary {
         game: GameId(row.get(0)?),
         white: row.get(1)?,

@@ -10,8 +10,11 @@
 pub mod btree;
 mod build;
 mod bulk;
+mod catalog;
+mod complete;
 mod database;
 mod error;
+mod explore;
 mod info;
 mod known;
 mod lock;
@@ -20,7 +23,10 @@ mod opening;
 mod query;
 mod remove;
 pub mod row;
+mod scan;
 mod schema;
+mod search;
+mod selection;
 mod statistics;
 mod tables;
 mod visited;
@@ -30,15 +36,19 @@ pub use build::{Build, BuildOptions, Scratch};
 pub use bulk::{
     BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, PlayedPosition, SourceDigest, SourceTotals,
 };
+pub use catalog::{Catalog, Relation, RelationKind};
+pub use complete::is_complete;
 pub use database::Database;
 pub use error::{Error, Result};
+pub use explore::{Continuation, Exploration, ListLengths};
 pub use info::{ImportInfo, Info, ProblemCount, SourceInfo, Totals};
 pub use known::{Known, KnownSource, NameTable};
 pub use lock::WriterLock;
-pub use lookup::{
-    GameProblem, GameRecord, GameSummary, Hit, OccurrenceCount, OpeningName, Page, PositionRecord,
-};
-pub use query::{Query, QueryRows};
+pub use lookup::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
+pub use query::{Place, Query, QueryRows, Statements};
+pub use scan::Scan;
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
+pub use search::{Hit, HitCount, HitOrder, OccurrenceCount, Search};
+pub use selection::{DatePrefix, EcoRange, FilterError, GameFilter, NameFilter, Selection};
 pub use statistics::{GameStatistics, OpeningCount, TreeSize};
 pub use visited::{GameOutcome, VisitedPosition};

@@ -237,6 +237,14 @@ impl ResultCounts {
     pub const fn games(&self) -> u64 {
         self.white_wins as u64 + self.draws as u64 + self.black_wins as u64
     }
+
+    /// The players' mean rating, rounded; `None` if there is no game in which both are known.
+    #[must_use]
+    pub const fn mean_elo(&self) -> Option<u64> {
+        // Two players a game; half the divisor more rounds.
+        let games = self.elo_games as u64;
+        (self.elo_sum + games).checked_div(2 * games)
+    }
 }
 
 /// One row of `visited_position`. The lists are JSON arrays.
