@@ -147,12 +147,13 @@ mod help {
         Usage: pgndex <COMMAND>
 
         Commands:
-          index  Index PGN files into a database
-          info   Show what a database holds
-          find   Find the games that reached a position
-          game   Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
-          sql    Run one read-only SQL query
-          key    Show the key and the canonical FEN of a position
+          index   Index PGN files into a database
+          info    Show what a database holds
+          find    Find the games that reached a position
+          game    Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
+          export  Write chosen games as PGN or CSV, or their positions as FEN or EPD
+          sql     Run one read-only SQL query
+          key     Show the key and the canonical FEN of a position
 
         Options:
           -h, --help     Print help
@@ -175,7 +176,7 @@ mod help {
 
     #[test]
     fn of_index() {
-        insta::assert_snapshot!(help(&["index", "--help"]), @r#"
+        insta::assert_snapshot!(help(&["index", "--help"]), @"
         Index PGN files into a database
 
         Usage: pgndex index [OPTIONS] <DB> <PGN>...
@@ -210,7 +211,7 @@ mod help {
         Compressed files must be unpacked first. A game or a file that cannot be read is counted and
         reported, and the run goes on. What was found wrong stands in the table `problem`; if a game lost
         something by it, the exit status is 3.
-        "#);
+        ");
     }
 
     #[test]
@@ -393,7 +394,7 @@ mod game {
     fn moves_that_are_not_there_are_missed_aloud() {
         let sample = Sample::odd();
         let run = sample.run(&["game", "games.db", "4"]);
-        insta::assert_snapshot!(run.stdout, @r#"
+        insta::assert_snapshot!(run.stdout, @"
         Game 4
 
           Event   Blunder
@@ -413,7 +414,7 @@ mod game {
         line  ply  severity  kind          message
         ─────────────────────────────────────────────────────
            1    4  error     illegal-move  no legal move fits
-        "#);
+        ");
         assert_eq!((run.status, run.stderr.as_str()), (0, ""));
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
         insta::assert_snapshot!(run.stderr, @"
@@ -549,9 +550,9 @@ mod game {
 
     #[test]
     fn a_game_that_is_not_there() {
-        insta::assert_snapshot!(Sample::odd().failure(&["game", "games.db", "5"]), @r#"
+        insta::assert_snapshot!(Sample::odd().failure(&["game", "games.db", "5"]), @"
         pgndex: error: games.db: no game 5; the games have the numbers 1 to 4
-        "#);
+        ");
     }
 
     #[test]

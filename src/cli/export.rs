@@ -163,7 +163,8 @@ impl Target {
         }
         let file = builder
             .tempfile_in(directory)
-            .with_context(|| format!("{shown}: cannot write into this directory"))?;
+            .map_err(|error| io::Error::from(error.kind()))
+            .with_context(|| format!("{shown}: cannot write into its directory"))?;
         Ok(Self { path: path.to_owned(), file, overwrite: args.overwrite })
     }
 
