@@ -886,6 +886,7 @@ mod sql {
             &["sql", "games.db", "SELECT 1"][..],
             &["find", "games.db", "--moves", "e4", "-f", "csv"],
             &["game", "games.db", "1"],
+            &["export", "games.db", "--epd"],
             &["info", "games.db"],
             &["key", "8/8/8/4k3/8/4K3/4P3/8 w - -"],
         ] {
@@ -905,6 +906,7 @@ mod databases_that_cannot_be_opened {
             sample.failure(&["info", database]),
             sample.failure(&["find", database, "--moves", "1. e4"]),
             sample.failure(&["game", database, "1"]),
+            sample.failure(&["export", database, "--csv"]),
             sample.failure(&["sql", database, "SELECT 1"]),
         ];
         assert!(failures.iter().all(|failure| *failure == failures[0]), "{failures:#?}");
