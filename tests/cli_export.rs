@@ -283,7 +283,7 @@ fn what_is_missing_is_told_in_the_pgn_and_aloud() {
     1-0
     "#);
     insta::assert_snapshot!(run.stderr, @"
-    pgndex: note: of 2 games moves are missing; the table `problem` tells which
+    pgndex: note: 2 games lack moves; the table `problem` tells why
     ");
 }
 
@@ -380,7 +380,7 @@ fn a_file_is_written_whole_or_not_at_all() {
     assert_eq!((run.status, run.stdout.as_str()), (0, ""));
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 2 games written to out.pgn
-    pgndex: note: of 1 game moves are missing; the table `problem` tells which
+    pgndex: note: 1 game lacks moves; the table `problem` tells why
     ");
     let before = std::fs::read(place.path("out.pgn")).expect("a file");
     insta::assert_snapshot!(place.failure(&["--fen", "-o", "out.pgn"]), @"

@@ -97,9 +97,8 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     }
     match counts.lossy.load(Ordering::Relaxed) {
         0 => {}
-        lossy => {
-            note(&format!("of {} moves are missing; the table `problem` tells which", counted(lossy, "game")))
-        }
+        1 => note("1 game lacks moves; the table `problem` tells why"),
+        lossy => note(&format!("{} lack moves; the table `problem` tells why", counted(lossy, "game"))),
     }
     Ok(())
 }
