@@ -222,7 +222,7 @@ impl Pattern {
         let mut rest = fen;
         for rank in &self.ranks {
             if rank.is_any() {
-                let end = rest.iter().position(|&byte| matches!(byte, b'/' | b' ')).unwrap_or(rest.len());
+                let end = rest.iter().position(|&byte| is_end(byte)).unwrap_or(rest.len());
                 rest = rest.get(end + 1..).unwrap_or_default();
                 continue;
             }
@@ -230,13 +230,13 @@ impl Pattern {
             while let Some((&byte, after)) = rest.split_first() {
                 rest = after;
                 match byte {
-                    b'/' | b' ' => break,
                     b'1'..=b'8' => {
                         for _ in 0..byte - b'0' {
                             states = rank.step(states, 0);
                         }
                     }
                     _ => match CODES[usize::from(byte)] {
+                        NO_PIECE if is_end(byte) => break,
                         NO_PIECE => return false,
                         code => states = rank.step(states, code),
                     },
@@ -249,6 +249,12 @@ impl Pattern {
                 return false;
             }
         }
-        self.side.is_none_or(|side| rest.first() == Some(&side.letter()))
+        let side = rest.trim_ascii_start().first().map(u8::to_ascii_lowercase);
+        self.side.is_none_or(|asked| side == Some(asked.letter()))
     }
+}
+
+/// Whether a rank ends here.
+const fn is_end(byte: u8) -> bool {
+    byte == b'/' || byte.is_ascii_whitespace()
 }

@@ -27,6 +27,7 @@ pub use database::Database;
 pub use error::{Error, Result};
 pub use info::{ImportInfo, Info, ProblemCount, SourceInfo};
 pub use lock::WriterLock;
+pub(crate) use lookup::game_record;
 pub use lookup::{GameRecord, GameSummary, Hit, OccurrenceCount, Page, PositionRecord};
 pub use query::{Query, QueryRows};
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
