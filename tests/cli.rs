@@ -185,17 +185,22 @@ mod help {
           <PGN>...  PGN files, or directories to be searched for files ending in .pgn
 
         Options:
-              --overwrite       Replace the database if it exists
-              --strict          Fail, and leave the database as it was, if anything at all is wrong with the
-                                input
-          -j, --threads <N>     Threads that parse and sort, at most 256 [default: one for each processor]
-              --memory <SIZE>   Memory to use, such as 512M or 4G; what is more goes to temporary files
-                                [default: a quarter of the machine's, at most 4G]
-              --temp-dir <DIR>  Directory for temporary files, about 20 bytes for each position [default:
-                                the database's]
-          -q, --quiet           Show no progress and no summary; errors are still shown
-              --json            End with one JSON object on standard output instead of the summary
-          -h, --help            Print help
+              --overwrite                       Replace the database if it exists
+              --strict                          Fail, and leave the database as it was, if anything at all
+                                                is wrong with the input
+              --continuation-threshold <GAMES>  How many games must have reached a position for its
+                                                continuations to be kept ready for `explore` [default: 64]
+          -j, --threads <N>                     Threads that parse and sort, at most 256 [default: one for
+                                                each processor]
+              --memory <SIZE>                   Memory to use, such as 512M or 4G; what is more goes to
+                                                temporary files [default: a quarter of the machine's, at
+                                                most 4G]
+              --temp-dir <DIR>                  Directory for temporary files, about 20 bytes for each
+                                                position [default: the database's]
+          -q, --quiet                           Show no progress and no summary; errors are still shown
+              --json                            End with one JSON object on standard output instead of the
+                                                summary
+          -h, --help                            Print help
 
         Examples:
           pgndex index games.db openings.pgn endings.pgn   two files

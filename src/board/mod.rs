@@ -27,6 +27,7 @@ mod polyglot;
 mod position;
 mod result;
 mod san;
+mod short_move;
 mod square;
 mod tables;
 
@@ -40,5 +41,6 @@ pub use piece::{Color, Kind, Piece};
 pub use position::{Castling, IllegalMove, Position};
 pub use result::GameResult;
 pub use san::SanError;
+pub use short_move::ShortMove;
 pub use square::{Square, SquareSet, TO_X88};
 pub use tables::{ALL_MOVES, BLACK_PAWN_FROM, WHITE_PAWN_FROM, kind_index};

@@ -62,6 +62,9 @@ pub(crate) struct IndexArgs {
     /// Fail, and leave the database as it was, if anything at all is wrong with the input
     #[arg(long)]
     pub(super) strict: bool,
+    /// How many games must have reached a position for its continuations to be kept ready for `explore`
+    #[arg(long, value_name = "GAMES", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) continuation_threshold: u32,
     /// Threads that parse and sort, at most 256 [default: one for each processor]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) threads: Option<u16>,

@@ -73,6 +73,7 @@ fn options(args: &IndexArgs) -> IndexOptions {
         temp_dir: args.temp_dir.clone(),
         overwrite: args.overwrite,
         strict: args.strict,
+        continuation_threshold: args.continuation_threshold,
         chunk_size: args
             .chunk_size
             .map_or(default.chunk_size, |size| usize::try_from(size.0).unwrap_or(usize::MAX)),

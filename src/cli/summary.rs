@@ -22,11 +22,12 @@ pub(crate) struct Report<'a> {
 }
 
 /// The stages of a run, in order: their names in JSON and for people.
-fn stages(stages: &Stages) -> [(&'static str, &'static str, Duration); 4] {
+fn stages(stages: &Stages) -> [(&'static str, &'static str, Duration); 5] {
     [
         ("parse_s", "reading", stages.read),
         ("sort_s", "sorting", stages.sort),
         ("headers_s", "names and indexes", stages.headers),
+        ("continuations_s", "continuations", stages.continuations),
         ("sync_s", "sync", stages.sync),
     ]
 }
@@ -158,6 +159,7 @@ mod tests {
                 read: Duration::from_millis(1_810),
                 sort: Duration::from_millis(340),
                 headers: Duration::from_millis(150),
+                continuations: Duration::from_millis(50),
                 sync: Duration::from_millis(900),
             },
             elapsed: Duration::from_millis(3_200),
@@ -177,7 +179,7 @@ mod tests {
 
           database    games.db, 298 MiB (93 bytes a ply)
           input       33.0 MiB
-          time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, sync 0.9 s
+          time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
           problems
             12 errors: something of these games was lost
                  12  illegal-move
@@ -197,7 +199,7 @@ mod tests {
 
           database    games.db, 0 B
           input       0 B
-          time        reading 0.00 s, sorting 0.00 s, names and indexes 0.00 s, sync 0.00 s
+          time        reading 0.00 s, sorting 0.00 s, names and indexes 0.00 s, continuations 0.00 s, sync 0.00 s
           problems    none
 
           next: pgndex info games.db
@@ -208,7 +210,7 @@ mod tests {
     fn a_summary_for_programs() {
         let report = Report { database: Path::new("games.db"), summary: &summary() };
         insta::assert_snapshot!(report.to_json(), @r#"
-        {"database":"games.db","games":40000,"plies":3372442,"positions":3412442,"distinct_positions":2604118,"problems":1219,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"sync_s":0.9}}
+        {"database":"games.db","games":40000,"plies":3372442,"positions":3412442,"distinct_positions":2604118,"problems":1219,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
         "#);
     }
 }

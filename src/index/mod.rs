@@ -9,11 +9,14 @@
 //! numbered in input order, and makes the rows of all positions. Rows of `game_position` are written as they come; those of
 //! `position_game` are scattered by key into partitions, which are sorted and written at the end.
 
+mod continuations;
+mod crossroads;
 mod error;
 mod feed;
 mod header;
 mod names;
 mod options;
+mod outcome;
 mod parse;
 mod partition;
 mod positions;
@@ -25,6 +28,7 @@ mod space;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod visit;
 mod worker;
 
 pub use error::{Error, Result};

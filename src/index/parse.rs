@@ -1,6 +1,7 @@
 //! A chunk of PGN text to games that have been replayed: the first half of a worker's work.
 
 use super::header::Header;
+use super::outcome::Outcome;
 use super::problem::Kind;
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError};
 use crate::pgn::{FrameProblem, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
@@ -38,6 +39,7 @@ pub(super) enum Start {
 pub(super) struct Part {
     pub(super) headers: HeaderBatch,
     pub(super) names: Vec<GameNames>,
+    pub(super) outcomes: Vec<Outcome>,
     pub(super) replays: Vec<Replay>,
     pub(super) codes: Vec<MoveCode>,
     pub(super) setups: Vec<Position>,
@@ -51,6 +53,7 @@ impl Part {
     pub(super) fn clear(&mut self) {
         self.headers.clear();
         self.names.clear();
+        self.outcomes.clear();
         self.replays.clear();
         self.codes.clear();
         self.setups.clear();
@@ -193,6 +196,7 @@ impl<'a> ChunkParser<'a> {
         row.ply_count = u32::try_from(part.codes.len() - first_code).unwrap_or(u32::MAX);
         row.moves_hash = moves_hash(part, start, self.start, first_code);
         part.replays.push(Replay { moves: part.codes.len() - first_code, start });
+        part.outcomes.push(Outcome::of(&row, &part.headers.text));
         part.headers.games.push(row);
     }
 

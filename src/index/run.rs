@@ -1,5 +1,6 @@
 //! A whole run: sources in, finished database out.
 
+use std::iter::Sum;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,9 +8,12 @@ use std::time::{Duration, Instant};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::continuations;
+use super::crossroads::{Counter, Crossroads};
 use super::error::{Error, Result};
 use super::feed::Feed;
 use super::options::{IndexOptions, Writer};
+use super::outcome::Outcome;
 use super::parse::Standard;
 use super::partition::{Partitions, RECORD};
 use super::problem::Kind;
@@ -17,10 +21,11 @@ use super::progress::{Phase, Progress};
 use super::sequence::{Sequencer, SourceCount, Turnstile};
 use super::space::Estimate;
 use super::summary::{ProblemCounts, Stages, Summary};
+use super::visit::Visit;
 use super::worker::{Load, Outlet, Shared};
 use crate::source::{self, Mapped, Sources};
 use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
-use crate::store::row::{Occurrence, Severity, SourceId};
+use crate::store::row::{Severity, SourceId};
 use crate::store::{
     Build, BuildOptions, BulkLoader, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals,
 };
@@ -83,7 +88,7 @@ impl<'o> Plan<'o> {
         let spill = directory(options, &build);
         self.estimate.check(build.path(), &spill)?;
         let run = Run::new(self, progress, started, spill)?;
-        let mut summary = match options.writer {
+        let (mut summary, visited) = match options.writer {
             Writer::Sql => {
                 let loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh)?;
                 run.load(loader, None)?
@@ -91,19 +96,24 @@ impl<'o> Plan<'o> {
             Writer::Direct => {
                 let roots = Roots::of(&build)?;
                 let headers = build.scratch("headers")?;
-                let mut summary = build.with_closed(|path| {
+                let (mut summary, visited) = build.with_closed(|path| {
                     let file = Arc::new(PageFile::open(path)?);
                     let loader = BulkLoader::begin(headers.connection(), headers.path(), LoadMode::Fresh)?;
-                    let summary = run.load(loader, Some((&file, roots)))?;
+                    let loaded = run.load(loader, Some((&file, roots)))?;
                     file.finish()?;
-                    Ok::<_, Error>(summary)
+                    Ok::<_, Error>(loaded)
                 })?;
                 let copying = Instant::now();
                 build.take_rows(headers)?;
                 summary.stages.headers += copying.elapsed();
-                summary
+                (summary, visited)
             }
         };
+        let clock = Instant::now();
+        let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Append)?;
+        continuations::write(visited.crossroads, &visited.outcomes, &mut loader)?;
+        loader.finish()?;
+        summary.stages.continuations = clock.elapsed();
         if progress.is_stopped() {
             return Err(Error::Stopped);
         }
@@ -174,9 +184,22 @@ struct Run<'r> {
     partitions: Partitions,
 }
 
+/// What is left to be written when all other tables are there.
+struct Visited {
+    crossroads: Vec<Crossroads>,
+    outcomes: Vec<Outcome>,
+}
+
+/// What sorting gave.
+struct Sorted {
+    distinct: u64,
+    crossroads: Vec<Crossroads>,
+}
+
 /// What reading the sources gave.
 struct ReadResult {
     counts: Vec<SourceCount>,
+    outcomes: Vec<Outcome>,
     digests: Vec<Option<SourceDigest>>,
     /// The leaves of `game_position` in order, where they are built directly.
     segments: Vec<Segment>,
@@ -204,7 +227,7 @@ impl<'r> Run<'r> {
     }
 
     /// Fills all tables; the small ones, and without `pages` all, through `loader`.
-    fn load(&self, mut loader: BulkLoader<'_>, pages: Pages<'_>) -> Result<Summary> {
+    fn load(&self, mut loader: BulkLoader<'_>, pages: Pages<'_>) -> Result<(Summary, Visited)> {
         self.begin(&mut loader)?;
         let mut stages = Stages::default();
         let clock = Instant::now();
@@ -213,16 +236,17 @@ impl<'r> Run<'r> {
         self.check_result(&read)?;
         self.progress.enter(Phase::Sorting);
         let clock = Instant::now();
-        let distinct_positions = match pages {
+        let sorted = match pages {
             Some((file, roots)) => std::thread::scope(|scope| {
-                let segments = read.segments;
-                let built = scope.spawn(move || self.build_trees(file, roots, segments));
+                let (segments, outcomes) = (read.segments, &read.outcomes);
+                let built = scope.spawn(move || self.build_trees(file, roots, segments, outcomes));
                 // Meanwhile, in another file:
                 loader.make_indexes()?;
                 built.join().map_err(|_| Error::Panicked)?
             })?,
-            None => self.append_occurrences(&mut loader)?,
+            None => self.append_occurrences(&mut loader, &read.outcomes)?,
         };
+        let Sorted { distinct: distinct_positions, crossroads } = sorted;
         stages.sort = clock.elapsed();
         self.progress.enter(Phase::Finishing);
         let clock = Instant::now();
@@ -240,7 +264,7 @@ impl<'r> Run<'r> {
         })?;
         loader.finish()?;
         stages.headers = clock.elapsed();
-        Ok(Summary {
+        let summary = Summary {
             games,
             plies,
             positions,
@@ -252,7 +276,8 @@ impl<'r> Run<'r> {
             file_bytes: 0,
             stages,
             elapsed: Duration::ZERO,
-        })
+        };
+        Ok((summary, Visited { crossroads, outcomes: read.outcomes }))
     }
 
     /// Fails if what was read is not to become a database: before the rest of the work.
@@ -272,11 +297,15 @@ impl<'r> Run<'r> {
 
     fn begin(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
         // Only what the tables depend on: not threads, memory and the like.
-        let options = serde_json::json!({ "strict": self.options.strict });
+        let options = serde_json::json!({
+            "strict": self.options.strict,
+            "continuation_threshold": self.options.continuation_threshold,
+        });
         loader.add_import(&NewImport {
             program_version: env!("CARGO_PKG_VERSION"),
             options: &options.to_string(),
         })?;
+        loader.add_setting("continuation_threshold", self.options.continuation_threshold)?;
         for (id, file) in (1..).zip(&self.sources.files) {
             let path = match file {
                 Ok(file) => &file.path,
@@ -364,6 +393,7 @@ impl<'r> Run<'r> {
         segments.sort_by_key(|&(chunk, part, _)| (chunk, part));
         Ok(ReadResult {
             counts: sequencer.sources,
+            outcomes: sequencer.outcomes,
             digests,
             segments: segments.into_iter().map(|(_, _, segment)| segment).collect(),
             problems: tally.problems,
@@ -402,51 +432,84 @@ impl<'r> Run<'r> {
         usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20) / RECORD
     }
 
-    /// Completes the two big tables, of which `game_position` has its leaves already. Gives back how many distinct keys
-    /// there are.
-    fn build_trees(&self, file: &Arc<PageFile>, roots: Roots, segments: Vec<Segment>) -> Result<u64> {
-        let (occurrences, distinct) = self.build_occurrences(file)?;
+    /// Completes the two big tables, of which `game_position` has its leaves already.
+    fn build_trees(
+        &self,
+        file: &Arc<PageFile>,
+        roots: Roots,
+        segments: Vec<Segment>,
+        outcomes: &[Outcome],
+    ) -> Result<Sorted> {
+        let (occurrences, sorted) = self.build_occurrences(file, outcomes)?;
         assemble(file, roots.game_position, segments)?;
         assemble(file, roots.position_game, occurrences)?;
-        Ok(distinct)
+        Ok(sorted)
     }
 
-    /// Builds the leaves of `position_game`, a segment a partition. Gives back also how many distinct keys there are.
-    fn build_occurrences(&self, file: &Arc<PageFile>) -> Result<(Vec<Segment>, u64)> {
+    /// Builds the leaves of `position_game`, a segment a partition.
+    fn build_occurrences(
+        &self,
+        file: &Arc<PageFile>,
+        outcomes: &[Outcome],
+    ) -> Result<(Vec<Segment>, Sorted)> {
         let build = |writer: &mut LeafWriter, index| {
-            let mut distinct = Distinct::default();
-            self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
-                if self.progress.is_stopped() {
-                    return Err(Error::Stopped);
-                }
-                distinct.count(piece);
-                piece.iter().try_for_each(|&row| Ok(writer.push(&OccurrenceRecord(row))?))
+            let sorted = self.drain(index, outcomes, |piece| {
+                piece.iter().try_for_each(|row| Ok(writer.push(&OccurrenceRecord(row.occurrence()))?))
             })?;
-            Ok((writer.finish_segment()?, distinct.count))
+            Ok((writer.finish_segment()?, sorted))
         };
-        let built: Vec<(Segment, u64)> = self.pool.install(|| {
+        let built: Vec<(Segment, Sorted)> = self.pool.install(|| {
             (0..self.partitions.len())
                 .into_par_iter()
                 .map_init(|| LeafWriter::new(Arc::clone(file)), build)
                 .collect::<Result<_>>()
         })?;
-        let distinct = built.iter().map(|(_, count)| count).sum();
-        Ok((built.into_iter().map(|(segment, _)| segment).collect(), distinct))
+        let (segments, sorted): (Vec<_>, Vec<_>) = built.into_iter().unzip();
+        Ok((segments, sorted.into_iter().sum()))
     }
 
-    /// Writes `position_game` through SQL. Gives back how many distinct keys there are.
-    fn append_occurrences(&self, loader: &mut BulkLoader<'_>) -> Result<u64> {
-        let mut distinct = Distinct::default();
-        for index in 0..self.partitions.len() {
-            self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
-                if self.progress.is_stopped() {
-                    return Err(Error::Stopped);
-                }
-                distinct.count(piece);
-                Ok(loader.append_occurrences(piece)?)
-            })?;
-        }
-        Ok(distinct.count)
+    /// Writes `position_game` through SQL.
+    fn append_occurrences(&self, loader: &mut BulkLoader<'_>, outcomes: &[Outcome]) -> Result<Sorted> {
+        let mut rows = Vec::new();
+        (0..self.partitions.len())
+            .map(|index| {
+                self.drain(index, outcomes, |piece| {
+                    rows.clear();
+                    rows.extend(piece.iter().map(|visit| visit.occurrence()));
+                    Ok(loader.append_occurrences(&rows)?)
+                })
+            })
+            .sum()
+    }
+
+    /// Shows `sink` all visits of a partition, sorted, and counts them by position.
+    fn drain(
+        &self,
+        index: usize,
+        outcomes: &[Outcome],
+        mut sink: impl FnMut(&[Visit]) -> Result<()>,
+    ) -> Result<Sorted> {
+        let mut counter = Counter::new(outcomes, self.options.continuation_threshold);
+        self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
+            if self.progress.is_stopped() {
+                return Err(Error::Stopped);
+            }
+            counter.see(piece);
+            sink(piece)
+        })?;
+        let (distinct, crossroads) = counter.finish();
+        Ok(Sorted { distinct, crossroads })
+    }
+}
+
+impl Sum for Sorted {
+    /// What sorting all partitions gave, in their order.
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self { distinct: 0, crossroads: Vec::new() }, |mut all, part| {
+            all.distinct += part.distinct;
+            all.crossroads.extend(part.crossroads);
+            all
+        })
     }
 }
 
@@ -455,23 +518,6 @@ fn first_failure(results: Vec<Result<()>>) -> Result<()> {
     let (stopped, failed): (Vec<Error>, Vec<Error>) =
         results.into_iter().filter_map(Result::err).partition(|error| matches!(error, Error::Stopped));
     failed.into_iter().chain(stopped).next().map_or(Ok(()), Err)
-}
-
-/// Counts distinct keys in sorted pieces.
-#[derive(Default)]
-struct Distinct {
-    last: Option<Occurrence>,
-    count: u64,
-}
-
-impl Distinct {
-    fn count(&mut self, piece: &[Occurrence]) {
-        let Some(first) = piece.first() else { return };
-        let new = |a: &Occurrence, b: &Occurrence| u64::from(a.key() != b.key());
-        self.count += self.last.map_or(1, |last| new(&last, first));
-        self.count += piece.windows(2).map(|pair| new(&pair[0], &pair[1])).sum::<u64>();
-        self.last = piece.last().copied();
-    }
 }
 
 /// What the writer counts as it goes.

@@ -4,6 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::error::{Error, Result};
 use super::names::Names;
+use super::outcome::Outcome;
 use super::parse::Part;
 use crate::store::row::{GameId, NameId, SourceId, Text};
 
@@ -70,6 +71,8 @@ pub(super) struct Sequencer {
     players: Names,
     events: Names,
     sites: Names,
+    /// By game: id 1 first.
+    pub(super) outcomes: Vec<Outcome>,
     /// By source: id 1 first.
     pub(super) sources: Vec<SourceCount>,
     source: SourceId,
@@ -90,6 +93,7 @@ impl Sequencer {
         let games = u32::try_from(part.names.len()).map_err(|_| Error::TooManyGames)?;
         let first = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
         self.games = self.games.checked_add(games).ok_or(Error::TooManyGames)?;
+        self.outcomes.extend_from_slice(&part.outcomes);
         for index in 0..part.names.len() {
             self.name(index, part);
             part.headers.games[index].game.0 += first;

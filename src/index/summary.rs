@@ -41,6 +41,8 @@ pub struct Stages {
     pub sort: Duration,
     /// Completing the small tables and their indexes.
     pub headers: Duration,
+    /// Writing what was played from much visited positions.
+    pub continuations: Duration,
     /// Sync and rename.
     pub sync: Duration,
 }

@@ -4,14 +4,16 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, Params, params};
+use rusqlite::{Connection, Params, ToSql, params};
 
 use super::error::{Error, Result};
-use super::row::{HeaderBatch, Occurrence, PositionBatch, SourceId};
+use super::row::{GameId, HeaderBatch, Occurrence, Ply, PositionBatch, SourceId, VisitedBatch};
 use super::tables::{
-    Events, GamePositions, Games, InsertRows, Players, PositionGames, Problems, Sites, Tags,
+    Continuations, Events, GamePositions, Games, InsertRows, Players, PositionGames, Problems, Sites, Tags,
+    VisitedPositions,
 };
 use super::vtab::RowTable;
+use crate::board::MoveCode;
 
 /// The number of a row in `import`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,6 +72,15 @@ pub struct SourceTotals {
     pub problems: u64,
 }
 
+/// A position of a game and the move played from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayedPosition {
+    /// The canonical FEN.
+    pub fen: String,
+    /// The move; `None` at the end of the game.
+    pub move_code: Option<MoveCode>,
+}
+
 /// Where the rows go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadMode {
@@ -97,6 +108,8 @@ pub struct BulkLoader<'c> {
     positions: RowTable<GamePositions>,
     occurrences: RowTable<PositionGames>,
     headers: HeaderTables,
+    visited: RowTable<VisitedPositions>,
+    continuations: RowTable<Continuations>,
 }
 
 struct HeaderTables {
@@ -134,6 +147,8 @@ impl<'c> BulkLoader<'c> {
         let positions = RowTable::register(connection).map_err(failed)?;
         let occurrences = RowTable::register(connection).map_err(failed)?;
         let headers = HeaderTables::register(connection).map_err(failed)?;
+        let visited = RowTable::register(connection).map_err(failed)?;
+        let continuations = RowTable::register(connection).map_err(failed)?;
         connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
         let mut loader = Self {
             connection,
@@ -147,6 +162,8 @@ impl<'c> BulkLoader<'c> {
             positions,
             occurrences,
             headers,
+            visited,
+            continuations,
         };
         if mode == LoadMode::Fresh {
             loader.indexes = drop_indexes(connection).map_err(failed)?;
@@ -190,6 +207,14 @@ impl<'c> BulkLoader<'c> {
                 totals.elapsed.as_secs_f64()
             ],
         )
+    }
+
+    /// Adds a row to `setting`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn add_setting(&mut self, name: &str, value: impl ToSql) -> Result<()> {
+        self.execute("write table setting", "INSERT INTO setting VALUES (?1, ?2)", params![name, value])
     }
 
     /// Adds a row to `source`: a file whose games are about to come.
@@ -261,6 +286,30 @@ impl<'c> BulkLoader<'c> {
             self.last_occurrence = Some(*last);
         }
         self.insert(&self.occurrences, batch, [])
+    }
+
+    /// Writes rows of `visited_position` and `continuation`.
+    ///
+    /// # Errors
+    /// What SQLite says, such as [`Error::DiskFull`].
+    pub fn append_visited(&mut self, batch: &VisitedBatch) -> Result<()> {
+        self.insert(&self.visited, batch, [])?;
+        self.insert(&self.continuations, batch, [])
+    }
+
+    /// Reads a row of `game_position`.
+    ///
+    /// # Errors
+    /// What SQLite says; also if there is no such row.
+    pub fn position_at(&self, game: GameId, ply: Ply) -> Result<PlayedPosition> {
+        let sql = "SELECT fen, move_code FROM game_position WHERE game_id = ?1 AND ply = ?2";
+        let row = self.connection.prepare_cached(sql).and_then(|mut query| {
+            query.query_row([game.0, ply.0], |row| {
+                let move_code = row.get::<_, Option<u32>>(1)?.map(MoveCode::from_stored);
+                Ok(PlayedPosition { fen: row.get(0)?, move_code })
+            })
+        });
+        row.map_err(|source| self.failed("read table game_position", source))
     }
 
     /// Makes the ordinary indexes of a [fresh](LoadMode::Fresh) load, once all rows of the small tables are there. Without

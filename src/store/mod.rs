@@ -22,7 +22,9 @@ mod tables;
 mod vtab;
 
 pub use build::{Build, BuildOptions, Scratch};
-pub use bulk::{BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals};
+pub use bulk::{
+    BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, PlayedPosition, SourceDigest, SourceTotals,
+};
 pub use database::Database;
 pub use error::{Error, Result};
 pub use info::{ImportInfo, Info, ProblemCount, SourceInfo};

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use super::row::{HeaderBatch, NameId, Occurrence, PositionBatch, Text};
+use super::row::{HeaderBatch, NameId, Occurrence, PositionBatch, ResultCounts, Text, VisitedBatch};
 use super::vtab::{Cell, Rows};
 
 /// Rows and the statement that inserts them.
@@ -99,6 +99,17 @@ rows!(
     |batch: &HeaderBatch| batch.sites.len(), site
 );
 
+rows!(
+    VisitedPositions, VisitedBatch, "visited_position",
+    "key, fen, games, white_wins, draws, black_wins, unfinished, elo_sum, elo_games, top_games, recent_games";
+    |batch: &VisitedBatch| batch.positions.len(), visited_position
+);
+rows!(
+    Continuations, VisitedBatch, "continuation",
+    "key, move_code, games, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year";
+    |batch: &VisitedBatch| batch.continuations.len(), continuation
+);
+
 #[inline]
 fn game_position(batch: &PositionBatch, row: usize, column: usize) -> Option<Cell<'_>> {
     let row = batch.rows.get(row)?;
@@ -193,6 +204,45 @@ fn event(batch: &HeaderBatch, row: usize, column: usize) -> Option<Cell<'_>> {
 
 fn site(batch: &HeaderBatch, row: usize, column: usize) -> Option<Cell<'_>> {
     name(&batch.sites, &batch.text, row, column)
+}
+
+fn visited_position(batch: &VisitedBatch, row: usize, column: usize) -> Option<Cell<'_>> {
+    let row = batch.positions.get(row)?;
+    match column {
+        0 => integer(row.key.as_i64()),
+        1 => text(&batch.text, row.fen),
+        2..=5 => result_count(&row.counts, column - 2),
+        6 => integer(row.unfinished),
+        7 | 8 => result_count(&row.counts, column - 3),
+        9 => text(&batch.text, row.top_games),
+        10 => text(&batch.text, row.recent_games),
+        _ => None,
+    }
+}
+
+fn continuation(batch: &VisitedBatch, row: usize, column: usize) -> Option<Cell<'_>> {
+    let row = batch.continuations.get(row)?;
+    match column {
+        0 => integer(row.key.as_i64()),
+        1 => integer(row.move_code.bits()),
+        2..=9 => result_count(&row.counts, column - 2),
+        _ => None,
+    }
+}
+
+/// The columns from `games` on to the years.
+fn result_count<'a>(counts: &ResultCounts, column: usize) -> Option<Cell<'a>> {
+    match column {
+        0 => integer(i64::try_from(counts.games()).ok()?),
+        1 => integer(counts.white_wins),
+        2 => integer(counts.draws),
+        3 => integer(counts.black_wins),
+        4 => integer(i64::try_from(counts.elo_sum).ok()?),
+        5 => integer(counts.elo_games),
+        6 => optional(counts.first_year),
+        7 => optional(counts.last_year),
+        _ => None,
+    }
 }
 
 fn name<'a>(names: &[(NameId, Text)], texts: &'a str, row: usize, column: usize) -> Option<Cell<'a>> {
