@@ -62,19 +62,21 @@ unsafe impl<'t> VTab<'t> for Table {
     }
 
     fn best_index(&self, info: &mut IndexInfo) -> rusqlite::Result<bool> {
-        let mut of_fen = info.constraints().enumerate().filter(|(_, constraint)| {
-            constraint.column() == FEN
+        let (mut is_given, mut usable) = (false, None);
+        for (index, constraint) in info.constraints().enumerate() {
+            if constraint.column() == FEN
                 && constraint.operator() == IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ
-        });
-        let Some((first, usable)) = of_fen.next().map(|(index, constraint)| (index, constraint.is_usable()))
-        else {
-            return Err(Error::ModuleError("fen_legal_moves: needs a position: fen_legal_moves(fen)".into()));
-        };
-        drop(of_fen);
-        if !usable {
-            return Ok(false);
+            {
+                is_given = true;
+                usable = usable.or(constraint.is_usable().then_some(index));
+            }
         }
-        let mut usage = info.constraint_usage(first);
+        if !is_given {
+            return Err(Error::ModuleError("fen_legal_moves: needs a position: fen_legal_moves(fen)".into()));
+        }
+        // Not in this order of the join.
+        let Some(index) = usable else { return Ok(false) };
+        let mut usage = info.constraint_usage(index);
         usage.set_argv_index(1);
         usage.set_omit(true);
         info.set_estimated_cost(40.0);
