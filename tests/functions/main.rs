@@ -154,20 +154,40 @@ fn functions_stand_in_expression_indexes() {
 }
 
 #[test]
-fn only_pure_functions_are_deterministic_and_innocuous() {
+fn a_game_of_another_programs_database_is_an_error() {
     let connection = Connection::open_in_memory().expect("a connection");
     pgndex::functions::register(&connection).expect("functions");
+    assert_eq!(answer(&connection, "game_pgn(1)"), "error: game_pgn: no such table: game");
+}
+
+#[test]
+fn each_function_is_described() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/sql.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    for name in pure_and_other_functions().into_iter().map(|(name, _)| name) {
+        assert!(page.contains(&format!("`{name}(")), "docs/sql.md has no {name}");
+    }
+}
+
+/// The functions, and whether each is deterministic and innocuous.
+fn pure_and_other_functions() -> Vec<(String, bool)> {
+    let plain: Vec<_> = list(&Connection::open_in_memory().expect("a connection"));
+    let connection = Connection::open_in_memory().expect("a connection");
+    pgndex::functions::register(&connection).expect("functions");
+    list(&connection).into_iter().filter(|function| !plain.contains(function)).collect()
+}
+
+fn list(connection: &Connection) -> Vec<(String, bool)> {
     let mut statement = connection
-        .prepare(
-            "SELECT name, flags & 0x800 <> 0 AND flags & 0x200000 <> 0 FROM pragma_function_list
-             WHERE name GLOB 'fen_*' OR name GLOB 'move_*' OR name GLOB 'game_*' OR name GLOB 'key_*'",
-        )
+        .prepare("SELECT name, flags & 0x800 <> 0 AND flags & 0x200000 <> 0 FROM pragma_function_list ORDER BY name, narg")
         .expect("a query");
-    let functions: Vec<(String, bool)> = statement
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-        .expect("rows")
-        .map(Result::unwrap)
-        .collect();
+    let functions = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
+    functions.map(Result::unwrap).collect()
+}
+
+#[test]
+fn only_pure_functions_are_deterministic_and_innocuous() {
+    let functions = pure_and_other_functions();
     assert_eq!(functions.len(), 19);
     for (name, is_pure) in functions {
         assert_eq!(is_pure, name != "game_pgn", "{name}");
