@@ -9,13 +9,20 @@
 //! | [`source`] | where the bytes come from: files and directories |
 //! | [`replay`], [`export`] | stored games played through, and as PGN |
 //! | [`index`] | the main job: sources in, database out |
+//! | [`functions`] | the SQL functions |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
+
+// What only `index` calls is not dead.
+#![cfg_attr(not(feature = "index"), allow(dead_code))]
 
 pub mod board;
 pub mod export;
+pub mod functions;
+#[cfg(feature = "index")]
 pub mod index;
 pub mod opening;
 pub mod pgn;
 pub mod replay;
+#[cfg(feature = "index")]
 pub mod source;
 pub mod store;

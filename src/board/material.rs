@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::piece::LETTERS;
-use super::{Color, Kind, Piece};
+use super::{Color, Kind, Piece, Setup, SetupError};
 
 /// The order in which material is written.
 const ORDER: [Kind; 6] = [Kind::King, Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight, Kind::Pawn];
@@ -41,10 +41,35 @@ static COUNTS: [u64; 256] = {
 pub struct Material(u64);
 
 impl Material {
-    /// Counts the pieces of a position, given as a FEN or as its placement alone.
+    /// Counts the pieces of a FEN, of which only the placement is read.
+    ///
+    /// # Errors
+    /// When the placement cannot be read; when a side has not exactly one king or more than 16 pieces.
+    pub fn from_fen(fen: &[u8]) -> Result<Self, SetupError> {
+        Setup::parse_placement(fen)?;
+        let fen = fen.trim_ascii_start();
+        let material = Self::of(fen);
+        let placement = || fen.iter().take_while(|byte| !byte.is_ascii_whitespace());
+        for (color, count) in [
+            (Color::White, placement().filter(|letter| letter.is_ascii_uppercase()).count() as u32),
+            (Color::Black, placement().filter(|letter| letter.is_ascii_lowercase()).count() as u32),
+        ] {
+            if count > 16 {
+                return Err(SetupError::TooManyPieces { color, count });
+            }
+            let king = Piece::new(Kind::King, color);
+            if material.count(king) != 1 {
+                let count = placement().filter(|&&letter| letter == king.letter()).count() as u32;
+                return Err(SetupError::Kings { color, count });
+            }
+        }
+        Ok(material)
+    }
+
+    /// Counts the pieces of a legal position, given as a FEN or as its placement alone. Allocates nothing, checks nothing.
     #[must_use]
     pub fn of(fen: &[u8]) -> Self {
-        let placement = fen.iter().take_while(|&&byte| byte != b' ');
+        let placement = fen.iter().take_while(|byte| !byte.is_ascii_whitespace());
         Self(placement.fold(0, |all, &letter| all.wrapping_add(COUNTS[usize::from(letter)])))
     }
 

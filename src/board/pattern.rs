@@ -32,6 +32,8 @@ use super::piece::LETTERS;
 pub struct Pattern {
     /// From the eighth rank to the first, as in a FEN.
     ranks: [Rank; 8],
+    /// How many ranks must be read: after them any will do.
+    needed: usize,
     side: Option<Color>,
 }
 
@@ -208,7 +210,11 @@ impl Pattern {
             Some(other) => return Err(PatternError::Side(other.to_owned())),
         };
         match fields.next() {
-            None => Ok(Self { ranks, side }),
+            None => {
+                let last = ranks.iter().rposition(|rank| !rank.is_any());
+                let needed = if side.is_some() { 8 } else { last.map_or(0, |rank| rank + 1) };
+                Ok(Self { ranks, needed, side })
+            }
             Some(text) => Err(PatternError::Trailing(text.to_owned())),
         }
     }
@@ -220,9 +226,9 @@ impl Pattern {
     #[must_use]
     pub fn matches(&self, fen: &[u8]) -> bool {
         let mut rest = fen;
-        for rank in &self.ranks {
+        for rank in &self.ranks[..self.needed.min(8)] {
             if rank.is_any() {
-                let end = rest.iter().position(|&byte| matches!(byte, b'/' | b' ')).unwrap_or(rest.len());
+                let end = rest.iter().position(|&byte| is_end(byte)).unwrap_or(rest.len());
                 rest = rest.get(end + 1..).unwrap_or_default();
                 continue;
             }
@@ -230,13 +236,13 @@ impl Pattern {
             while let Some((&byte, after)) = rest.split_first() {
                 rest = after;
                 match byte {
-                    b'/' | b' ' => break,
                     b'1'..=b'8' => {
                         for _ in 0..byte - b'0' {
                             states = rank.step(states, 0);
                         }
                     }
                     _ => match CODES[usize::from(byte)] {
+                        NO_PIECE if is_end(byte) => break,
                         NO_PIECE => return false,
                         code => states = rank.step(states, code),
                     },
@@ -249,6 +255,12 @@ impl Pattern {
                 return false;
             }
         }
-        self.side.is_none_or(|side| rest.first() == Some(&side.letter()))
+        let side = rest.trim_ascii_start().first().map(u8::to_ascii_lowercase);
+        self.side.is_none_or(|asked| side == Some(asked.letter()))
     }
+}
+
+/// Whether a rank ends here.
+const fn is_end(byte: u8) -> bool {
+    byte == b'/' || byte <= b' '
 }

@@ -28,7 +28,7 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     drop(known);
     let Selection { files, starts, replaced, known_sources } = selection;
     let options = settled(plan.options, &database)?;
-    let sources = Sources { files, ..plan.sources };
+    let sources = Sources { files };
     let plan = Plan { sources, options: &options, estimate: plan.estimate };
     let mut summary = Summary { added: true, ..Summary::default() };
     if !plan.sources.files.is_empty() {

@@ -159,6 +159,7 @@ impl OpeningBook {
     }
 
     /// A digest of all codes, names and positions, in hexadecimal: equal lists have equal digests, whatever their form.
+    #[cfg(feature = "index")]
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();

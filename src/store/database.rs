@@ -9,6 +9,7 @@ use rusqlite::{Connection, InterruptHandle, OpenFlags, ffi};
 
 use super::error::{Error, Result};
 use super::schema::{self, Kind, SchemaVersion};
+use crate::functions;
 
 /// How long a statement waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -39,7 +40,7 @@ impl Database {
             kind = schema::inspect(&connection, path);
         }
         match kind? {
-            Kind::Ours(SchemaVersion::LATEST) => Ok(Self { path: path.to_owned(), connection }),
+            Kind::Ours(SchemaVersion::LATEST) => Self::new(path, connection),
             Kind::Ours(found) => {
                 Err(Error::TooOld { path: path.to_owned(), found, supported: SchemaVersion::LATEST })
             }
@@ -57,6 +58,13 @@ impl Database {
     pub fn open(path: &Path) -> Result<Self> {
         let mut connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         schema::migrate(&mut connection, path)?;
+        Self::new(path, connection)
+    }
+
+    /// Without the SQL functions not even a row could be added to a table that has an index on one of them.
+    fn new(path: &Path, connection: Connection) -> Result<Self> {
+        functions::register(&connection)
+            .map_err(|source| Error::sqlite(path, "register the SQL functions", source))?;
         Ok(Self { path: path.to_owned(), connection })
     }
 

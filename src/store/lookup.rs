@@ -270,7 +270,7 @@ impl Database {
 }
 
 /// One game with its tags and positions, if it is there.
-pub(super) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Result<Option<GameRecord>> {
+pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Result<Option<GameRecord>> {
     let header = concat!(
         "SELECT ",
         summary_columns!(),

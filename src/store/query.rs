@@ -137,7 +137,11 @@ impl Error {
         use ErrorCode::{
             DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, SystemIoFailure,
         };
+        #[cfg(not(feature = "bundled"))]
+        let _ = sql;
         match source {
+            // An older SQLite, which the extension may be loaded into, tells no place.
+            #[cfg(feature = "bundled")]
             rusqlite::Error::SqlInputError { error, msg, sql: rest, offset } => {
                 let start = sql.len().saturating_sub(rest.len());
                 let place = Place::at(sql, start + usize::try_from(offset).unwrap_or(0));

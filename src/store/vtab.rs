@@ -155,6 +155,8 @@ impl<R: Rows> Module<R> {
         xRelease: None,
         xRollbackTo: None,
         xShadowName: None,
+        // Without `bundled` the module is that of an older SQLite.
+        #[cfg(feature = "bundled")]
         xIntegrity: None,
     };
 }
