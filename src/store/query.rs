@@ -239,8 +239,8 @@ mod tests {
         ");
         let long = format!("SELECT {}, x, {} FROM game", "'a', ".repeat(50), "'b', ".repeat(50));
         insta::assert_snapshot!(show(&long, "x"), @"
-        1 | …', 'a', 'a', 'a', 'a', 'a', 'a', 'a', 'a', 'a', 'a', 'a', , x, 'b', 'b', 'b', 'b', 'b', 'b', 'b', 'b', 'b', 'b', 'b', 'b…
-          |                                                              ^
+        1 | …', 'a', 'a', 'a', 'a', 'a', 'a', , x, 'b', 'b', 'b', 'b', 'b', 'b', 'b…
+          |                                     ^
         ");
         assert_eq!(Place::at("SELECT", 1000), Place { line: 1, text: "SELECT".to_owned(), column: 6 });
         assert_eq!(Place::at("", 0), Place { line: 1, text: String::new(), column: 0 });
