@@ -354,9 +354,9 @@ fn games_are_chosen_by_position_filter_or_query() {
     insta::assert_snapshot!(place.failure(&["--pgn", "--sql", "SELECT 99"]), @"
     pgndex: error: games.db: no game 99; the games have the numbers 1 to 5
     ");
-    insta::assert_snapshot!(place.failure(&["--pgn", "--sql", "DELETE FROM game"]), @r#"
+    insta::assert_snapshot!(place.failure(&["--pgn", "--sql", "DELETE FROM game"]), @"
     pgndex: error: this would change the database; only reading is allowed here
-    "#);
+    ");
     for wrong in [
         &[][..],
         &["--pgn", "--fen"],
