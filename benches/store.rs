@@ -171,7 +171,7 @@ fn headers_of_100_000_games(bencher: Bencher<'_, '_>) {
         let mut loader =
             BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
         loader.add_import(&NewImport { program_version: "0", options: "{}" }).expect("a row");
-        loader.add_source(SourceId(1), "x").expect("a row");
+        loader.add_source(SourceId(1), "x", 0).expect("a row");
         for batch in &batches {
             loader.append_headers(black_box(batch)).expect("rows");
         }
@@ -227,7 +227,7 @@ mod lookup {
         let mut loader =
             BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
         loader.add_import(&NewImport { program_version: "0", options: "{}" }).expect("a row");
-        loader.add_source(SourceId(1), "x").expect("a row");
+        loader.add_source(SourceId(1), "x", 0).expect("a row");
         let mut occurrences = Vec::new();
         for first in (1..HITS).step_by(1000) {
             loader.append_headers(&header_batch(first)).expect("rows");

@@ -179,7 +179,7 @@ mod help {
 
     #[test]
     fn of_index() {
-        insta::assert_snapshot!(help(&["index", "--help"]), @r#"
+        insta::assert_snapshot!(help(&["index", "--help"]), @"
         Index PGN files into a database
 
         Usage: pgndex index [OPTIONS] <DB> <PGN>...
@@ -218,7 +218,7 @@ mod help {
         Compressed files must be unpacked first. A game or a file that cannot be read is counted and
         reported, and the run goes on. What was found wrong stands in the table `problem`; if a game lost
         something by it, the exit status is 3.
-        "#);
+        ");
     }
 
     #[test]
@@ -422,7 +422,7 @@ mod game {
     fn moves_that_are_not_there_are_missed_aloud() {
         let sample = Sample::odd();
         let run = sample.run(&["game", "games.db", "4"]);
-        insta::assert_snapshot!(run.stdout, @r#"
+        insta::assert_snapshot!(run.stdout, @"
         Game 4
 
           Event    Blunder
@@ -443,7 +443,7 @@ mod game {
         line  ply  severity  kind          message
         ─────────────────────────────────────────────────────
            1    4  error     illegal-move  no legal move fits
-        "#);
+        ");
         assert_eq!((run.status, run.stderr.as_str()), (0, ""));
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
         insta::assert_snapshot!(run.stderr, @"
@@ -579,9 +579,9 @@ mod game {
 
     #[test]
     fn a_game_that_is_not_there() {
-        insta::assert_snapshot!(Sample::odd().failure(&["game", "games.db", "5"]), @r#"
+        insta::assert_snapshot!(Sample::odd().failure(&["game", "games.db", "5"]), @"
         pgndex: error: games.db: no game 5; the games have the numbers 1 to 4
-        "#);
+        ");
     }
 
     #[test]
@@ -862,6 +862,7 @@ mod output {
             &["sql", "games.db", "SELECT 1"][..],
             &["find", "games.db", "--moves", "e4", "-f", "csv"],
             &["game", "games.db", "1"],
+            &["export", "games.db", "--epd"],
             &["info", "games.db"],
             &["key", "8/8/8/4k3/8/4K3/4P3/8 w - -"],
         ] {
@@ -881,6 +882,7 @@ mod databases_that_cannot_be_opened {
             sample.failure(&["info", database]),
             sample.failure(&["find", database, "--moves", "1. e4"]),
             sample.failure(&["game", database, "1"]),
+            sample.failure(&["export", database, "--csv"]),
             sample.failure(&["sql", database, "SELECT 1"]),
         ];
         assert!(failures.iter().all(|failure| *failure == failures[0]), "{failures:#?}");

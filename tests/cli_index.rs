@@ -144,9 +144,11 @@ fn an_existing_database_is_kept_unless_it_may_be_replaced() {
     let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", ILLEGAL);
     assert_eq!(place.run(&["index", "--quiet", "a.db", "b.pgn"]).0, 3);
     let (status, _, err) = place.run(&["index", "a.db", "a.pgn"]);
-    assert_eq!(status, 1);
-    assert!(err.contains("a.db: exists already; use --overwrite to replace it"), "{err}");
-    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 1);
+    assert_eq!(status, 0);
+    assert!(err.contains("added 2 games"), "{err}");
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 3);
+    let (status, _, err) = place.run(&["index", "a.db", "a.pgn", "b.pgn"]);
+    assert_eq!((status, err.as_str()), (0, "nothing new: a.db has the 2 sources already\n"));
     assert_eq!(place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).0, 0);
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
     assert_eq!(place.names(), ["a.db", "a.pgn", "b.pgn"]);

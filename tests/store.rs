@@ -156,7 +156,7 @@ fn add_headers(text: &mut HeaderBatch) {
 fn load(build: &Build, headers: &HeaderBatch, positions: &PositionBatch) {
     let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
     loader.add_import(&NewImport { program_version: "0.1.0", options: "{}" }).expect("an import");
-    loader.add_source(SourceId(1), "games.pgn").expect("a source");
+    loader.add_source(SourceId(1), "games.pgn", 0).expect("a source");
     loader.append_headers(headers).expect("headers");
     loader.append_positions(positions).expect("positions");
     loader.append_occurrences(&occurrences(positions)).expect("occurrences");

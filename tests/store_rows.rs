@@ -110,7 +110,7 @@ fn load(games: &BTreeMap<u32, Game>, build: &Build, batch: usize) -> Expected {
     let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
     loader.add_import(&NewImport { program_version: "0", options: "{}" }).expect("an import");
     loader.add_openings(&OpeningBook::built_in()).expect("openings");
-    loader.add_source(SourceId(1), "x").expect("a source");
+    loader.add_source(SourceId(1), "x", 0).expect("a source");
     let (mut headers, mut positions) = (HeaderBatch::default(), PositionBatch::default());
     let name = headers.push_text("♔ name");
     headers.players.push((NameId(1), name));

@@ -85,6 +85,9 @@ impl fmt::Display for MoveRefusal {
             Self::NoPiece { piece } => {
                 write!(f, "{} has no {} that this can mean", side(piece.color()), kind(piece.kind()))
             }
+            Self::OutOfReach { piece, to } if piece.kind() == Kind::King => {
+                write!(f, "{}'s king cannot reach {to}", side(piece.color()))
+            }
             Self::OutOfReach { piece, to } => {
                 write!(f, "no {} of {} can reach {to}", kind(piece.kind()), side(piece.color()))
             }
@@ -236,6 +239,7 @@ mod tests {
     fn each_reason_is_told() {
         for (fen, word, reason) in [
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nd4", "no knight of White can reach d4"),
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Ke3", "White's king cannot reach e3"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Qd4", "White has no queen that this can mean"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nbf3", "White has no knight that this can mean"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "e2e4", "White has no pawn that this can mean"),

@@ -212,40 +212,42 @@ pub(crate) enum SortArg {
     Date,
 }
 
+/// Heading of the options that choose games.
+const WHICH: &str = "Which games";
+
 /// Which games count: those for which all of this holds.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Which games")]
 pub(crate) struct FilterArgs {
     /// White's name, or the beginning of a word of it, in any letter case; '=NAME' for exactly this name
-    #[arg(long, value_name = "NAME")]
+    #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(super) white: Option<NameFilter>,
     /// Black's name
-    #[arg(long, value_name = "NAME")]
+    #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(super) black: Option<NameFilter>,
     /// The name of either
-    #[arg(long, value_name = "NAME")]
+    #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(super) player: Option<NameFilter>,
     /// Both players are rated this or higher
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = WHICH, long, value_name = "N")]
     pub(super) elo_min: Option<u16>,
     /// Both players are rated this or lower
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = WHICH, long, value_name = "N")]
     pub(super) elo_max: Option<u16>,
     /// Played in this year, month or day (2021, 2021.06, 2021-06-30) or later; what is unknown of a game's month and day does
     /// not exclude it
-    #[arg(long, value_name = "DATE")]
+    #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(super) since: Option<DatePrefix>,
     /// Played then or earlier
-    #[arg(long, value_name = "DATE")]
+    #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(super) until: Option<DatePrefix>,
     /// Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-    #[arg(long, value_name = "RESULT", value_parser = result)]
+    #[arg(help_heading = WHICH, long, value_name = "RESULT", value_parser = result)]
     pub(super) result: Option<GameResult>,
     /// Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
-    #[arg(long, value_name = "CODE")]
+    #[arg(help_heading = WHICH, long, value_name = "CODE")]
     pub(super) eco: Option<EcoRange>,
     /// The event's name, as with players
-    #[arg(long, value_name = "NAME")]
+    #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(super) event: Option<NameFilter>,
 }
 
@@ -466,8 +468,8 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(super) filter: FilterArgs,
     /// The games whose numbers stand in the first column of this read-only query, in its order
-    #[arg(long, value_name = "QUERY", conflicts_with_all = ["ExportPositionArgs", "FilterArgs"])]
-    #[arg(help_heading = "Which games")]
+    #[arg(help_heading = WHICH, long, value_name = "QUERY")]
+    #[arg(conflicts_with_all = ["ExportPositionArgs", "FilterArgs"])]
     pub(super) sql: Option<String>,
 }
 
@@ -492,16 +494,15 @@ pub(crate) struct ExportFormatArgs {
 /// A position that games must have reached.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
-#[command(next_help_heading = "Which games")]
 pub(crate) struct ExportPositionArgs {
     /// They reached the position with this FEN
-    #[arg(long, value_name = "FEN")]
+    #[arg(help_heading = WHICH, long, value_name = "FEN")]
     pub(super) position: Option<String>,
     /// They reached the position after these moves: "1. e4 c5 2. Nf3"
-    #[arg(long, value_name = "MOVES")]
+    #[arg(help_heading = WHICH, long, value_name = "MOVES")]
     pub(super) moves: Option<String>,
     /// The same in UCI notation: e2e4,c7c5
-    #[arg(long, value_name = "MOVES")]
+    #[arg(help_heading = WHICH, long, value_name = "MOVES")]
     pub(super) play: Option<String>,
 }
 

@@ -97,9 +97,8 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     }
     match counts.lossy.load(Ordering::Relaxed) {
         0 => {}
-        lossy => {
-            note(&format!("of {} moves are missing; the table `problem` tells which", counted(lossy, "game")))
-        }
+        1 => note("1 game lacks moves; the table `problem` tells why"),
+        lossy => note(&format!("{} lack moves; the table `problem` tells why", counted(lossy, "game"))),
     }
     Ok(())
 }
@@ -163,7 +162,8 @@ impl Target {
         }
         let file = builder
             .tempfile_in(directory)
-            .with_context(|| format!("{shown}: cannot write into this directory"))?;
+            .map_err(|error| io::Error::from(error.kind()))
+            .with_context(|| format!("{shown}: cannot write into its directory"))?;
         Ok(Self { path: path.to_owned(), file, overwrite: args.overwrite })
     }
 

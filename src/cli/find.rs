@@ -241,8 +241,7 @@ impl Finder<'_> {
             let (typed, position) = &query.line[index];
             let games = self.games(position)?;
             if games != (HitCount::Exact { occurrences: 0, games: 0 }) {
-                let moves: Vec<_> = query.line[..=index].iter().map(|(typed, _)| typed.as_str()).collect();
-                let line = if moves.len() > 8 { format!("… {typed}") } else { moves.join(" ") };
+                let line = if index < 8 { moves_text(&query.line[..=index]) } else { format!("… {typed}") };
                 let next = unplayed.map_or("", |(typed, _)| typed.as_str());
                 note(&format!(
                     "{} the position after {line}; after {next} there is none",
@@ -252,7 +251,9 @@ impl Finder<'_> {
             }
             unplayed = Some(&query.line[index]);
         }
-        note(&format!("not even {} was played", query.line[0].0));
+        if query.line.len() > 1 {
+            note(&format!("nor the position after {}", query.line[0].0));
+        }
         Ok(())
     }
 
@@ -289,13 +290,26 @@ pub(super) const fn order(sort: SortArg) -> HitOrder {
     }
 }
 
+/// Moves one after the other; Black's have a number only if they come first.
+fn moves_text(line: &[(String, Position)]) -> String {
+    let mut text = String::new();
+    for (index, (typed, _)) in line.iter().enumerate() {
+        match typed.split_once("... ") {
+            Some((_, word)) if index > 0 => text.extend([" ", word]),
+            _ if index > 0 => text.extend([" ", typed]),
+            _ => text.push_str(typed),
+        }
+    }
+    text
+}
+
 /// In what two canonical FENs of the same placement differ.
 fn difference(wanted: &str, other: &str) -> String {
     let fields = wanted.split(' ').zip(other.split(' ')).skip(1);
-    let names = ["side to move", "castling rights", "en-passant square"];
+    let names = ["the other side to move", "other castling rights", "another en-passant square"];
     let differing: Vec<_> =
         fields.zip(names).filter(|((wanted, other), _)| wanted != other).map(|(_, name)| name).collect();
-    format!("another {}", differing.join(" and another "))
+    differing.join(" and ")
 }
 
 fn games_that_reached(count: HitCount) -> String {

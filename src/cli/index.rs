@@ -46,7 +46,7 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         // The database is in place; a summary that cannot be shown is no failure.
         let _ = report.write(&mut io::stderr().lock());
     }
-    if summary.games == 0 {
+    if summary.games == 0 && summary.known_sources == 0 {
         super::note("no games were found");
     }
     Ok(if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done })

@@ -78,6 +78,11 @@ impl OpeningBook {
         read::read_path(path)
     }
 
+    /// A book of openings and their positions, numbered as they come, as far as no position has two.
+    pub(crate) fn from_positions(openings: Vec<(Opening, Position)>) -> Self {
+        Self::new(openings.into_iter().map(|(opening, position)| Named { opening, position }).collect())
+    }
+
     /// A book of these openings, numbered as the positions first appear; the last name of a position counts.
     pub(super) fn new(openings: Vec<Named>) -> Self {
         let capacity = openings.len().max(8);

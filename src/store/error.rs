@@ -73,6 +73,15 @@ pub enum Error {
         /// The target.
         path: PathBuf,
     },
+    /// The database is where no write-ahead log can be kept.
+    #[error(
+        "{}: this file system lets nobody read while games are added; copy the database to a local disk and add them there",
+        path.display()
+    )]
+    NoSharing {
+        /// The database.
+        path: PathBuf,
+    },
     /// The target of a build is a directory or has no file name.
     #[error("{}: not a place for a database file; give a file name", path.display())]
     NotAFile {

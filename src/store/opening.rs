@@ -1,11 +1,12 @@
 //! Names of openings: the table `opening`.
 
+use rusqlite::types::Type;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::bulk::BulkLoader;
 use super::database::Database;
 use super::error::{Error, Result};
-use crate::board::PositionKey;
+use crate::board::{Position, PositionKey};
 use crate::opening::{Opening, OpeningBook};
 
 impl BulkLoader<'_> {
@@ -25,6 +26,27 @@ impl BulkLoader<'_> {
 }
 
 impl Database {
+    /// The list that the database was made with.
+    ///
+    /// # Errors
+    /// What SQLite says; also if a row's FEN is none.
+    pub fn opening_book(&self) -> Result<OpeningBook> {
+        let failed = |source| Error::sqlite(self.path(), "read table opening", source);
+        let sql = "SELECT eco, name, fen FROM opening ORDER BY opening_id";
+        let mut query = self.connection().prepare(sql).map_err(failed)?;
+        let mut rows = query.query([]).map_err(failed)?;
+        let mut openings = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            let opening = || Ok(Opening { eco: row.get(0)?, name: row.get(1)? });
+            let fen: String = row.get(2).map_err(failed)?;
+            let (position, _) = Position::from_fen(fen.as_bytes()).map_err(|error| {
+                failed(rusqlite::Error::FromSqlConversionFailure(2, Type::Text, Box::new(error)))
+            })?;
+            openings.push((opening().map_err(failed)?, position));
+        }
+        Ok(OpeningBook::from_positions(openings))
+    }
+
     /// The opening whose position this is, by the list that the database was made with. `fen` is the canonical FEN.
     ///
     /// # Errors

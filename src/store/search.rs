@@ -128,6 +128,10 @@ impl Database {
     pub fn visit_hits(&self, search: &Search<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
         let mut part = Part { skip: search.offset, left: search.limit };
         let mut found = |game, ply| {
+            if part.skip > 0 {
+                part.skip -= u32::from(self.is_at(game, ply, search.fen)?);
+                return Ok(true);
+            }
             let Some(hit) = self.hit(game, ply, Some(search.fen))? else { return Ok(true) };
             Ok(match part.take() {
                 Taken::Skip => true,

@@ -32,7 +32,7 @@ fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
         BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a load can begin");
     loader.add_import(&NewImport { program_version: "0.0.0", options: "{}" }).expect("an import");
     loader.add_openings(&OpeningBook::built_in()).expect("openings");
-    loader.add_source(SourceId(1), source).expect("a source");
+    loader.add_source(SourceId(1), source, 0).expect("a source");
     loader.append_headers(&games.headers).expect("headers");
     loader.append_positions(&games.positions).expect("positions");
     let mut occurrences: Vec<_> =
