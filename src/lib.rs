@@ -8,9 +8,11 @@
 //! | [`source`] | where the bytes come from: files and directories |
 //! | [`index`] | the main job: sources in, database out |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
+//! | [`verify`] | is a database sound? |
 
 pub mod board;
 pub mod index;
 pub mod pgn;
 pub mod source;
 pub mod store;
+pub mod verify;

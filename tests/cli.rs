@@ -147,12 +147,13 @@ mod help {
         Usage: pgndex <COMMAND>
 
         Commands:
-          index  Index PGN files into a database
-          info   Show what a database holds
-          find   Find the games that reached a position
-          game   Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
-          sql    Run one read-only SQL query
-          key    Show the key and the canonical FEN of a position
+          index   Index PGN files into a database
+          info    Show what a database holds
+          find    Find the games that reached a position
+          game    Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
+          sql     Run one read-only SQL query
+          verify  Check that a database is sound; nothing is changed or repaired
+          key     Show the key and the canonical FEN of a position
 
         Options:
           -h, --help     Print help

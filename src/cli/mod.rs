@@ -18,6 +18,7 @@ mod size;
 mod sql;
 mod summary;
 mod table;
+mod verify;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -32,6 +33,8 @@ pub(crate) enum Status {
     Done,
     /// All is done, but of some games something was lost.
     Lossy,
+    /// All is done, and it shows that a database is damaged.
+    Unsound,
 }
 
 impl From<Status> for ExitCode {
@@ -39,6 +42,7 @@ impl From<Status> for ExitCode {
         match status {
             Status::Done => Self::SUCCESS,
             Status::Lossy => Self::from(3),
+            Status::Unsound => Self::FAILURE,
         }
     }
 }
@@ -54,6 +58,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Find(args) => find::run(&args)?,
         Command::Game(args) => game::run(&args)?,
         Command::Sql(args) => sql::run(&args)?,
+        Command::Verify(args) => return verify::run(&args),
         Command::Key(args) => key::run(&args)?,
     }
     Ok(Status::Done)

@@ -1,22 +1,19 @@
 //! Signals: ending cleanly when asked to, and not being ended by a full disk.
 #![allow(unsafe_code)]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
-use pgndex::index::Progress;
 
 /// The first Ctrl-C or SIGTERM stops the run and lets it clean up; a second one ends the process at once.
-pub(super) fn stop_on_signal(progress: &Arc<Progress>) -> anyhow::Result<()> {
+pub(super) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     const INTERRUPTED: i32 = 130;
-    let progress = Arc::clone(progress);
     let asked = AtomicBool::new(false);
     ctrlc::set_handler(move || {
         if asked.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED);
         }
-        progress.stop();
+        stop();
     })
     .context("cannot listen to Ctrl-C")
 }
