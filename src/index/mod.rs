@@ -9,6 +9,7 @@
 //! numbered in input order, and makes the rows of all positions. Rows of `game_position` are written as they come; those of
 //! `position_game` are scattered by key into partitions, which are sorted and written at the end.
 
+mod chunk;
 mod error;
 mod feed;
 mod header;
@@ -22,6 +23,7 @@ mod progress;
 mod run;
 mod sequence;
 mod space;
+mod stream;
 mod summary;
 #[cfg(test)]
 mod tests;

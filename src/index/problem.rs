@@ -8,6 +8,8 @@ use crate::store::row::Severity;
 pub enum Kind {
     /// A file or directory cannot be read.
     UnreadableSource,
+    /// An archive or a stream is damaged or ends too early: what follows is lost.
+    DamagedArchive,
     /// A move that the rules forbid.
     IllegalMove,
     /// A move that fits two legal moves.
@@ -46,6 +48,7 @@ impl Kind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::UnreadableSource => "unreadable-source",
+            Self::DamagedArchive => "damaged-archive",
             Self::IllegalMove => "illegal-move",
             Self::AmbiguousMove => "ambiguous-move",
             Self::UnreadableMove => "unreadable-move",
@@ -69,6 +72,7 @@ impl Kind {
     pub const fn severity(self) -> Severity {
         match self {
             Self::UnreadableSource
+            | Self::DamagedArchive
             | Self::IllegalMove
             | Self::AmbiguousMove
             | Self::UnreadableMove

@@ -20,7 +20,9 @@ pub struct Summary {
     pub problems: ProblemCounts,
     /// The sources that could not be read, and why: a sentence each.
     pub unreadable: Vec<String>,
-    /// Bytes of PGN text.
+    /// The sources that could be read in part, and what is wrong with them: a sentence each.
+    pub damaged: Vec<String>,
+    /// Bytes of PGN text, unpacked.
     pub bytes: u64,
     /// Bytes that went through temporary files.
     pub spilled_bytes: u64,

@@ -1,8 +1,10 @@
 //! The whole job, PGN files in and a database out: equal tables however they are made, problems in the right places,
 //! and nothing left behind when a run fails.
 
+mod archives;
 mod edge;
 mod failures;
+mod inputs;
 mod problems;
 mod support;
 mod tables;
