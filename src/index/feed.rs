@@ -78,7 +78,9 @@ impl<'s> Feed<'s> {
         let Some(file) = self.sources.next() else { return Ok(None) };
         self.source.0 += 1;
         let opened = file.as_ref().map_err(crate::source::Error::full_message).and_then(|file| {
-            open(file).map_err(|error| error.full_message()).map(|opened| (opened, file.path.display().to_string()))
+            open(file)
+                .map_err(|error| error.full_message())
+                .map(|opened| (opened, file.path.display().to_string()))
         });
         match opened {
             Ok((Opened::Mapped(map), _)) => self.open = Some(Open::File(Arc::new(map), 0)),

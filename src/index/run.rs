@@ -135,10 +135,11 @@ fn occurrence_memory(options: &IndexOptions, sources: &Sources) -> u64 {
 fn check_sources(sources: &Sources, options: &IndexOptions) -> Result<()> {
     let mut reason = None;
     for file in &sources.files {
-        let message = match file.as_ref().map_err(source::Error::full_message).and_then(|file| check(file, options)) {
-            Ok(()) => return Ok(()),
-            Err(message) => message,
-        };
+        let message =
+            match file.as_ref().map_err(source::Error::full_message).and_then(|file| check(file, options)) {
+                Ok(()) => return Ok(()),
+                Err(message) => message,
+            };
         reason.get_or_insert(message);
     }
     Err(Error::NoSource(reason.unwrap_or_else(|| {
@@ -226,8 +227,7 @@ impl<'r> Run<'r> {
         // A stream may bring anything: enough partitions for a large one.
         const LARGE: u64 = 100_000_000;
         let expected = estimate.plies + estimate.games + if sources.bytes().is_none() { LARGE } else { 0 };
-        let partitions =
-            Partitions::new(expected, occurrence_memory(options, sources), directory.clone())?;
+        let partitions = Partitions::new(expected, occurrence_memory(options, sources), directory.clone())?;
         Ok(Self { sources, options, progress, started, pool, partitions, directory })
     }
 

@@ -30,7 +30,11 @@ pub(super) struct CutOptions {
 pub(super) enum Piece {
     Chunk(Chunk),
     /// Something is wrong, at this place in the text.
-    Report { kind: Kind, offset: u64, message: String },
+    Report {
+        kind: Kind,
+        offset: u64,
+        message: String,
+    },
     /// The run cannot go on.
     Failed(Error),
     End(SourceEnd),
@@ -53,7 +57,8 @@ pub(super) fn start(packed: Packed, path: String, options: CutOptions) -> Result
     let read = move || match packed.decode(options.decode) {
         Ok(decoded) => Cutter::new(decoded, path, options, pieces).run(),
         Err(error) => {
-            let report = Piece::Report { kind: Kind::UnreadableSource, offset: 0, message: error.full_message() };
+            let report =
+                Piece::Report { kind: Kind::UnreadableSource, offset: 0, message: error.full_message() };
             let _ = pieces.send(report).and_then(|()| pieces.send(Piece::End(SourceEnd::default())));
         }
     };
@@ -165,7 +170,8 @@ impl Cutter {
             }
         }
         loop {
-            let least = if self.is_torn || self.spill.is_some() { 0 } else { self.options.chunk_size.max(1) - 1 };
+            let least =
+                if self.is_torn || self.spill.is_some() { 0 } else { self.options.chunk_size.max(1) - 1 };
             // What is near the end of the text can be told when more of it is there.
             let end = if is_end { self.text.len() } else { self.text.len().saturating_sub(LOOK_AHEAD) };
             let Some(boundary) = boundary_in(&self.text, self.searched.max(least)..end) else {
@@ -226,7 +232,8 @@ impl Cutter {
         }
         if !self.is_torn {
             if self.spill.is_none() {
-                let file = tempfile::tempfile_in(&self.options.directory).map_err(|error| self.failed(error))?;
+                let file =
+                    tempfile::tempfile_in(&self.options.directory).map_err(|error| self.failed(error))?;
                 self.spill = Some(Spill { file, bytes: 0 });
             }
             if let Some(Err(error)) = self.spill.as_mut().map(|spill| spill.write(&self.text[..gone])) {

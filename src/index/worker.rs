@@ -202,7 +202,14 @@ impl Worker<'_, '_> {
     }
 
     /// Numbers and sends the report on a source of which something cannot be read.
-    fn report(&mut self, number: u64, source: SourceId, kind: Kind, offset: u64, message: &str) -> Result<()> {
+    fn report(
+        &mut self,
+        number: u64,
+        source: SourceId,
+        kind: Kind,
+        offset: u64,
+        message: &str,
+    ) -> Result<()> {
         self.part.clear();
         let message = self.part.headers.push_text(message);
         self.part.headers.problems.push(ProblemRow {

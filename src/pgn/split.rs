@@ -62,7 +62,8 @@ fn follows_a_game(before: &[u8]) -> bool {
     let seen = &before[before.len().saturating_sub(LOOK_BACK)..];
     let is_cut = seen.len() < before.len();
     let last = seen.iter().rposition(|&byte| !is_blank(byte));
-    if (last.is_none() && !is_cut) || memchr::memchr_iter(b'\n', &seen[last.unwrap_or(0)..]).nth(1).is_none() {
+    if (last.is_none() && !is_cut) || memchr::memchr_iter(b'\n', &seen[last.unwrap_or(0)..]).nth(1).is_none()
+    {
         return false;
     }
     let line = match (last, last.and_then(|last| memchr::memrchr(b'\n', &seen[..last]))) {
@@ -129,7 +130,8 @@ mod tests {
         let long = |byte: u8, length: usize| vec![byte; length];
         let blank = |length| [b"1. e4 *\n\n".to_vec(), long(b' ', length), b"\n".to_vec()].concat();
         let tag = |length| [b"[A \"".to_vec(), long(b'x', length), b"\"]\n\n".to_vec()].concat();
-        let name = |length| [b"1. e4 *\n\n[".to_vec(), long(b'x', length), b" \"y\"]\n\n*\n\n".to_vec()].concat();
+        let name =
+            |length| [b"1. e4 *\n\n[".to_vec(), long(b'x', length), b" \"y\"]\n\n*\n\n".to_vec()].concat();
         for length in [10, LOOK_AHEAD - 12, LOOK_AHEAD, LOOK_BACK - 8, LOOK_BACK, 3 * LOOK_BACK] {
             for before in [blank(length), tag(length), name(length), long(b'\n', length)] {
                 let text = [&before[..], b"[Event \"b\"]\n\n*\n"].concat();
@@ -139,7 +141,10 @@ mod tests {
                     }
                     let whole = boundary_in(&text, at - 1..at + 1);
                     let from = at.saturating_sub(LOOK_BACK + 1);
-                    let part = boundary_in(&text[from..text.len().min(at + LOOK_AHEAD)], at - 1 - from..at + 1 - from);
+                    let part = boundary_in(
+                        &text[from..text.len().min(at + LOOK_AHEAD)],
+                        at - 1 - from..at + 1 - from,
+                    );
                     assert_eq!(part.map(|part| part + from), whole, "{length}");
                 }
             }

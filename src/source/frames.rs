@@ -277,8 +277,8 @@ mod tests {
 
     fn frame(text: &[u8]) -> Vec<u8> {
         let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
-        encoder.include_checksum(text.len() % 2 == 0).unwrap();
-        if text.len() % 3 == 0 {
+        encoder.include_checksum(text.len().is_multiple_of(2)).unwrap();
+        if text.len().is_multiple_of(3) {
             encoder.set_pledged_src_size(Some(text.len() as u64)).unwrap();
         }
         io::Write::write_all(&mut encoder, text).unwrap();

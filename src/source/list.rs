@@ -196,7 +196,9 @@ impl Lister {
             match fs::metadata(&path) {
                 Ok(metadata) if metadata.is_file() => {
                     // Any archive may lie there; one that was given must have games.
-                    if wanted(&path) != Wanted::Zip || zip::members(&path).is_ok_and(|members| !members.is_empty()) {
+                    if wanted(&path) != Wanted::Zip
+                        || zip::members(&path).is_ok_and(|members| !members.is_empty())
+                    {
                         self.add_file(&path, metadata.len());
                     }
                 }
@@ -256,7 +258,8 @@ enum Wanted {
 }
 
 fn wanted(path: &Path) -> Wanted {
-    let ends_in = |path: &Path, end: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(end));
+    let ends_in =
+        |path: &Path, end: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(end));
     let is_archive = ["zst", "gz", "bz2"].iter().any(|end| ends_in(path, end));
     if ends_in(path, "pgn") {
         Wanted::Plain
@@ -309,7 +312,15 @@ mod tests {
     #[test]
     fn directories_stand_for_their_pgn_files_in_order() {
         let directory = directory(&[
-            "b.pgn", "a/z.PGN", "a/y.txt", "c.pgn", "a/b/x.pgn", "d.pgn.gz", "d.zst", "e.pgn.bz2", "f.pgn.ZST",
+            "b.pgn",
+            "a/z.PGN",
+            "a/y.txt",
+            "c.pgn",
+            "a/b/x.pgn",
+            "d.pgn.gz",
+            "d.zst",
+            "e.pgn.bz2",
+            "f.pgn.ZST",
             "g.zip",
         ]);
         let place = directory.path();
@@ -324,7 +335,8 @@ mod tests {
     fn a_file_is_read_once() {
         let directory = directory(&["a.pgn", "a.pgn.zst", "b.pgn.zst"]);
         let place = directory.path();
-        let paths = [place.join("a.pgn"), place.to_owned(), place.join("./b.pgn.zst"), place.join("a.pgn.zst")];
+        let paths =
+            [place.join("a.pgn"), place.to_owned(), place.join("./b.pgn.zst"), place.join("a.pgn.zst")];
         assert_eq!(
             listed(place, &paths),
             [

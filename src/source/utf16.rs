@@ -24,15 +24,7 @@ pub(super) struct Utf16<R> {
 
 impl<R: Read> Utf16<R> {
     pub(super) fn new(reader: R, endian: Endian) -> Self {
-        Self {
-            reader,
-            endian,
-            begun: false,
-            ended: false,
-            units: Vec::new(),
-            text: String::new(),
-            given: 0,
-        }
+        Self { reader, endian, begun: false, ended: false, units: Vec::new(), text: String::new(), given: 0 }
     }
 
     fn refill(&mut self) -> io::Result<()> {
@@ -110,7 +102,8 @@ mod tests {
     #[test]
     fn a_long_text_comes_back_across_blocks() {
         let text = "a\u{1f600}é".repeat(50_000);
-        let bytes: Vec<u8> = "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+        let bytes: Vec<u8> =
+            "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
         assert!(read(&bytes, Endian::Little, usize::MAX) == text);
     }
 

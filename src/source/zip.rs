@@ -34,10 +34,8 @@ pub(super) enum Method {
 /// Lists the `.pgn` files of an archive in the order of their paths, each with its path for people.
 pub(super) fn members(archive: &Path) -> Result<Vec<Result<(PathBuf, Member)>>> {
     let file = File::open(archive).map_err(|error| Error::io(archive, error))?;
-    let damaged = |error: zip::result::ZipError| Error::Damaged {
-        path: archive.to_owned(),
-        reason: error.to_string(),
-    };
+    let damaged =
+        |error: zip::result::ZipError| Error::Damaged { path: archive.to_owned(), reason: error.to_string() };
     let mut zip = ZipArchive::new(BufReader::new(file)).map_err(damaged)?;
     let mut members = Vec::new();
     for index in 0..zip.len() {
@@ -82,9 +80,11 @@ fn member(
         CompressionMethod::ZSTD => Method::Zstd,
         _ => return Err(refused("packed by a method that is seldom used")),
     };
-    let start = entry.data_start().ok_or_else(|| damaged("its place in the archive is not told".to_owned()))?;
+    let start =
+        entry.data_start().ok_or_else(|| damaged("its place in the archive is not told".to_owned()))?;
     let range = start..start.saturating_add(entry.compressed_size());
-    let member = Member { archive: archive.to_owned(), range, method, size: entry.size(), crc: entry.crc32() };
+    let member =
+        Member { archive: archive.to_owned(), range, method, size: entry.size(), crc: entry.crc32() };
     Ok((path, member))
 }
 
@@ -109,7 +109,9 @@ impl<R: Read> Read for Checked<R> {
         self.crc.update(&buffer[..read]);
         self.read += read as u64;
         if read == 0 && !buffer.is_empty() && (self.read, self.crc.sum()) != (self.size, self.expected) {
-            return Err(std::io::Error::other("its text does not have the size and the sum that the archive tells"));
+            return Err(std::io::Error::other(
+                "its text does not have the size and the sum that the archive tells",
+            ));
         }
         Ok(read)
     }

@@ -119,7 +119,8 @@ fn large_archives() {
 fn text_without_boundaries_goes_through_a_temporary_file() {
     let place = directory();
     let untagged = b"1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 { a remark that makes it long } 1-0\n".repeat(150_000);
-    let comment = [b"[Event \"a\"]\n\n1. e4 {".to_vec(), b" x".repeat(6_000_000), b"} e5 *\n\n".to_vec()].concat();
+    let comment =
+        [b"[Event \"a\"]\n\n1. e4 {".to_vec(), b" x".repeat(6_000_000), b"} e5 *\n\n".to_vec()].concat();
     let blank = [b"1. d4 *".to_vec(), b"\n ".repeat(4_000_000)].concat();
     let text = [&untagged[..], &comment, GAMES.as_bytes(), &comment, &blank, GAMES.as_bytes()].concat();
     for threads in [1, 3] {
@@ -152,8 +153,10 @@ fn zip_archives_stand_for_their_pgn_files() {
     fs::remove_dir_all(&root).unwrap();
     let others: [(&str, &[u8], Packing); 2] =
         [("read.me", b"1. e4 *", Packing::Stored), ("__MACOSX/._b.pgn", b"\0\x05\x16\x07", Packing::Stored)];
-    let packed: Vec<_> =
-        others.into_iter().chain(files.map(|(name, text, packing)| (name, text.as_bytes(), packing))).collect();
+    let packed: Vec<_> = others
+        .into_iter()
+        .chain(files.map(|(name, text, packing)| (name, text.as_bytes(), packing)))
+        .collect();
     fs::write(&root, zip(&packed)).unwrap();
     let summary = run(&target, &[&root], &options()).unwrap();
     assert_same(&expected, &target, "zip");
@@ -218,7 +221,8 @@ fn what_zip_archives_cannot_give_is_told() {
 fn damaged_archives_give_their_good_games() {
     let place = directory();
     let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
-    let games: String = (0..4000).map(|game| format!("[Event \"{game}\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n\n")).collect();
+    let games: String =
+        (0..4000).map(|game| format!("[Event \"{game}\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n\n")).collect();
     let options = IndexOptions { overwrite: true, ..options() };
     let mut found = String::new();
     for (what, archive) in [
@@ -227,7 +231,7 @@ fn damaged_archives_give_their_good_games() {
         ("bzip2", bzip2(games.as_bytes(), 20_000)),
         ("zip", zip(&[("a.pgn", games.as_bytes(), Packing::Deflated)])),
     ] {
-        let cut = archive.len() * 3 / 4;
+        let cut = archive.len() * 7 / 10;
         let mut flipped = archive.clone();
         flipped[cut] ^= 0x20;
         for (how, archive) in [("cut", &archive[..cut]), ("flipped", &flipped)] {
@@ -238,10 +242,12 @@ fn damaged_archives_give_their_good_games() {
             let summary = run(&target, &[&input], &options).unwrap();
             assert_sound(&target, &summary);
             assert!(summary.games > 500 && summary.games <= 4000, "{what} {how}: {}", summary.games);
-            assert_eq!((summary.problems.of(Severity::Error), summary.damaged.len()), (1, 1), "{what} {how}");
+            assert_eq!(summary.damaged.len(), 1, "{what} {how}");
             let database = open(&target);
+            // A flipped bit may also spoil some games before it is found out.
             let whole = "SELECT count(*) FROM game WHERE ply_count = 5 AND status = 'ok'";
-            assert!(how == "flipped" || number(&database, whole) >= summary.games - 1);
+            let spoilt = if how == "cut" { 1 } else { 100 };
+            assert!(number(&database, whole) >= summary.games - spoilt, "{what} {how}");
             assert_eq!(lines(&database, "SELECT indexed_at, digest FROM source"), ["-|-"]);
             found += &format!("{what} {how}: {}, {}\n", summary.games, messages(&target).join(" "));
         }
@@ -254,7 +260,8 @@ fn damaged_archives_give_their_good_games() {
 fn frames_behind_a_damaged_one() {
     let place = directory();
     let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
-    let games: String = (0..9000).map(|game| format!("[Event \"{game}\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n\n")).collect();
+    let games: String =
+        (0..9000).map(|game| format!("[Event \"{game}\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n\n")).collect();
     let frames: Vec<Vec<u8>> = games.as_bytes().chunks(100_000).map(|text| zstd_frame(text, true)).collect();
     for broken in 0..frames.len() {
         let mut archive = frames.clone();
@@ -358,5 +365,5 @@ fn windows_longer_than_the_memory_allows() {
     let error = run(&target, &[&input], &options()).unwrap_err();
     assert!(message(&error).contains("allow more with --memory"), "{}", message(&error));
     let more = IndexOptions { memory: 1 << 30, ..options() };
-    assert_eq!(run(&target, &[&input], &more).unwrap().games > 100, true);
+    assert!(run(&target, &[&input], &more).unwrap().games > 100);
 }

@@ -160,7 +160,9 @@ fn sources_that_cannot_be_read() {
     let root = format!("{}/", directory.path().display());
     let found: Vec<String> = found.iter().map(|line| line.replace(&root, "")).collect();
     let told = |name: &str, message: &str| format!("unreadable-source|1|0|-|-|{name}|-|-|{name}: {message}");
-    let cut = |bytes: u32| format!("damaged near byte {bytes} of the file, after 0 bytes of text: it ends too early");
+    let cut = |bytes: u32| {
+        format!("damaged near byte {bytes} of the file, after 0 bytes of text: it ends too early")
+    };
     assert_eq!(
         found,
         [
