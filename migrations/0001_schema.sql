@@ -32,9 +32,9 @@ CREATE TABLE import (
 -- One input file, 1, 2, 3 ... in input order.
 CREATE TABLE source (
     source_id  INTEGER PRIMARY KEY,
-    path       TEXT NOT NULL,                   -- as it was given
+    path       TEXT NOT NULL,                   -- as it was given; 'a.zip/b.pgn' is a file in an archive, '-' standard input
     bytes      INTEGER,                         -- size of the PGN text, decompressed
-    digest     TEXT,                            -- BLAKE3 of these bytes, in hexadecimal
+    digest     TEXT,                            -- BLAKE3 of these bytes, in hexadecimal; NULL if the file is damaged
     games      INTEGER NOT NULL DEFAULT 0,
     plies      INTEGER NOT NULL DEFAULT 0,
     problems   INTEGER NOT NULL DEFAULT 0,
@@ -62,7 +62,7 @@ CREATE TABLE site (
 CREATE TABLE game (
     game_id      INTEGER PRIMARY KEY,
     source_id    INTEGER NOT NULL REFERENCES source,
-    byte_offset  INTEGER NOT NULL,              -- its PGN text: `byte_length` bytes from here in its source
+    byte_offset  INTEGER NOT NULL,              -- its PGN text: `byte_length` bytes from here in its source, decompressed
     byte_length  INTEGER NOT NULL,
     event_id     INTEGER REFERENCES event,
     site_id      INTEGER REFERENCES site,

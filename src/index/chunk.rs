@@ -11,6 +11,8 @@ pub(super) struct Chunk {
     text: Text,
     /// Where it begins in the text of its source.
     pub(super) offset: u64,
+    /// It was cut at the first boundary so many bytes or more from its start.
+    pub(super) size: usize,
     /// Bytes of the source, packed if it is, that it was made of: for telling progress.
     input: u64,
 }
@@ -23,20 +25,20 @@ enum Text {
 
 impl Chunk {
     /// A piece of a plain file.
-    pub(super) const fn of_file(map: Arc<Mapped>, range: Range<usize>) -> Self {
+    pub(super) const fn of_file(map: Arc<Mapped>, range: Range<usize>, size: usize) -> Self {
         let (offset, input) = (range.start as u64, (range.end - range.start) as u64);
-        Self { text: Text::Mapped(map, range), offset, input }
+        Self { text: Text::Mapped(map, range), offset, size, input }
     }
 
     /// Text that was decoded.
-    pub(super) const fn of_text(text: Vec<u8>, offset: u64, input: u64) -> Self {
-        Self { text: Text::Owned(text), offset, input }
+    pub(super) const fn of_text(text: Vec<u8>, offset: u64, size: usize, input: u64) -> Self {
+        Self { text: Text::Owned(text), offset, size, input }
     }
 
     /// Text that was decoded and was so long that it went into a temporary file.
-    pub(super) fn of_spilled(map: Mapped, offset: u64, input: u64) -> Self {
+    pub(super) fn of_spilled(map: Mapped, offset: u64, size: usize, input: u64) -> Self {
         let range = 0..map.bytes().len();
-        Self { text: Text::Mapped(Arc::new(map), range), offset, input }
+        Self { text: Text::Mapped(Arc::new(map), range), offset, size, input }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -76,10 +78,10 @@ mod tests {
     #[test]
     fn shares_add_up() {
         for (length, input) in [(10, 3), (3, 10), (1, 0), (7, 7)] {
-            let chunk = Chunk::of_text(vec![0; length], 0, input);
+            let chunk = Chunk::of_text(vec![0; length], 0, 1, input);
             let shares: u64 = (0..length).map(|at| chunk.input_share(at..at + 1)).sum();
             assert_eq!(shares, input);
         }
-        assert_eq!(Chunk::of_text(Vec::new(), 0, 5).input_share(0..0), 0);
+        assert_eq!(Chunk::of_text(Vec::new(), 0, 1, 5).input_share(0..0), 0);
     }
 }

@@ -120,7 +120,7 @@ impl<'s> Feed<'s> {
             from = to - 8;
         };
         self.open = Some(Open::File(Arc::clone(&map), end));
-        Ok(Some(Task::Chunk(Chunk::of_file(map, start..end))))
+        Ok(Some(Task::Chunk(Chunk::of_file(map, start..end, self.options.chunk_size))))
     }
 
     /// Waits for the next piece of a decoded source. `None`: there is no more of it.

@@ -22,6 +22,8 @@ pub enum Kind {
     InvalidFen,
     /// A variant whose rules are not known.
     UnsupportedVariant,
+    /// Tags of which only a part is kept, as they are very long or very many.
+    LongTags,
     /// A variation without an end.
     UnclosedVariation,
     /// A `)` or `}` that closes nothing.
@@ -55,6 +57,7 @@ impl Kind {
             Self::UnclosedComment => "unclosed-comment",
             Self::InvalidFen => "invalid-fen",
             Self::UnsupportedVariant => "unsupported-variant",
+            Self::LongTags => "long-tags",
             Self::UnclosedVariation => "unclosed-variation",
             Self::StrayClosing => "stray-closing",
             Self::UnknownToken => "unknown-token",
@@ -78,7 +81,8 @@ impl Kind {
             | Self::UnreadableMove
             | Self::UnclosedComment
             | Self::InvalidFen
-            | Self::UnsupportedVariant => Severity::Error,
+            | Self::UnsupportedVariant
+            | Self::LongTags => Severity::Error,
             _ => Severity::Warning,
         }
     }

@@ -201,11 +201,12 @@ impl Cutter {
         }
         let input = self.decoded.bytes_read() - self.input;
         self.input += input;
+        let size = self.options.chunk_size;
         let chunk = match spill {
-            None => Chunk::of_text(text, start, input),
+            None => Chunk::of_text(text, start, size, input),
             Some(mut spill) => {
                 let map = spill.write(&text).and_then(|()| Mapped::of(&spill.file));
-                Chunk::of_spilled(map.map_err(|error| self.failed(error))?, start, input)
+                Chunk::of_spilled(map.map_err(|error| self.failed(error))?, start, size, input)
             }
         };
         self.send(Piece::Chunk(chunk))

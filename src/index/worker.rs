@@ -134,7 +134,7 @@ impl Worker<'_, '_> {
         let shared = self.shared;
         let text = chunk.bytes();
         let _small = chunk.keep_small();
-        let mut parser = ChunkParser::new(text, source, chunk.offset, &shared.standard.position);
+        let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, &shared.standard.position);
         let mut read = 0;
         for part_number in 0.. {
             if shared.progress.is_stopped() {
