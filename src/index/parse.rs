@@ -109,6 +109,9 @@ fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
     count + u64::from(pairs < length && text.last().is_some_and(|&byte| ends_line(byte, 0)))
 }
 
+/// The most plies of one game that are kept: garbage must not fill the memory.
+const MOST_PLIES: usize = 1 << 22;
+
 /// Counts line ends up to an offset, going on from where it last was, or back.
 #[derive(Default)]
 struct LineCounter {
@@ -255,6 +258,13 @@ impl<'a> ChunkParser<'a> {
         let mut status = GameStatus::Ok;
         let result = loop {
             match self.reader.next_token() {
+                Token::Move(_) if part.codes.len() - first == MOST_PLIES => {
+                    let message = format!("more than {MOST_PLIES} plies: the rest is left out");
+                    let offset = self.reader.offset();
+                    self.problem(part, Kind::LongGame, offset, Some(game), Some(MOST_PLIES), None, &message);
+                    status = GameStatus::Truncated;
+                    break self.skip_moves();
+                }
                 Token::Move(token) => match position.play_san(token) {
                     Ok(code) => part.codes.push(code),
                     Err(error) => {
@@ -614,6 +624,15 @@ mod tests {
         let text = "1. e4\u{203c} e5\u{2047} 2. Nf3\u{2049} Nc6\u{2048} 3. Bb5\u{25a1} a6= 4. Ba4\u{221e} *";
         let (moves, kinds, _) = first_game(text.as_bytes());
         assert_eq!((moves.len(), kinds.len()), (7, 0));
+    }
+
+    #[test]
+    fn of_a_very_long_game_the_beginning_is_kept() {
+        let text = format!("{} *", "Nf3 Nf6 Ng1 Ng8 ".repeat(MOST_PLIES / 4));
+        let (moves, kinds, _) = first_game(text.as_bytes());
+        assert_eq!((moves.len(), kinds.len()), (MOST_PLIES, 0));
+        let (moves, kinds, _) = first_game(format!("Nf3 Nf6 Ng1 Ng8 {text}").as_bytes());
+        assert_eq!((moves.len(), kinds), (MOST_PLIES, vec!["long-game"]));
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub enum Kind {
     UnsupportedVariant,
     /// Tags of which only a part is kept, as they are very long or very many.
     LongTags,
+    /// A game so long that only its beginning is kept.
+    LongGame,
     /// A variation without an end.
     UnclosedVariation,
     /// A `)` or `}` that closes nothing.
@@ -58,6 +60,7 @@ impl Kind {
             Self::InvalidFen => "invalid-fen",
             Self::UnsupportedVariant => "unsupported-variant",
             Self::LongTags => "long-tags",
+            Self::LongGame => "long-game",
             Self::UnclosedVariation => "unclosed-variation",
             Self::StrayClosing => "stray-closing",
             Self::UnknownToken => "unknown-token",
@@ -82,7 +85,8 @@ impl Kind {
             | Self::UnclosedComment
             | Self::InvalidFen
             | Self::UnsupportedVariant
-            | Self::LongTags => Severity::Error,
+            | Self::LongTags
+            | Self::LongGame => Severity::Error,
             _ => Severity::Warning,
         }
     }

@@ -32,7 +32,7 @@ impl Estimate {
         const BYTES_A_PLY: u64 = 100;
         const BYTES_A_GAME: u64 = 250;
         const SCRATCH_A_GAME: u64 = 200;
-        let sample = Sample::of(sources);
+        let sample = Sample::of(sources, memory);
         let part = |of: u64, count: u64, whole: u64| {
             (u128::from(of) * u128::from(count) / u128::from(whole.max(1))) as u64
         };
@@ -89,7 +89,7 @@ impl Sample {
     const WINDOW: usize = 64 << 10;
 
     /// Looks into at most sixteen files.
-    fn of(sources: &Sources) -> Self {
+    fn of(sources: &Sources, memory: u64) -> Self {
         const FILES: usize = 16;
         let files: Vec<&SourceFile> =
             sources.files.iter().flatten().filter(|file| file.bytes.is_some_and(|bytes| bytes > 0)).collect();
@@ -101,7 +101,7 @@ impl Sample {
                     sample.look_into(map.bytes());
                     bytes
                 }
-                Ok(Opened::Packed(packed)) => sample.decode(packed, bytes),
+                Ok(Opened::Packed(packed)) => sample.decode(packed, bytes, memory),
                 Err(_) => continue,
             };
             sample.files_bytes += bytes;
@@ -125,9 +125,9 @@ impl Sample {
     }
 
     /// Looks at the first text of an archive of `bytes` bytes. Gives back how much text all of it has, as far as can be told.
-    fn decode(&mut self, packed: Packed, bytes: u64) -> u64 {
+    fn decode(&mut self, packed: Packed, bytes: u64, memory: u64) -> u64 {
         const TEXT: usize = 1 << 20;
-        let options = DecodeOptions { threads: 1, memory: 0 };
+        let options = DecodeOptions { threads: 1, memory };
         let Ok(mut decoded) = packed.decode(options) else { return 0 };
         let mut text = Vec::new();
         while text.len() < TEXT {
@@ -204,6 +204,24 @@ mod tests {
         assert_eq!(estimate(&game.repeat(20_000), 1 << 30).spill_bytes, 0);
         let long = estimate(&format!("[Event \"x\"]\n\n{}", "Nf3 Nf6 Ng1 Ng8 ".repeat(100_000)), 0);
         assert!(long.plies > 300_000 && long.games < 20, "{long:?}");
+    }
+
+    #[test]
+    fn the_text_of_archives_is_told_from_their_beginning() {
+        let game = |number: u64| {
+            let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            format!("[Event \"{mixed:x}\"]\n\n1. e4 e5 2. Nf3 {{{mixed:b}}} Nc6 3. Bb5 *\n\n")
+        };
+        let text: String = (0..40_000).map(game).collect();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.pgn.zst");
+        std::fs::write(&path, zstd::encode_all(text.as_bytes(), 1).unwrap()).unwrap();
+        let estimate = |paths: &[&std::path::Path]| Estimate::new(&crate::source::list(paths), 0);
+        let one = estimate(&[&path]);
+        assert!(one.text_bytes.abs_diff(text.len() as u64) < text.len() as u64 / 10, "{one:?}");
+        assert!(one.games.abs_diff(40_000) < 4000 && one.plies.abs_diff(200_000) < 20_000, "{one:?}");
+        assert_eq!(estimate(&[std::path::Path::new("-")]), Estimate::default());
+        assert_eq!(estimate(&[&path, std::path::Path::new("-")]), one);
     }
 
     #[test]

@@ -188,7 +188,9 @@ impl Cutter {
 
     /// Hands on all text up to `end`, or drops it if its beginning is lost.
     fn cut_at(&mut self, end: usize) -> Cut {
-        let mut rest = Vec::with_capacity(self.options.chunk_size.min(1 << 20) + (self.text.len() - end));
+        // Room for a chunk and what is read beyond it until there is a boundary.
+        let mut rest =
+            Vec::with_capacity(self.options.chunk_size.min(1 << 20) / 8 * 9 + self.text.len() - end);
         rest.extend_from_slice(&self.text[end..]);
         self.text.truncate(end);
         let text = std::mem::replace(&mut self.text, rest);
