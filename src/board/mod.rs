@@ -16,25 +16,34 @@
 //! ```
 
 mod attack;
+mod explain;
 mod fen;
 mod generate;
 mod key;
+mod material;
 mod move_code;
+mod pattern;
 mod piece;
 mod polyglot;
 mod position;
 mod result;
 mod san;
+mod short_move;
 mod square;
 mod tables;
+mod variants;
 
+pub use explain::MoveRefusal;
 pub use fen::{FenChange, FenText, MAX_CANONICAL_FEN, Setup, SetupError};
 pub use generate::perft;
 pub use key::PositionKey;
+pub use material::{Material, MaterialError, MaterialSignature};
 pub use move_code::{MoveCode, Special, Uci};
+pub use pattern::{Pattern, PatternError};
 pub use piece::{Color, Kind, Piece};
 pub use position::{Castling, IllegalMove, Position};
 pub use result::GameResult;
 pub use san::SanError;
+pub use short_move::ShortMove;
 pub use square::{Square, SquareSet, TO_X88};
 pub use tables::{ALL_MOVES, BLACK_PAWN_FROM, WHITE_PAWN_FROM, kind_index};

@@ -50,9 +50,10 @@ enum Open {
 }
 
 impl<'s> Feed<'s> {
-    pub(super) fn new(sources: &'s Sources, options: CutOptions) -> Self {
+    /// The ids of the sources follow `last`.
+    pub(super) fn new(sources: &'s Sources, last: SourceId, options: CutOptions) -> Self {
         let sources = sources.files.iter();
-        Self { sources, options, number: 0, source: SourceId(0), open: None, ends: Vec::new() }
+        Self { sources, options, number: 0, source: last, open: None, ends: Vec::new() }
     }
 
     /// The next work, or `None` if all is done. Gives up waiting for it when `is_stopped` says so.
@@ -77,14 +78,17 @@ impl<'s> Feed<'s> {
     fn open_next(&mut self) -> Result<Option<Option<Task>>> {
         let Some(file) = self.sources.next() else { return Ok(None) };
         self.source.0 += 1;
-        let opened = file.as_ref().map_err(crate::source::Error::full_message).and_then(|file| {
-            open(file)
-                .map_err(|error| error.full_message())
-                .map(|opened| (opened, file.path.display().to_string()))
-        });
+        let opened = file
+            .as_ref()
+            .map_err(crate::source::Error::full_message)
+            .and_then(|file| open(file).map_err(|error| error.full_message()).map(|opened| (opened, file)));
         match opened {
-            Ok((Opened::Mapped(map), _)) => self.open = Some(Open::File(Arc::new(map), 0)),
-            Ok((Opened::Packed(packed), path)) => {
+            Ok((Opened::Mapped(map), file)) => {
+                let start = usize::try_from(file.first_byte).unwrap_or(usize::MAX).min(map.bytes().len());
+                self.open = Some(Open::File(Arc::new(map), start));
+            }
+            Ok((Opened::Packed(packed), file)) => {
+                let path = file.path.display().to_string();
                 self.open = Some(Open::Stream(stream::start(packed, path, self.options.clone())?));
             }
             Err(message) => {

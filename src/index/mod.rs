@@ -11,12 +11,16 @@
 //! numbered in input order, and makes the rows of all positions. Rows of `game_position` are written as they come; those of
 //! `position_game` are scattered by key into partitions, which are sorted and written at the end.
 
+mod add;
 mod chunk;
+mod continuations;
+mod crossroads;
 mod error;
 mod feed;
 mod header;
 mod names;
 mod options;
+mod outcome;
 mod parse;
 mod partition;
 mod positions;
@@ -29,6 +33,8 @@ mod stream;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod update;
+mod visit;
 mod worker;
 
 pub use error::{Error, Result};

@@ -1,8 +1,10 @@
 //! A chunk of PGN text to games that have been replayed: the first half of a worker's work.
 
 use super::header::Header;
+use super::outcome::Outcome;
 use super::problem::Kind;
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError};
+use crate::opening::{OpeningBook, OpeningId};
 use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
 use crate::store::row::{GameId, GameStatus, HeaderBatch, Ply, ProblemRow, SourceId, Text};
 
@@ -38,6 +40,7 @@ pub(super) enum Start {
 pub(super) struct Part {
     pub(super) headers: HeaderBatch,
     pub(super) names: Vec<GameNames>,
+    pub(super) outcomes: Vec<Outcome>,
     pub(super) replays: Vec<Replay>,
     pub(super) codes: Vec<MoveCode>,
     pub(super) setups: Vec<Position>,
@@ -51,6 +54,7 @@ impl Part {
     pub(super) fn clear(&mut self) {
         self.headers.clear();
         self.names.clear();
+        self.outcomes.clear();
         self.replays.clear();
         self.codes.clear();
         self.setups.clear();
@@ -86,6 +90,7 @@ pub(super) struct ChunkParser<'a> {
     /// How many warnings of the present game are still told.
     warnings_left: u32,
     start: &'a Position,
+    openings: &'a OpeningBook,
 }
 
 /// The most warnings told of one game: garbage must not fill the database.
@@ -136,12 +141,21 @@ impl LineCounter {
 struct Ending {
     status: GameStatus,
     result: Option<GameResult>,
+    /// Of the last position that has a name.
+    opening: Option<OpeningId>,
 }
 
 impl<'a> ChunkParser<'a> {
     /// A parser for a chunk that begins `base` bytes into its source and was cut at the first boundary after `size` bytes. `start` is the
     /// standard start position.
-    pub(super) fn new(text: &'a [u8], size: usize, source: SourceId, base: u64, start: &'a Position) -> Self {
+    pub(super) fn new(
+        text: &'a [u8],
+        size: usize,
+        source: SourceId,
+        base: u64,
+        start: &'a Position,
+        openings: &'a OpeningBook,
+    ) -> Self {
         Self {
             text,
             source,
@@ -152,6 +166,7 @@ impl<'a> ChunkParser<'a> {
             lines: LineCounter::default(),
             warnings_left: MOST_WARNINGS,
             start,
+            openings,
         }
     }
 
@@ -202,7 +217,9 @@ impl<'a> ChunkParser<'a> {
                 let position = part.setups.last().expect("the set-up just added").clone();
                 self.replay(position, game, part)
             }
-            Start::Nowhere => Ending { status: GameStatus::Skipped, result: self.skip_moves() },
+            Start::Nowhere => {
+                Ending { status: GameStatus::Skipped, result: self.skip_moves(), opening: None }
+            }
         };
         let end = self.reader.offset();
         let length = self.text[begin..end].trim_ascii_end().len();
@@ -211,10 +228,12 @@ impl<'a> ChunkParser<'a> {
         row.byte_offset = self.base + begin as u64;
         row.byte_length = length as u64;
         row.status = ending.status;
+        row.opening = ending.opening;
         row.result = self.result(&header, &ending, game, begin + length, part);
         row.ply_count = u32::try_from(part.codes.len() - first_code).unwrap_or(u32::MAX);
         row.moves_hash = moves_hash(part, start, self.start, first_code);
         part.replays.push(Replay { moves: part.codes.len() - first_code, start });
+        part.outcomes.push(Outcome::of(&row, &part.headers.text));
         part.headers.games.push(row);
     }
 
@@ -256,6 +275,7 @@ impl<'a> ChunkParser<'a> {
     fn replay(&mut self, mut position: Position, game: GameId, part: &mut Part) -> Ending {
         let first = part.codes.len();
         let mut status = GameStatus::Ok;
+        let mut opening = self.openings.find(&position);
         let result = loop {
             match self.reader.next_token() {
                 Token::Move(_) if part.codes.len() - first == MOST_PLIES => {
@@ -266,11 +286,15 @@ impl<'a> ChunkParser<'a> {
                     break self.skip_moves();
                 }
                 Token::Move(token) => match position.play_san(token) {
-                    Ok(code) => part.codes.push(code),
+                    Ok(code) => {
+                        part.codes.push(code);
+                        opening = self.openings.find(&position).or(opening);
+                    }
                     Err(error) => {
                         let ply = part.codes.len() - first;
                         if let Ok(code) = self.play_glued(token, error, &mut position, game, ply, part) {
                             part.codes.push(code);
+                            opening = self.openings.find(&position).or(opening);
                         } else if self.unplayable(token, error, &position, game, ply, part) {
                             status = GameStatus::Truncated;
                             break self.skip_moves();
@@ -296,7 +320,7 @@ impl<'a> ChunkParser<'a> {
             let last = part.codes.len() - 1;
             part.codes[last] = part.codes[last].with_mate();
         }
-        Ending { status, result }
+        Ending { status, result, opening }
     }
 
     fn skip_moves(&mut self) -> Option<GameResult> {
@@ -584,9 +608,10 @@ mod tests {
 
     /// The moves and the kinds of problems of the first game.
     fn first_game(text: &[u8]) -> (Vec<String>, Vec<&'static str>, GameResult) {
-        let start = Position::start();
+        let (start, openings) = (Position::start(), OpeningBook::built_in());
         let mut part = Part::default();
-        assert!(ChunkParser::new(text, text.len(), SourceId(1), 0, &start).parse_part(&mut part));
+        let mut parser = ChunkParser::new(text, text.len(), SourceId(1), 0, &start, &openings);
+        parser.parse_part(&mut part);
         let moves = &part.codes[..part.replays[0].moves];
         let kinds = part.headers.problems.iter().map(|problem| problem.kind).collect();
         (moves.iter().map(|code| code.uci(None).to_string()).collect(), kinds, part.headers.games[0].result)

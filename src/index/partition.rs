@@ -1,4 +1,4 @@
-//! Occurrences by key: scattered into partitions as they come, sorted partition by partition.
+//! Visits by key: scattered into partitions as they come, sorted partition by partition.
 
 use std::fs::File;
 use std::io;
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::error::{Error, Result};
-use crate::store::row::Occurrence;
+use super::visit::Visit;
 
-/// Bytes of an occurrence in memory and in temporary files.
-pub(super) const RECORD: usize = size_of::<Occurrence>();
+/// Bytes of a visit in memory and in temporary files.
+pub(super) const RECORD: usize = size_of::<Visit>();
 
-/// Occurrences of all workers, by the top bits of their keys. What is beyond the memory allowed goes to a temporary file that
+/// Visits of all workers, by the top bits of their keys. What is beyond the memory allowed goes to a temporary file that
 /// has no name and vanishes with the process.
 #[derive(Debug)]
 pub(super) struct Partitions {
@@ -28,7 +28,7 @@ pub(super) struct Partitions {
 
 #[derive(Debug, Default)]
 struct Partition {
-    blocks: Vec<Vec<Occurrence>>,
+    blocks: Vec<Vec<Visit>>,
     extents: Vec<Extent>,
 }
 
@@ -66,12 +66,12 @@ impl Partitions {
         self.spilled.load(Ordering::Relaxed)
     }
 
-    fn index(&self, occurrence: Occurrence) -> usize {
-        (occurrence.sort_key() >> (128 - self.bits)) as usize
+    fn index(&self, visit: Visit) -> usize {
+        (visit.sort_key() >> (128 - self.bits)) as usize
     }
 
     /// Takes a worker's block; gives back an empty one to go on with.
-    fn accept(&self, index: usize, block: &mut Vec<Occurrence>) -> Result<()> {
+    fn accept(&self, index: usize, block: &mut Vec<Visit>) -> Result<()> {
         let bytes = (block.len() * RECORD) as u64;
         if self.used.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.memory {
             let capacity = block.capacity();
@@ -90,7 +90,7 @@ impl Partitions {
         self.partitions[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, block: &[Occurrence]) -> Result<Extent> {
+    fn write(&self, block: &[Visit]) -> Result<Extent> {
         let bytes: Vec<u8> = block.iter().flat_map(|record| record.sort_key().to_ne_bytes()).collect();
         let offset = self.spilled.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         write_at(&self.spill, &bytes, offset).map_err(|source| self.failed(source))?;
@@ -101,12 +101,12 @@ impl Partitions {
         Error::Spill { directory: self.directory.clone(), source }
     }
 
-    /// Empties a partition and shows `sink` all its occurrences, sorted, in pieces of at most `most` records, or a little more.
+    /// Empties a partition and shows `sink` all its visits, sorted, in pieces of at most `most` records, or a little more.
     pub(super) fn drain_sorted(
         &self,
         index: usize,
         most: usize,
-        mut sink: impl FnMut(&[Occurrence]) -> Result<()>,
+        mut sink: impl FnMut(&[Visit]) -> Result<()>,
     ) -> Result<()> {
         let partition = std::mem::take(&mut *self.lock(index));
         let blocks = partition.blocks.iter().map(Vec::len);
@@ -134,7 +134,7 @@ impl Partitions {
         const SAMPLES_PER_PIECE: usize = 256;
         let pieces = total.div_ceil(most / 2 + 1);
         let step = (total / (pieces * SAMPLES_PER_PIECE)).max(1);
-        let mut sample: Vec<Occurrence> = Vec::new();
+        let mut sample: Vec<Visit> = Vec::new();
         let mut seen = 0;
         self.for_each_block(partition, |block| {
             let first = seen % step;
@@ -150,7 +150,7 @@ impl Partitions {
         &self,
         partition: &Partition,
         range: std::ops::RangeInclusive<u128>,
-        records: &mut Vec<Occurrence>,
+        records: &mut Vec<Visit>,
     ) -> Result<()> {
         let all = range == (0..=u128::MAX);
         self.for_each_block(partition, |block| {
@@ -162,7 +162,7 @@ impl Partitions {
         })
     }
 
-    fn for_each_block(&self, partition: &Partition, mut see: impl FnMut(&[Occurrence])) -> Result<()> {
+    fn for_each_block(&self, partition: &Partition, mut see: impl FnMut(&[Visit])) -> Result<()> {
         partition.blocks.iter().for_each(|block| see(block));
         if partition.extents.is_empty() {
             return Ok(());
@@ -177,7 +177,7 @@ impl Partitions {
                     .as_chunks::<RECORD>()
                     .0
                     .iter()
-                    .map(|record| Occurrence::from_sort_key(u128::from_ne_bytes(*record))),
+                    .map(|record| Visit::from_sort_key(u128::from_ne_bytes(*record))),
             );
             see(&block);
         }
@@ -195,11 +195,11 @@ fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
 }
 
-/// One worker's occurrences on their way into the partitions.
+/// One worker's visits on their way into the partitions.
 #[derive(Debug)]
 pub(super) struct Scatter<'p> {
     partitions: &'p Partitions,
-    blocks: Vec<Vec<Occurrence>>,
+    blocks: Vec<Vec<Visit>>,
 }
 
 impl<'p> Scatter<'p> {
@@ -210,10 +210,10 @@ impl<'p> Scatter<'p> {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, occurrence: Occurrence) -> Result<()> {
-        let index = self.partitions.index(occurrence);
+    pub(super) fn push(&mut self, visit: Visit) -> Result<()> {
+        let index = self.partitions.index(visit);
         let block = &mut self.blocks[index];
-        block.push(occurrence);
+        block.push(visit);
         if block.len() == block.capacity() { self.partitions.accept(index, block) } else { Ok(()) }
     }
 
@@ -246,9 +246,9 @@ mod tests {
         ) {
             let directory = tempfile::tempdir().unwrap();
             let partitions = Partitions::new(expected, memory, directory.path().to_owned()).unwrap();
-            let records: Vec<Occurrence> = (1..)
+            let records: Vec<Visit> = (1..)
                 .zip(&keys)
-                .map(|(game, &key)| Occurrence::new(PositionKey(key), GameId(game), Ply(game % 7)))
+                .map(|(game, &key)| Visit::new(PositionKey(key), GameId(game), Ply(game % 7), None))
                 .collect();
             let mut scatters = [Scatter::new(&partitions, 1 << 20), Scatter::new(&partitions, 0)];
             for (index, &record) in records.iter().enumerate() {

@@ -8,7 +8,7 @@ use crate::store::row::Severity;
 /// What came of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Games in the database.
+    /// Games read, that are now in the database.
     pub games: u64,
     /// Moves replayed.
     pub plies: u64,
@@ -22,6 +22,10 @@ pub struct Summary {
     pub unreadable: Vec<String>,
     /// The sources that could be read in part, and what is wrong with them: a sentence each.
     pub damaged: Vec<String>,
+    /// Whether they were added to a database that was there.
+    pub added: bool,
+    /// Sources that were not read, because the database has them.
+    pub known_sources: u64,
     /// Bytes of PGN text, unpacked.
     pub bytes: u64,
     /// Bytes that went through temporary files.
@@ -43,6 +47,8 @@ pub struct Stages {
     pub sort: Duration,
     /// Completing the small tables and their indexes.
     pub headers: Duration,
+    /// Writing what was played from much visited positions.
+    pub continuations: Duration,
     /// Sync and rename.
     pub sync: Duration,
 }

@@ -13,11 +13,11 @@ use super::positions::{PositionView, for_each_position};
 use super::problem::Kind;
 use super::progress::Progress;
 use super::sequence::{Sequencer, Turnstile};
+use super::visit::Visit;
 use crate::board::MAX_CANONICAL_FEN;
+use crate::opening::OpeningBook;
 use crate::store::btree::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
-use crate::store::row::{
-    GameId, HeaderBatch, Occurrence, PositionBatch, PositionRow, ProblemRow, SourceId, Text,
-};
+use crate::store::row::{GameId, HeaderBatch, PositionBatch, PositionRow, ProblemRow, SourceId, Text};
 
 /// What all workers of a run share.
 pub(super) struct Shared<'s> {
@@ -28,9 +28,10 @@ pub(super) struct Shared<'s> {
     /// Whose turn it is to append positions through SQL.
     pub(super) append_turn: Turnstile,
     pub(super) partitions: &'s Partitions,
-    /// Memory for each worker's occurrences on their way into the partitions.
+    /// Memory for each worker's visits on their way into the partitions.
     pub(super) scatter_bytes: usize,
     pub(super) standard: Standard,
+    pub(super) openings: &'s OpeningBook,
     pub(super) progress: &'s Progress,
     /// The leaves of `game_position` by chunk and part, where they are built directly.
     pub(super) segments: Mutex<Vec<(u64, u32, Segment)>>,
@@ -134,7 +135,8 @@ impl Worker<'_, '_> {
         let shared = self.shared;
         let text = chunk.bytes();
         let _small = chunk.keep_small();
-        let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, &shared.standard.position);
+        let start = &shared.standard.position;
+        let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, start, shared.openings);
         let mut read = 0;
         for part_number in 0.. {
             if shared.progress.is_stopped() {
@@ -179,7 +181,7 @@ impl Worker<'_, '_> {
         match sink {
             PositionSink::Leaves(leaves) => {
                 for_each_position(part, first, &shared.standard, |view| {
-                    scatter.push(Occurrence::new(view.position.key(), view.game, view.ply))?;
+                    scatter.push(visit(&view))?;
                     Ok::<_, Error>(leaves.push(&record(&view))?)
                 })?;
                 let segment = leaves.finish_segment()?;
@@ -190,7 +192,7 @@ impl Worker<'_, '_> {
             }
             PositionSink::Batches(batch) => {
                 for_each_position(part, first, &shared.standard, |view| {
-                    scatter.push(Occurrence::new(view.position.key(), view.game, view.ply))?;
+                    scatter.push(visit(&view))?;
                     if push(batch, &view) {
                         send_positions(shared, outlet, chunk, batch)?;
                     }
@@ -239,6 +241,10 @@ impl Worker<'_, '_> {
         }
         Ok(())
     }
+}
+
+fn visit(view: &PositionView<'_>) -> Visit {
+    Visit::new(view.position.key(), view.game, view.ply, view.move_code)
 }
 
 fn record<'p>(view: &PositionView<'p>) -> PositionRecord<BoardFen<'p>> {

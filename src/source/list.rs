@@ -17,6 +17,8 @@ pub struct SourceFile {
     pub path: PathBuf,
     /// Its size when it was listed, packed if it is: in bytes. `None`: nobody knows, it is a stream.
     pub bytes: Option<u64>,
+    /// Where reading begins, in bytes of its text: what is before it was read in an earlier run. Only of a plain file.
+    pub first_byte: u64,
     pub(super) place: Place,
     /// What its first bytes say, as far as they could be read.
     pub(super) form: Form,
@@ -26,7 +28,7 @@ pub struct SourceFile {
 
 impl SourceFile {
     fn new(path: &Path, bytes: Option<u64>, place: Place) -> Self {
-        Self { path: path.to_owned(), bytes, place, form: Form::Text, window: 0 }
+        Self { path: path.to_owned(), bytes, first_byte: 0, place, form: Form::Text, window: 0 }
     }
 
     /// Whether its bytes are its text: it is mapped.
@@ -63,10 +65,11 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The size of all files together, in bytes, archives packed. `None`: there is a stream among them.
+    /// How much is to be read of all files together, in bytes, archives packed. `None`: there is a stream among them.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
-        self.files.iter().flatten().map(|file| file.bytes).sum()
+        let left = |file: &SourceFile| Some(file.bytes?.saturating_sub(file.first_byte));
+        self.files.iter().flatten().map(left).sum()
     }
 }
 

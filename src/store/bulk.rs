@@ -4,14 +4,16 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, Params, params};
+use rusqlite::{Connection, Params, ToSql, params};
 
 use super::error::{Error, Result};
-use super::row::{HeaderBatch, Occurrence, PositionBatch, SourceId};
+use super::row::{GameId, HeaderBatch, Occurrence, Ply, PositionBatch, SourceId, VisitedBatch};
 use super::tables::{
-    Events, GamePositions, Games, InsertRows, Players, PositionGames, Problems, Sites, Tags,
+    Continuations, Events, GamePositions, Games, InsertRows, Players, PositionGames, Problems, Sites, Tags,
+    VisitedPositions,
 };
 use super::vtab::RowTable;
+use crate::board::MoveCode;
 
 /// The number of a row in `import`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,6 +72,15 @@ pub struct SourceTotals {
     pub problems: u64,
 }
 
+/// A position of a game and the move played from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayedPosition {
+    /// The canonical FEN.
+    pub fen: String,
+    /// The move; `None` at the end of the game.
+    pub move_code: Option<MoveCode>,
+}
+
 /// Where the rows go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadMode {
@@ -97,6 +108,8 @@ pub struct BulkLoader<'c> {
     positions: RowTable<GamePositions>,
     occurrences: RowTable<PositionGames>,
     headers: HeaderTables,
+    visited: RowTable<VisitedPositions>,
+    continuations: RowTable<Continuations>,
 }
 
 struct HeaderTables {
@@ -134,6 +147,8 @@ impl<'c> BulkLoader<'c> {
         let positions = RowTable::register(connection).map_err(failed)?;
         let occurrences = RowTable::register(connection).map_err(failed)?;
         let headers = HeaderTables::register(connection).map_err(failed)?;
+        let visited = RowTable::register(connection).map_err(failed)?;
+        let continuations = RowTable::register(connection).map_err(failed)?;
         connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
         let mut loader = Self {
             connection,
@@ -147,11 +162,17 @@ impl<'c> BulkLoader<'c> {
             positions,
             occurrences,
             headers,
+            visited,
+            continuations,
         };
         if mode == LoadMode::Fresh {
             loader.indexes = drop_indexes(connection).map_err(failed)?;
         }
         Ok(loader)
+    }
+
+    pub(super) const fn connection(&self) -> &Connection {
+        self.connection
     }
 
     /// Adds the row of this run to `import`; call it before the first [`append_headers`](Self::append_headers).
@@ -192,15 +213,23 @@ impl<'c> BulkLoader<'c> {
         )
     }
 
-    /// Adds a row to `source`: a file whose games are about to come.
+    /// Adds a row to `setting`.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn add_source(&mut self, id: SourceId, path: &str) -> Result<()> {
+    pub fn add_setting(&mut self, name: &str, value: impl ToSql) -> Result<()> {
+        self.execute("write table setting", "INSERT INTO setting VALUES (?1, ?2)", params![name, value])
+    }
+
+    /// Adds a row to `source`: a file whose games from `first_byte` on are about to come.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn add_source(&mut self, id: SourceId, path: &str, first_byte: u64) -> Result<()> {
         self.execute(
             "write table source",
-            "INSERT INTO source (source_id, path, import_id) VALUES (?1, ?2, ?3)",
-            params![id.0, path, self.import.map(|id| id.0)],
+            "INSERT INTO source (source_id, path, first_byte, import_id) VALUES (?1, ?2, ?3, ?4)",
+            params![id.0, path, first_byte.cast_signed(), self.import.map(|id| id.0)],
         )
     }
 
@@ -263,6 +292,30 @@ impl<'c> BulkLoader<'c> {
         self.insert(&self.occurrences, batch, [])
     }
 
+    /// Writes rows of `visited_position` and `continuation`.
+    ///
+    /// # Errors
+    /// What SQLite says, such as [`Error::DiskFull`].
+    pub fn append_visited(&mut self, batch: &VisitedBatch) -> Result<()> {
+        self.insert(&self.visited, batch, [])?;
+        self.insert(&self.continuations, batch, [])
+    }
+
+    /// Reads a row of `game_position`.
+    ///
+    /// # Errors
+    /// What SQLite says; also if there is no such row.
+    pub fn position_at(&self, game: GameId, ply: Ply) -> Result<PlayedPosition> {
+        let sql = "SELECT fen, move_code FROM game_position WHERE game_id = ?1 AND ply = ?2";
+        let row = self.connection.prepare_cached(sql).and_then(|mut query| {
+            query.query_row([game.0, ply.0], |row| {
+                let move_code = row.get::<_, Option<u32>>(1)?.map(MoveCode::from_stored);
+                Ok(PlayedPosition { fen: row.get(0)?, move_code })
+            })
+        });
+        row.map_err(|source| self.failed("read table game_position", source))
+    }
+
     /// Makes the ordinary indexes of a [fresh](LoadMode::Fresh) load, once all rows of the small tables are there. Without
     /// this call, [`finish`](Self::finish) does it.
     ///
@@ -314,12 +367,12 @@ impl<'c> BulkLoader<'c> {
         }
     }
 
-    fn execute(&self, action: &'static str, sql: &str, params: impl Params) -> Result<()> {
+    pub(super) fn execute(&self, action: &'static str, sql: &str, params: impl Params) -> Result<()> {
         let done = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(params));
         done.map(|_| ()).map_err(|source| self.failed(action, source))
     }
 
-    fn failed(&self, action: &'static str, source: rusqlite::Error) -> Error {
+    pub(super) fn failed(&self, action: &'static str, source: rusqlite::Error) -> Error {
         self.broken.set(true);
         Error::sqlite(&self.path, action, source)
     }

@@ -1,6 +1,7 @@
 //! The rows that the bulk load writes, as batches that are filled, written and reused.
 
 use crate::board::{GameResult, MoveCode, PositionKey};
+use crate::opening::OpeningId;
 
 /// A game's number in the database: 1, 2, 3 … in input order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,18 +52,6 @@ impl Occurrence {
     pub const fn ply(self) -> Ply {
         Ply(self.0 as u32)
     }
-
-    /// The number whose order is the table's order; its top bits choose a partition.
-    #[must_use]
-    pub const fn sort_key(self) -> u128 {
-        self.0
-    }
-
-    /// The occurrence whose [`sort_key`](Self::sort_key) is `value`.
-    #[must_use]
-    pub const fn from_sort_key(value: u128) -> Self {
-        Self(value)
-    }
 }
 
 /// One row of `game_position`; its FEN stands in the batch's text.
@@ -109,6 +98,16 @@ pub struct Text {
 }
 
 impl Text {
+    /// Adds `piece` to a batch's text.
+    ///
+    /// # Panics
+    /// When the batch's text would pass 4 GiB.
+    pub fn push(text: &mut String, piece: &str) -> Self {
+        let start = u32::try_from(text.len()).expect("batch text under 4 GiB");
+        text.push_str(piece);
+        Self { start, len: u32::try_from(piece.len()).expect("text under 4 GiB") }
+    }
+
     /// The text itself.
     #[must_use]
     pub fn of(self, text: &str) -> &str {
@@ -173,8 +172,10 @@ pub struct GameRow {
     pub white_title: Option<Text>,
     /// Black's title.
     pub black_title: Option<Text>,
-    /// ECO code.
+    /// ECO code, as the PGN says.
     pub eco: Option<Text>,
+    /// The opening, told from the positions.
+    pub opening: Option<OpeningId>,
     /// PGN time control.
     pub time_control: Option<Text>,
     /// Variant as the PGN names it.
@@ -198,6 +199,100 @@ pub struct TagRow {
     pub name: Text,
     /// Tag value.
     pub value: Text,
+}
+
+/// What came of games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResultCounts {
+    /// Games that White won.
+    pub white_wins: u32,
+    /// Games drawn.
+    pub draws: u32,
+    /// Games that Black won.
+    pub black_wins: u32,
+    /// Both players' ratings added up, of the games in which both are known.
+    pub elo_sum: u64,
+    /// How many these are.
+    pub elo_games: u32,
+    /// The earliest year of a game whose year is known.
+    pub first_year: Option<u16>,
+    /// The latest.
+    pub last_year: Option<u16>,
+}
+
+impl ResultCounts {
+    /// No games.
+    pub const NONE: Self = Self {
+        white_wins: 0,
+        draws: 0,
+        black_wins: 0,
+        elo_sum: 0,
+        elo_games: 0,
+        first_year: None,
+        last_year: None,
+    };
+
+    /// How many games there are.
+    #[must_use]
+    pub const fn games(&self) -> u64 {
+        self.white_wins as u64 + self.draws as u64 + self.black_wins as u64
+    }
+
+    /// The players' mean rating, rounded; `None` if there is no game in which both are known.
+    #[must_use]
+    pub const fn mean_elo(&self) -> Option<u64> {
+        // Two players a game; half the divisor more rounds.
+        let games = self.elo_games as u64;
+        (self.elo_sum + games).checked_div(2 * games)
+    }
+}
+
+/// One row of `visited_position`. The lists are JSON arrays.
+#[derive(Clone, Copy, Debug)]
+pub struct VisitedRow {
+    /// The position's key.
+    pub key: PositionKey,
+    /// Its canonical FEN.
+    pub fen: Text,
+    /// What came of the games that reached it.
+    pub counts: ResultCounts,
+    /// How many games without a result reached it besides.
+    pub unfinished: u32,
+    /// The best-rated games' ids, best first.
+    pub top_games: Text,
+    /// The latest games' ids, latest first.
+    pub recent_games: Text,
+}
+
+/// One row of `continuation`.
+#[derive(Clone, Copy, Debug)]
+pub struct ContinuationRow {
+    /// The position's key.
+    pub key: PositionKey,
+    /// The move.
+    pub move_code: MoveCode,
+    /// What came of the games in which it was played.
+    pub counts: ResultCounts,
+}
+
+/// Rows of `visited_position` and `continuation`, in key order.
+#[derive(Debug, Default)]
+pub struct VisitedBatch {
+    /// Rows of `visited_position`.
+    pub positions: Vec<VisitedRow>,
+    /// Rows of `continuation`.
+    pub continuations: Vec<ContinuationRow>,
+    /// All texts, one after the other.
+    pub text: String,
+}
+
+impl VisitedBatch {
+    /// Empties the batch and keeps its memory.
+    pub fn clear(&mut self) {
+        self.positions.clear();
+        self.continuations.clear();
+        self.text.clear();
+    }
 }
 
 /// How bad a problem is.
@@ -281,8 +376,6 @@ impl HeaderBatch {
     /// # Panics
     /// When the batch's text would pass 4 GiB.
     pub fn push_text(&mut self, text: &str) -> Text {
-        let start = u32::try_from(self.text.len()).expect("batch text under 4 GiB");
-        self.text.push_str(text);
-        Text { start, len: u32::try_from(text.len()).expect("text under 4 GiB") }
+        Text::push(&mut self.text, text)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use super::row::{HeaderBatch, NameId, Occurrence, PositionBatch, Text};
+use super::row::{HeaderBatch, NameId, Occurrence, PositionBatch, ResultCounts, Text, VisitedBatch};
 use super::vtab::{Cell, Rows};
 
 /// Rows and the statement that inserts them.
@@ -73,8 +73,8 @@ rows!(
 rows!(
     Games, HeaderBatch, "game",
     "game_id, source_id, byte_offset, byte_length, event_id, site_id, date, round, white_id, black_id, result, \
-     white_elo, black_elo, white_title, black_title, eco, time_control, variant, start_fen, ply_count, status, \
-     moves_hash", "import_id" = "?1";
+     white_elo, black_elo, white_title, black_title, eco, opening_id, time_control, variant, start_fen, ply_count, \
+     status, moves_hash", "import_id" = "?1";
     |batch: &HeaderBatch| batch.games.len(), game
 );
 rows!(
@@ -97,6 +97,17 @@ rows!(
 rows!(
     Sites, HeaderBatch, "site", "site_id, name";
     |batch: &HeaderBatch| batch.sites.len(), site
+);
+
+rows!(
+    VisitedPositions, VisitedBatch, "visited_position",
+    "key, fen, games, white_wins, draws, black_wins, unfinished, elo_sum, elo_games, top_games, recent_games";
+    |batch: &VisitedBatch| batch.positions.len(), visited_position
+);
+rows!(
+    Continuations, VisitedBatch, "continuation",
+    "key, move_code, games, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year";
+    |batch: &VisitedBatch| batch.continuations.len(), continuation
 );
 
 #[inline]
@@ -146,12 +157,13 @@ fn game(batch: &HeaderBatch, row: usize, column: usize) -> Option<Cell<'_>> {
         13 => optional_text(row.white_title),
         14 => optional_text(row.black_title),
         15 => optional_text(row.eco),
-        16 => optional_text(row.time_control),
-        17 => optional_text(row.variant),
-        18 => optional_text(row.start_fen),
-        19 => integer(row.ply_count),
-        20 => Some(Cell::Text(row.status.as_str())),
-        21 => integer(row.moves_hash.cast_signed()),
+        16 => optional(row.opening.map(|id| id.0)),
+        17 => optional_text(row.time_control),
+        18 => optional_text(row.variant),
+        19 => optional_text(row.start_fen),
+        20 => integer(row.ply_count),
+        21 => Some(Cell::Text(row.status.as_str())),
+        22 => integer(row.moves_hash.cast_signed()),
         _ => None,
     }
 }
@@ -193,6 +205,45 @@ fn event(batch: &HeaderBatch, row: usize, column: usize) -> Option<Cell<'_>> {
 
 fn site(batch: &HeaderBatch, row: usize, column: usize) -> Option<Cell<'_>> {
     name(&batch.sites, &batch.text, row, column)
+}
+
+fn visited_position(batch: &VisitedBatch, row: usize, column: usize) -> Option<Cell<'_>> {
+    let row = batch.positions.get(row)?;
+    match column {
+        0 => integer(row.key.as_i64()),
+        1 => text(&batch.text, row.fen),
+        2..=5 => result_count(&row.counts, column - 2),
+        6 => integer(row.unfinished),
+        7 | 8 => result_count(&row.counts, column - 3),
+        9 => text(&batch.text, row.top_games),
+        10 => text(&batch.text, row.recent_games),
+        _ => None,
+    }
+}
+
+fn continuation(batch: &VisitedBatch, row: usize, column: usize) -> Option<Cell<'_>> {
+    let row = batch.continuations.get(row)?;
+    match column {
+        0 => integer(row.key.as_i64()),
+        1 => integer(row.move_code.bits()),
+        2..=9 => result_count(&row.counts, column - 2),
+        _ => None,
+    }
+}
+
+/// The columns from `games` on to the years.
+fn result_count<'a>(counts: &ResultCounts, column: usize) -> Option<Cell<'a>> {
+    match column {
+        0 => integer(i64::try_from(counts.games()).ok()?),
+        1 => integer(counts.white_wins),
+        2 => integer(counts.draws),
+        3 => integer(counts.black_wins),
+        4 => integer(i64::try_from(counts.elo_sum).ok()?),
+        5 => integer(counts.elo_games),
+        6 => optional(counts.first_year),
+        7 => optional(counts.last_year),
+        _ => None,
+    }
 }
 
 fn name<'a>(names: &[(NameId, Text)], texts: &'a str, row: usize, column: usize) -> Option<Cell<'a>> {

@@ -1,7 +1,9 @@
 //! The whole job, PGN files in and a database out: equal tables however they are made, problems in the right places,
 //! and nothing left behind when a run fails.
 
+mod adding;
 mod archives;
+mod continuations;
 mod edge;
 mod failures;
 mod inputs;

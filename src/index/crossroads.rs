@@ -1,0 +1,211 @@
+//! What was played from much visited positions, counted as the sorted visits come by.
+
+use super::outcome::{Outcome, Outcomes};
+use super::visit::{Played, Visit};
+use crate::board::{GameResult, PositionKey, ShortMove};
+use crate::store::row::{GameId, Ply, ResultCounts};
+
+/// How many of a position's best-rated and latest games are kept.
+const LISTED: usize = 15;
+
+/// A position that many games reached, and what was played there.
+#[derive(Debug)]
+pub(super) struct Crossroads {
+    pub(super) key: PositionKey,
+    /// One of its visits, for looking at the position.
+    pub(super) sample: (GameId, Ply),
+    pub(super) counts: ResultCounts,
+    pub(super) unfinished: u32,
+    pub(super) moves: Vec<(ShortMove, ResultCounts)>,
+    /// Games whose move must be looked up.
+    pub(super) untold: Vec<(GameId, Ply, Outcome)>,
+    /// The best-rated games.
+    pub(super) top: GameList,
+    /// The latest games.
+    pub(super) recent: GameList,
+}
+
+/// Up to 15 games with what they are ranked by, the greatest first.
+#[derive(Clone, Debug)]
+pub(super) struct GameList {
+    games: Vec<(u32, GameId)>,
+    /// Whether of games with equal ranks the one with the greater id comes first.
+    later_first: bool,
+}
+
+impl GameList {
+    const fn new(later_first: bool) -> Self {
+        Self { games: Vec::new(), later_first }
+    }
+
+    /// Puts a game into its place, if it has one.
+    pub(super) fn insert(&mut self, rank: u32, game: GameId) {
+        let is_before = |&(other_rank, other): &(u32, GameId)| {
+            other_rank > rank || (other_rank == rank && (other > game) == self.later_first)
+        };
+        if self.games.len() == LISTED && is_before(&self.games[LISTED - 1]) {
+            return;
+        }
+        let at = self.games.partition_point(is_before);
+        self.games.truncate(LISTED - 1);
+        self.games.insert(at, (rank, game));
+    }
+
+    /// The games' ids as a JSON array.
+    pub(super) fn to_json(&self) -> String {
+        let ids: Vec<String> = self.games.iter().map(|(_, game)| game.0.to_string()).collect();
+        format!("[{}]", ids.join(","))
+    }
+}
+
+impl Crossroads {
+    pub(super) const fn new(first: Visit) -> Self {
+        Self {
+            key: first.key(),
+            sample: (first.game(), first.ply()),
+            counts: ResultCounts::NONE,
+            unfinished: 0,
+            moves: Vec::new(),
+            untold: Vec::new(),
+            top: GameList::new(false),
+            recent: GameList::new(true),
+        }
+    }
+
+    /// Counts a game by its last visit.
+    pub(super) fn count(&mut self, last: Visit, outcome: Outcome) {
+        if outcome.result() == GameResult::Unknown {
+            self.unfinished += 1;
+            return;
+        }
+        count(&mut self.counts, outcome);
+        match last.played() {
+            Played::Nothing => {}
+            Played::Untold => self.untold.push((last.game(), last.ply(), outcome)),
+            Played::Move(played) => self.count_move(played, outcome),
+        }
+        if let Some(rating) = outcome.elo_sum() {
+            self.top.insert(rating, last.game());
+        }
+        self.recent.insert(outcome.day(), last.game());
+    }
+
+    pub(super) fn count_move(&mut self, played: ShortMove, outcome: Outcome) {
+        let at = self.moves.iter().position(|(other, _)| *other == played).unwrap_or_else(|| {
+            self.moves.push((played, ResultCounts::NONE));
+            self.moves.len() - 1
+        });
+        count(&mut self.moves[at].1, outcome);
+    }
+
+    fn games(&self) -> u64 {
+        self.counts.games() + u64::from(self.unfinished)
+    }
+}
+
+fn count(counts: &mut ResultCounts, outcome: Outcome) {
+    match outcome.result() {
+        GameResult::White => counts.white_wins += 1,
+        GameResult::Draw => counts.draws += 1,
+        GameResult::Black => counts.black_wins += 1,
+        GameResult::Unknown => {}
+    }
+    if let Some(sum) = outcome.elo_sum() {
+        counts.elo_sum += u64::from(sum);
+        counts.elo_games += 1;
+    }
+    if let Some(year) = outcome.year() {
+        counts.first_year = Some(counts.first_year.map_or(year, |first| first.min(year)));
+        counts.last_year = Some(counts.last_year.map_or(year, |last| last.max(year)));
+    }
+}
+
+/// Finds the crossroads in one partition's sorted visits, and counts distinct keys.
+pub(super) struct Counter<'o> {
+    outcomes: &'o Outcomes,
+    /// How many games must have come by.
+    threshold: usize,
+    /// The visits of the latest key, as long as they are fewer than the threshold and the piece ended with them.
+    pending: Vec<Visit>,
+    /// The latest key's position, once its visits are as many.
+    open: Option<Open>,
+    last_key: Option<PositionKey>,
+    distinct: u64,
+    found: Vec<Crossroads>,
+}
+
+/// A position that is being counted, and the latest visit to it, which counts unless the same game's next one follows.
+struct Open {
+    crossroads: Crossroads,
+    latest: Visit,
+}
+
+impl<'o> Counter<'o> {
+    /// A counter of positions that at least `threshold` games reached; `outcomes` are those of all games.
+    pub(super) fn new(outcomes: &'o Outcomes, threshold: u32) -> Self {
+        Self {
+            outcomes,
+            threshold: threshold.max(1) as usize,
+            pending: Vec::new(),
+            open: None,
+            last_key: None,
+            distinct: 0,
+            found: Vec::new(),
+        }
+    }
+
+    /// Looks at the next piece.
+    pub(super) fn see(&mut self, piece: &[Visit]) {
+        let mut rest = piece;
+        while let Some(first) = rest.first() {
+            let key = first.key();
+            let length = rest.iter().take_while(|visit| visit.key() == key).count();
+            let (run, others) = rest.split_at(length);
+            rest = others;
+            if self.last_key != Some(key) {
+                self.end_key();
+                self.last_key = Some(key);
+                self.distinct += 1;
+                // Nearly all keys: too few visits, and the next key has come.
+                if length < self.threshold && !rest.is_empty() {
+                    continue;
+                }
+            }
+            self.add(run);
+        }
+    }
+
+    fn add(&mut self, run: &[Visit]) {
+        if self.open.is_none() && self.pending.len() + run.len() < self.threshold {
+            self.pending.extend_from_slice(run);
+            return;
+        }
+        let mut pending = std::mem::take(&mut self.pending);
+        for &visit in pending.iter().chain(run) {
+            let Open { crossroads, latest } =
+                self.open.get_or_insert_with(|| Open { crossroads: Crossroads::new(visit), latest: visit });
+            if latest.game() != visit.game() {
+                crossroads.count(*latest, self.outcomes.of(latest.game()));
+            }
+            *latest = visit;
+        }
+        pending.clear();
+        self.pending = pending;
+    }
+
+    fn end_key(&mut self) {
+        self.pending.clear();
+        if let Some(Open { mut crossroads, latest }) = self.open.take() {
+            crossroads.count(latest, self.outcomes.of(latest.game()));
+            if crossroads.games() >= self.threshold as u64 {
+                self.found.push(crossroads);
+            }
+        }
+    }
+
+    /// The number of distinct keys, and the crossroads in the order of their keys.
+    pub(super) fn finish(mut self) -> (u64, Vec<Crossroads>) {
+        self.end_key();
+        (self.distinct, self.found)
+    }
+}
