@@ -97,7 +97,7 @@ pub(super) struct ChunkParser<'a> {
 const MOST_WARNINGS: u32 = 100;
 
 /// Line ends in a piece of a text: `\n`, `\r\n`, or `\r` alone.
-fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
+pub(super) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
     /// What a byte can count, so that the processor counts many pieces of the text side by side.
     const BLOCK: usize = 255;
     let text = &text[range.start..];
