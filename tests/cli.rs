@@ -309,8 +309,8 @@ mod help {
                    terminal. '-' is standard input
 
         Options:
-              --file <FILE>      Read the statements from a file
-          -f, --format <FORMAT>  How to print the rows; json, also called jsonl, is one object a line
+          -f, --file <FILE>      Read the statements from a file
+              --format <FORMAT>  How to print the rows; json, also called jsonl, is one object a line
                                  [default: table] [possible values: table, box, csv, json, md, line]
               --write            Allow changes; nobody else can write the database meanwhile
               --history <FILE>   Keep the prompt's history in this file [default: it is forgotten at the

@@ -474,7 +474,7 @@ fn the_first_page_is_quick() {
     ] {
         let time = |run: Run| -> f64 {
             let line = run.stderr.lines().last().expect("a line").to_owned();
-            let number = line.strip_prefix("pgndex: note: ").and_then(|line| line.strip_suffix(" ms"));
+            let number = line.strip_prefix("pgndex: note: took ").and_then(|line| line.strip_suffix(" ms"));
             number.and_then(|number| number.parse().ok()).expect(&line)
         };
         // Other programs take their time too: the best of some runs counts.

@@ -272,4 +272,37 @@ mod tests {
         }
         assert!(Position::start().resolve_or_explain(b"e4").is_ok());
     }
+
+    /// Every short text in positions with pins, checks, castling and promotion: a reason is given exactly where `resolve` fails,
+    /// and it is of the same sort.
+    #[test]
+    fn reasons_agree_with_errors() {
+        for fen in [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+            "r3k2r/pPp2ppp/8/3pP3/1b6/2N5/P1PQ1PPP/R3K2R w KQkq d6",
+            "4r1k1/8/8/8/8/2n1n3/4R3/4K3 w - -",
+            "2r3k1/1P1P4/8/8/8/8/8/4K2q w - -",
+            "k7/8/8/3N1N2/8/3N1N2/8/K6b b - -",
+        ] {
+            let (position, _) = Position::from_fen(fen.as_bytes()).unwrap();
+            for letter in ["", "N", "B", "R", "Q", "K", "P", "a", "e", "N3", "Nd", "e5", "d5"] {
+                for to in (0..64).map(Square::from_ordinal) {
+                    for suffix in ["", "=Q", "=K"] {
+                        for sign in ["", "x"] {
+                            let word = format!("{letter}{sign}{to}{suffix}");
+                            let error = position.resolve(word.as_bytes()).err();
+                            let refusal = position.resolve_or_explain(word.as_bytes()).err();
+                            let sort = refusal.as_ref().map(|refusal| match refusal {
+                                MoveRefusal::Unreadable => SanError::Unreadable,
+                                MoveRefusal::PromotionMissing => SanError::PromotionMissing,
+                                MoveRefusal::Ambiguous { .. } => SanError::Ambiguous,
+                                _ => SanError::Illegal,
+                            });
+                            assert_eq!(sort, error, "{fen} {word}: {refusal:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -555,10 +555,10 @@ pub(crate) struct SqlArgs {
     #[arg(value_name = "QUERY", allow_hyphen_values = true, value_parser = query_text)]
     pub(super) query: Option<String>,
     /// Read the statements from a file
-    #[arg(long, value_name = "FILE", conflicts_with = "query")]
+    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "query")]
     pub(super) file: Option<PathBuf>,
     /// How to print the rows; json, also called jsonl, is one object a line
-    #[arg(long, short, value_enum, default_value = "table")]
+    #[arg(long, value_enum, default_value = "table")]
     pub(super) format: SqlFormat,
     /// Allow changes; nobody else can write the database meanwhile
     #[arg(long)]
