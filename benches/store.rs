@@ -12,7 +12,7 @@ use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::row::{
     GameId, GameRow, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow, SourceId, TagRow, Text,
 };
-use pgndex::store::{Build, BuildOptions, BulkLoader, Database, LoadMode, NewImport, Page};
+use pgndex::store::{Build, BuildOptions, BulkLoader, Database, LoadMode, NewImport};
 use rusqlite::{Connection, params};
 
 const GAMES: u32 = 15_000;
@@ -171,7 +171,7 @@ fn headers_of_100_000_games(bencher: Bencher<'_, '_>) {
         let mut loader =
             BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
         loader.add_import(&NewImport { program_version: "0", options: "{}" }).expect("a row");
-        loader.add_source(SourceId(1), "x").expect("a row");
+        loader.add_source(SourceId(1), "x", 0).expect("a row");
         for batch in &batches {
             loader.append_headers(black_box(batch)).expect("rows");
         }
@@ -227,7 +227,7 @@ mod lookup {
         let mut loader =
             BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
         loader.add_import(&NewImport { program_version: "0", options: "{}" }).expect("a row");
-        loader.add_source(SourceId(1), "x").expect("a row");
+        loader.add_source(SourceId(1), "x", 0).expect("a row");
         let mut occurrences = Vec::new();
         for first in (1..HITS).step_by(1000) {
             loader.append_headers(&header_batch(first)).expect("rows");
@@ -256,15 +256,6 @@ mod lookup {
         build.finish().expect("a database");
         let database = Database::open_read_only(&path).expect("a database");
         (directory, database)
-    }
-
-    #[divan::bench]
-    fn first_page(bencher: Bencher<'_, '_>) {
-        let (_directory, database) = database();
-        bencher.bench_local(|| {
-            let hits = database.games_with_position(KEY, FEN, Page::first(20)).expect("hits");
-            assert_eq!(hits.len(), 20);
-        });
     }
 
     #[divan::bench(sample_count = 5)]

@@ -29,12 +29,13 @@ CREATE TABLE import (
     seconds         REAL                        -- wall time
 );
 
--- One input file, 1, 2, 3 ... in input order.
+-- One reading of an input file, 1, 2, 3 ... in input order. A file that grew and was read on has a row for each reading.
 CREATE TABLE source (
     source_id  INTEGER PRIMARY KEY,
     path       TEXT NOT NULL,                   -- as it was given
-    bytes      INTEGER,                         -- size of the PGN text, decompressed
-    digest     TEXT,                            -- BLAKE3 of these bytes, in hexadecimal
+    first_byte INTEGER NOT NULL DEFAULT 0,      -- where this reading began: all before was read by earlier ones
+    bytes      INTEGER,                         -- size of the PGN text, decompressed, to its end
+    digest     TEXT,                            -- BLAKE3 of all these bytes, in hexadecimal
     games      INTEGER NOT NULL DEFAULT 0,
     plies      INTEGER NOT NULL DEFAULT 0,
     problems   INTEGER NOT NULL DEFAULT 0,

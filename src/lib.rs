@@ -5,14 +5,26 @@
 //! |---|---|
 //! | [`board`] | the rules of chess on a 0x88 board: squares, pieces, move codes, generator, SAN, FEN, keys |
 //! | [`pgn`] | bytes to games: chunks, movetext tokens, tag pairs |
+//! | [`opening`] | names of openings, told from positions |
 //! | [`source`] | where the bytes come from: files and directories |
+//! | [`replay`], [`export`] | stored games played through, and as PGN |
 //! | [`index`] | the main job: sources in, database out |
+//! | [`functions`] | the SQL functions |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
 //! | [`verify`] | is a database sound? |
 
+// What only `index` calls is not dead.
+#![cfg_attr(not(feature = "index"), allow(dead_code))]
+
 pub mod board;
+pub mod export;
+pub mod functions;
+#[cfg(feature = "index")]
 pub mod index;
+pub mod opening;
 pub mod pgn;
+pub mod replay;
+#[cfg(feature = "index")]
 pub mod source;
 pub mod store;
 pub mod verify;

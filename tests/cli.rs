@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -147,13 +147,16 @@ mod help {
         Usage: pgndex <COMMAND>
 
         Commands:
-          index   Index PGN files into a database
-          info    Show what a database holds
-          find    Find the games that reached a position
-          game    Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
-          sql     Run one read-only SQL query
-          verify  Check that a database is sound; nothing is changed or repaired
-          key     Show the key and the canonical FEN of a position
+          index    Index PGN files into a database
+          info     Show what a database holds
+          find     Find the games that reached a position
+          explore  Show what was played from a position, and with what results
+          game     Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
+          export   Write chosen games as PGN or CSV, or their positions as FEN or EPD
+          sql      Run SQL, or show a prompt for it
+          verify   Check that a database is sound; nothing is changed or repaired
+          key      Show the key and the canonical FEN of a position
+          help     Print this message or the help of the given subcommand(s)
 
         Options:
           -h, --help     Print help
@@ -171,12 +174,13 @@ mod help {
         Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games was lost.
         "#);
         assert_eq!(help(&["-h"]), help(&["--help"]));
+        assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
         assert_eq!(help(&["--version"]), "pgndex VERSION\n");
     }
 
     #[test]
     fn of_index() {
-        insta::assert_snapshot!(help(&["index", "--help"]), @r#"
+        insta::assert_snapshot!(help(&["index", "--help"]), @"
         Index PGN files into a database
 
         Usage: pgndex index [OPTIONS] <DB> <PGN>...
@@ -198,6 +202,10 @@ mod help {
                                                 most 4G]
               --temp-dir <DIR>                  Directory for temporary files, about 20 bytes for each
                                                 position [default: the database's]
+              --eco <FILE>                      Names of openings: a TSV file with the columns eco, name and
+                                                pgn, an .eco file of Scid, a PGN file with ECO and Opening
+                                                tags, or a directory of such files [default: a list of the
+                                                main openings]
           -q, --quiet                           Show no progress and no summary; errors are still shown
               --json                            End with one JSON object on standard output instead of the
                                                 summary
@@ -211,12 +219,12 @@ mod help {
         Compressed files must be unpacked first. A game or a file that cannot be read is counted and
         reported, and the run goes on. What was found wrong stands in the table `problem`; if a game lost
         something by it, the exit status is 3.
-        "#);
+        ");
     }
 
     #[test]
     fn of_info() {
-        insta::assert_snapshot!(help(&["info", "--help"]), @"
+        insta::assert_snapshot!(help(&["info", "--help"]), @r#"
         Show what a database holds
 
         Usage: pgndex info [OPTIONS] <DB>
@@ -227,93 +235,96 @@ mod help {
         Options:
           -f, --format <FORMAT>  How to print it; json is one object [default: table] [possible values:
                                  table, json]
+              --all              List every source and run, not only the latest 20
+              --sizes            Measure each table and index; this reads the whole file
           -h, --help             Print help
 
         Examples:
           pgndex info games.db
+          pgndex info games.db --sizes
           pgndex info games.db --format json | jq .games
-        ");
-    }
 
-    #[test]
-    fn of_find() {
-        insta::assert_snapshot!(help(&["find", "--help"]), @r#"
-        Find the games that reached a position
-
-        Usage: pgndex find [OPTIONS] <--fen <FEN>|--moves <MOVES>|--play <MOVES>> <DB>
-
-        Arguments:
-          <DB>  Database
-
-        Options:
-              --fen <FEN>        The position as a FEN; two fields are enough, and the counters are ignored
-              --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
-                                 Nf3"
-              --play <MOVES>     The same in UCI notation: e2e4,c7c5
-          -n, --limit <N>        How many lines to show; 0 for all [default: 20]
-          -f, --format <FORMAT>  How to print them; json is one object a line [default: table] [possible
-                                 values: table, json, csv]
-          -h, --help             Print help
-
-        Examples:
-          pgndex find games.db --moves "1. e4 c5 2. Nf3 d6"
-          pgndex find games.db --play e2e4,c7c5 --limit 0 --format csv > sicilian.csv
-          pgndex find games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -" --format json
-
-        Positions are the same if placement, side to move, castling rights and en passant are: neither the
-        moves that led there nor the counters matter. Games come in the order of the database, one line for
-        each time the position arose.
+        Games are counted by result, year, rating and opening: by its name, or by the PGN's ECO code if no
+        names are known. A game counts twice among the ratings, once for each player. JSON has all of it,
+        and every source and run.
         "#);
     }
 
     #[test]
     fn of_game() {
-        insta::assert_snapshot!(help(&["game", "--help"]), @"
-        Show one game: as a score sheet, as JSON with a FEN for each ply, or as PGN
+        insta::assert_snapshot!(help(&["game", "--help"]), @r#"
+        Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
 
-        Usage: pgndex game [OPTIONS] <DB> <GAME_ID>
+        Usage: pgndex game [OPTIONS] <DB> <GAME_ID>...
 
         Arguments:
-          <DB>       Database
-          <GAME_ID>  Number of the game, as `find` and the view `games` show it
+          <DB>          Database
+          <GAME_ID>...  Numbers of games, as `find` and the view `games` show them: 42, or 1-5
 
         Options:
           -f, --format <FORMAT>  How to print it; pgn is PGN's export format without comments, json is one
-                                 object [default: table] [possible values: table, json, pgn]
+                                 object a line [default: table] [possible values: table, json, pgn]
+              --ply <PLY>        Draw the board after these plies; 0 is the start, `end` the last position
+              --board-every <N>  Draw the board after every N plies and at the end
+              --ascii            Draw boards with letters instead of figures, as is done where the locale is
+                                 not UTF-8
+              --flip             Draw boards with Black at the bottom
+              --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
+                                 [default: auto] [possible values: auto, always, never]
           -h, --help             Print help
 
         Examples:
           pgndex game games.db 42
-          pgndex game games.db 42 --format pgn >> chosen.pgn
+          pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
+          pgndex game games.db 42 --board-every 10
+          pgndex game games.db 42 50-60 --format pgn > chosen.pgn
           pgndex game games.db 42 --format json | jq -r '.plies[].fen'
-        ");
+
+        Below a board stands the balance of material, counted in pawns, + for White.
+
+        In JSON, `key` is the position's key as the database has it, a signed 64-bit integer; jq and
+        JavaScript round such numbers, so `key_hex` has it as text. Castling in UCI is the king's move
+        (e1g1), in games of Chess960 the king taking its rook. PGN of a game that is not all in the database
+        has the tag "Truncated".
+        "#);
     }
 
     #[test]
     fn of_sql() {
         insta::assert_snapshot!(help(&["sql", "--help"]), @r#"
-        Run one read-only SQL query
+        Run SQL, or show a prompt for it
 
         Usage: pgndex sql [OPTIONS] <DB> [QUERY]
 
         Arguments:
           <DB>     Database
-          [QUERY]  The query; read from standard input if there is none or it is '-'
+          [QUERY]  The statements; if none are given, standard input is read, or a prompt shown if that is a
+                   terminal. '-' is standard input
 
         Options:
-          -f, --format <FORMAT>  How to print the rows; json is one object a line [default: table] [possible
-                                 values: table, json, csv]
+          -f, --file <FILE>      Read the statements from a file
+              --format <FORMAT>  How to print the rows; json, also called jsonl, is one object a line
+                                 [default: table] [possible values: table, box, csv, json, md, line]
+              --write            Allow changes; nobody else can write the database meanwhile
+              --history <FILE>   Keep the prompt's history in this file [default: it is forgotten at the
+                                 end]
           -h, --help             Print help
 
         Examples:
+          pgndex sql games.db                                  a prompt, with history and completion
           pgndex sql games.db "SELECT * FROM moves WHERE game_id = 42"
+          pgndex sql games.db .schema                          the tables and views, explained
           pgndex sql games.db --format csv "SELECT * FROM games" > games.csv
-          pgndex sql games.db --format json < query.sql
-          pgndex sql games.db "SELECT eco, count(*) FROM game GROUP BY eco ORDER BY 2 DESC LIMIT 10"
+          pgndex sql games.db --file report.sql --format md    several statements, one after the other
+          pgndex sql games.db --write "DELETE FROM tag WHERE name = 'Annotator'"
 
-        There are the views `games`, `moves` and `positions` to read from; `SELECT name, sql FROM
-        sqlite_schema` shows all there is. NULL is printed as nothing (in json as null), a BLOB in
-        hexadecimal. Rows are printed as they are found.
+        Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is
+        printed as nothing (in json as null), a BLOB in hexadecimal. `jq -s` makes an array of JSON's lines.
+        Keys are 64-bit numbers, which jq and JavaScript round: ask for key_hex(key) there.
+
+        Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode
+        FORMAT, .timer on|off, .help, .quit. At the first error a run ends. With --write each statement is
+        committed by itself, unless they stand between BEGIN and COMMIT.
         "#);
     }
 
@@ -366,149 +377,6 @@ mod help {
     }
 }
 
-mod find {
-    use super::*;
-
-    #[test]
-    fn a_table_of_games_with_the_total_below() {
-        let sample = Sample::of(FAMOUS);
-        let table = sample.ok(&["find", "games.db", "--moves", "1. e4 e5 2. Nf3 Nc6 3. Bb5", "--limit", "4"]);
-        insta::assert_snapshot!(table, @"
-        game  white                  elo  black                  elo  result   date        event             ply  next
-        ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-          16  Lasker, Emanuel             Capablanca, José Raúl       1-0      1914.05.18  St. Petersburg      5  3... a6
-          18  Capablanca, José Raúl       Marshall, Frank James       1-0      1918.10.23  New York            5  3... a6
-          44  Fischer, Robert James       Spassky, Boris              1/2-1/2  1992.11.04  F/S Return Match    5  3... a6
-        3 games
-        ");
-        let all = sample.ok(&["find", "games.db", "--play", "e2e4,e7e5,g1f3,b8c6,f1b5", "--limit", "0"]);
-        assert!(all.starts_with(&table[..table.find('\n').expect("lines")]));
-        assert!(all.ends_with(" games\n"), "{all}");
-    }
-
-    #[test]
-    fn unknown_names_last_positions_and_set_ups() {
-        let sample = Sample::odd();
-        insta::assert_snapshot!(sample.ok(&["find", "games.db", "--fen", "r3k3/7P/8/8/8/8/8/4K3 b q -"]), @"
-        game  white  elo  black  elo  result  date  event    ply  next
-        ─────────────────────────────────────────────────────────────────────
-           2  ?           ?           *             Endings    0  17... O-O-O
-        1 game
-        ");
-        insta::assert_snapshot!(sample.ok(&["find", "games.db", "--moves", "e4 e5 Nc3 Nf6 -- d5 exd5 Nxd5 Qh5"]), @r#"
-        game  white        elo  black   elo  result  date        event                ply  next
-        ──────────────────────────────────────────────────────────────────────────────────────────────────
-           1  Ågren, Åsa  2455  棋聖   1987  1-0     2024.02.29  Club "Réti" \ final    9  (last position)
-        1 game
-        "#);
-    }
-
-    #[test]
-    fn each_time_a_position_arose() {
-        let sample = Sample::odd();
-        insta::assert_snapshot!(sample.ok(&["find", "games.db", "--moves", "Nf3 Nf6 Ng1 Ng8"]), @r#"
-        game  white        elo  black       elo  result   date        event                ply  next
-        ───────────────────────────────────────────────────────────────────────────────────────────────────────
-           1  Ågren, Åsa  2455  棋聖       1987  1-0      2024.02.29  Club "Réti" \ final    0  1. e4
-           3  Knight, A         Knight, B        1/2-1/2  2024.??.??  Shuffle                0  1. Nf3
-           3  Knight, A         Knight, B        1/2-1/2  2024.??.??  Shuffle                4  3. Nf3
-           3  Knight, A         Knight, B        1/2-1/2  2024.??.??  Shuffle                8  (last position)
-           4  Hasty, H          Knight, B        0-1                  Blunder                0  1. f3
-        5 occurrences in 3 games
-        "#);
-        insta::assert_snapshot!(sample.ok(&["find", "games.db", "--moves", "Nf3", "--limit", "1"]), @"
-        game  white      elo  black      elo  result   date        event    ply  next
-        ─────────────────────────────────────────────────────────────────────────────────
-           3  Knight, A       Knight, B       1/2-1/2  2024.??.??  Shuffle    1  1... Nf6
-        1 of 2 occurrences in 1 game shown; --limit 0 shows all
-        ");
-    }
-
-    #[test]
-    fn json_and_csv() {
-        let sample = Sample::odd();
-        let start = ["find", "games.db", "--moves", "1. e4", "--format"];
-        insta::assert_snapshot!(sample.ok(&[&start[..], &["json"]].concat()), @r#"
-        {"game_id":1,"white":"Ågren, Åsa","white_elo":2455,"black":"棋聖","black_elo":1987,"result":"1-0","date":"2024.02.29","event":"Club \"Réti\" \\ final","site":null,"round":"1.2","eco":"C25","ply":1,"move_number":1,"side":"b","next_san":"e5","next_uci":"e7e5"}
-        "#);
-        insta::assert_snapshot!(sample.ok(&[&start[..], &["csv"]].concat()), @r#"
-        game_id,white,white_elo,black,black_elo,result,date,event,site,round,eco,ply,move_number,side,next_san,next_uci
-        1,"Ågren, Åsa",2455,棋聖,1987,1-0,2024.02.29,"Club ""Réti"" \ final",,1.2,C25,1,1,b,e5,e7e5
-        "#);
-        let lines = sample.ok(&["find", "games.db", "--moves", "Nf3 Nf6 Ng1 Ng8", "-f", "json"]);
-        assert_eq!(
-            lines.lines().map(|line| json(line)["ply"].as_u64()).collect::<Vec<_>>(),
-            [0, 0, 4, 8, 0].map(Some)
-        );
-    }
-
-    #[test]
-    fn nothing_found_is_said_and_no_failure() {
-        let sample = Sample::odd();
-        insta::assert_snapshot!(sample.ok(&["find", "games.db", "--moves", "1. h4"]), @"
-        no game reached this position: rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq -
-        ");
-        let run = sample.run(&["find", "games.db", "--moves", "1. h4", "--format", "json"]);
-        assert_eq!((run.status, run.stdout.as_str()), (0, ""));
-        assert!(
-            run.stderr.starts_with("pgndex: note: no game reached this position: rnbq"),
-            "{}",
-            run.stderr
-        );
-    }
-
-    #[test]
-    fn a_fen_is_put_right_and_that_is_said() {
-        let sample = Sample::odd();
-        let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b kqKQ e3 0 1";
-        let run = sample.run(&["find", "games.db", "--fen", fen]);
-        assert_eq!(run.status, 0);
-        assert!(run.stdout.ends_with("1 game\n"), "{}", run.stdout);
-        insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: castling rights rewritten: only those with king and rook at home, in FEN's order
-        pgndex: note: en-passant square dropped: no en-passant capture is legal
-        pgndex: note: looking for rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
-        ");
-    }
-
-    #[test]
-    fn a_move_that_cannot_be_played_is_named() {
-        let sample = Sample::odd();
-        let failure = |option, line| sample.failure(&["find", "games.db", option, line]);
-        insta::assert_snapshot!(failure("--moves", "1. e4 e5 2. Ke3 Nf6"), @"
-        pgndex: error: --moves: cannot play 2. Ke3 (ply 3) in the position rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2
-          because: illegal move
-        ");
-        insta::assert_snapshot!(failure("--play", "e2e4,e7e4"), @"
-        pgndex: error: --play: cannot play 1... e7e4 (ply 2) in the position rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
-          because: illegal move
-        ");
-        insta::assert_snapshot!(failure("--play", "e2e4,pawn"), @"
-        pgndex: error: --play: cannot play 1... pawn (ply 2) in the position rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
-          because: not readable as a move
-        ");
-        insta::assert_snapshot!(failure("--moves", "1. e4 hello"), @"
-        pgndex: error: --moves: cannot play 1... hello (ply 2) in the position rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
-          because: not readable as a move
-        ");
-        insta::assert_snapshot!(failure("--moves", "1. Nf3 d5 2. d3 d4 3. Nd2 (x"), @"
-        pgndex: error: --moves: cannot play 3. Nd2 (ply 5) in the position rnbqkbnr/ppp1pppp/8/8/3p4/3P1N2/PPP1PPPP/RNBQKB1R w KQkq - 0 3
-          because: ambiguous move
-        ");
-        insta::assert_snapshot!(failure("--moves", "1. Nf3 d5 2. d3 d4 3. Nd2"), @"
-        pgndex: error: --moves: cannot play 3. Nd2 (ply 5) in the position rnbqkbnr/ppp1pppp/8/8/3p4/3P1N2/PPP1PPPP/RNBQKB1R w KQkq - 0 3
-          because: ambiguous move
-        ");
-        insta::assert_snapshot!(failure("--moves", ""), @r#"
-        pgndex: error: --moves: there are no moves; write them as in "1. e4 c5 2. Nf3" or e2e4,c7c5
-        "#);
-        insta::assert_snapshot!(failure("--fen", "8/8/8/8/8/8/8/8 w - -"), @r#"
-        pgndex: error: no legal position: "8/8/8/8/8/8/8/8 w - -"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
-          because: White has 0 kings, not 1
-        "#);
-    }
-}
-
 mod game {
     use super::*;
 
@@ -526,6 +394,7 @@ mod game {
           Result     1-0
           Annotator  me
           ECO        C25
+          Opening    C26 Vienna Game: Falkbeer
 
             1.  e4    e5
             2.  Nc3   Nf6
@@ -557,26 +426,39 @@ mod game {
         insta::assert_snapshot!(run.stdout, @"
         Game 4
 
-          Event   Blunder
-          White   Hasty, H
-          Black   Knight, B
-          Result  0-1
+          Event    Blunder
+          White    Hasty, H
+          Black    Knight, B
+          Result   0-1
+          Opening  A00 Barnes Opening
 
             1.  f3    e5
             2.  g4    Qh4#
 
         0-1
+
+        Not complete: the moves after ply 4 are illegal or cannot be read.
+
+        Problems in games.pgn
+
+        line  ply  severity  kind          message
+        ─────────────────────────────────────────────────────
+           1    4  error     illegal-move  no legal move fits
         ");
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: the moves after these are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 4 tells more
+        pgndex: note: game 4: the moves after ply 4 are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 4 tells more
         ");
+        assert_eq!(json(&run.stdout)["problems"][0]["kind"], "illegal-move");
         let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
         let skip = "DELETE FROM game_position WHERE game_id = 4; UPDATE game SET status = 'skipped' WHERE game_id = 4";
         connection.execute_batch(skip).expect("an update");
         let run = sample.run(&["game", "games.db", "4", "--format", "pgn"]);
-        assert!(run.stdout.ends_with("[Result \"0-1\"]\n\n0-1\n\n"), "{}", run.stdout);
+        let tag = "[Truncated \"the variant or the start position is not supported: no moves\"]";
+        assert!(run.stdout.ends_with(&format!("[Result \"0-1\"]\n{tag}\n\n0-1\n\n")), "{}", run.stdout);
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: its moves are not in the database, as its variant or its start position is not supported; SELECT * FROM problem WHERE game_id = 4 tells more
+        pgndex: note: game 4: the variant or the start position is not supported: no moves; SELECT * FROM problem WHERE game_id = 4 tells more
         ");
         assert_eq!(run.status, 0);
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
@@ -604,18 +486,22 @@ mod game {
           },
           "result": "*",
           "status": "ok",
+          "opening": null,
+          "chess960": false,
           "start_fen": "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17",
           "ply_count": 2,
           "source": "games.pgn",
           "byte_offset": 254,
           "byte_length": 171,
+          "problems": [],
           "plies": [
             {
               "ply": 0,
               "move_number": 17,
               "side": "b",
               "fen": "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17",
-              "key": "73a59efbf0d84265",
+              "key": 8333241490433655397,
+              "key_hex": "73a59efbf0d84265",
               "san": "O-O-O",
               "uci": "e8c8",
               "code": 41185904
@@ -625,7 +511,8 @@ mod game {
               "move_number": 18,
               "side": "w",
               "fen": "2kr4/7P/8/8/8/8/8/4K3 w - - 6 18",
-              "key": "e5ed689c62e2e5ff",
+              "key": -1878730448660404737,
+              "key_hex": "e5ed689c62e2e5ff",
               "san": "h8=Q",
               "uci": "h7h8q",
               "code": 208107296
@@ -635,7 +522,8 @@ mod game {
               "move_number": 18,
               "side": "b",
               "fen": "2kr3Q/8/8/8/8/8/8/4K3 b - - 0 18",
-              "key": "45698154f6753a0d",
+              "key": 5001671063083760141,
+              "key_hex": "45698154f6753a0d",
               "san": null,
               "uci": null,
               "code": null
@@ -693,7 +581,7 @@ mod game {
     #[test]
     fn a_game_that_is_not_there() {
         insta::assert_snapshot!(Sample::odd().failure(&["game", "games.db", "5"]), @"
-        pgndex: error: games.db: no game 5; `pgndex info` says how many there are
+        pgndex: error: games.db: no game 5; the games have the numbers 1 to 4
         ");
     }
 
@@ -713,7 +601,7 @@ mod game {
           because: the move does not fit the position
         ");
         insta::assert_snapshot!(damage("UPDATE game SET start_fen = '8/8/8/8/8/8/8/8 w - -' WHERE game_id = 3"), @r#"
-        pgndex: error: the stored start position "8/8/8/8/8/8/8/8 w - -" is not legal; the database is damaged
+        pgndex: error: game 3: the stored start position "8/8/8/8/8/8/8/8 w - -" is not legal; the database is damaged, build it again
           because: White has 0 kings, not 1
         "#);
     }
@@ -741,23 +629,43 @@ mod info {
     #[test]
     fn a_table() {
         let sample = Sample::odd();
-        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @"
+        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
         games.db: SIZE, schema version 1
 
           games       4
-          plies      23
+          plies      23  5.8 a game; 9 in game 1, the longest
           positions  27
           distinct   20
           players     5
           events      4
           sites       0
-          problems    1
+          problems    1  1 game cut short
 
         results
-          1-0         1   25.0 %
-          1/2-1/2     1   25.0 %
-          0-1         1   25.0 %
-          *           1   25.0 %
+          1-0        1   25.0 %
+          1/2-1/2    1   25.0 %
+          0-1        1   25.0 %
+          *          1   25.0 %
+
+        openings
+          games   share  eco  name
+          ─────────────────────────────────────────────────────
+              1  25.0 %  A00  Barnes Opening
+              1  25.0 %  A05  Zukertort Opening: Knights Facing
+              1  25.0 %  C26  Vienna Game: Falkbeer
+
+        years
+          2024     2  ████████████████████████████████████████
+          unknown  2
+
+        ratings
+          1900-1999  1  ████████████████████████████████████████
+          2000-2099  0
+          2100-2199  0
+          2200-2299  0
+          2300-2399  0
+          2400-2499  1  ████████████████████████████████████████
+          unknown    6
 
         problems
           number  severity  kind
@@ -773,7 +681,7 @@ mod info {
           id  began                  took  games  pgndex
           ──────────────────────────────────────────────
            1  YYYY-MM-DDTHH:MM:SSZ  1.5 s      4  0.0.0
-        ");
+        "#);
     }
 
     #[test]
@@ -793,12 +701,44 @@ mod info {
           "players": 5,
           "events": 4,
           "sites": 0,
+          "truncated": 1,
+          "skipped": 0,
+          "longest": {
+            "game_id": 1,
+            "plies": 9
+          },
           "results": {
             "1-0": 1,
             "1/2-1/2": 1,
             "0-1": 1,
             "*": 1
           },
+          "years": {
+            "2024": 2
+          },
+          "undated": 2,
+          "ratings": {
+            "1900": 1,
+            "2400": 1
+          },
+          "unrated": 6,
+          "openings": [
+            {
+              "eco": "A00",
+              "name": "Barnes Opening",
+              "games": 1
+            },
+            {
+              "eco": "A05",
+              "name": "Zukertort Opening: Knights Facing",
+              "games": 1
+            },
+            {
+              "eco": "C26",
+              "name": "Vienna Game: Falkbeer",
+              "games": 1
+            }
+          ],
           "problems": [
             {
               "severity": "error",
@@ -840,7 +780,7 @@ mod info {
     #[test]
     fn an_empty_database_is_shown_too() {
         let sample = Sample::of("");
-        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @"
+        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
         games.db: SIZE, schema version 1
 
           games      0
@@ -852,6 +792,8 @@ mod info {
           sites      0
           problems   0
 
+        There are no games in this database.
+
         sources
           id  games  problems  size  indexed               path
           ──────────────────────────────────────────────────────────
@@ -861,7 +803,7 @@ mod info {
           id  began                  took  games  pgndex
           ──────────────────────────────────────────────
            1  YYYY-MM-DDTHH:MM:SSZ  1.5 s      0  0.0.0
-        ");
+        "#);
     }
 }
 
@@ -909,115 +851,8 @@ mod key {
     }
 }
 
-mod sql {
+mod output {
     use super::*;
-
-    const QUERY: &str =
-        "SELECT game_id, white, white_elo, x'00ff' AS blob, 0.5 AS half FROM games ORDER BY 1";
-
-    #[test]
-    fn in_every_format() {
-        let sample = Sample::odd();
-        insta::assert_snapshot!(sample.ok(&["sql", "games.db", QUERY]), @"
-        game_id  white       white_elo  blob  half
-        ──────────────────────────────────────────
-              1  Ågren, Åsa       2455  00ff   0.5
-              2                         00ff   0.5
-              3  Knight, A              00ff   0.5
-              4  Hasty, H               00ff   0.5
-        4 rows
-        ");
-        insta::assert_snapshot!(sample.ok(&["sql", "games.db", QUERY, "--format", "json"]), @r#"
-        {"game_id":1,"white":"Ågren, Åsa","white_elo":2455,"blob":"00ff","half":0.5}
-        {"game_id":2,"white":null,"white_elo":null,"blob":"00ff","half":0.5}
-        {"game_id":3,"white":"Knight, A","white_elo":null,"blob":"00ff","half":0.5}
-        {"game_id":4,"white":"Hasty, H","white_elo":null,"blob":"00ff","half":0.5}
-        "#);
-        insta::assert_snapshot!(sample.ok(&["sql", "games.db", QUERY, "--format", "csv"]), @r#"
-        game_id,white,white_elo,blob,half
-        1,"Ågren, Åsa",2455,00ff,0.5
-        2,,,00ff,0.5
-        3,"Knight, A",,00ff,0.5
-        4,"Hasty, H",,00ff,0.5
-        "#);
-    }
-
-    #[test]
-    fn a_query_on_standard_input() {
-        let sample = Sample::odd();
-        fs::write(sample.path("query.sql"), "-- how many\nSELECT count(*) AS games FROM game;\n")
-            .expect("a file");
-        for arguments in [&["sql", "games.db", "-f", "csv"][..], &["sql", "games.db", "-", "-f", "csv"]] {
-            let input = fs::File::open(sample.path("query.sql")).expect("a file");
-            let run = Run::of(sample.command(arguments).stdin(input).output().expect("the program runs"));
-            assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), (0, "games\n4\n", ""));
-        }
-    }
-
-    #[test]
-    fn errors_say_what_is_wrong() {
-        let sample = Sample::odd();
-        let failure = |query| sample.failure(&["sql", "games.db", query]);
-        insta::assert_snapshot!(failure("SELECT nonsense FROM game"), @r#"
-        pgndex: error: the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
-          because: no such column: nonsense in SELECT nonsense FROM game at offset 7
-        "#);
-        insta::assert_snapshot!(failure("SELEC 1"), @r#"
-        pgndex: error: the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
-          because: near "SELEC": syntax error in SELEC 1 at offset 0
-        "#);
-        insta::assert_snapshot!(failure(""), @"
-        pgndex: error: the query is empty; give one SELECT statement
-        ");
-        insta::assert_snapshot!(failure("SELECT 1; SELECT 2"), @"
-        pgndex: error: the query has more than one statement; give them one at a time
-        ");
-        insta::assert_snapshot!(failure("DELETE FROM game"), @"
-        pgndex: error: the query would change the database; only reading is allowed here
-        ");
-        insta::assert_snapshot!(failure("SELECT json('{')"), @r#"
-        pgndex: error: the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
-          because: malformed JSON
-        "#);
-        insta::assert_snapshot!(failure("SELECT ?1"), @r#"
-        pgndex: error: the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
-          because: Wrong number of parameters passed to query. Got 0, needed 1
-        "#);
-    }
-
-    #[test]
-    fn nothing_can_be_written() {
-        let sample = Sample::odd();
-        let before = fs::read(sample.path("games.db")).expect("the database");
-        for query in [
-            "DROP TABLE game",
-            "PRAGMA user_version = 9",
-            "VACUUM",
-            "VACUUM INTO 'copy.db'",
-            "ATTACH 'new.db' AS new",
-        ] {
-            let _ = sample.run(&["sql", "games.db", query]);
-        }
-        assert!(before == fs::read(sample.path("games.db")).expect("the database"));
-        let names: Vec<_> = fs::read_dir(sample.directory.path()).expect("a directory").flatten().collect();
-        assert_eq!(names.len(), 1, "{names:?}");
-    }
-
-    /// A reader that goes away after the first line is no error, however much there would be to come.
-    #[test]
-    fn a_closed_pipe_is_no_error() {
-        let sample = Sample::odd();
-        let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
-        for format in ["table", "json", "csv"] {
-            let mut command = sample.command(&["sql", "games.db", endless, "--format", format]);
-            let mut child =
-                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
-            let mut start = [0; 8];
-            child.stdout.take().expect("a pipe").read_exact(&mut start).expect("output");
-            let run = Run::of(child.wait_with_output().expect("an end"));
-            assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{format}");
-        }
-    }
 
     /// Standard output on a full disk is an error.
     #[test]
@@ -1028,6 +863,7 @@ mod sql {
             &["sql", "games.db", "SELECT 1"][..],
             &["find", "games.db", "--moves", "e4", "-f", "csv"],
             &["game", "games.db", "1"],
+            &["export", "games.db", "--epd"],
             &["info", "games.db"],
             &["key", "8/8/8/4k3/8/4K3/4P3/8 w - -"],
         ] {
@@ -1047,6 +883,7 @@ mod databases_that_cannot_be_opened {
             sample.failure(&["info", database]),
             sample.failure(&["find", database, "--moves", "1. e4"]),
             sample.failure(&["game", database, "1"]),
+            sample.failure(&["export", database, "--csv"]),
             sample.failure(&["sql", database, "SELECT 1"]),
         ];
         assert!(failures.iter().all(|failure| *failure == failures[0]), "{failures:#?}");

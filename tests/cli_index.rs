@@ -85,6 +85,37 @@ fn the_summary_is_for_people_and_quiet_leaves_it_out() {
 }
 
 #[test]
+fn openings_come_from_our_list_or_the_one_given() {
+    let place =
+        Place::new().with("a.pgn", TWO_GAMES).with("my.tsv", "eco\tname\tpgn\nD00\tClosed Game\t1. d4 d5\n");
+    let names = "SELECT group_concat(ifnull(opening, '-'), '; ' ORDER BY game_id) FROM games";
+    let name = |database: &str| -> String {
+        let database = rusqlite::Connection::open(place.path(database)).unwrap();
+        database.query_row(names, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).0, 0);
+    assert_eq!(name("a.db"), "Philidor Defense; Queen's Pawn Game");
+    assert_eq!(place.run(&["index", "-q", "--eco", "my.tsv", "b.db", "a.pgn"]).0, 0);
+    assert_eq!(name("b.db"), "-; Closed Game");
+}
+
+#[test]
+fn a_wrong_list_of_openings_ends_the_run_before_it_begins() {
+    let place =
+        Place::new().with("a.pgn", TWO_GAMES).with("my.tsv", "eco\tname\tpgn\nD00\tx\t1. d4 d5 2. d5\n");
+    let (status, out, err) = place.run(&["index", "--eco", "my.tsv", "a.db", "a.pgn"]);
+    assert_eq!((status, out.as_str()), (1, ""));
+    insta::assert_snapshot!(err, @"pgndex: error: my.tsv:2: 2.d5: illegal move in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2; correct it, or leave this opening out");
+    let (status, _, err) = place.run(&["index", "--eco", "none.tsv", "a.db", "a.pgn"]);
+    assert_eq!(status, 1);
+    insta::assert_snapshot!(err, @r"
+    pgndex: error: none.tsv: cannot be read; check the path and the permissions
+      because: No such file or directory (os error 2)
+    ");
+    assert_eq!(place.names(), ["a.pgn", "my.tsv"]);
+}
+
+#[test]
 fn a_lost_move_is_status_3_and_strict_fails() {
     let place = Place::new().with("a.pgn", TWO_GAMES).with("bad.pgn", ILLEGAL);
     let (status, _, err) = place.run(&["index", "a.db", "a.pgn", "bad.pgn"]);
@@ -113,9 +144,11 @@ fn an_existing_database_is_kept_unless_it_may_be_replaced() {
     let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", ILLEGAL);
     assert_eq!(place.run(&["index", "--quiet", "a.db", "b.pgn"]).0, 3);
     let (status, _, err) = place.run(&["index", "a.db", "a.pgn"]);
-    assert_eq!(status, 1);
-    assert!(err.contains("a.db: exists already; use --overwrite to replace it"), "{err}");
-    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 1);
+    assert_eq!(status, 0);
+    assert!(err.contains("added 2 games"), "{err}");
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 3);
+    let (status, _, err) = place.run(&["index", "a.db", "a.pgn", "b.pgn"]);
+    assert_eq!((status, err.as_str()), (0, "nothing new: a.db has the 2 sources already\n"));
     assert_eq!(place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).0, 0);
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
     assert_eq!(place.names(), ["a.db", "a.pgn", "b.pgn"]);

@@ -1,21 +1,25 @@
-//! The README's tour, run as it stands: each `$ ` line of a `console` block is a command, the lines after it what it prints.
+//! The README's tour and the page on SQL, run as they stand: each `$ ` line of a `console` block is a command, the lines after
+//! it what it prints; a `sql` block is run on the database.
 //!
-//! After a change of output, `UPDATE_README=1 cargo test --test readme` writes the new output into the README; look at it.
+//! After a change of output, `UPDATE_README=1 cargo test --test readme` writes the new output into the page; look at it.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// A command of the README and what it is said to print.
+use pgndex::store::Database;
+
+/// A command of a page and what it is said to print.
 struct Step {
     command: String,
     expected: String,
 }
 
-/// The README in pieces: text to be kept, and the steps of console blocks.
+/// A page in pieces: text to be kept, the steps of console blocks, and SQL that changes the database.
 enum Piece {
     Text(String),
     Step(Step),
+    Sql(String),
 }
 
 fn pieces(readme: &str) -> Vec<Piece> {
@@ -43,6 +47,15 @@ fn pieces(readme: &str) -> Vec<Piece> {
                 console = line == "```console" || (console && line != "```");
                 text += line;
                 text.push('\n');
+                if line == "```sql" {
+                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                    let mut sql = String::new();
+                    while let Some(line) = lines.next_if(|&line| line != "```") {
+                        sql += line;
+                        sql.push('\n');
+                    }
+                    pieces.push(Piece::Sql(sql));
+                }
             }
         }
     }
@@ -60,6 +73,7 @@ fn run(command: &str, directory: &Path) -> String {
         .args(["-c", &format!("exec 2>&1; {command}")])
         .current_dir(directory)
         .env("PATH", path)
+        .env("LC_ALL", "C.UTF-8")
         .output()
         .expect("there is a shell");
     assert!(output.status.success(), "{command}\n{}", String::from_utf8_lossy(&output.stdout));
@@ -68,8 +82,18 @@ fn run(command: &str, directory: &Path) -> String {
 
 #[test]
 fn the_tour_prints_what_the_readme_says() {
+    prints_what_it_says("README.md", 9);
+}
+
+#[test]
+fn sql_prints_what_its_page_says() {
+    prints_what_it_says("docs/sql.md", 28);
+}
+
+/// Runs a page, which has at least `least` commands.
+fn prints_what_it_says(page: &str, least: usize) {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = std::fs::read_to_string(project.join("README.md")).expect("the README");
+    let text = std::fs::read_to_string(project.join(page)).expect("the page");
     let directory = tempfile::tempdir().expect("a temporary directory");
     let examples = directory.path().join("examples");
     std::fs::create_dir(&examples).expect("a directory");
@@ -79,10 +103,16 @@ fn the_tour_prints_what_the_readme_says() {
     let has_sqlite3 = Command::new("sqlite3").arg("--version").output().is_ok();
     let update = std::env::var_os("UPDATE_README").is_some();
     let (mut updated, mut steps) = (String::new(), 0);
-    for piece in pieces(&readme) {
+    for piece in pieces(&text) {
         let step = match piece {
             Piece::Text(text) => {
                 updated += &text;
+                continue;
+            }
+            Piece::Sql(sql) => {
+                let database = Database::open(&directory.path().join("sample.db")).expect("a database");
+                database.connection().execute_batch(&sql).unwrap_or_else(|error| panic!("{sql}{error}"));
+                updated += &sql;
                 continue;
             }
             Piece::Step(step) => step,
@@ -104,8 +134,8 @@ fn the_tour_prints_what_the_readme_says() {
         }
         write!(updated, "$ {command}\n{printed}").expect("a string");
     }
-    assert!(steps >= 9, "the README's tour was not found");
+    assert!(steps >= least, "{page}: only {steps} commands were found");
     if update {
-        std::fs::write(project.join("README.md"), updated).expect("the README");
+        std::fs::write(project.join(page), updated).expect("the page");
     }
 }

@@ -10,8 +10,8 @@ use pgndex::store::row::{
     ProblemRow, Severity, SourceId, TagRow, Text,
 };
 use pgndex::store::{
-    Build, BuildOptions, BulkLoader, Database, Error, ImportTotals, LoadMode, NewImport, Page, SourceDigest,
-    SourceTotals, WriterLock,
+    Build, BuildOptions, BulkLoader, Database, Error, HitOrder, ImportTotals, LoadMode, NewImport, Search,
+    Selection, SourceDigest, SourceTotals, Totals, WriterLock,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -156,7 +156,7 @@ fn add_headers(text: &mut HeaderBatch) {
 fn load(build: &Build, headers: &HeaderBatch, positions: &PositionBatch) {
     let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
     loader.add_import(&NewImport { program_version: "0.1.0", options: "{}" }).expect("an import");
-    loader.add_source(SourceId(1), "games.pgn").expect("a source");
+    loader.add_source(SourceId(1), "games.pgn", 0).expect("a source");
     loader.append_headers(headers).expect("headers");
     loader.append_positions(positions).expect("positions");
     loader.append_occurrences(&occurrences(positions)).expect("occurrences");
@@ -225,7 +225,7 @@ fn a_fresh_database_is_recognised_and_empty() {
     assert_eq!(table(database.connection(), "PRAGMA application_id"), 0x5047_4e78.to_string());
     assert_eq!(table(database.connection(), "PRAGMA user_version"), "1");
     assert_eq!(table(database.connection(), "PRAGMA journal_mode"), "delete");
-    assert_eq!(database.info().expect("info").totals, ImportTotals::default());
+    assert_eq!(database.info().expect("info").totals, Totals::default());
     assert_eq!(names(directory.path()), ["games.db"]);
 }
 
@@ -353,17 +353,27 @@ fn views_are_quick_when_asked_by_key() {
 fn positions_are_found_and_not_confused() {
     let directory = directory();
     let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");
-    let found = |page| -> Vec<_> {
-        let hits = database.games_with_position(START_KEY, START, page).expect("hits");
+    let everywhere = Selection::default();
+    let search = |fen, limit, offset| Search {
+        key: START_KEY,
+        fen,
+        selection: &everywhere,
+        order: HitOrder::Game,
+        limit,
+        offset,
+    };
+    let found = |limit, offset| -> Vec<_> {
+        let hits = database.hits(&search(START, limit, offset)).expect("hits");
         hits.iter().map(|hit| (hit.game.game.0, hit.ply.0, hit.next.map(MoveCode::bits))).collect()
     };
-    assert_eq!(found(Page::first(10)), [(1, 0, Some(0x0E14_3420)), (3, 0, None)]);
-    assert_eq!(found(Page::first(1)), [(1, 0, Some(0x0E14_3420))]);
-    assert_eq!(found(Page { offset: 1, ..Page::first(1) }), [(3, 0, None)]);
-    assert_eq!(found(Page { after: Some((GameId(1), Ply(0))), ..Page::first(1) }), [(3, 0, None)]);
-    assert_eq!(found(Page { after: Some((GameId(3), Ply(0))), ..Page::first(1) }), []);
-    let twin = database.games_with_position(START_KEY, ENDGAME[1], Page::first(10)).expect("hits");
+    assert_eq!(found(None, 0), [(1, 0, Some(0x0E14_3420)), (3, 0, None)]);
+    assert_eq!(found(Some(1), 0), [(1, 0, Some(0x0E14_3420))]);
+    assert_eq!(found(Some(1), 1), [(3, 0, None)]);
+    assert_eq!(found(None, 2), []);
+    assert_eq!(found(Some(0), 0), []);
+    let twin = database.hits(&search(ENDGAME[1], None, 0)).expect("hits");
     assert_eq!((twin.len(), twin[0].game.game, twin[0].ply), (1, GameId(2), Ply(1)));
+    assert_eq!((twin[0].fen.as_str(), twin[0].move_number()), (ENDGAME[1], 18));
 
     let count = database.count_position(START_KEY, START, None).expect("a count");
     assert_eq!((count.occurrences, count.games, count.capped), (2, 2, false));
@@ -400,7 +410,7 @@ fn a_game_is_given_whole() {
     assert_eq!((game.summary.status, game.summary.result), (GameStatus::Truncated, GameResult::Unknown));
     assert_eq!((game.source.as_str(), game.byte_offset, game.byte_length), ("games.pgn", 100, 90));
     let error = database.game(GameId(4)).expect_err("no game");
-    insta::assert_snapshot!(message(&error, directory.path()), @"games.db: no game 4; `pgndex info` says how many there are");
+    insta::assert_snapshot!(message(&error, directory.path()), @"games.db: no game 4; the games have the numbers 1 to 3");
 }
 
 #[test]
@@ -438,17 +448,17 @@ fn users_may_only_read() {
             message(&error, directory.path())
         };
         insta::allow_duplicates! {
-            insta::assert_snapshot!(error("DELETE FROM game"), @"the query would change the database; only reading is allowed here");
+            insta::assert_snapshot!(error("DELETE FROM game"), @"this would change the database; only reading is allowed here");
             insta::assert_snapshot!(error("SELECT 1; SELECT 2"), @"the query has more than one statement; give them one at a time");
             insta::assert_snapshot!(error("SELECT 1; nonsense"), @"the query has more than one statement; give them one at a time");
-            insta::assert_snapshot!(error(" -- nothing"), @"the query is empty; give one SELECT statement");
+            insta::assert_snapshot!(error(" -- nothing"), @"the query is empty; give a statement, such as SELECT * FROM games LIMIT 10");
             insta::assert_snapshot!(error("SELECT * FROM gmae"), @r#"
-            the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
+            no such table: gmae
               no such table: gmae
               Error code 1: SQL logic error
             "#);
             insta::assert_snapshot!(error("SELECT ?1"), @r#"
-            the query failed; `pgndex sql <DB> "SELECT * FROM sqlite_schema"` shows the tables and views
+            the query needs 1 value(s) for its parameters, but 0 are given
               Wrong number of parameters passed to query. Got 0, needed 1
             "#);
         }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pgndex::board::{GameResult, MoveCode, PositionKey};
+use pgndex::opening::{OpeningBook, OpeningId};
 use pgndex::store::row::{
     GameId, GameRow, GameStatus, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow,
     ProblemRow, Severity, SourceId, TagRow,
@@ -108,7 +109,8 @@ fn load(games: &BTreeMap<u32, Game>, build: &Build, batch: usize) -> Expected {
     let mut expected = Expected::default();
     let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
     loader.add_import(&NewImport { program_version: "0", options: "{}" }).expect("an import");
-    loader.add_source(SourceId(1), "x").expect("a source");
+    loader.add_openings(&OpeningBook::built_in()).expect("openings");
+    loader.add_source(SourceId(1), "x", 0).expect("a source");
     let (mut headers, mut positions) = (HeaderBatch::default(), PositionBatch::default());
     let name = headers.push_text("♔ name");
     headers.players.push((NameId(1), name));
@@ -136,6 +138,11 @@ fn load(games: &BTreeMap<u32, Game>, build: &Build, batch: usize) -> Expected {
     expected
 }
 
+/// Some opening of the list.
+fn opening(game: &Game) -> Option<OpeningId> {
+    game.elo.map(|elo| OpeningId(1 + u32::from(elo) % OpeningBook::built_in().len() as u32))
+}
+
 fn add_game(id: GameId, game: &Game, batch: &mut HeaderBatch, expected: &mut Expected) {
     let [offset, length, plies, line] = game.numbers;
     let texts = game.texts.each_ref().map(|text| text.as_ref().map(|text| batch.push_text(text)));
@@ -149,6 +156,7 @@ fn add_game(id: GameId, game: &Game, batch: &mut HeaderBatch, expected: &mut Exp
         start_fen: texts[2],
         white: game.elo.map(|_| NameId(1)),
         white_elo: game.elo,
+        opening: opening(game),
         result: GameResult::Draw,
         status: GameStatus::Truncated,
         ply_count: plies,
@@ -165,6 +173,7 @@ fn add_game(id: GameId, game: &Game, batch: &mut HeaderBatch, expected: &mut Exp
         maybe(game.elo.map(|_| 1)),
         Value::Text("1/2-1/2".into()),
         maybe(game.elo),
+        maybe(opening(game).map(|id| id.0)),
         start_fen,
         int(plies),
         Value::Text("truncated".into()),
@@ -245,7 +254,7 @@ proptest! {
         let expected = load(&games, &build, batch);
         let read = |sql| read(build.connection(), sql);
         prop_assert_eq!(
-            read("SELECT game_id, byte_offset, byte_length, date, round, white_id, result, white_elo, start_fen,
+            read("SELECT game_id, byte_offset, byte_length, date, round, white_id, result, white_elo, opening_id, start_fen,
                          ply_count, status, moves_hash, import_id FROM game ORDER BY game_id"),
             expected.games
         );

@@ -127,15 +127,7 @@ impl Setup {
     pub fn parse(text: &[u8]) -> Result<(Self, Vec<FenChange>), SetupError> {
         let mut fields = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
         let mut changes = Vec::new();
-        let mut setup = Self {
-            cells: parse_placement(fields.next().ok_or(SetupError::Empty)?)?,
-            side: Color::White,
-            castling: Castling::default(),
-            rooks: [Square::masked(0); 4],
-            en_passant: None,
-            halfmove_clock: 0,
-            fullmove_number: 1,
-        };
+        let mut setup = Self::parse_placement(fields.next().ok_or(SetupError::Empty)?)?;
         match fields.next() {
             Some(b"w" | b"W") => {}
             Some(b"b" | b"B") => setup.side = Color::Black,
@@ -160,6 +152,23 @@ impl Setup {
             Some(field) => Err(SetupError::Trailing(lossy(field))),
             None => Ok((setup, changes)),
         }
+    }
+
+    /// Reads the placement only, whatever follows it: White is to move, without castling.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn parse_placement(text: &[u8]) -> Result<Self, SetupError> {
+        let placement = text.split(u8::is_ascii_whitespace).find(|field| !field.is_empty());
+        Ok(Self {
+            cells: parse_placement(placement.ok_or(SetupError::Empty)?)?,
+            side: Color::White,
+            castling: Castling::default(),
+            rooks: [Square::masked(0); 4],
+            en_passant: None,
+            halfmove_clock: 0,
+            fullmove_number: 1,
+        })
     }
 
     fn read_castling(&mut self, field: &[u8]) -> Result<(), SetupError> {
@@ -201,6 +210,12 @@ impl Setup {
     pub fn pieces(&self) -> impl Iterator<Item = (Square, Piece)> {
         SquareSet(u64::MAX)
             .filter_map(|square| Piece::from_code(cell(&self.cells, square)).map(|piece| (square, piece)))
+    }
+
+    /// The piece on a square.
+    #[must_use]
+    pub fn piece_at(&self, square: Square) -> Option<Piece> {
+        Piece::from_code(cell(&self.cells, square))
     }
 
     /// Where the one king of a side stands.

@@ -16,10 +16,13 @@
 //! ```
 
 mod attack;
+mod explain;
 mod fen;
 mod generate;
 mod key;
+mod material;
 mod move_code;
+mod pattern;
 mod piece;
 mod polyglot;
 mod position;
@@ -28,11 +31,15 @@ mod san;
 mod short_move;
 mod square;
 mod tables;
+mod variants;
 
+pub use explain::MoveRefusal;
 pub use fen::{FenChange, FenText, MAX_CANONICAL_FEN, Setup, SetupError};
 pub use generate::perft;
 pub use key::PositionKey;
+pub use material::{Material, MaterialError, MaterialSignature};
 pub use move_code::{MoveCode, Special, Uci};
+pub use pattern::{Pattern, PatternError};
 pub use piece::{Color, Kind, Piece};
 pub use position::{Castling, IllegalMove, Position};
 pub use result::GameResult;

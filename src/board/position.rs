@@ -55,12 +55,7 @@ pub struct Position {
 
 impl PartialEq for Position {
     fn eq(&self, other: &Self) -> bool {
-        self.cells == other.cells
-            && self.side == other.side
-            && self.castling == other.castling
-            && (0..4)
-                .all(|right| self.castling.0 >> right & 1 == 0 || self.rooks[right] == other.rooks[right])
-            && self.en_passant == other.en_passant
+        self.is_same(other)
             && self.in_check == other.in_check
             && self.halfmove_clock == other.halfmove_clock
             && self.fullmove_number == other.fullmove_number
@@ -139,6 +134,17 @@ impl Position {
         position.en_passant = setup.en_passant().filter(|&square| position.is_en_passant_legal(square));
         position.key = position.key_from_scratch();
         Ok(position)
+    }
+
+    /// Whether this is the same position, whatever the counters say: the canonical FENs are equal.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.cells == other.cells
+            && self.side == other.side
+            && self.castling == other.castling
+            && (0..4)
+                .all(|right| self.castling.0 >> right & 1 == 0 || self.rooks[right] == other.rooks[right])
+            && self.en_passant == other.en_passant
     }
 
     /// The piece on a square.
@@ -530,13 +536,18 @@ impl Position {
     /// The move in UCI notation; castling as `e1g1`, or, from Chess960 squares, as the king taking its rook.
     #[must_use]
     pub fn uci(&self, code: MoveCode) -> super::Uci {
+        if self.standard_castling { code.uci(None) } else { self.uci_chess960(code) }
+    }
+
+    /// The move in UCI notation with the option `UCI_Chess960`: castling as the king taking its rook, whatever the squares.
+    #[must_use]
+    pub fn uci_chess960(&self, code: MoveCode) -> super::Uci {
         let short = match code.special() {
             Special::CastleShort => true,
             Special::CastleLong => false,
             _ => return code.uci(None),
         };
-        let rook = self.rooks[Castling::index(code.color(), short)];
-        code.uci((!self.standard_castling).then_some(rook))
+        code.uci(Some(self.rooks[Castling::index(code.color(), short)]))
     }
 }
 

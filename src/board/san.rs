@@ -24,7 +24,7 @@ pub enum SanError {
 
 /// A move as SAN tells it, not yet looked up on a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum San {
+pub(super) enum San {
     Null,
     Castle {
         short: bool,
@@ -42,7 +42,7 @@ const ANYWHERE: SquareSet = SquareSet(u64::MAX);
 
 impl San {
     /// Reads SAN, lax forms of it, long algebraic notation and UCI; what follows a move (`+ # ! ?`, `+-`, `=`) is ignored.
-    fn parse(token: &[u8]) -> Result<Self, SanError> {
+    pub(super) fn parse(token: &[u8]) -> Result<Self, SanError> {
         let token = trim_suffix(token);
         match token {
             [0xe2, 0x99, figurine @ 0x94..=0x9f, rest @ ..] => Self::parse_figurine(*figurine, rest),

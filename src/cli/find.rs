@@ -1,30 +1,24 @@
 //! `pgndex find`: the games that reached a position.
 
-use std::io::Write as _;
+use std::io::Write;
 
 use anyhow::Context as _;
-use pgndex::board::{Color, MoveCode, Position};
+use pgndex::board::{Color, MaterialSignature, MoveCode, Pattern, Position};
+use pgndex::export::write_pgn;
 use pgndex::store::row::GameId;
-use pgndex::store::{Database, Hit, Page};
+use pgndex::store::{Database, Hit, HitCount, HitOrder, Scan, Search, Selection};
 
-use super::args::{FindArgs, RowFormat};
+use super::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat, SortArg};
 use super::note;
 use super::number::{counted, grouped};
 use super::output::{RowWriter, Value, stdout};
 use super::position_query::{PositionQuery, number_before};
-use super::replay::start_position;
-
-/// How many hits are asked for at a time.
-const PAGE: u32 = 1000;
-/// Up to here the total is counted exactly, a few microseconds for each.
-const EXACT: u32 = 1000;
-/// Up to here it is counted by key, a tenth of a microsecond for each.
-const COUNTED: u32 = 100_000;
+use super::timing::Timing;
 
 const TABLE: [&str; 10] = ["game", "white", "elo", "black", "elo", "result", "date", "event", "ply", "next"];
 /// The columns that are cut short if the terminal is narrow.
 const NAMES: [&str; 3] = ["white", "black", "event"];
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 17] = [
     "game_id",
     "white",
     "white_elo",
@@ -41,156 +35,289 @@ const FIELDS: [&str; 16] = [
     "side",
     "next_san",
     "next_uci",
+    "fen",
 ];
+
+/// What is looked for.
+enum Target {
+    /// A position.
+    Position(Box<PositionQuery>),
+    /// Positions that fit a pattern.
+    Pattern(Box<Pattern>),
+    /// Positions with this material.
+    Material(MaterialSignature),
+}
+
+impl Target {
+    fn read(args: &FindTargetArgs) -> anyhow::Result<Self> {
+        Ok(match (&args.pattern, &args.material) {
+            (Some(pattern), _) => {
+                Self::Pattern(Pattern::parse(pattern).context("--pattern cannot be read")?.into())
+            }
+            (_, Some(material)) => {
+                Self::Material(MaterialSignature::parse(material).context("--material cannot be read")?)
+            }
+            (None, None) => Self::Position(PositionQuery::read(&args.position())?.into()),
+        })
+    }
+}
 
 /// Finds the games that reached a position.
 ///
 /// # Errors
 /// When the position or the database cannot be read.
 pub(super) fn run(args: &FindArgs) -> anyhow::Result<()> {
-    let query = PositionQuery::read(&args.position)?;
+    let timing = Timing::start(args.timing);
+    let target = Target::read(&args.target)?;
     let database = Database::open_read_only(&args.database)?;
-    for change in &query.changes {
-        note(&change.to_string());
+    let selection = database.select(&args.filter.filter())?;
+    let finder = Finder { database: &database, selection: &selection, args };
+    match &target {
+        Target::Position(query) => finder.find(query)?,
+        Target::Pattern(pattern) => finder.scan(|fen| pattern.matches(fen))?,
+        Target::Material(material) => finder.scan(|fen| material.matches(fen))?,
     }
-    let finder =
-        Finder { database: &database, fen: query.position.canonical_fen(), position: query.position };
-    if !query.changes.is_empty() {
-        note(&format!("looking for {}", finder.fen));
-    }
-    finder.run(args)
+    timing.report();
+    Ok(())
 }
+
+/// What to do to see more.
+const ALL: &str = "--limit 0 shows all";
 
 struct Finder<'a> {
     database: &'a Database,
-    position: Position,
-    fen: String,
+    selection: &'a Selection,
+    args: &'a FindArgs,
 }
 
 impl Finder<'_> {
-    fn run(&self, args: &FindArgs) -> anyhow::Result<()> {
-        let limit = if args.limit == 0 { u32::MAX } else { args.limit };
-        let mut hits = self.page(limit, None)?;
-        if hits.is_empty() && args.format == RowFormat::Table {
-            let mut out = stdout();
-            writeln!(out, "no game reached this position: {}", self.fen)?;
-            return Ok(out.flush()?);
-        } else if hits.is_empty() {
-            note(&format!("no game reached this position: {}", self.fen));
-        }
-        let is_table = args.format == RowFormat::Table;
-        let mut rows =
-            RowWriter::stdout(args.format, if is_table { &TABLE } else { &FIELDS })?.shortening(&NAMES);
-        let mut left = limit;
-        let (mut games, mut previous) = (0, None);
-        while let Some(last) = hits.last() {
-            let after = (last.game.game, last.ply);
-            for hit in &hits {
-                games += u64::from(previous.replace(hit.game.game) != Some(hit.game.game));
-                let number = self.move_number(hit)?;
-                rows.row(&if is_table { self.table_row(hit, number) } else { self.field_row(hit, number) })?;
-            }
-            left -= u32::try_from(hits.len()).unwrap_or(left).min(left);
-            hits = if left == 0 { Vec::new() } else { self.page(left, Some(after))? };
-        }
-        let total = if left == 0 { Some(self.total(limit)?) } else { None };
-        if let Some(total) = total.as_ref().filter(|total| !is_table && total.ends_with(ALL)) {
-            note(total);
-        }
-        rows.finish(|shown| Some(total.unwrap_or_else(|| hits_in_games(shown, games))))
+    /// How many hits are shown at most.
+    fn limit(&self) -> Option<u32> {
+        (self.args.limit > 0).then_some(self.args.limit)
     }
 
-    fn page(&self, limit: u32, after: Option<(GameId, pgndex::store::row::Ply)>) -> anyhow::Result<Vec<Hit>> {
-        let page = Page { limit: limit.min(PAGE), offset: 0, after };
-        Ok(self.database.games_with_position(self.position.key(), &self.fen, page)?)
-    }
-
-    /// The number of the full move in which the position arose: that of the move played from it.
-    fn move_number(&self, hit: &Hit) -> anyhow::Result<u32> {
-        let sql = "SELECT start_fen FROM game WHERE game_id = ?1";
-        let start: Option<String> = self
-            .database
-            .connection()
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_row([hit.game.game.0], |row| row.get(0)))
-            .with_context(|| format!("cannot look up where game {} starts", hit.game.game.0))?;
-        let (first, black) = match start {
-            None => (1, false),
-            Some(fen) => {
-                let start = start_position(Some(&fen))?;
-                (start.fullmove_number(), start.side() == Color::Black)
-            }
+    /// Looks up a position.
+    fn find(&self, query: &PositionQuery) -> anyhow::Result<()> {
+        let fen = query.position.canonical_fen();
+        for change in &query.changes {
+            note(&change.to_string());
+        }
+        if !query.changes.is_empty() {
+            note(&format!("looking for {fen}"));
+        }
+        let limit = self.limit();
+        let search = Search {
+            key: query.position.key(),
+            fen: &fen,
+            selection: self.selection,
+            order: order(self.args.sort),
+            // One more hit tells whether there are more, which is not always counted.
+            limit: if self.selection.is_all() { limit } else { limit.and_then(|limit| limit.checked_add(1)) },
+            offset: self.args.offset,
         };
-        Ok(first.saturating_add((hit.ply.0 + u32::from(black)) / 2))
+        let (printer, shown) = self.show(|visit| self.database.visit_hits(&search, visit))?;
+        if shown.hits == 0 {
+            printer.finish(None)?;
+            return self.explain_nothing(query, &search);
+        }
+        let is_end = limit.is_none_or(|limit| shown.hits < u64::from(limit));
+        printer.finish(Some(self.total(&search, &shown, is_end)?))
     }
 
-    /// The move played from the position in SAN; a code that does not fit it, in UCI.
-    fn san(&self, code: MoveCode) -> String {
-        match self.position.clone().make(code) {
-            Ok(_) => self.position.san(code),
-            Err(_) => code.uci(None).to_string(),
+    /// Looks at all positions.
+    fn scan(&self, fits: impl Fn(&[u8]) -> bool + Sync) -> anyhow::Result<()> {
+        let scan = Scan {
+            selection: self.selection,
+            order: order(self.args.sort),
+            limit: self.limit().and_then(|limit| limit.checked_add(1)),
+            offset: self.args.offset,
+        };
+        let (printer, shown) = self.show(|visit| self.database.scan(&scan, fits, visit))?;
+        if shown.hits == 0 {
+            printer.finish(None)?;
+            self.explain_names();
+            note("no position of these games fits");
+            return Ok(());
+        }
+        let text = match shown.is_more {
+            true => format!("{} shown, and there are more; {ALL}", grouped(shown.hits)),
+            false => counted(shown.hits, "game"),
+        };
+        printer.finish(Some(Total { text, is_more: shown.is_more }))
+    }
+
+    /// Prints the hits that come by.
+    fn show(
+        &self,
+        walk: impl FnOnce(&mut dyn FnMut(Hit) -> bool) -> pgndex::store::Result<()>,
+    ) -> anyhow::Result<(Printer<'_>, Shown)> {
+        let mut printer = Printer::new(self.database, self.args.format)?;
+        let (mut shown, mut printed) = (Shown::default(), Ok(()));
+        let limit = self.limit();
+        walk(&mut |hit| {
+            if limit.is_some_and(|limit| shown.hits == u64::from(limit)) {
+                shown.is_more = true;
+                return false;
+            }
+            shown.count(&hit);
+            printed = printer.hit(&hit);
+            printed.is_ok()
+        })?;
+        printed?;
+        Ok((printer, shown))
+    }
+
+    /// How many of how many are shown.
+    fn total(&self, search: &Search<'_>, shown: &Shown, is_end: bool) -> anyhow::Result<Total> {
+        let partly = |of: &str, is_more: bool| Total {
+            text: match is_more {
+                true => format!("{}{of} shown; {ALL}", grouped(shown.hits)),
+                false => format!("{}{of} shown", grouped(shown.hits)),
+            },
+            is_more,
+        };
+        if is_end && self.args.offset == 0 {
+            return Ok(Total { text: hits_in_games(shown.hits, shown.games), is_more: false });
+        }
+        let is_more = !is_end && (shown.is_more || self.selection.is_all());
+        Ok(match self.database.count_hits(search)? {
+            HitCount::Exact { occurrences, games } if occurrences == shown.hits => {
+                Total { text: hits_in_games(occurrences, games), is_more: false }
+            }
+            HitCount::Exact { occurrences, games } => {
+                let is_more = u64::from(self.args.offset) + shown.hits < occurrences;
+                partly(&format!(" of {}", hits_in_games(occurrences, games)), is_more)
+            }
+            HitCount::Games(games) if shown.hits == shown.games => {
+                partly(&format!(" of {}", counted(games, "game")), is_more)
+            }
+            HitCount::Games(games) => {
+                partly(&format!(" occurrences in some of {}", counted(games, "game")), is_more)
+            }
+            HitCount::AtLeast(0) if is_more => {
+                Total { text: format!("{} shown, and there are more; {ALL}", grouped(shown.hits)), is_more }
+            }
+            HitCount::AtLeast(0) => partly("", is_more),
+            HitCount::AtLeast(games) => partly(&format!(" of {} or more games", grouped(games)), is_more),
+        })
+    }
+
+    /// Says why nothing was found, as far as it can be told.
+    fn explain_nothing(&self, query: &PositionQuery, search: &Search<'_>) -> anyhow::Result<()> {
+        let everywhere = Selection::default();
+        let all = self.database.count_hits(&Search { selection: &everywhere, ..*search })?;
+        if all == (HitCount::Exact { occurrences: 0, games: 0 }) {
+            note(&format!("no game reached this position: {}", search.fen));
+            return if query.line.is_empty() {
+                self.explain_placement(query)
+            } else {
+                self.explain_line(query)
+            };
+        }
+        let reached = games_that_reached(all);
+        self.explain_names();
+        if self.args.offset > 0
+            && self.database.count_hits(search)? != (HitCount::Exact { occurrences: 0, games: 0 })
+        {
+            note(&format!("{reached} the position; --offset {} passes over all there is", self.args.offset));
+        } else {
+            note(&format!("{reached} the position, and none passes the filters"));
+        }
+        Ok(())
+    }
+
+    /// Tells of names that nobody bears.
+    fn explain_names(&self) {
+        for name in self.selection.unknown_names() {
+            let of = if *name == "event" { "event" } else { "player" };
+            note(&format!("no {of} has a name that fits --{name}"));
         }
     }
 
-    fn table_row<'h>(&self, hit: &'h Hit, number: u32) -> Vec<Value<'h>> {
-        let game = &hit.game;
-        let number = number_before(number, self.position.side());
-        let next = hit
-            .next
-            .map_or_else(|| "(last position)".to_owned(), |code| format!("{number} {}", self.san(code)));
-        vec![
-            game.game.0.into(),
-            Value::from(game.white.as_deref().unwrap_or("?")),
-            game.white_elo.into(),
-            Value::from(game.black.as_deref().unwrap_or("?")),
-            game.black_elo.into(),
-            Value::from(game.result.as_str()),
-            (&game.date).into(),
-            (&game.event).into(),
-            hit.ply.0.into(),
-            next.into(),
-        ]
-    }
-
-    fn field_row<'h>(&self, hit: &'h Hit, number: u32) -> Vec<Value<'h>> {
-        let game = &hit.game;
-        let side = if self.position.side() == Color::White { "w" } else { "b" };
-        vec![
-            game.game.0.into(),
-            (&game.white).into(),
-            game.white_elo.into(),
-            (&game.black).into(),
-            game.black_elo.into(),
-            Value::from(game.result.as_str()),
-            (&game.date).into(),
-            (&game.event).into(),
-            (&game.site).into(),
-            (&game.round).into(),
-            (&game.eco).into(),
-            hit.ply.0.into(),
-            number.into(),
-            Value::from(side),
-            hit.next.map_or(Value::Null, |code| self.san(code).into()),
-            hit.next.map_or(Value::Null, |code| self.position.uci(code).to_string().into()),
-        ]
-    }
-
-    /// How many of how many are shown. A common position is counted by its key alone, and not for ever.
-    fn total(&self, shown: u32) -> anyhow::Result<String> {
-        let key = self.position.key();
-        let sql = "SELECT count(*) FROM (SELECT 1 FROM position_game WHERE key = ?1 LIMIT ?2)";
-        let count: u32 = self
-            .database
-            .connection()
-            .query_row(sql, [key.as_i64(), COUNTED.into()], |row| row.get(0))
-            .context("cannot count how often the position arose")?;
-        if count > EXACT.max(shown) {
-            let about = if count == COUNTED { "more than" } else { "about" };
-            return Ok(some_of(shown, &format!("{about} {} games", grouped(count.into()))));
+    /// Tells how far the games of the database follow the moves.
+    fn explain_line(&self, query: &PositionQuery) -> anyhow::Result<()> {
+        let mut unplayed = query.line.last();
+        for index in (0..query.line.len()).rev() {
+            let (typed, position) = &query.line[index];
+            let games = self.games(position)?;
+            if games != (HitCount::Exact { occurrences: 0, games: 0 }) {
+                let line = if index < 8 { moves_text(&query.line[..=index]) } else { format!("… {typed}") };
+                let next = unplayed.map_or("", |(typed, _)| typed.as_str());
+                note(&format!(
+                    "{} the position after {line}; after {next} there is none",
+                    games_that_reached(games)
+                ));
+                return Ok(());
+            }
+            unplayed = Some(&query.line[index]);
         }
-        let exact = self.database.count_position(key, &self.fen, None)?;
-        let total = hits_in_games(exact.occurrences, exact.games);
-        Ok(if exact.occurrences <= u64::from(shown) { total } else { some_of(shown, &total) })
+        if query.line.len() > 1 {
+            note(&format!("nor the position after {}", query.line[0].0));
+        }
+        Ok(())
+    }
+
+    /// Tells of positions with the same placement.
+    fn explain_placement(&self, query: &PositionQuery) -> anyhow::Result<()> {
+        for other in query.position.same_placement() {
+            let games = self.games(&other)?;
+            if games != (HitCount::Exact { occurrences: 0, games: 0 }) {
+                let fen = other.canonical_fen();
+                let how = difference(&query.position.canonical_fen(), &fen);
+                note(&format!("{} it with {how}: {fen}", games_that_reached(games)));
+            }
+        }
+        Ok(())
+    }
+
+    fn games(&self, position: &Position) -> anyhow::Result<HitCount> {
+        Ok(self.database.count_hits(&Search {
+            key: position.key(),
+            fen: &position.canonical_fen(),
+            selection: &Selection::default(),
+            order: HitOrder::Game,
+            limit: None,
+            offset: 0,
+        })?)
+    }
+}
+
+pub(super) const fn order(sort: SortArg) -> HitOrder {
+    match sort {
+        SortArg::Game => HitOrder::Game,
+        SortArg::Rating => HitOrder::Rating,
+        SortArg::Date => HitOrder::Date,
+    }
+}
+
+/// Moves one after the other; Black's have a number only if they come first.
+fn moves_text(line: &[(String, Position)]) -> String {
+    let mut text = String::new();
+    for (index, (typed, _)) in line.iter().enumerate() {
+        match typed.split_once("... ") {
+            Some((_, word)) if index > 0 => text.extend([" ", word]),
+            _ if index > 0 => text.extend([" ", typed]),
+            _ => text.push_str(typed),
+        }
+    }
+    text
+}
+
+/// In what two canonical FENs of the same placement differ.
+fn difference(wanted: &str, other: &str) -> String {
+    let fields = wanted.split(' ').zip(other.split(' ')).skip(1);
+    let names = ["the other side to move", "other castling rights", "another en-passant square"];
+    let differing: Vec<_> =
+        fields.zip(names).filter(|((wanted, other), _)| wanted != other).map(|(_, name)| name).collect();
+    differing.join(" and ")
+}
+
+fn games_that_reached(count: HitCount) -> String {
+    match count {
+        HitCount::Exact { games, .. } | HitCount::Games(games) => {
+            format!("{} reached", counted(games, "game"))
+        }
+        HitCount::AtLeast(games) => format!("{} or more games reached", grouped(games)),
     }
 }
 
@@ -203,9 +330,146 @@ fn hits_in_games(hits: u64, games: u64) -> String {
     }
 }
 
-/// What to do to see more.
-const ALL: &str = "--limit 0 shows all";
+/// What has been shown.
+#[derive(Debug, Default)]
+struct Shown {
+    hits: u64,
+    games: u64,
+    last: Option<GameId>,
+    /// Whether there was another hit after the last.
+    is_more: bool,
+}
 
-fn some_of(shown: u32, total: &str) -> String {
-    format!("{} of {total} shown; {ALL}", grouped(shown.into()))
+impl Shown {
+    fn count(&mut self, hit: &Hit) {
+        self.hits += 1;
+        // In every order, the hits of a game come one after the other.
+        self.games += u64::from(self.last.replace(hit.game.game) != Some(hit.game.game));
+    }
+}
+
+/// How many of how many are shown, in words.
+struct Total {
+    text: String,
+    is_more: bool,
+}
+
+/// Prints hits in one of the formats.
+enum Printer<'a> {
+    Rows { rows: RowWriter<Box<dyn Write>>, is_table: bool },
+    Table,
+    Pgn { database: &'a Database, out: Box<dyn Write>, text: String, last: Option<GameId> },
+}
+
+impl<'a> Printer<'a> {
+    fn new(database: &'a Database, format: FindFormat) -> anyhow::Result<Self> {
+        Ok(match format {
+            // An empty table is not printed, not even its head.
+            FindFormat::Table => Self::Table,
+            FindFormat::Json => {
+                Self::Rows { rows: RowWriter::stdout(RowFormat::Json, &FIELDS)?, is_table: false }
+            }
+            FindFormat::Csv => {
+                Self::Rows { rows: RowWriter::stdout(RowFormat::Csv, &FIELDS)?, is_table: false }
+            }
+            FindFormat::Pgn => Self::Pgn { database, out: stdout(), text: String::new(), last: None },
+        })
+    }
+
+    fn hit(&mut self, hit: &Hit) -> anyhow::Result<()> {
+        if matches!(self, Self::Table) {
+            let rows = RowWriter::stdout(RowFormat::Table, &TABLE)?.shortening(&NAMES);
+            *self = Self::Rows { rows, is_table: true };
+        }
+        match self {
+            Self::Table => Ok(()),
+            Self::Rows { rows, is_table } => {
+                let position = position(hit)?;
+                rows.row(&if *is_table { table_row(&position, hit) } else { field_row(&position, hit) })
+            }
+            Self::Pgn { database, out, text, last } => {
+                if last.replace(hit.game.game) != Some(hit.game.game) {
+                    text.clear();
+                    write_pgn(text, &database.game(hit.game.game)?)?;
+                    out.write_all(text.as_bytes())?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Ends with how many are shown: below a table; for the other formats on standard error, if there are more.
+    fn finish(self, total: Option<Total>) -> anyhow::Result<()> {
+        match self {
+            Self::Table => {}
+            Self::Rows { rows, is_table: true } => return rows.finish(|_| total.map(|total| total.text)),
+            Self::Rows { rows, .. } => rows.finish(|_| None)?,
+            Self::Pgn { mut out, .. } => out.flush()?,
+        }
+        if let Some(total) = total.filter(|total| total.is_more) {
+            note(&total.text);
+        }
+        Ok(())
+    }
+}
+
+/// The position of a hit.
+fn position(hit: &Hit) -> anyhow::Result<Position> {
+    let read = Position::from_fen(hit.fen.as_bytes()).with_context(|| {
+        let (game, ply) = (hit.game.game.0, hit.ply.0);
+        format!("game {game}: at ply {ply} the stored position is not legal; the database is damaged, build it again")
+    });
+    Ok(read?.0)
+}
+
+/// A move of a position in SAN; a code that does not fit it, in UCI.
+fn san(position: &Position, code: MoveCode) -> String {
+    match position.clone().make(code) {
+        Ok(_) => position.san(code),
+        Err(_) => code.uci(None).to_string(),
+    }
+}
+
+fn table_row<'h>(position: &Position, hit: &'h Hit) -> Vec<Value<'h>> {
+    let game = &hit.game;
+    let number = number_before(hit.move_number(), position.side());
+    let next = hit
+        .next
+        .map_or_else(|| "(last position)".to_owned(), |code| format!("{number} {}", san(position, code)));
+    vec![
+        game.game.0.into(),
+        Value::from(game.white.as_deref().unwrap_or("?")),
+        game.white_elo.into(),
+        Value::from(game.black.as_deref().unwrap_or("?")),
+        game.black_elo.into(),
+        Value::from(game.result.as_str()),
+        (&game.date).into(),
+        (&game.event).into(),
+        hit.ply.0.into(),
+        next.into(),
+    ]
+}
+
+fn field_row<'h>(position: &Position, hit: &'h Hit) -> Vec<Value<'h>> {
+    let game = &hit.game;
+    let side = if position.side() == Color::White { "w" } else { "b" };
+    vec![
+        game.game.0.into(),
+        (&game.white).into(),
+        game.white_elo.into(),
+        (&game.black).into(),
+        game.black_elo.into(),
+        Value::from(game.result.as_str()),
+        (&game.date).into(),
+        (&game.event).into(),
+        (&game.site).into(),
+        (&game.round).into(),
+        (&game.eco).into(),
+        hit.ply.0.into(),
+        hit.move_number().into(),
+        Value::from(side),
+        hit.next.map_or(Value::Null, |code| san(position, code).into()),
+        hit.next.map_or(Value::Null, |code| position.uci(code).to_string().into()),
+        Value::from(hit.fen.as_str()),
+    ]
 }

@@ -1,83 +1,96 @@
-//! `pgndex game`: one game as a score sheet, as JSON or as PGN.
+//! `pgndex game`: games as score sheets, as JSON or as PGN.
 
 use std::io::{self, Write};
 
-use pgndex::board::Color;
-use pgndex::store::row::{GameId, GameStatus};
-use pgndex::store::{Database, GameRecord};
-use serde_json::{Map, json};
+use pgndex::board::{Color, Kind, MoveCode, Position};
+use pgndex::export::write_pgn;
+use pgndex::replay::replay;
+use pgndex::store::row::GameId;
+use pgndex::store::{Database, Error, GameProblem, GameRecord, StoredPosition};
+use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::args::{GameArgs, GameFormat};
+use super::args::{BoardPly, GameArgs, GameFormat};
+use super::board::BoardStyle;
 use super::note;
 use super::output::stdout;
 use super::position_query::number_before;
-use super::replay::{Step, replay};
-use super::table::printable;
+use super::table::{Cell, TableWriter, printable};
 
-/// PGN's export format has lines of fewer than 80 columns.
-const MAX_LINE: usize = 79;
-/// The tags of PGN's roster, which stand first.
-const ROSTER: [&str; 7] = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
+/// From here on the half-move clock is told beside a board.
+const LONG_CLOCK: u32 = 20;
 
-/// Shows one game.
+/// Shows games.
 ///
 /// # Errors
 /// When the database cannot be read or has no such game.
 pub(super) fn run(args: &GameArgs) -> anyhow::Result<()> {
     let database = Database::open_read_only(&args.database)?;
-    let record = database.game(GameId(args.game))?;
-    let steps = replay(&record)?;
+    let last = database.last_game()?;
+    let missing = |game: u32| last.is_none_or(|last| !(1..=last.0).contains(&game));
+    if let Some(game) =
+        args.games.iter().flat_map(|range| [range.first, range.last]).find(|game| missing(*game))
+    {
+        return Err(Error::NoSuchGame { path: args.database.clone(), game: GameId(game), last }.into());
+    }
+    if args.format != GameFormat::Table && (args.board_every.is_some() || !args.ply.is_empty()) {
+        note("boards are drawn on score sheets only, not in json or pgn");
+    }
     let mut out = stdout();
-    match args.format {
-        GameFormat::Table => write_table(&mut out, &record, &steps)?,
-        GameFormat::Json => write_json(&mut out, &record, &steps)?,
-        GameFormat::Pgn => write_pgn(&mut out, &record, &steps)?,
-    }
-    out.flush()?;
-    if let Some(loss) = loss(&record) {
-        note(&loss);
-    }
-    Ok(())
-}
-
-/// What the file has of the game and the database has not.
-fn loss(record: &GameRecord) -> Option<String> {
-    let game = record.summary.game.0;
-    let what = match record.summary.status {
-        GameStatus::Ok => return None,
-        GameStatus::Truncated => "the moves after these are illegal or cannot be read",
-        GameStatus::Skipped => {
-            "its moves are not in the database, as its variant or its start position is not supported"
+    let mut text = String::new();
+    for (index, game) in args.games.iter().flat_map(|range| range.first..=range.last).enumerate() {
+        let record = database.game(GameId(game))?;
+        // Before anything is printed: a damaged game is not shown as if it were sound.
+        replay(&record, |_, _| {})?;
+        match args.format {
+            GameFormat::Table => {
+                if index > 0 {
+                    writeln!(out)?;
+                }
+                write_sheet(&mut out, &record, args)?;
+                write_problems(&mut out, &record, &database.problems_of(record.summary.game)?)?;
+                continue;
+            }
+            GameFormat::Json => {
+                write_json(&mut out, &record, &database.problems_of(record.summary.game)?)?;
+            }
+            GameFormat::Pgn => {
+                text.clear();
+                write_pgn(&mut text, &record)?;
+                out.write_all(text.as_bytes())?;
+            }
         }
-    };
-    Some(format!("game {game}: {what}; SELECT * FROM problem WHERE game_id = {game} tells more"))
-}
-
-/// The tag pairs, roster first, each once. A value that did not fit its column is kept among the other tags: it takes
-/// the place of the unknown one.
-fn tags(record: &GameRecord) -> Vec<(String, String)> {
-    let mut tags = record.tags();
-    let others = tags.split_off(ROSTER.len().min(tags.len()));
-    for (name, value) in others {
-        match tags.iter_mut().find(|(known, _)| *known == name) {
-            // The result must be that of the movetext's end.
-            Some((_, known)) if known.starts_with('?') && name != "Result" => *known = value,
-            Some(_) => {}
-            None => tags.push((name, value)),
+        if let Some(loss) = record.loss() {
+            note(&format!("game {game}: {loss}; SELECT * FROM problem WHERE game_id = {game} tells more"));
         }
     }
-    tags
+    Ok(out.flush()?)
+}
+
+/// Plays a game through for a writer, and stops writing at its first error.
+fn write_each(
+    record: &GameRecord,
+    mut write: impl FnMut(&Position, &StoredPosition) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    let mut written = Ok(());
+    replay(record, |position, stored| {
+        if written.is_ok() {
+            written = write(position, stored);
+        }
+    })?;
+    Ok(written?)
 }
 
 /// The tag pairs for a score sheet: what is unknown is left out, titles and ratings stand beside the names.
 fn headers(record: &GameRecord) -> Vec<(String, String)> {
     let game = &record.summary;
-    let mut headers = tags(record);
+    let mut headers = record.tags();
     headers.retain(|(name, value)| {
-        let is_beside =
-            matches!(name.as_str(), "WhiteElo" | "BlackElo" | "WhiteTitle" | "BlackTitle" | "SetUp");
-        !is_beside && !matches!(value.as_str(), "" | "?" | "????.??.??")
+        let is_elsewhere = matches!(
+            name.as_str(),
+            "WhiteElo" | "BlackElo" | "WhiteTitle" | "BlackTitle" | "SetUp" | GameRecord::TRUNCATED
+        );
+        !is_elsewhere && !matches!(value.as_str(), "" | "?" | "????.??.??")
     });
     for (name, value) in &mut headers {
         let (title, elo) = match name.as_str() {
@@ -92,122 +105,212 @@ fn headers(record: &GameRecord) -> Vec<(String, String)> {
             *value += &format!(" ({elo})");
         }
     }
+    if let Some(opening) = &record.opening {
+        headers.retain(|(name, _)| name != "Opening");
+        headers.push(("Opening".to_owned(), format!("{} {}", opening.eco, opening.name)));
+    }
     headers
 }
 
-fn write_table(out: &mut impl Write, record: &GameRecord, steps: &[Step]) -> io::Result<()> {
-    writeln!(out, "Game {}\n", record.summary.game.0)?;
-    let tags = headers(record);
-    let width = tags.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
-    for (name, value) in tags {
+fn write_sheet(out: &mut impl Write, record: &GameRecord, args: &GameArgs) -> anyhow::Result<()> {
+    let (game, plies) = (record.summary.game.0, record.summary.ply_count);
+    writeln!(out, "Game {game}\n")?;
+    let headers = headers(record);
+    let width = headers.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
+    for (name, value) in headers {
         writeln!(out, "  {name:width$}  {}", printable(&value))?;
     }
-    if steps.iter().any(|step| step.played.is_some()) {
-        writeln!(out)?;
-    }
-    let san_width = steps.iter().filter_map(|step| step.played.as_ref()).map(|played| played.san.len()).max();
-    let san_width = san_width.unwrap_or(0);
-    for (index, step) in steps.iter().enumerate() {
-        let Some(played) = &step.played else { continue };
-        match step.side {
-            Color::White if steps.get(index + 1).is_some_and(|next| next.played.is_some()) => {
-                write!(out, "{:>5}.  {:san_width$}", step.number, played.san)?;
-            }
-            Color::White => writeln!(out, "{:>5}.  {}", step.number, played.san)?,
-            Color::Black if index == 0 => {
-                writeln!(out, "{:>5}.  {:san_width$}  {}", step.number, "...", played.san)?
-            }
-            Color::Black => writeln!(out, "  {}", played.san)?,
+    writeln!(out)?;
+    let mut san_width = 0;
+    replay(record, |position, stored| {
+        san_width = stored.move_code.map_or(0, |code| position.san(code).len()).max(san_width);
+    })?;
+    let mut sheet = Sheet { out: &mut *out, san_width, open: None, is_spaced: true };
+    let style = BoardStyle::new(&args.board);
+    let mut last: Option<(String, MoveCode)> = None;
+    write_each(record, |position, stored| {
+        if is_drawn(args, stored) {
+            let caption = caption(position, last.as_ref().map(|(text, _)| text.as_str()));
+            sheet.board(style, position, last.as_ref().map(|(_, code)| *code), &caption)?;
         }
+        let Some(code) = stored.move_code else { return Ok(()) };
+        let san = position.san(code);
+        sheet.write_move(position, &san)?;
+        last = Some((format!("{} {san}", number_before(position.fullmove_number(), position.side())), code));
+        Ok(())
+    })?;
+    sheet.space()?;
+    writeln!(out, "{}", record.summary.result.as_str())?;
+    if args.ply.iter().any(|ply| matches!(ply, BoardPly::After(ply) if *ply > plies)) {
+        note(&format!("game {game} ends with ply {plies}; there is no board after it"));
     }
-    writeln!(out, "\n{}", record.summary.result.as_str())?;
     Ok(())
 }
 
-fn write_json(out: &mut impl Write, record: &GameRecord, steps: &[Step]) -> anyhow::Result<()> {
-    let ply = |step: &Step| {
-        let played = step.played.as_ref();
-        json!({
-            "ply": step.ply.0,
-            "move_number": step.number,
-            "side": if step.side == Color::White { "w" } else { "b" },
-            "fen": step.fen,
-            "key": step.key.to_string(),
-            "san": played.map(|played| &played.san),
-            "uci": played.map(|played| &played.uci),
-            "code": played.map(|played| played.code.bits()),
-        })
-    };
-    let tags: Map<_, _> = tags(record).into_iter().map(|(name, value)| (name, value.into())).collect();
+/// Whether a position's board is wanted.
+fn is_drawn(args: &GameArgs, stored: &StoredPosition) -> bool {
+    let (ply, is_last) = (stored.ply.0, stored.move_code.is_none());
+    args.ply.contains(&BoardPly::After(ply))
+        || (is_last && args.ply.contains(&BoardPly::End))
+        || args.board_every.is_some_and(|every| is_last || (ply > 0 && ply.is_multiple_of(every)))
+}
+
+/// What stands below a board: the move that led there, mate or stalemate, the balance of material, a long half-move clock.
+fn caption(position: &Position, last: Option<&str>) -> String {
+    let mut parts = vec![last.map_or_else(|| "start position".to_owned(), |san| format!("after {san}"))];
+    if !position.has_legal_move() {
+        parts.push(if position.is_check() { "checkmate" } else { "stalemate" }.to_owned());
+    }
+    let balance = material(position, Color::White) - material(position, Color::Black);
+    if balance != 0 {
+        parts.push(format!("material {balance:+}"));
+    }
+    if position.halfmove_clock() >= LONG_CLOCK {
+        parts.push(format!("half-move clock {}", position.halfmove_clock()));
+    }
+    parts.join(", ")
+}
+
+/// A side's material in pawns: a minor piece is 3, a rook 5, a queen 9.
+fn material(position: &Position, color: Color) -> i32 {
+    let worth = [(Kind::Pawn, 1), (Kind::Knight, 3), (Kind::Bishop, 3), (Kind::Rook, 5), (Kind::Queen, 9)];
+    worth.into_iter().map(|(kind, pawns)| pawns * position.squares_of(kind, color).len().cast_signed()).sum()
+}
+
+/// The moves of a score sheet, White's and Black's on one line, and boards between them.
+struct Sheet<'a, W> {
+    out: &'a mut W,
+    /// The width of White's column.
+    san_width: usize,
+    /// How wide White's move is on a line that Black's is to follow.
+    open: Option<usize>,
+    /// Whether the line above is blank.
+    is_spaced: bool,
+}
+
+impl<W: Write> Sheet<'_, W> {
+    fn write_move(&mut self, position: &Position, san: &str) -> io::Result<()> {
+        let number = position.fullmove_number();
+        if position.side() == Color::White {
+            self.close()?;
+            self.open = Some(san.len());
+            self.is_spaced = false;
+            return write!(self.out, "{number:>5}.  {san}");
+        }
+        let written = match self.open.take() {
+            Some(written) => written,
+            None => {
+                write!(self.out, "{number:>5}.  ...")?;
+                3
+            }
+        };
+        self.is_spaced = false;
+        let gap = self.san_width.max(3) - written + 2;
+        writeln!(self.out, "{:gap$}{san}", "")
+    }
+
+    fn board(
+        &mut self,
+        style: BoardStyle,
+        position: &Position,
+        last: Option<MoveCode>,
+        caption: &str,
+    ) -> io::Result<()> {
+        self.space()?;
+        style.write(self.out, position, last)?;
+        writeln!(self.out, "  {caption}\n")?;
+        self.is_spaced = true;
+        Ok(())
+    }
+
+    /// Ends a line that has White's move only.
+    fn close(&mut self) -> io::Result<()> {
+        if self.open.take().is_some() { writeln!(self.out) } else { Ok(()) }
+    }
+
+    /// Sees to a blank line.
+    fn space(&mut self) -> io::Result<()> {
+        self.close()?;
+        if std::mem::replace(&mut self.is_spaced, true) { Ok(()) } else { writeln!(self.out) }
+    }
+}
+
+/// What of the game is lost, and all that was found wrong in it.
+fn write_problems(out: &mut impl Write, record: &GameRecord, problems: &[GameProblem]) -> io::Result<()> {
+    if let Some(loss) = record.loss() {
+        writeln!(out, "\nNot complete: {loss}.")?;
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nProblems in {}\n", printable(&record.source))?;
+    let mut table = TableWriter::new(out, &["line", "ply", "severity", "kind", "message"], None);
+    for problem in problems {
+        table.row(vec![
+            Cell::number(problem.line.to_string()),
+            Cell::number(problem.ply.map_or_else(String::new, |ply| ply.0.to_string())),
+            Cell::text(&problem.severity),
+            Cell::text(&problem.kind),
+            Cell::text(&problem.message),
+        ])?;
+    }
+    table.finish()?;
+    Ok(())
+}
+
+/// Writes one object on one line. The plies go out one by one: as one value, those of the longest games would take
+/// gigabytes.
+fn write_json(out: &mut impl Write, record: &GameRecord, problems: &[GameProblem]) -> anyhow::Result<()> {
+    let is_chess960 = record.is_chess960();
+    let tags: Map<_, _> = record.tags().into_iter().map(|(name, value)| (name, value.into())).collect();
     let game = json!({
         "game_id": record.summary.game.0,
         "tags": tags,
         "result": record.summary.result.as_str(),
         "status": record.summary.status.as_str(),
+        "opening": record.opening.as_ref().map(|opening| json!({ "eco": opening.eco, "name": opening.name })),
+        "chess960": is_chess960,
         "start_fen": record.start_fen,
         "ply_count": record.summary.ply_count,
         "source": record.source,
         "byte_offset": record.byte_offset,
         "byte_length": record.byte_length,
+        "problems": problems.iter().map(problem_json).collect::<Vec<_>>(),
     });
-    // The plies go out one by one: as one value, those of the longest games would take gigabytes.
     let head = game.to_string();
     write!(out, "{},\"plies\":[", head.strip_suffix('}').unwrap_or(&head))?;
-    for (index, step) in steps.iter().enumerate() {
-        let separator = if index == 0 { "" } else { "," };
-        write!(out, "{separator}{}", ply(step))?;
-    }
+    write_each(record, |position, stored| {
+        let separator = if stored.ply.0 == 0 { "" } else { "," };
+        write!(out, "{separator}{}", ply_json(position, stored, is_chess960))
+    })?;
     writeln!(out, "]}}")?;
     Ok(())
 }
 
-fn write_pgn(out: &mut impl Write, record: &GameRecord, steps: &[Step]) -> io::Result<()> {
-    for (name, value) in tags(record) {
-        writeln!(out, "[{name} \"{}\"]", escaped(&value))?;
-    }
-    writeln!(out)?;
-    let mut line = Line { out, width: 0 };
-    for (index, step) in steps.iter().enumerate() {
-        let Some(played) = &step.played else { continue };
-        if step.side == Color::White || index == 0 {
-            line.token(&number_before(step.number, step.side))?;
-        }
-        line.token(&played.san)?;
-    }
-    line.token(record.summary.result.as_str())?;
-    writeln!(out, "\n")
+fn problem_json(problem: &GameProblem) -> Value {
+    json!({
+        "line": problem.line,
+        "byte_offset": problem.byte_offset,
+        "ply": problem.ply.map(|ply| ply.0),
+        "token": problem.token,
+        "kind": problem.kind,
+        "severity": problem.severity,
+        "message": problem.message,
+    })
 }
 
-/// A tag's value as it stands between quotes: on one line, quotes and backslashes escaped.
-fn escaped(value: &str) -> String {
-    let mut text = String::with_capacity(value.len());
-    for letter in value.chars() {
-        match letter {
-            '"' | '\\' => text.extend(['\\', letter]),
-            _ if letter.is_control() => text.push(' '),
-            _ => text.push(letter),
-        }
-    }
-    text
-}
-
-/// Movetext, broken into lines between tokens.
-struct Line<'a, W> {
-    out: &'a mut W,
-    width: usize,
-}
-
-impl<W: Write> Line<'_, W> {
-    fn token(&mut self, token: &str) -> io::Result<()> {
-        if self.width == 0 {
-            self.width = token.len();
-        } else if self.width + 1 + token.len() <= MAX_LINE {
-            self.width += 1 + token.len();
-            self.out.write_all(b" ")?;
-        } else {
-            self.width = token.len();
-            self.out.write_all(b"\n")?;
-        }
-        self.out.write_all(token.as_bytes())
-    }
+fn ply_json(position: &Position, stored: &StoredPosition, is_chess960: bool) -> Value {
+    let code = stored.move_code;
+    let uci = |code| if is_chess960 { position.uci_chess960(code) } else { position.uci(code) }.to_string();
+    json!({
+        "ply": stored.ply.0,
+        "move_number": position.fullmove_number(),
+        "side": if position.side() == Color::White { "w" } else { "b" },
+        "fen": position.fen(),
+        "key": stored.key.as_i64(),
+        "key_hex": stored.key.to_string(),
+        "san": code.map(|code| position.san(code)),
+        "uci": code.map(uci),
+        "code": code.map(MoveCode::bits),
+    })
 }

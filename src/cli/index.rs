@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use pgndex::index::{Estimate, IndexOptions, Phase, Plan, Progress, Writer};
+use pgndex::opening::OpeningBook;
 use pgndex::store::row::Severity;
 
 use super::Status;
@@ -19,10 +20,9 @@ use super::summary::Report;
 /// When nothing can be read, the database cannot be written, or somebody stops it.
 pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let progress = Arc::new(Progress::default());
-    let stopped = Arc::clone(&progress);
-    stop_on_signal(move || stopped.stop())?;
+    stop_on_signal(&progress)?;
     ignore_file_size_signal();
-    let options = options(args);
+    let options = options(args)?;
     let plan = Plan::new(&args.inputs, &options)?;
     if !args.quiet {
         announce(&plan.estimate());
@@ -46,7 +46,7 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         // The database is in place; a summary that cannot be shown is no failure.
         let _ = report.write(&mut io::stderr().lock());
     }
-    if summary.games == 0 {
+    if summary.games == 0 && summary.known_sources == 0 {
         super::note("no games were found");
     }
     Ok(if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done })
@@ -66,15 +66,19 @@ fn announce(estimate: &Estimate) {
     super::note(&format!("about {} will be written to the database{spill}", bytes(database_bytes)));
 }
 
-fn options(args: &IndexArgs) -> IndexOptions {
+fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
     let default = IndexOptions::default();
-    IndexOptions {
+    Ok(IndexOptions {
         threads: args.threads.map_or(default.threads, usize::from),
         memory: args.memory.map_or(default.memory, |size| size.0),
         temp_dir: args.temp_dir.clone(),
         overwrite: args.overwrite,
         strict: args.strict,
         continuation_threshold: args.continuation_threshold,
+        openings: match &args.eco {
+            Some(path) => Arc::new(OpeningBook::read(path)?),
+            None => default.openings,
+        },
         chunk_size: args
             .chunk_size
             .map_or(default.chunk_size, |size| usize::try_from(size.0).unwrap_or(usize::MAX)),
@@ -82,7 +86,7 @@ fn options(args: &IndexArgs) -> IndexOptions {
             WriterArg::Direct => Writer::Direct,
             WriterArg::Sql => Writer::Sql,
         },
-    }
+    })
 }
 
 fn snapshot(progress: &Progress) -> Snapshot {

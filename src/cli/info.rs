@@ -2,17 +2,31 @@
 
 use std::io::{self, Write};
 
-use anyhow::Context as _;
-use pgndex::store::{Database, Info};
-use serde_json::{Map, json};
+use pgndex::store::{Database, GameStatistics, Info, OpeningCount, TreeSize};
+use serde_json::{Value, json};
 
 use super::args::{InfoArgs, InfoFormat};
-use super::number::{bytes, duration, grouped, percent};
-use super::output::stdout;
+use super::histogram::{bars, write_bars};
+use super::number::{bytes, counted, duration, grouped, percent};
+use super::output::{stdout, terminal_width};
 use super::table::{Cell, TableWriter, printable};
 
 /// How many sources and runs a table lists, the latest; JSON lists all.
 const LISTED: usize = 20;
+/// How many openings are listed.
+const OPENINGS: u32 = 10;
+/// How wide charts are where there is no terminal.
+const WIDTH: usize = 80;
+
+/// What is shown.
+struct Report {
+    path: String,
+    info: Info,
+    games: GameStatistics,
+    openings: Vec<OpeningCount>,
+    /// `None`: not asked for.
+    sizes: Option<Vec<TreeSize>>,
+}
 
 /// Shows what a database holds.
 ///
@@ -20,71 +34,150 @@ const LISTED: usize = 20;
 /// When the database cannot be read.
 pub(super) fn run(args: &InfoArgs) -> anyhow::Result<()> {
     let database = Database::open_read_only(&args.database)?;
-    let info = database.info()?;
-    let results = results(&database)?;
+    let report = Report {
+        path: args.database.display().to_string(),
+        info: database.info()?,
+        games: database.game_statistics()?,
+        openings: database.frequent_openings(OPENINGS)?,
+        sizes: args.sizes.then(|| database.tree_sizes()).transpose()?,
+    };
     let mut out = stdout();
     match args.format {
-        InfoFormat::Table => {
-            let name = printable(&args.database.display().to_string());
-            write_totals(&mut out, &name, &info, &results)?;
-            write_problems(&mut out, &info)?;
-            write_sources(&mut out, &info)?;
-            write_imports(&mut out, &info)?;
-        }
-        InfoFormat::Json => {
-            writeln!(out, "{}", to_json(&args.database.display().to_string(), &info, &results))?
-        }
+        InfoFormat::Table => report.write(&mut out, if args.all { usize::MAX } else { LISTED })?,
+        InfoFormat::Json => writeln!(out, "{}", report.to_json())?,
     }
     Ok(out.flush()?)
 }
 
-/// How many games ended how. Reads the table of games, which is about a fiftieth of the database.
-fn results(database: &Database) -> anyhow::Result<Vec<(String, u64)>> {
-    let sql = "SELECT result, count(*) FROM game GROUP BY result
-               ORDER BY CASE result WHEN '1-0' THEN 1 WHEN '1/2-1/2' THEN 2 WHEN '0-1' THEN 3 ELSE 4 END";
-    let read = || {
-        let mut statement = database.connection().prepare(sql)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?;
-        rows.collect::<rusqlite::Result<_>>()
-    };
-    read().context("cannot count the results")
+impl Report {
+    fn write(&self, out: &mut impl Write, listed: usize) -> io::Result<()> {
+        let (info, games) = (&self.info, &self.games);
+        let size = bytes(info.file_bytes);
+        writeln!(out, "{}: {size}, schema version {}\n", printable(&self.path), info.schema_version)?;
+        self.write_totals(out)?;
+        if games.games == 0 {
+            writeln!(out, "\nThere are no games in this database.")?;
+        }
+        write_results(out, games)?;
+        self.write_openings(out)?;
+        let width = terminal_width().unwrap_or(WIDTH);
+        if !games.years.is_empty() {
+            writeln!(out, "\nyears")?;
+            write_bars(out, &bars(&games.years, 1), games.undated, width)?;
+        }
+        if !games.ratings.is_empty() {
+            writeln!(out, "\nratings")?;
+            write_bars(out, &bars(&games.ratings, GameStatistics::RATING_STEP), games.unrated, width)?;
+        }
+        write_problems(out, info)?;
+        write_sources(out, info, listed)?;
+        write_imports(out, info, listed)?;
+        self.sizes.as_ref().map_or(Ok(()), |sizes| write_sizes(out, sizes))
+    }
+
+    fn write_totals(&self, out: &mut impl Write) -> io::Result<()> {
+        let (info, games) = (&self.info, &self.games);
+        let mut counts = vec![
+            ("games", games.games, String::new()),
+            ("plies", info.totals.plies, String::new()),
+            ("positions", info.totals.positions, String::new()),
+        ];
+        if let Some((game, plies)) = games.longest {
+            let mean = info.totals.plies as f64 / games.games as f64;
+            counts[1].2 =
+                format!("{mean:.1} a game; {} in game {}, the longest", grouped(plies.into()), game.0);
+        }
+        if let Some(distinct) = info.totals.distinct_positions {
+            counts.push(("distinct", distinct, String::new()));
+        }
+        counts.extend([
+            ("players", info.players, String::new()),
+            ("events", info.events, String::new()),
+            ("sites", info.sites, String::new()),
+            ("problems", info.totals.problems, lost(games)),
+        ]);
+        let width = counts.iter().map(|(_, count, _)| grouped(*count).len()).max().unwrap_or(0);
+        for (name, count, remark) in counts {
+            let line = format!("  {name:9}  {:>width$}  {remark}", grouped(count));
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+
+    fn write_openings(&self, out: &mut impl Write) -> io::Result<()> {
+        let is_named = self.openings.iter().any(|opening| opening.name.is_some());
+        let rows = self.openings.iter().map(|opening| {
+            let share = percent(opening.games, self.games.games);
+            let mut row =
+                vec![Cell::number(grouped(opening.games)), Cell::number(share), Cell::text(&opening.eco)];
+            row.extend(opening.name.as_deref().map(Cell::text));
+            row
+        });
+        let columns = ["games", "share", "eco", "name"];
+        section(out, "openings", &columns[..if is_named { 4 } else { 3 }], rows, 0)
+    }
+
+    fn to_json(&self) -> Value {
+        let (info, games) = (&self.info, &self.games);
+        let mut report = json!({
+            "path": self.path,
+            "bytes": info.file_bytes,
+            "schema_version": info.schema_version.0,
+            "games": games.games,
+            "plies": info.totals.plies,
+            "positions": info.totals.positions,
+            "distinct_positions": info.totals.distinct_positions,
+            "players": info.players,
+            "events": info.events,
+            "sites": info.sites,
+            "truncated": games.truncated,
+            "skipped": games.skipped,
+            "longest": games.longest.map(|(game, plies)| json!({ "game_id": game.0, "plies": plies })),
+            "results": {
+                "1-0": games.white_wins, "1/2-1/2": games.draws, "0-1": games.black_wins, "*": games.unfinished,
+            },
+            "years": games.years,
+            "undated": games.undated,
+            "ratings": games.ratings,
+            "unrated": games.unrated,
+        });
+        report["openings"] = self
+            .openings
+            .iter()
+            .map(|opening| json!({ "eco": opening.eco, "name": opening.name, "games": opening.games }))
+            .collect();
+        lists_to_json(info, &mut report);
+        if let Some(sizes) = &self.sizes {
+            report["sizes"] = sizes
+                .iter()
+                .map(|tree| json!({ "name": tree.name, "table": tree.table, "pages": tree.pages, "bytes": tree.bytes }))
+                .collect();
+        }
+        report
+    }
 }
 
-/// How many distinct positions there are. Each run counts its own: of several runs, some positions would be counted twice.
-fn distinct_positions(info: &Info) -> Option<u64> {
-    (info.imports.len() == 1).then_some(info.totals.distinct_positions)
+/// Of how many games something was lost.
+fn lost(games: &GameStatistics) -> String {
+    let parts = [(games.truncated, "cut short"), (games.skipped, "without moves")];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    parts.map(|(count, what)| format!("{} {what}", counted(*count, "game"))).collect::<Vec<_>>().join(", ")
 }
 
-fn write_totals(out: &mut impl Write, name: &str, info: &Info, results: &[(String, u64)]) -> io::Result<()> {
-    writeln!(out, "{name}: {}, schema version {}\n", bytes(info.file_bytes), info.schema_version)?;
-    let mut counts = vec![
-        ("games", info.totals.games),
-        ("plies", info.totals.plies),
-        ("positions", info.totals.positions),
-        ("players", info.players),
-        ("events", info.events),
-        ("sites", info.sites),
-        ("problems", info.totals.problems),
+fn write_results(out: &mut impl Write, games: &GameStatistics) -> io::Result<()> {
+    let results = [
+        ("1-0", games.white_wins),
+        ("1/2-1/2", games.draws),
+        ("0-1", games.black_wins),
+        ("*", games.unfinished),
     ];
-    if let Some(distinct) = distinct_positions(info) {
-        counts.insert(3, ("distinct", distinct));
-    }
-    let width = counts.iter().map(|(_, count)| grouped(*count).len()).max().unwrap_or(0);
-    for (name, count) in counts {
-        writeln!(out, "  {name:9}  {:>width$}", grouped(count))?;
-    }
-    let games = results.iter().map(|(_, count)| count).sum();
-    if games > 0 {
+    if games.games > 0 {
         writeln!(out, "\nresults")?;
     }
-    for (result, count) in results {
-        writeln!(
-            out,
-            "  {:9}  {:>width$}  {:>7}",
-            printable(result),
-            grouped(*count),
-            percent(*count, games)
-        )?;
+    let width = results.iter().map(|(_, count)| grouped(*count).len()).max().unwrap_or(0);
+    for (result, count) in results.into_iter().filter(|(_, count)| *count > 0) {
+        let share = percent(count, games.games);
+        writeln!(out, "  {result:9}  {:>width$}  {share:>7}", grouped(count))?;
     }
     Ok(())
 }
@@ -96,8 +189,8 @@ fn write_problems(out: &mut impl Write, info: &Info) -> io::Result<()> {
     section(out, "problems", &["number", "severity", "kind"], rows, 0)
 }
 
-fn write_sources(out: &mut impl Write, info: &Info) -> io::Result<()> {
-    let hidden = info.sources.len().saturating_sub(LISTED);
+fn write_sources(out: &mut impl Write, info: &Info, listed: usize) -> io::Result<()> {
+    let hidden = info.sources.len().saturating_sub(listed);
     let rows = info.sources[hidden..].iter().map(|source| {
         vec![
             Cell::number(source.source.0.to_string()),
@@ -111,19 +204,50 @@ fn write_sources(out: &mut impl Write, info: &Info) -> io::Result<()> {
     section(out, "sources", &["id", "games", "problems", "size", "indexed", "path"], rows, hidden)
 }
 
-fn write_imports(out: &mut impl Write, info: &Info) -> io::Result<()> {
-    let hidden = info.imports.len().saturating_sub(LISTED);
-    let rows = info.imports[hidden..].iter().map(|import| {
+fn write_imports(out: &mut impl Write, info: &Info, listed: usize) -> io::Result<()> {
+    let hidden = info.imports.len().saturating_sub(listed);
+    let options: Vec<_> = info.imports[hidden..].iter().map(|import| options(&import.options)).collect();
+    let columns = ["id", "began", "took", "games", "pgndex", "options"];
+    let shown = if options.iter().all(String::is_empty) { 5 } else { 6 };
+    let rows = info.imports[hidden..].iter().zip(&options).map(|(import, options)| {
         let finished = import.finished_at.is_some();
-        vec![
+        let mut row = vec![
             Cell::number(import.import.0.to_string()),
             Cell::text(&import.started_at),
             if finished { Cell::number(duration(import.totals.elapsed)) } else { Cell::text("not finished") },
             Cell::number(grouped(import.totals.games)),
             Cell::text(&import.program_version),
-        ]
+            Cell::text(options),
+        ];
+        row.truncate(shown);
+        row
     });
-    section(out, "runs", &["id", "began", "took", "games", "pgndex"], rows, hidden)
+    section(out, "runs", &columns[..shown], rows, hidden)
+}
+
+/// A run's options for people: those that are on, and those with a value. What is no JSON object is shown as it is.
+fn options(text: &str) -> String {
+    let Ok(Value::Object(options)) = serde_json::from_str(text) else { return text.to_owned() };
+    let option = |(name, value): (String, Value)| match value {
+        Value::Null | Value::Bool(false) => None,
+        Value::Bool(true) => Some(name),
+        Value::String(value) => Some(format!("{name} {value}")),
+        value => Some(format!("{name} {value}")),
+    };
+    options.into_iter().filter_map(option).collect::<Vec<_>>().join(", ")
+}
+
+fn write_sizes(out: &mut impl Write, sizes: &[TreeSize]) -> io::Result<()> {
+    let total = sizes.iter().map(|tree| tree.bytes).sum();
+    let rows = sizes.iter().map(|tree| {
+        let name = if tree.name == tree.table {
+            tree.name.clone()
+        } else {
+            format!("{} (index of {})", tree.name, tree.table)
+        };
+        vec![Cell::number(bytes(tree.bytes)), Cell::number(percent(tree.bytes, total)), Cell::text(&name)]
+    });
+    section(out, "sizes", &["size", "share", "table"], rows, 0)
 }
 
 /// A heading and a table, or nothing at all if there are no rows.
@@ -141,7 +265,7 @@ fn section(
         0 => writeln!(out, "\n{title}")?,
         _ => writeln!(
             out,
-            "\n{title} (the latest {LISTED} of {}; --format json has all)",
+            "\n{title} (the latest {LISTED} of {}; --all lists all)",
             grouped((hidden + LISTED) as u64)
         )?,
     }
@@ -176,7 +300,8 @@ impl<W: Write> Write for Indented<'_, W> {
     }
 }
 
-fn to_json(name: &str, info: &Info, results: &[(String, u64)]) -> serde_json::Value {
+/// Adds problems, sources and runs.
+fn lists_to_json(info: &Info, report: &mut Value) {
     let sources = info.sources.iter().map(|source| {
         json!({
             "source_id": source.source.0, "path": source.path, "bytes": source.bytes, "digest": source.digest,
@@ -198,20 +323,7 @@ fn to_json(name: &str, info: &Info, results: &[(String, u64)]) -> serde_json::Va
         .problems
         .iter()
         .map(|problem| json!({ "severity": problem.severity, "kind": problem.kind, "count": problem.count }));
-    json!({
-        "path": name,
-        "bytes": info.file_bytes,
-        "schema_version": info.schema_version.0,
-        "games": info.totals.games,
-        "plies": info.totals.plies,
-        "positions": info.totals.positions,
-        "distinct_positions": distinct_positions(info),
-        "players": info.players,
-        "events": info.events,
-        "sites": info.sites,
-        "results": results.iter().map(|(result, count)| (result.clone(), json!(count))).collect::<Map<_, _>>(),
-        "problems": problems.collect::<Vec<_>>(),
-        "sources": sources.collect::<Vec<_>>(),
-        "imports": imports.collect::<Vec<_>>(),
-    })
+    report["problems"] = problems.collect();
+    report["sources"] = sources.collect();
+    report["imports"] = imports.collect();
 }

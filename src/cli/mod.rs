@@ -3,8 +3,12 @@
 //! Answers go to standard output; notes, progress and errors to standard error. Only here is clap known.
 
 mod args;
+mod board;
+mod explore;
+mod export;
 mod find;
 mod game;
+mod histogram;
 mod index;
 mod info;
 mod key;
@@ -12,12 +16,12 @@ mod number;
 mod output;
 mod position_query;
 mod progress;
-mod replay;
 mod signal;
 mod size;
 mod sql;
 mod summary;
 mod table;
+mod timing;
 mod verify;
 
 use std::io::{self, Write as _};
@@ -56,6 +60,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Index(args) => return index::run(&args),
         Command::Info(args) => info::run(&args)?,
         Command::Find(args) => find::run(&args)?,
+        Command::Explore(args) => explore::run(&args)?,
+        Command::Export(args) => export::run(&args)?,
         Command::Game(args) => game::run(&args)?,
         Command::Sql(args) => sql::run(&args)?,
         Command::Verify(args) => return verify::run(&args),

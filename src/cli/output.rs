@@ -1,11 +1,12 @@
-//! Rows on standard output, as a table, as JSON or as CSV.
+//! Rows on standard output, as a table, as JSON, as CSV and so on.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
-use super::args::RowFormat;
-use super::table::{Cell, TableWriter};
+use super::args::SqlFormat;
+use super::number::counted;
+use super::table::{Cell, Style, TableWriter};
 
 /// Standard output: line by line to a terminal, in large pieces to anything else.
 pub(super) fn stdout() -> Box<dyn Write> {
@@ -14,7 +15,7 @@ pub(super) fn stdout() -> Box<dyn Write> {
 }
 
 /// How wide the terminal is, if standard output is one.
-fn terminal_width() -> Option<usize> {
+pub(super) fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
@@ -48,6 +49,13 @@ impl Value<'_> {
         match self {
             Self::Integer(_) | Self::Real(_) => Cell::number(self.to_text().into_owned()),
             _ => Cell::text(&self.to_text()),
+        }
+    }
+
+    fn to_markdown(&self) -> Cell {
+        match self {
+            Self::Text(text) => Cell::text(&markdown(text)),
+            _ => self.to_cell(),
         }
     }
 
@@ -93,6 +101,20 @@ impl From<Option<u16>> for Value<'_> {
     }
 }
 
+/// A text as a cell of a Markdown table, which is one line and ends at a bar.
+fn markdown(text: &str) -> String {
+    let mut cell = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\\' | '|' | '<' => cell.extend(['\\', letter]),
+            '\r' => {}
+            '\n' => cell.push_str("<br>"),
+            _ => cell.push(letter),
+        }
+    }
+    cell
+}
+
 fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble & 15)]);
@@ -106,7 +128,7 @@ pub(super) struct RowWriter<W: Write> {
 }
 
 enum Writer<W: Write> {
-    Table(TableWriter<W>),
+    Table { table: TableWriter<W>, style: Style },
     Json { out: W, keys: Vec<String> },
     Csv(Box<csv::Writer<W>>),
 }
@@ -116,17 +138,29 @@ impl RowWriter<Box<dyn Write>> {
     ///
     /// # Errors
     /// Of writing.
-    pub(super) fn stdout(format: RowFormat, columns: &[&str]) -> anyhow::Result<Self> {
-        Self::new(stdout(), format, columns, terminal_width())
+    pub(super) fn stdout(format: impl Into<SqlFormat>, columns: &[&str]) -> anyhow::Result<Self> {
+        Self::new(stdout(), format.into(), columns, terminal_width())
     }
 }
 
 impl<W: Write> RowWriter<W> {
-    fn new(out: W, format: RowFormat, columns: &[&str], terminal: Option<usize>) -> anyhow::Result<Self> {
+    fn new(out: W, format: SqlFormat, columns: &[&str], terminal: Option<usize>) -> anyhow::Result<Self> {
+        let table = |out, style| Writer::Table {
+            table: TableWriter::new(out, columns, terminal).styled(style),
+            style,
+        };
         let writer = match format {
-            RowFormat::Table => Writer::Table(TableWriter::new(out, columns, terminal)),
-            RowFormat::Json => Writer::Json { out, keys: json_keys(columns)? },
-            RowFormat::Csv => {
+            SqlFormat::Table => table(out, Style::Plain),
+            SqlFormat::Box => table(out, Style::Box),
+            SqlFormat::Line => table(out, Style::Lines),
+            SqlFormat::Md => {
+                let columns: Vec<_> = columns.iter().map(|column| markdown(column)).collect();
+                let columns: Vec<_> = columns.iter().map(String::as_str).collect();
+                let style = Style::Markdown;
+                Writer::Table { table: TableWriter::new(out, &columns, terminal).styled(style), style }
+            }
+            SqlFormat::Json => Writer::Json { out, keys: json_keys(columns)? },
+            SqlFormat::Csv => {
                 let mut writer = csv::Writer::from_writer(out);
                 if !columns.is_empty() {
                     writer.write_record(columns)?;
@@ -139,8 +173,16 @@ impl<W: Write> RowWriter<W> {
 
     /// Allows only these columns of a table to be cut short to fit a terminal; else all texts are.
     pub(super) fn shortening(mut self, columns: &'static [&'static str]) -> Self {
-        if let Writer::Table(table) = &mut self.writer {
+        if let Writer::Table { table, .. } = &mut self.writer {
             table.shorten_only(columns);
+        }
+        self
+    }
+
+    /// Prints a table that cannot be fitted to the terminal as one value a line, and says so at its end.
+    pub(super) fn lines_if_too_wide(mut self) -> Self {
+        if let Writer::Table { table, .. } = &mut self.writer {
+            table.lines_if_too_wide();
         }
         self
     }
@@ -152,7 +194,10 @@ impl<W: Write> RowWriter<W> {
     pub(super) fn row(&mut self, values: &[Value<'_>]) -> anyhow::Result<()> {
         self.rows += 1;
         match &mut self.writer {
-            Writer::Table(table) => table.row(values.iter().map(Value::to_cell).collect())?,
+            Writer::Table { table, style: Style::Markdown } => {
+                table.row(values.iter().map(Value::to_markdown).collect())?;
+            }
+            Writer::Table { table, .. } => table.row(values.iter().map(Value::to_cell).collect())?,
             Writer::Json { out, keys } => {
                 for (index, (key, value)) in keys.iter().zip(values).enumerate() {
                     write!(out, "{}{key}:", if index == 0 { '{' } else { ',' })?;
@@ -170,15 +215,21 @@ impl<W: Write> RowWriter<W> {
         Ok(())
     }
 
-    /// Writes what is held back, then, below a table, a last line.
+    /// Writes what is held back, then, below a plain table, a last line.
     ///
     /// # Errors
     /// Of writing.
     pub(super) fn finish(self, last_line: impl FnOnce(u64) -> Option<String>) -> anyhow::Result<()> {
         match self.writer {
-            Writer::Table(table) => {
-                let mut out = table.finish()?;
-                if let Some(line) = last_line(self.rows) {
+            Writer::Table { table, style } => {
+                let (mut out, drawn) = table.finish()?;
+                if drawn != style {
+                    writeln!(
+                        out,
+                        "\n{}, one value a line: too wide for the terminal",
+                        counted(self.rows, "row")
+                    )?;
+                } else if let Some(line) = last_line(self.rows).filter(|_| style == Style::Plain) {
                     writeln!(out, "{line}")?;
                 }
                 out.flush()?;
@@ -204,7 +255,7 @@ fn json_keys(columns: &[&str]) -> anyhow::Result<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn print(format: RowFormat) -> String {
+    fn print(format: SqlFormat) -> String {
         let mut out = Vec::new();
         let mut rows = RowWriter::new(&mut out, format, &["id", "a", "a"], None).unwrap();
         rows.row(&[Value::Integer(i64::MIN), Value::Null, Value::Blob(b"\x00\xfe")]).unwrap();
@@ -214,23 +265,51 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_of_markdown_cannot_leave_its_row() {
+        assert_eq!(markdown("a|b\\|\r\n<b>*"), r"a\|b\\\|<br>\<b>*");
+    }
+
+    #[test]
     fn every_format_prints_every_kind_of_value() {
-        insta::assert_snapshot!(print(RowFormat::Table), @r#"
+        insta::assert_snapshot!(print(SqlFormat::Table), @r#"
                           id  a         a
         ────────────────────────────────────
         -9223372036854775808            00fe
                          3.0  a "b",␊c  inf
         2 rows
         "#);
-        insta::assert_snapshot!(print(RowFormat::Json), @r#"
+        insta::assert_snapshot!(print(SqlFormat::Json), @r#"
         {"id":-9223372036854775808,"a":null,"a:1":"00fe"}
         {"id":3.0,"a":"a \"b\",\nc","a:1":null}
         "#);
-        insta::assert_snapshot!(print(RowFormat::Csv), @r#"
+        insta::assert_snapshot!(print(SqlFormat::Csv), @r#"
         id,a,a
         -9223372036854775808,,00fe
         3.0,"a ""b"",
         c",inf
+        "#);
+        insta::assert_snapshot!(print(SqlFormat::Box), @r#"
+        ┌──────────────────────┬──────────┬──────┐
+        │          id          │    a     │  a   │
+        ├──────────────────────┼──────────┼──────┤
+        │ -9223372036854775808 │          │ 00fe │
+        │ 3.0                  │ a "b",␊c │ inf  │
+        └──────────────────────┴──────────┴──────┘
+        "#);
+        insta::assert_snapshot!(print(SqlFormat::Md), @r#"
+        |                   id | a           | a    |
+        |---------------------:|-------------|------|
+        | -9223372036854775808 |             | 00fe |
+        |                  3.0 | a "b",<br>c | inf  |
+        "#);
+        insta::assert_snapshot!(print(SqlFormat::Line), @r#"
+        id = -9223372036854775808
+         a =
+         a = 00fe
+
+        id = 3.0
+         a = a "b",␊c
+         a = inf
         "#);
     }
 }

@@ -14,6 +14,9 @@ pub(super) struct PositionQuery {
     /// Changes that make it another position than the FEN says, word by word. Missing counters are not among them: no
     /// look-up needs them.
     pub(super) changes: Vec<FenChange>,
+    /// The moves that lead to it, if it was told by moves: each as it was typed, its number before it, with the position after
+    /// it.
+    pub(super) line: Vec<(String, Position)>,
 }
 
 impl PositionQuery {
@@ -22,13 +25,12 @@ impl PositionQuery {
     /// # Errors
     /// When the FEN is no legal position; when a move cannot be played: which, why, and in what position.
     pub(super) fn read(args: &PositionArgs) -> anyhow::Result<Self> {
-        let position = match args {
-            PositionArgs { fen: Some(fen), .. } => return Self::from_fen(fen),
-            PositionArgs { moves: Some(moves), .. } => play_pgn(moves)?,
-            PositionArgs { play: Some(play), .. } => play_uci(play)?,
+        match args {
+            PositionArgs { fen: Some(fen), .. } => Self::from_fen(fen),
+            PositionArgs { moves: Some(moves), .. } => play_pgn(moves),
+            PositionArgs { play: Some(play), .. } => play_uci(play),
             _ => bail!("no position; give --fen, --moves or --play"),
-        };
-        Ok(Self { position, changes: Vec::new() })
+        }
     }
 
     /// Reads a FEN.
@@ -40,12 +42,12 @@ impl PositionQuery {
             format!("no legal position: {fen:?}; a FEN is placement, side, castling and en passant, such as \"8/8/8/4k3/8/4K3/4P3/8 w - -\"")
         })?;
         changes.retain(|change| *change != FenChange::CountersAssumed);
-        Ok(Self { position, changes })
+        Ok(Self { position, changes, line: Vec::new() })
     }
 }
 
 /// Plays moves as they stand in PGN.
-fn play_pgn(text: &str) -> anyhow::Result<Position> {
+fn play_pgn(text: &str) -> anyhow::Result<PositionQuery> {
     let mut lexer = Lexer::new(text.as_bytes(), 0);
     let mut line = Line::new("--moves");
     loop {
@@ -62,7 +64,7 @@ fn play_pgn(text: &str) -> anyhow::Result<Position> {
 }
 
 /// Plays moves in UCI notation, with commas or blanks between them.
-fn play_uci(text: &str) -> anyhow::Result<Position> {
+fn play_uci(text: &str) -> anyhow::Result<PositionQuery> {
     let mut line = Line::new("--play");
     text.split([',', ' ']).filter(|word| !word.is_empty()).try_for_each(|word| line.play(word.as_bytes()))?;
     line.end()
@@ -72,18 +74,19 @@ fn play_uci(text: &str) -> anyhow::Result<Position> {
 struct Line {
     option: &'static str,
     position: Position,
-    plies: u32,
+    played: Vec<(String, Position)>,
 }
 
 impl Line {
     fn new(option: &'static str) -> Self {
-        Self { option, position: Position::start(), plies: 0 }
+        Self { option, position: Position::start(), played: Vec::new() }
     }
 
     fn play(&mut self, word: &[u8]) -> anyhow::Result<()> {
-        self.plies += 1;
-        let code = self.position.resolve(word).with_context(|| self.failure(word))?;
+        let code = self.position.resolve_or_explain(word).with_context(|| self.failure(word))?;
+        let typed = format!("{} {}", move_number(&self.position), String::from_utf8_lossy(word));
         self.position.make(code).with_context(|| self.failure(word))?;
+        self.played.push((typed, self.position.clone()));
         Ok(())
     }
 
@@ -93,19 +96,19 @@ impl Line {
         format!(
             "{}: cannot play {number} {word} (ply {}) in the position {}",
             self.option,
-            self.plies,
+            self.played.len() + 1,
             self.position.fen()
         )
     }
 
-    fn end(self) -> anyhow::Result<Position> {
-        if self.plies == 0 {
+    fn end(self) -> anyhow::Result<PositionQuery> {
+        if self.played.is_empty() {
             return Err(anyhow!(
                 "{}: there are no moves; write them as in \"1. e4 c5 2. Nf3\" or e2e4,c7c5",
                 self.option
             ));
         }
-        Ok(self.position)
+        Ok(PositionQuery { position: self.position, changes: Vec::new(), line: self.played })
     }
 }
 

@@ -1,12 +1,24 @@
 //! Signals: ending cleanly when asked to, and not being ended by a full disk.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use anyhow::Context as _;
+use pgndex::index::Progress;
+use rusqlite::InterruptHandle;
+
+/// Exit status when a signal ends the process at once.
+const INTERRUPTED: i32 = 130;
 
 /// The first Ctrl-C or SIGTERM stops the run and lets it clean up; a second one ends the process at once.
-pub(super) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
+pub(super) fn stop_on_signal(progress: &Arc<Progress>) -> anyhow::Result<()> {
+    let progress = Arc::clone(progress);
+    on_signal(move || progress.stop())
+}
+
+/// The first Ctrl-C or SIGTERM calls `stop`; a second one ends the process at once.
+pub(super) fn on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     const INTERRUPTED: i32 = 130;
     let asked = AtomicBool::new(false);
     ctrlc::set_handler(move || {
@@ -16,6 +28,59 @@ pub(super) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result
         stop();
     })
     .context("cannot listen to Ctrl-C")
+}
+
+/// What Ctrl-C does while SQL is read and run: it stops the statement that runs.
+#[derive(Debug)]
+pub(super) struct Interrupts {
+    /// So many more are taken before one ends the process at once, if the statement does not stop.
+    patience: Arc<AtomicU8>,
+    /// The same between two statements ...
+    idle: u8,
+    /// ... and when one begins.
+    running: u8,
+}
+
+impl Interrupts {
+    /// Listens for a script: between its statements Ctrl-C or SIGTERM ends the process.
+    pub(super) fn of_script(statement: InterruptHandle) -> anyhow::Result<Self> {
+        Self::listen(statement, 0, 1)
+    }
+
+    /// Listens for a prompt: between statements Ctrl-C does nothing, as the prompt takes it for itself; SIGTERM and SIGHUP
+    /// end the process at any time.
+    pub(super) fn of_prompt(statement: InterruptHandle) -> anyhow::Result<Self> {
+        let interrupts = Self::listen(statement, u8::MAX, 2)?;
+        #[cfg(unix)]
+        // SAFETY: the default action installs no handler, so no code of ours runs at an odd moment.
+        unsafe {
+            libc::signal(libc::SIGTERM, libc::SIG_DFL);
+            libc::signal(libc::SIGHUP, libc::SIG_DFL);
+        }
+        Ok(interrupts)
+    }
+
+    fn listen(statement: InterruptHandle, idle: u8, running: u8) -> anyhow::Result<Self> {
+        let patience = Arc::new(AtomicU8::new(idle));
+        let left = Arc::clone(&patience);
+        ctrlc::set_handler(move || {
+            let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+            if taken.is_err() {
+                std::process::exit(INTERRUPTED);
+            }
+            statement.interrupt();
+        })
+        .context("cannot listen to Ctrl-C")?;
+        Ok(Self { patience, idle, running })
+    }
+
+    /// Runs a statement.
+    pub(super) fn during<T>(&self, statement: impl FnOnce() -> T) -> T {
+        self.patience.store(self.running, Ordering::Relaxed);
+        let result = statement();
+        self.patience.store(self.idle, Ordering::Relaxed);
+        result
+    }
 }
 
 /// Lets a write beyond the limit on the size of files (`ulimit -f`) fail with an error, which is told and cleaned up after,

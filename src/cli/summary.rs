@@ -57,6 +57,8 @@ impl Report<'_> {
             "problem_kinds": kinds.collect::<Vec<_>>(),
             "bytes": summary.file_bytes,
             "input_bytes": summary.bytes,
+            "added": summary.added,
+            "known_sources": summary.known_sources,
             "spilled_bytes": summary.spilled_bytes,
             "seconds": summary.elapsed.as_secs_f64(),
             "plies_per_second": self.plies_per_second().round() as u64,
@@ -70,9 +72,15 @@ impl Report<'_> {
     /// Of writing.
     pub(crate) fn write(self, out: &mut impl Write) -> io::Result<()> {
         let summary = self.summary;
+        let name = printable(&self.database.display().to_string());
+        if summary.added && summary.games == 0 && summary.known_sources > 0 && summary.bytes == 0 {
+            let known = counted(summary.known_sources, "source");
+            return writeln!(out, "nothing new: {name} has the {known} already");
+        }
         writeln!(
             out,
-            "indexed {}, {}, {} in {} ({} plies/s)\n",
+            "{} {}, {}, {} in {} ({} plies/s)\n",
+            if summary.added { "added" } else { "indexed" },
             counted(summary.games, "game"),
             counted(summary.plies, "ply"),
             match summary.distinct_positions {
@@ -82,13 +90,19 @@ impl Report<'_> {
             duration(summary.elapsed),
             rough(self.plies_per_second())
         )?;
-        let name = printable(&self.database.display().to_string());
         let mut database = format!("{name}, {}", bytes(summary.file_bytes));
-        if summary.plies > 0 {
+        if summary.plies > 0 && !summary.added {
             database += &format!(" ({:.0} bytes a ply)", summary.file_bytes as f64 / summary.plies as f64);
         }
         writeln!(out, "  database    {database}")?;
         writeln!(out, "  input       {}", bytes(summary.bytes))?;
+        if summary.known_sources > 0 {
+            writeln!(
+                out,
+                "  skipped     {} that the database has",
+                counted(summary.known_sources, "source")
+            )?;
+        }
         let stages = stages(&summary.stages).map(|(_, name, time)| format!("{name} {}", duration(time)));
         writeln!(out, "  time        {}", stages.join(", "))?;
         if summary.spilled_bytes > 0 {
@@ -140,6 +154,8 @@ mod tests {
 
     fn summary() -> Summary {
         Summary {
+            added: false,
+            known_sources: 0,
             file_bytes: 312_345_678,
             bytes: 34_567_890,
             games: 40_000,
@@ -207,10 +223,28 @@ mod tests {
     }
 
     #[test]
+    fn a_summary_of_what_was_added() {
+        let summary =
+            Summary { added: true, known_sources: 2, problems: [].into_iter().collect(), ..summary() };
+        insta::assert_snapshot!(print(&summary), @r#"
+        added 40,000 games, 3,372,442 plies, 2.60 M distinct positions in 3.2 s (1.05 M plies/s)
+
+          database    games.db, 298 MiB
+          input       33.0 MiB
+          skipped     2 sources that the database has
+          time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
+          problems    none
+
+          next: pgndex info games.db
+        "#);
+        insta::assert_snapshot!(print(&Summary { added: true, known_sources: 1, ..Summary::default() }), @"nothing new: games.db has the 1 source already");
+    }
+
+    #[test]
     fn a_summary_for_programs() {
         let report = Report { database: Path::new("games.db"), summary: &summary() };
         insta::assert_snapshot!(report.to_json(), @r#"
-        {"database":"games.db","games":40000,"plies":3372442,"positions":3412442,"distinct_positions":2604118,"problems":1219,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
+        {"database":"games.db","games":40000,"plies":3372442,"positions":3412442,"distinct_positions":2604118,"problems":1219,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"added":false,"known_sources":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
         "#);
     }
 }

@@ -3,66 +3,64 @@
 //! The widths of the columns come from the first rows; a later cell that is wider pushes the rest of its row aside.
 //! Table crates lay out all rows at once, which a query with millions of rows cannot afford.
 
+mod cell;
+mod style;
+
 use std::io::{self, Write};
 
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use unicode_width::UnicodeWidthStr as _;
+
+pub(super) use cell::{Cell, printable};
+use style::Layout;
+pub(super) use style::Style;
 
 /// Rows that are held back to find the widths, at most.
 const HELD_ROWS: usize = 1000;
 /// Bytes of text that are held back, at most; one row more can stand above it.
 const HELD_BYTES: usize = 1 << 20;
-/// Columns between columns.
-const GAP: usize = 2;
-/// No column is made narrower than this to fit a terminal.
-const MIN_WIDTH: usize = 8;
-
-/// One cell.
-#[derive(Clone, Debug)]
-pub(super) struct Cell {
-    text: String,
-    is_number: bool,
-}
-
-impl Cell {
-    /// A text; its control characters are made visible.
-    pub(super) fn text(text: &str) -> Self {
-        Self { text: printable(text), is_number: false }
-    }
-
-    /// A number; a column of numbers is aligned right.
-    pub(super) fn number(text: String) -> Self {
-        Self { text, is_number: true }
-    }
-}
+/// No text, and no header above numbers, is made narrower than this to fit a terminal.
+const MIN_WIDTH: usize = 6;
 
 /// Writes a table row by row.
 #[derive(Debug)]
 pub(super) struct TableWriter<W> {
     out: W,
-    headers: Vec<String>,
+    headers: Vec<Cell>,
+    style: Style,
     held: Vec<Vec<Cell>>,
     held_bytes: usize,
     /// Known once the first rows are printed.
     layout: Option<Vec<Layout>>,
+    rows: u64,
     /// How wide the terminal is; `None` is no terminal, and nothing is ever cut off.
     terminal: Option<usize>,
     /// The columns that may be cut short to fit the terminal; `None` is all texts.
     shortened: Option<&'static [&'static str]>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Layout {
-    width: usize,
-    right: bool,
-    /// Whether it may be cut short. A number cut short is a wrong number.
-    cut: bool,
+    /// Whether a table too wide for the terminal is written as lines.
+    lines_if_too_wide: bool,
 }
 
 impl<W: Write> TableWriter<W> {
-    /// A table with these columns.
+    /// A plain table with these columns.
     pub(super) fn new(out: W, headers: &[&str], terminal: Option<usize>) -> Self {
-        let headers = headers.iter().map(|header| printable(header)).collect();
-        Self { out, headers, held: Vec::new(), held_bytes: 0, layout: None, terminal, shortened: None }
+        Self {
+            out,
+            headers: headers.iter().map(|header| Cell::text(header)).collect(),
+            style: Style::Plain,
+            held: Vec::new(),
+            held_bytes: 0,
+            layout: None,
+            rows: 0,
+            terminal,
+            shortened: None,
+            lines_if_too_wide: false,
+        }
+    }
+
+    /// Draws the table in another style.
+    pub(super) fn styled(mut self, style: Style) -> Self {
+        self.style = style;
+        self
     }
 
     /// Allows only these columns to be cut short.
@@ -70,115 +68,89 @@ impl<W: Write> TableWriter<W> {
         self.shortened = Some(columns);
     }
 
+    /// Writes one value a line if the terminal is too narrow for the table, however short its texts are cut.
+    pub(super) fn lines_if_too_wide(&mut self) {
+        self.lines_if_too_wide = true;
+    }
+
     /// Adds a row, one cell for each column.
     pub(super) fn row(&mut self, cells: Vec<Cell>) -> io::Result<()> {
-        if let Some(layout) = &self.layout {
-            return write_row(&mut self.out, &cells, layout);
+        if self.layout.is_some() {
+            return self.write(&cells);
         }
         self.held_bytes += cells.iter().map(|cell| cell.text.len()).sum::<usize>();
         self.held.push(cells);
-        if self.held.len() >= HELD_ROWS || self.held_bytes >= HELD_BYTES { self.release() } else { Ok(()) }
+        let is_enough = self.held.len() >= HELD_ROWS || self.held_bytes >= HELD_BYTES;
+        if is_enough || self.style == Style::Lines { self.release() } else { Ok(()) }
     }
 
-    /// Prints what is held back and gives the output back.
-    pub(super) fn finish(mut self) -> io::Result<W> {
+    /// Prints what is held back and gives the output back, and the style in which it was drawn.
+    pub(super) fn finish(mut self) -> io::Result<(W, Style)> {
         if self.layout.is_none() {
             self.release()?;
         }
-        Ok(self.out)
+        self.style.foot(&mut self.out, self.layout.as_deref().unwrap_or_default())?;
+        Ok((self.out, self.style))
     }
 
     /// Settles the widths and prints the header and the rows held back.
     fn release(&mut self) -> io::Result<()> {
         let mut layout: Vec<_> = (0..self.headers.len()).map(|column| self.measure(column)).collect();
-        if let Some(terminal) = self.terminal {
-            shrink(&mut layout, terminal);
+        if let Some(terminal) = self.terminal.filter(|_| self.is_fitted()) {
+            shrink(&mut layout, self.style, terminal);
+            if self.lines_if_too_wide && self.style.width(&layout) > terminal {
+                self.style = Style::Lines;
+            }
         }
-        if !layout.is_empty() {
-            let headers: Vec<_> = self.headers.iter().map(|header| Cell::text(header)).collect();
-            write_row(&mut self.out, &headers, &layout)?;
-            let total = layout.iter().map(|column| column.width).sum::<usize>() + GAP * (layout.len() - 1);
-            writeln!(self.out, "{}", "─".repeat(total))?;
-        }
-        for cells in std::mem::take(&mut self.held) {
-            write_row(&mut self.out, &cells, &layout)?;
-        }
+        self.style.head(&mut self.out, &self.headers, &layout)?;
         self.layout = Some(layout);
-        Ok(())
+        std::mem::take(&mut self.held).iter().try_for_each(|cells| self.write(cells))
+    }
+
+    fn write(&mut self, cells: &[Cell]) -> io::Result<()> {
+        if self.rows > 0 {
+            self.style.between(&mut self.out)?;
+        }
+        self.rows += 1;
+        let layout = self.layout.as_deref().unwrap_or_default();
+        self.style.row(&mut self.out, &self.headers, cells, layout)
+    }
+
+    /// Whether the table is fitted to the terminal; Markdown is to be copied.
+    fn is_fitted(&self) -> bool {
+        matches!(self.style, Style::Plain | Style::Box)
     }
 
     fn measure(&self, column: usize) -> Layout {
+        let header = &self.headers[column].text;
         let cells = || self.held.iter().filter_map(|row| row.get(column));
         let widest = cells().map(|cell| cell.text.width()).max().unwrap_or(0);
         let mut filled = cells().filter(|cell| !cell.text.is_empty()).peekable();
-        let right = filled.peek().is_some() && filled.all(|cell| cell.is_number);
-        let named = self.shortened.is_none_or(|names| names.contains(&self.headers[column].as_str()));
-        let cut = self.terminal.is_some() && named && !right;
-        Layout { width: widest.max(self.headers[column].width()), right, cut }
+        let is_numbers = filled.peek().is_some() && filled.all(|cell| cell.is_number);
+        let named = self.shortened.is_none_or(|names| names.contains(&header.as_str()));
+        let width = widest.max(header.width());
+        let least = match (named, is_numbers) {
+            (false, _) => width,
+            (true, true) => widest.max(header.width().min(MIN_WIDTH)),
+            (true, false) => width.min(MIN_WIDTH),
+        };
+        // As sqlite3 does, a frame has its numbers on the left.
+        let right = is_numbers && self.style != Style::Box;
+        let cut = self.terminal.is_some() && self.is_fitted() && named && !is_numbers;
+        Layout { width, least, right, cut }
     }
 }
 
 /// Makes the widest columns narrower until the table fits, or until none can be.
-fn shrink(layout: &mut [Layout], terminal: usize) {
-    let gaps = GAP * layout.len().saturating_sub(1);
-    let mut total = layout.iter().map(|column| column.width).sum::<usize>() + gaps;
+fn shrink(layout: &mut [Layout], style: Style, terminal: usize) {
+    let mut total = style.width(layout);
     while total > terminal {
-        let widest = layout.iter_mut().filter(|column| column.cut).max_by_key(|column| column.width);
-        match widest {
-            Some(column) if column.width > MIN_WIDTH => column.width -= 1,
-            _ => return,
-        }
+        let widest =
+            layout.iter_mut().filter(|column| column.width > column.least).max_by_key(|column| column.width);
+        let Some(column) = widest else { return };
+        column.width -= 1;
         total -= 1;
     }
-}
-
-fn write_row(out: &mut impl Write, cells: &[Cell], layout: &[Layout]) -> io::Result<()> {
-    // Blanks are written before the next text only, so that no line ends in blanks.
-    let mut blanks = 0;
-    for (cell, column) in cells.iter().zip(layout) {
-        let text = if column.cut { shortened(&cell.text, column.width) } else { cell.text.as_str().into() };
-        let padding = column.width.saturating_sub(text.width());
-        if column.right {
-            blanks += padding;
-        }
-        if !text.is_empty() {
-            write!(out, "{:blanks$}{text}", "")?;
-            blanks = 0;
-        }
-        blanks += GAP + if column.right { 0 } else { padding };
-    }
-    writeln!(out)
-}
-
-/// As much of a text as fits a width, with an ellipsis if that is not all.
-fn shortened(text: &str, width: usize) -> std::borrow::Cow<'_, str> {
-    if text.width() <= width {
-        return text.into();
-    }
-    let mut room = width.saturating_sub(1);
-    let fits = |letter: &char| {
-        let needed = letter.width().unwrap_or(0);
-        let fits = needed <= room;
-        room = room.saturating_sub(needed);
-        fits
-    };
-    let mut short: String = text.chars().take_while(fits).collect();
-    short.push('…');
-    short.into()
-}
-
-/// A text without characters that move the cursor, colour the terminal or turn the direction of writing: names come
-/// from files that anybody may have written.
-pub(super) fn printable(text: &str) -> String {
-    let visible = |letter: char| match letter {
-        '\0'..='\u{1f}' => char::from_u32(0x2400 + letter as u32).unwrap_or(char::REPLACEMENT_CHARACTER),
-        '\u{7f}' => '\u{2421}',
-        '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            char::REPLACEMENT_CHARACTER
-        }
-        _ => letter,
-    };
-    text.chars().map(visible).collect()
 }
 
 #[cfg(test)]
@@ -186,7 +158,10 @@ mod tests {
     use super::*;
 
     fn print(headers: &[&str], rows: &[&[&str]], terminal: Option<usize>) -> String {
-        let mut table = TableWriter::new(Vec::new(), headers, terminal);
+        draw(TableWriter::new(Vec::new(), headers, terminal), rows)
+    }
+
+    fn draw(mut table: TableWriter<Vec<u8>>, rows: &[&[&str]]) -> String {
         for row in rows {
             let cell = |text: &&str| match text.parse::<i64>() {
                 Ok(_) => Cell::number((*text).to_owned()),
@@ -194,7 +169,7 @@ mod tests {
             };
             table.row(row.iter().map(cell).collect()).unwrap();
         }
-        String::from_utf8(table.finish().unwrap()).unwrap()
+        String::from_utf8(table.finish().unwrap().0).unwrap()
     }
 
     #[test]
@@ -218,10 +193,98 @@ mod tests {
         123456789012  a short o…  something…
         ");
         insta::assert_snapshot!(print(&["n", "b", "c"], &rows, Some(10)), @"
-                   n  b         c
-        ────────────────────────────────
-        123456789012  a short…  somethi…
+                   n  b       c
+        ────────────────────────────
+        123456789012  a sho…  somet…
         ");
+    }
+
+    #[test]
+    fn headers_above_numbers_are_cut() {
+        let rows: [&[&str]; 1] = [&["1234567", "1"]];
+        insta::assert_snapshot!(print(&["a_long_header", "occurrences"], &rows, Some(18)), @"
+        a_long_…  occurre…
+        ──────────────────
+         1234567         1
+        ");
+        insta::assert_snapshot!(print(&["a_long_header", "occurrences"], &rows, Some(5)), @"
+        a_long…  occur…
+        ───────────────
+        1234567       1
+        ");
+    }
+
+    #[test]
+    fn a_frame_looks_as_sqlite3_draws_it() {
+        let rows: [&[&str]; 2] = [&["1", "Тали", "棋聖"], &["200", "a|b", ""]];
+        let table =
+            |terminal| TableWriter::new(Vec::new(), &["n", "white_player", "b"], terminal).styled(Style::Box);
+        insta::assert_snapshot!(draw(table(None), &rows), @"
+        ┌─────┬──────────────┬──────┐
+        │  n  │ white_player │  b   │
+        ├─────┼──────────────┼──────┤
+        │ 1   │ Тали         │ 棋聖 │
+        │ 200 │ a|b          │      │
+        └─────┴──────────────┴──────┘
+        ");
+        insta::assert_snapshot!(draw(table(Some(22)), &rows), @"
+        ┌─────┬────────┬──────┐
+        │  n  │ white… │  b   │
+        ├─────┼────────┼──────┤
+        │ 1   │ Тали   │ 棋聖 │
+        │ 200 │ a|b    │      │
+        └─────┴────────┴──────┘
+        ");
+        insta::assert_snapshot!(draw(table(None), &[]), @"
+        ┌───┬──────────────┬───┐
+        │ n │ white_player │ b │
+        ├───┼──────────────┼───┤
+        └───┴──────────────┴───┘
+        ");
+    }
+
+    #[test]
+    fn markdown_is_aligned_and_never_cut() {
+        let rows: [&[&str]; 2] = [&["1", "Ågren, Åsa"], &["20", ""]];
+        let table = TableWriter::new(Vec::new(), &["n", "white"], Some(10)).styled(Style::Markdown);
+        insta::assert_snapshot!(draw(table, &rows), @"
+        |  n | white      |
+        |---:|------------|
+        |  1 | Ågren, Åsa |
+        | 20 |            |
+        ");
+    }
+
+    #[test]
+    fn lines_are_written_at_once() {
+        let rows: [&[&str]; 2] = [&["1", "Тали"], &["20", ""]];
+        let table = || TableWriter::new(Vec::new(), &["n", "white"], Some(10)).styled(Style::Lines);
+        insta::assert_snapshot!(draw(table(), &rows), @"
+            n = 1
+        white = Тали
+
+            n = 20
+        white =
+        ");
+        assert_eq!(draw(table(), &[]), "");
+        let mut table = table();
+        table.row(vec![Cell::text("x"), Cell::text("y")]).unwrap();
+        assert!(table.held.is_empty());
+    }
+
+    #[test]
+    fn a_table_too_wide_is_written_as_lines_if_asked() {
+        let rows: [&[&str]; 2] = [&["123456789", "a text"], &["20", "another long text"]];
+        for (terminal, style) in [(None, Style::Plain), (Some(17), Style::Plain), (Some(16), Style::Lines)] {
+            let mut table = TableWriter::new(Vec::new(), &["n", "b"], terminal);
+            table.lines_if_too_wide();
+            for [n, b] in [["123456789", "a text"], ["20", "another long text"]] {
+                table.row(vec![Cell::number(n.to_owned()), Cell::text(b)]).unwrap();
+            }
+            let (out, drawn) = table.finish().unwrap();
+            assert_eq!(drawn, style, "{}", String::from_utf8_lossy(&out));
+        }
+        assert!(print(&["n", "b"], &rows, Some(16)).contains("anoth…"));
     }
 
     #[test]
@@ -229,16 +292,11 @@ mod tests {
         let mut table = TableWriter::new(Vec::new(), &["name", "date"], Some(20));
         table.shorten_only(&["name"]);
         table.row(vec![Cell::text("Abdusattorov, Nodirbek"), Cell::text("2024.02.29")]).unwrap();
-        insta::assert_snapshot!(String::from_utf8(table.finish().unwrap()).unwrap(), @"
+        insta::assert_snapshot!(String::from_utf8(table.finish().unwrap().0).unwrap(), @"
         name      date
         ────────────────────
         Abdusat…  2024.02.29
         ");
-    }
-
-    #[test]
-    fn control_characters_are_made_visible() {
-        assert_eq!(printable("a\u{1b}[2Jb\nc\u{7f}\u{9b}\u{202e}"), "a␛[2Jb␊c␡��");
     }
 
     #[test]

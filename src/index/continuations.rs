@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use super::crossroads::Crossroads;
 use super::error::Result;
-use super::outcome::Outcome;
 use crate::board::{MoveCode, Position, PositionKey, ShortMove};
 use crate::store::BulkLoader;
-use crate::store::row::{ContinuationRow, GameId, Text, VisitedBatch, VisitedRow};
+use crate::store::row::{ContinuationRow, Text, VisitedBatch, VisitedRow};
 
 /// A crossroads' position and moves in full.
 struct Told {
@@ -21,17 +20,9 @@ struct Told {
 /// A crossroads has but its key and its moves in short. Nearly always it is one move away from another one, so the start
 /// position tells them all; for those that are not, a row of `game_position` is read. Where a move does not fit, two
 /// positions share the key, and neither gets a row.
-pub(super) fn write(
-    mut crossroads: Vec<Crossroads>,
-    outcomes: &[Outcome],
-    loader: &mut BulkLoader<'_>,
-) -> Result<()> {
+pub(super) fn write(mut crossroads: Vec<Crossroads>, loader: &mut BulkLoader<'_>) -> Result<()> {
     for visited in &mut crossroads {
-        for (game, ply) in std::mem::take(&mut visited.untold) {
-            if let Some(code) = loader.position_at(game, ply)?.move_code {
-                visited.count_told(ShortMove::new(code), game, outcomes);
-            }
-        }
+        count_untold(visited, loader)?;
     }
     let told = Walk::new(&crossroads).tell(|visited| {
         let (game, ply) = visited.sample;
@@ -52,6 +43,16 @@ pub(super) fn write(
     Ok(())
 }
 
+/// Counts the moves that were not told, by looking them up.
+pub(super) fn count_untold(visited: &mut Crossroads, loader: &BulkLoader<'_>) -> Result<()> {
+    for (game, ply, outcome) in std::mem::take(&mut visited.untold) {
+        if let Some(code) = loader.position_at(game, ply)?.move_code {
+            visited.count_move(ShortMove::new(code), outcome);
+        }
+    }
+    Ok(())
+}
+
 fn add(batch: &mut VisitedBatch, mut visited: Crossroads, told: &Told) {
     let key = visited.key;
     let position = VisitedRow {
@@ -59,8 +60,8 @@ fn add(batch: &mut VisitedBatch, mut visited: Crossroads, told: &Told) {
         fen: Text::push(&mut batch.text, &told.fen),
         counts: visited.counts,
         unfinished: visited.unfinished,
-        top_games: Text::push(&mut batch.text, &json(&visited.top)),
-        recent_games: Text::push(&mut batch.text, &json(&visited.recent)),
+        top_games: Text::push(&mut batch.text, &visited.top.to_json()),
+        recent_games: Text::push(&mut batch.text, &visited.recent.to_json()),
     };
     batch.positions.push(position);
     let first = batch.continuations.len();
@@ -68,11 +69,6 @@ fn add(batch: &mut VisitedBatch, mut visited: Crossroads, told: &Told) {
         batch.continuations.push(ContinuationRow { key, move_code, counts });
     }
     batch.continuations[first..].sort_unstable_by_key(|row| row.move_code);
-}
-
-fn json(games: &[GameId]) -> String {
-    let ids: Vec<String> = games.iter().map(|game| game.0.to_string()).collect();
-    format!("[{}]", ids.join(","))
 }
 
 /// Goes from crossroads to crossroads by the moves that were played.

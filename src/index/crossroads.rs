@@ -1,6 +1,6 @@
 //! What was played from much visited positions, counted as the sorted visits come by.
 
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Outcomes};
 use super::visit::{Played, Visit};
 use crate::board::{GameResult, PositionKey, ShortMove};
 use crate::store::row::{GameId, Ply, ResultCounts};
@@ -18,30 +18,62 @@ pub(super) struct Crossroads {
     pub(super) unfinished: u32,
     pub(super) moves: Vec<(ShortMove, ResultCounts)>,
     /// Games whose move must be looked up.
-    pub(super) untold: Vec<(GameId, Ply)>,
-    /// Best first.
-    pub(super) top: Vec<GameId>,
-    /// Latest first.
-    pub(super) recent: Vec<GameId>,
+    pub(super) untold: Vec<(GameId, Ply, Outcome)>,
+    /// The best-rated games.
+    pub(super) top: GameList,
+    /// The latest games.
+    pub(super) recent: GameList,
+}
+
+/// Up to 15 games with what they are ranked by, the greatest first.
+#[derive(Clone, Debug)]
+pub(super) struct GameList {
+    games: Vec<(u32, GameId)>,
+    /// Whether of games with equal ranks the one with the greater id comes first.
+    later_first: bool,
+}
+
+impl GameList {
+    const fn new(later_first: bool) -> Self {
+        Self { games: Vec::new(), later_first }
+    }
+
+    /// Puts a game into its place, if it has one.
+    pub(super) fn insert(&mut self, rank: u32, game: GameId) {
+        let is_before = |&(other_rank, other): &(u32, GameId)| {
+            other_rank > rank || (other_rank == rank && (other > game) == self.later_first)
+        };
+        if self.games.len() == LISTED && is_before(&self.games[LISTED - 1]) {
+            return;
+        }
+        let at = self.games.partition_point(is_before);
+        self.games.truncate(LISTED - 1);
+        self.games.insert(at, (rank, game));
+    }
+
+    /// The games' ids as a JSON array.
+    pub(super) fn to_json(&self) -> String {
+        let ids: Vec<String> = self.games.iter().map(|(_, game)| game.0.to_string()).collect();
+        format!("[{}]", ids.join(","))
+    }
 }
 
 impl Crossroads {
-    const fn new(key: PositionKey, first: Visit) -> Self {
+    pub(super) const fn new(first: Visit) -> Self {
         Self {
-            key,
+            key: first.key(),
             sample: (first.game(), first.ply()),
             counts: ResultCounts::NONE,
             unfinished: 0,
             moves: Vec::new(),
             untold: Vec::new(),
-            top: Vec::new(),
-            recent: Vec::new(),
+            top: GameList::new(false),
+            recent: GameList::new(true),
         }
     }
 
     /// Counts a game by its last visit.
-    fn count(&mut self, last: Visit, outcomes: &[Outcome]) {
-        let outcome = outcome_of(outcomes, last.game());
+    pub(super) fn count(&mut self, last: Visit, outcome: Outcome) {
         if outcome.result() == GameResult::Unknown {
             self.unfinished += 1;
             return;
@@ -49,18 +81,16 @@ impl Crossroads {
         count(&mut self.counts, outcome);
         match last.played() {
             Played::Nothing => {}
-            Played::Untold => self.untold.push((last.game(), last.ply())),
+            Played::Untold => self.untold.push((last.game(), last.ply(), outcome)),
             Played::Move(played) => self.count_move(played, outcome),
         }
-        let rating = |game| outcome_of(outcomes, game).elo_sum();
-        if outcome.elo_sum().is_some() {
-            // Of equal ratings, the first game counts as the best, and games come in order.
-            insert(&mut self.top, last.game(), |other| rating(other) >= outcome.elo_sum());
+        if let Some(rating) = outcome.elo_sum() {
+            self.top.insert(rating, last.game());
         }
-        insert(&mut self.recent, last.game(), |other| outcome_of(outcomes, other).day() > outcome.day());
+        self.recent.insert(outcome.day(), last.game());
     }
 
-    fn count_move(&mut self, played: ShortMove, outcome: Outcome) {
+    pub(super) fn count_move(&mut self, played: ShortMove, outcome: Outcome) {
         let at = self.moves.iter().position(|(other, _)| *other == played).unwrap_or_else(|| {
             self.moves.push((played, ResultCounts::NONE));
             self.moves.len() - 1
@@ -68,18 +98,9 @@ impl Crossroads {
         count(&mut self.moves[at].1, outcome);
     }
 
-    /// Counts a game whose move has been looked up.
-    pub(super) fn count_told(&mut self, played: ShortMove, game: GameId, outcomes: &[Outcome]) {
-        self.count_move(played, outcome_of(outcomes, game));
-    }
-
     fn games(&self) -> u64 {
         self.counts.games() + u64::from(self.unfinished)
     }
-}
-
-fn outcome_of(outcomes: &[Outcome], game: GameId) -> Outcome {
-    outcomes[game.0 as usize - 1]
 }
 
 fn count(counts: &mut ResultCounts, outcome: Outcome) {
@@ -99,19 +120,9 @@ fn count(counts: &mut ResultCounts, outcome: Outcome) {
     }
 }
 
-/// Puts a game into a list behind those that are `better`, and keeps the list short.
-fn insert(list: &mut Vec<GameId>, game: GameId, better: impl Fn(GameId) -> bool) {
-    if list.len() == LISTED && better(list[LISTED - 1]) {
-        return;
-    }
-    let at = list.partition_point(|&other| better(other));
-    list.truncate(LISTED - 1);
-    list.insert(at, game);
-}
-
 /// Finds the crossroads in one partition's sorted visits, and counts distinct keys.
 pub(super) struct Counter<'o> {
-    outcomes: &'o [Outcome],
+    outcomes: &'o Outcomes,
     /// How many games must have come by.
     threshold: usize,
     /// The visits of the latest key, as long as they are fewer than the threshold and the piece ended with them.
@@ -131,7 +142,7 @@ struct Open {
 
 impl<'o> Counter<'o> {
     /// A counter of positions that at least `threshold` games reached; `outcomes` are those of all games.
-    pub(super) fn new(outcomes: &'o [Outcome], threshold: u32) -> Self {
+    pub(super) fn new(outcomes: &'o Outcomes, threshold: u32) -> Self {
         Self {
             outcomes,
             threshold: threshold.max(1) as usize,
@@ -171,12 +182,10 @@ impl<'o> Counter<'o> {
         }
         let mut pending = std::mem::take(&mut self.pending);
         for &visit in pending.iter().chain(run) {
-            let Open { crossroads, latest } = self.open.get_or_insert_with(|| Open {
-                crossroads: Crossroads::new(visit.key(), visit),
-                latest: visit,
-            });
+            let Open { crossroads, latest } =
+                self.open.get_or_insert_with(|| Open { crossroads: Crossroads::new(visit), latest: visit });
             if latest.game() != visit.game() {
-                crossroads.count(*latest, self.outcomes);
+                crossroads.count(*latest, self.outcomes.of(latest.game()));
             }
             *latest = visit;
         }
@@ -187,7 +196,7 @@ impl<'o> Counter<'o> {
     fn end_key(&mut self) {
         self.pending.clear();
         if let Some(Open { mut crossroads, latest }) = self.open.take() {
-            crossroads.count(latest, self.outcomes);
+            crossroads.count(latest, self.outcomes.of(latest.game()));
             if crossroads.games() >= self.threshold as u64 {
                 self.found.push(crossroads);
             }

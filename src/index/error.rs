@@ -43,6 +43,15 @@ pub enum Error {
         /// Bytes free.
         free: u64,
     },
+    /// The database that is added to names openings by another list.
+    #[error(
+        "{}: its games are classified by another list of openings; leave --eco out to go on with that, or index everything \
+         anew with --overwrite", database.display()
+    )]
+    OtherOpenings {
+        /// The database.
+        database: PathBuf,
+    },
     /// The worker threads could not be started.
     #[error("cannot start the worker threads; try fewer with --threads")]
     Threads(#[source] rayon::ThreadPoolBuildError),

@@ -35,9 +35,10 @@ pub(super) struct Feed<'s> {
 }
 
 impl<'s> Feed<'s> {
-    pub(super) fn new(sources: &'s Sources, chunk_size: usize) -> Self {
+    /// The ids of the sources follow `last`.
+    pub(super) fn new(sources: &'s Sources, last: SourceId, chunk_size: usize) -> Self {
         let sources = sources.files.iter();
-        Self { sources, chunk_size: chunk_size.max(1), number: 0, source: SourceId(0), open: None }
+        Self { sources, chunk_size: chunk_size.max(1), number: 0, source: last, open: None }
     }
 }
 
@@ -56,12 +57,14 @@ impl Iterator for Feed<'_> {
                 _ => {
                     self.source.0 += 1;
                     let opened = match self.sources.next()? {
-                        Ok(file) => Mapped::open(&file.path).map_err(|error| error.full_message()),
+                        Ok(file) => Mapped::open(&file.path)
+                            .map(|map| (map, usize::try_from(file.first_byte).unwrap_or(usize::MAX)))
+                            .map_err(|error| error.full_message()),
                         Err(error) => Err(error.full_message()),
                     };
                     match opened {
-                        Ok(map) => {
-                            self.open = Some((Arc::new(map), 0));
+                        Ok((map, start)) => {
+                            self.open = Some((Arc::new(map), start));
                             continue;
                         }
                         Err(message) => Task::Report(message),

@@ -9,6 +9,7 @@
 //! numbered in input order, and makes the rows of all positions. Rows of `game_position` are written as they come; those of
 //! `position_game` are scattered by key into partitions, which are sorted and written at the end.
 
+mod add;
 mod continuations;
 mod crossroads;
 mod error;
@@ -29,6 +30,7 @@ mod space;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod update;
 mod visit;
 mod worker;
 

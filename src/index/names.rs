@@ -4,20 +4,36 @@ use std::collections::HashMap;
 
 use crate::store::row::NameId;
 
-/// Gives each distinct name a number, 1, 2, 3 … in order of first appearance.
+/// Gives each distinct name a number: 1, 2, 3 … in order of first appearance, or on from those of a database.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     ids: HashMap<Box<str>, NameId>,
+    last: u32,
 }
 
 impl Names {
-    /// The id of a name, and whether the name is new.
-    pub(super) fn intern(&mut self, name: &str) -> (NameId, bool) {
+    /// Goes on after the id `last`.
+    pub(super) fn after(last: NameId) -> Self {
+        Self { ids: HashMap::new(), last: last.0 }
+    }
+
+    /// The id of a name, and whether the name is new. A name met for the first time may have the id that `known` gives.
+    pub(super) fn intern<E>(
+        &mut self,
+        name: &str,
+        known: impl FnOnce(&str) -> Result<Option<NameId>, E>,
+    ) -> Result<(NameId, bool), E> {
         if let Some(&id) = self.ids.get(name) {
-            return (id, false);
+            return Ok((id, false));
         }
-        let id = NameId(u32::try_from(self.ids.len() + 1).expect("at most four names a game"));
+        let (id, is_new) = match known(name)? {
+            Some(id) => (id, false),
+            None => {
+                self.last = self.last.checked_add(1).expect("at most four names a game");
+                (NameId(self.last), true)
+            }
+        };
         self.ids.insert(name.into(), id);
-        (id, true)
+        Ok((id, is_new))
     }
 }

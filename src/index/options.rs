@@ -1,6 +1,9 @@
 //! What a run is asked to do.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::opening::OpeningBook;
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -18,6 +21,9 @@ pub struct IndexOptions {
     pub strict: bool,
     /// How many games must have reached a position for it to be kept in `visited_position` and `continuation`.
     pub continuation_threshold: u32,
+    /// The openings that games are classified by: a game's is the last of its positions that has a name, whatever the order
+    /// of moves.
+    pub openings: Arc<OpeningBook>,
     /// Size of the pieces that PGN text is cut into, in bytes. The result does not depend on it.
     pub chunk_size: usize,
     /// How the two big tables are written. The result does not depend on it, but for the layout of pages.
@@ -35,7 +41,8 @@ pub enum Writer {
 }
 
 impl Default for IndexOptions {
-    /// One thread per core, a quarter of the machine's memory (at most 4 GiB), continuations from 64 games on, chunks of 1 MiB.
+    /// One thread per core, a quarter of the machine's memory (at most 4 GiB), continuations from 64 games on, the built-in
+    /// openings, chunks of 1 MiB.
     fn default() -> Self {
         Self {
             threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -44,6 +51,7 @@ impl Default for IndexOptions {
             overwrite: false,
             strict: false,
             continuation_threshold: 64,
+            openings: OpeningBook::built_in(),
             chunk_size: 1 << 20,
             writer: Writer::default(),
         }

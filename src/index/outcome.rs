@@ -1,7 +1,7 @@
 //! What a game came to, in one number: for counting results and ratings by position without looking at its row.
 
 use crate::board::GameResult;
-use crate::store::row::GameRow;
+use crate::store::row::{GameId, GameRow};
 
 /// Result, ratings and date of one game.
 ///
@@ -13,14 +13,18 @@ impl Outcome {
     const DATE: u32 = 19;
     const YEAR: u64 = 13 * 32;
 
-    /// The outcome of a game; `text` is what its row's texts stand in.
-    pub(super) fn of(row: &GameRow, text: &str) -> Self {
-        let elo_sum = match (row.white_elo, row.black_elo) {
+    /// The outcome of a game with these ratings of White and Black, played at a date `YYYY.MM.DD`.
+    pub(super) fn new(result: GameResult, elos: (Option<u16>, Option<u16>), date: Option<&str>) -> Self {
+        let elo_sum = match elos {
             (Some(white), Some(black)) => u64::from(white) + u64::from(black),
             _ => 0,
         };
-        let date = row.date.map_or(0, |date| day(date.of(text)));
-        Self(row.result as u64 | elo_sum << 2 | date << Self::DATE)
+        Self(result as u64 | elo_sum << 2 | date.map_or(0, day) << Self::DATE)
+    }
+
+    /// The outcome of a game; `text` is what its row's texts stand in.
+    pub(super) fn of(row: &GameRow, text: &str) -> Self {
+        Self::new(row.result, (row.white_elo, row.black_elo), row.date.map(|date| date.of(text)))
     }
 
     pub(super) const fn result(self) -> GameResult {
@@ -48,6 +52,30 @@ impl Outcome {
     /// The year, if it is known.
     pub(super) fn year(self) -> Option<u16> {
         Some((u64::from(self.day()) / Self::YEAR) as u16).filter(|&year| year != 0)
+    }
+}
+
+/// The outcomes of all games of a run, whose ids follow one another.
+#[derive(Debug)]
+pub(super) struct Outcomes {
+    first: GameId,
+    outcomes: Vec<Outcome>,
+}
+
+impl Outcomes {
+    /// None yet, and the id of the first game.
+    pub(super) const fn new(first: GameId) -> Self {
+        Self { first, outcomes: Vec::new() }
+    }
+
+    pub(super) fn extend(&mut self, outcomes: &[Outcome]) {
+        self.outcomes.extend_from_slice(outcomes);
+    }
+
+    /// The outcome of one of the games.
+    #[inline]
+    pub(super) fn of(&self, game: GameId) -> Outcome {
+        self.outcomes[(game.0 - self.first.0) as usize]
     }
 }
 

@@ -4,6 +4,7 @@ use super::header::Header;
 use super::outcome::Outcome;
 use super::problem::Kind;
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError};
+use crate::opening::{OpeningBook, OpeningId};
 use crate::pgn::{FrameProblem, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
 use crate::store::row::{GameId, GameStatus, HeaderBatch, Ply, ProblemRow, SourceId, Text};
 
@@ -89,6 +90,7 @@ pub(super) struct ChunkParser<'a> {
     /// How many warnings of the present game are still told.
     warnings_left: u32,
     start: &'a Position,
+    openings: &'a OpeningBook,
 }
 
 /// The most warnings told of one game: garbage must not fill the database.
@@ -118,11 +120,19 @@ impl LineCounter {
 struct Ending {
     status: GameStatus,
     result: Option<GameResult>,
+    /// Of the last position that has a name.
+    opening: Option<OpeningId>,
 }
 
 impl<'a> ChunkParser<'a> {
     /// A parser for a chunk that begins `base` bytes into its source. `start` is the standard start position.
-    pub(super) fn new(text: &'a [u8], source: SourceId, base: u64, start: &'a Position) -> Self {
+    pub(super) fn new(
+        text: &'a [u8],
+        source: SourceId,
+        base: u64,
+        start: &'a Position,
+        openings: &'a OpeningBook,
+    ) -> Self {
         Self {
             text,
             source,
@@ -133,6 +143,7 @@ impl<'a> ChunkParser<'a> {
             lines: LineCounter::default(),
             warnings_left: MOST_WARNINGS,
             start,
+            openings,
         }
     }
 
@@ -183,7 +194,9 @@ impl<'a> ChunkParser<'a> {
                 let position = part.setups.last().expect("the set-up just added").clone();
                 self.replay(position, game, part)
             }
-            Start::Nowhere => Ending { status: GameStatus::Skipped, result: self.skip_moves() },
+            Start::Nowhere => {
+                Ending { status: GameStatus::Skipped, result: self.skip_moves(), opening: None }
+            }
         };
         let end = self.reader.offset();
         let length = self.text[begin..end].trim_ascii_end().len();
@@ -192,6 +205,7 @@ impl<'a> ChunkParser<'a> {
         row.byte_offset = self.base + begin as u64;
         row.byte_length = length as u64;
         row.status = ending.status;
+        row.opening = ending.opening;
         row.result = self.result(&header, &ending, game, begin + length, part);
         row.ply_count = u32::try_from(part.codes.len() - first_code).unwrap_or(u32::MAX);
         row.moves_hash = moves_hash(part, start, self.start, first_code);
@@ -238,14 +252,19 @@ impl<'a> ChunkParser<'a> {
     fn replay(&mut self, mut position: Position, game: GameId, part: &mut Part) -> Ending {
         let first = part.codes.len();
         let mut status = GameStatus::Ok;
+        let mut opening = self.openings.find(&position);
         let result = loop {
             match self.reader.next_token() {
                 Token::Move(token) => match position.play_san(token) {
-                    Ok(code) => part.codes.push(code),
+                    Ok(code) => {
+                        part.codes.push(code);
+                        opening = self.openings.find(&position).or(opening);
+                    }
                     Err(error) => {
                         let ply = part.codes.len() - first;
                         if let Ok(code) = self.play_glued(token, error, &mut position, game, ply, part) {
                             part.codes.push(code);
+                            opening = self.openings.find(&position).or(opening);
                         } else if self.unplayable(token, error, &position, game, ply, part) {
                             status = GameStatus::Truncated;
                             break self.skip_moves();
@@ -271,7 +290,7 @@ impl<'a> ChunkParser<'a> {
             let last = part.codes.len() - 1;
             part.codes[last] = part.codes[last].with_mate();
         }
-        Ending { status, result }
+        Ending { status, result, opening }
     }
 
     fn skip_moves(&mut self) -> Option<GameResult> {
@@ -545,9 +564,9 @@ mod tests {
 
     /// The moves and the kinds of problems of the first game.
     fn first_game(text: &[u8]) -> (Vec<String>, Vec<&'static str>, GameResult) {
-        let start = Position::start();
+        let (start, openings) = (Position::start(), OpeningBook::built_in());
         let mut part = Part::default();
-        assert!(ChunkParser::new(text, SourceId(1), 0, &start).parse_part(&mut part));
+        assert!(ChunkParser::new(text, SourceId(1), 0, &start, &openings).parse_part(&mut part));
         let moves = &part.codes[..part.replays[0].moves];
         let kinds = part.headers.problems.iter().map(|problem| problem.kind).collect();
         (moves.iter().map(|code| code.uci(None).to_string()).collect(), kinds, part.headers.games[0].result)

@@ -1,7 +1,10 @@
 //! A game's text read once more, to be held against what the database says.
 
+use std::sync::Arc;
+
 use super::parse::{ChunkParser, Part};
 use crate::board::{MoveCode, Position};
+use crate::opening::OpeningBook;
 use crate::store::row::{SourceId, Text};
 
 /// Reads the texts of single games as a run does.
@@ -9,18 +12,19 @@ use crate::store::row::{SourceId, Text};
 pub(crate) struct Reread {
     part: Part,
     start: Position,
+    openings: Arc<OpeningBook>,
 }
 
 impl Default for Reread {
     fn default() -> Self {
-        Self { part: Part::default(), start: Position::start() }
+        Self { part: Part::default(), start: Position::start(), openings: OpeningBook::built_in() }
     }
 }
 
 impl Reread {
     /// Reads the first game of a text, if there is one.
     pub(crate) fn read(&mut self, text: &[u8]) -> Option<GameText<'_>> {
-        ChunkParser::new(text, SourceId(1), 0, &self.start).parse_part(&mut self.part);
+        ChunkParser::new(text, SourceId(1), 0, &self.start, &self.openings).parse_part(&mut self.part);
         (!self.part.names.is_empty()).then_some(GameText { part: &self.part })
     }
 }

@@ -1,33 +1,36 @@
 //! A whole run: sources in, finished database out.
 
 use std::iter::Sum;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::add;
 use super::continuations;
 use super::crossroads::{Counter, Crossroads};
 use super::error::{Error, Result};
 use super::feed::Feed;
 use super::options::{IndexOptions, Writer};
-use super::outcome::Outcome;
+use super::outcome::Outcomes;
 use super::parse::Standard;
 use super::partition::{Partitions, RECORD};
 use super::problem::Kind;
 use super::progress::{Phase, Progress};
-use super::sequence::{Sequencer, SourceCount, Turnstile};
+use super::sequence::{Sequencer, SourceCount, SourceStart, Turnstile};
 use super::space::Estimate;
 use super::summary::{ProblemCounts, Stages, Summary};
+use super::update::Tracker;
 use super::visit::Visit;
 use super::worker::{Load, Outlet, Shared};
+use crate::board::PositionKey;
 use crate::source::{self, Mapped, Sources};
 use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{Severity, SourceId};
 use crate::store::{
-    Build, BuildOptions, BulkLoader, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals,
+    Build, BuildOptions, BulkLoader, ImportTotals, Known, LoadMode, NewImport, SourceDigest, SourceTotals,
 };
 
 /// Indexes PGN files, and directories of them, into a new database: a [`Plan`] made and carried out.
@@ -46,9 +49,9 @@ pub fn index<P: AsRef<Path>>(
 /// A run that is about to begin: its sources are listed, and what it will need is estimated.
 #[derive(Debug)]
 pub struct Plan<'o> {
-    sources: Sources,
-    options: &'o IndexOptions,
-    estimate: Estimate,
+    pub(super) sources: Sources,
+    pub(super) options: &'o IndexOptions,
+    pub(super) estimate: Estimate,
 }
 
 impl<'o> Plan<'o> {
@@ -69,49 +72,62 @@ impl<'o> Plan<'o> {
         self.estimate
     }
 
-    /// Indexes the sources into a new database.
+    /// Indexes the sources into a new database, or adds them to one that is there and is not to be replaced.
     ///
-    /// It is built in a temporary file beside `target` and takes its place in one step at the end; until then there is
+    /// A new one is built in a temporary file beside `target` and takes its place in one step at the end; until then there is
     /// what was there before. Equal sources in equal order give equal tables, whatever the number of threads, the memory,
     /// the chunk size and the writer.
+    ///
+    /// To an existing database the games of sources are added that are not known to it, in one transaction: readers go on
+    /// reading what was there before, until all is there.
     ///
     /// # Errors
     /// When the database cannot be written, when there is clearly too little space for it, or when the run is
     /// [stopped](Progress::stop). Anything wrong within the sources is no error but a row of `problem`, counted in the summary.
-    pub fn run(&self, target: &Path, progress: &Progress) -> Result<Summary> {
+    pub fn run(self, target: &Path, progress: &Progress) -> Result<Summary> {
+        let is_there =
+            std::fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+        if is_there && !self.options.overwrite {
+            add::run(self, target, progress)
+        } else {
+            self.build(target, progress)
+        }
+    }
+
+    fn build(&self, target: &Path, progress: &Progress) -> Result<Summary> {
         let started = Instant::now();
         let (sources, options) = (&self.sources, self.options);
         progress.expect(sources.bytes());
         let build_options =
-            BuildOptions { overwrite: options.overwrite, cache_bytes: (options.memory / 8).min(256 << 20) };
+            BuildOptions { overwrite: true, cache_bytes: (options.memory / 8).min(256 << 20) };
         let mut build = Build::create(target, build_options)?;
-        let spill = directory(options, &build);
+        let spill = directory(options, build.path());
         self.estimate.check(build.path(), &spill)?;
-        let run = Run::new(self, progress, started, spill)?;
-        let (mut summary, visited) = match options.writer {
+        let run = Run::new(self, Intake::all(sources), progress, started, spill)?;
+        let (mut summary, crossroads) = match options.writer {
             Writer::Sql => {
                 let loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh)?;
-                run.load(loader, None)?
+                run.load(loader, Way::Rows)?
             }
             Writer::Direct => {
                 let roots = Roots::of(&build)?;
                 let headers = build.scratch("headers")?;
-                let (mut summary, visited) = build.with_closed(|path| {
+                let (mut summary, crossroads) = build.with_closed(|path| {
                     let file = Arc::new(PageFile::open(path)?);
                     let loader = BulkLoader::begin(headers.connection(), headers.path(), LoadMode::Fresh)?;
-                    let loaded = run.load(loader, Some((&file, roots)))?;
+                    let loaded = run.load(loader, Way::Pages(&file, roots))?;
                     file.finish()?;
                     Ok::<_, Error>(loaded)
                 })?;
                 let copying = Instant::now();
                 build.take_rows(headers)?;
                 summary.stages.headers += copying.elapsed();
-                (summary, visited)
+                (summary, crossroads)
             }
         };
         let clock = Instant::now();
         let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Append)?;
-        continuations::write(visited.crossroads, &visited.outcomes, &mut loader)?;
+        continuations::write(crossroads, &mut loader)?;
         loader.finish()?;
         summary.stages.continuations = clock.elapsed();
         if progress.is_stopped() {
@@ -151,14 +167,14 @@ fn check_sources(sources: &Sources) -> Result<()> {
 }
 
 /// Where temporary files go.
-fn directory(options: &IndexOptions, build: &Build) -> std::path::PathBuf {
-    let beside = build.path().parent().filter(|parent| !parent.as_os_str().is_empty());
+pub(super) fn directory(options: &IndexOptions, database: &Path) -> std::path::PathBuf {
+    let beside = database.parent().filter(|parent| !parent.as_os_str().is_empty());
     options.temp_dir.clone().unwrap_or_else(|| beside.unwrap_or(Path::new(".")).to_owned())
 }
 
 /// Root pages of the two big tables.
 #[derive(Clone, Copy)]
-struct Roots {
+pub(super) struct Roots {
     game_position: PageNumber,
     position_game: PageNumber,
 }
@@ -172,22 +188,49 @@ impl Roots {
     }
 }
 
-/// Pages that are built directly, and the trees they belong to.
-type Pages<'f> = Option<(&'f Arc<PageFile>, Roots)>;
+/// How the big tables are written.
+#[derive(Clone, Copy)]
+pub(super) enum Way<'f> {
+    /// As pages that are built directly, into the trees they belong to.
+    Pages(&'f Arc<PageFile>, Roots),
+    /// Through SQL, into empty tables.
+    Rows,
+    /// Through SQL, into tables that have rows. What this changes in the continuations of positions that at least `threshold`
+    /// games reached is written too; those with a `removed` key are counted again.
+    Added { threshold: u32, removed: &'f [PositionKey] },
+}
 
-struct Run<'r> {
-    sources: &'r Sources,
+/// What is to be read, and how it is numbered.
+#[derive(Debug)]
+pub(super) struct Intake<'s> {
+    pub(super) sources: &'s Sources,
+    /// Of each source.
+    pub(super) starts: Vec<SourceStart>,
+    /// The greatest source id there is.
+    pub(super) last_source: SourceId,
+    /// The database that is added to.
+    pub(super) target: Option<PathBuf>,
+}
+
+impl<'s> Intake<'s> {
+    /// All of some sources, into a new database.
+    fn all(sources: &'s Sources) -> Self {
+        let starts = vec![SourceStart::default(); sources.files.len()];
+        Self { sources, starts, last_source: SourceId(0), target: None }
+    }
+
+    fn ids(&self) -> impl Iterator<Item = SourceId> {
+        (self.last_source.0 + 1..).map(SourceId)
+    }
+}
+
+pub(super) struct Run<'r> {
+    intake: Intake<'r>,
     options: &'r IndexOptions,
     progress: &'r Progress,
     started: Instant,
     pool: ThreadPool,
     partitions: Partitions,
-}
-
-/// What is left to be written when all other tables are there.
-struct Visited {
-    crossroads: Vec<Crossroads>,
-    outcomes: Vec<Outcome>,
 }
 
 /// What sorting gave.
@@ -199,7 +242,7 @@ struct Sorted {
 /// What reading the sources gave.
 struct ReadResult {
     counts: Vec<SourceCount>,
-    outcomes: Vec<Outcome>,
+    outcomes: Outcomes,
     digests: Vec<Option<SourceDigest>>,
     /// The leaves of `game_position` in order, where they are built directly.
     segments: Vec<Segment>,
@@ -209,42 +252,56 @@ struct ReadResult {
 }
 
 impl<'r> Run<'r> {
-    fn new(
+    pub(super) fn new(
         plan: &'r Plan<'_>,
+        intake: Intake<'r>,
         progress: &'r Progress,
         started: Instant,
         directory: std::path::PathBuf,
     ) -> Result<Self> {
-        let Plan { sources, options, estimate } = plan;
+        let Plan { options, estimate, .. } = plan;
         let pool = ThreadPoolBuilder::new()
-            .num_threads(options.threads_for(sources.bytes()))
+            .num_threads(options.threads_for(intake.sources.bytes()))
             .thread_name(|index| format!("worker-{index}"))
             .build()
             .map_err(Error::Threads)?;
         let expected = estimate.plies + estimate.games;
         let partitions = Partitions::new(expected, occurrence_memory(options), directory)?;
-        Ok(Self { sources, options, progress, started, pool, partitions })
+        Ok(Self { intake, options, progress, started, pool, partitions })
     }
 
-    /// Fills all tables; the small ones, and without `pages` all, through `loader`.
-    fn load(&self, mut loader: BulkLoader<'_>, pages: Pages<'_>) -> Result<(Summary, Visited)> {
+    /// Fills all tables, those that are not built directly through `loader`, and commits. Gives back also the crossroads that are
+    /// still to be written.
+    pub(super) fn load(
+        &self,
+        mut loader: BulkLoader<'_>,
+        way: Way<'_>,
+    ) -> Result<(Summary, Vec<Crossroads>)> {
         self.begin(&mut loader)?;
         let mut stages = Stages::default();
         let clock = Instant::now();
-        let read = self.read(&mut loader, pages.map(|(file, _)| file))?;
+        let pages = match way {
+            Way::Pages(file, _) => Some(file),
+            Way::Rows | Way::Added { .. } => None,
+        };
+        let read = self.read(&mut loader, pages)?;
         stages.read = clock.elapsed();
         self.check_result(&read)?;
         self.progress.enter(Phase::Sorting);
         let clock = Instant::now();
-        let sorted = match pages {
-            Some((file, roots)) => std::thread::scope(|scope| {
+        let sorted = match way {
+            Way::Pages(file, roots) => std::thread::scope(|scope| {
                 let (segments, outcomes) = (read.segments, &read.outcomes);
                 let built = scope.spawn(move || self.build_trees(file, roots, segments, outcomes));
                 // Meanwhile, in another file:
                 loader.make_indexes()?;
                 built.join().map_err(|_| Error::Panicked)?
             })?,
-            None => self.append_occurrences(&mut loader, &read.outcomes)?,
+            Way::Rows => self.append_occurrences(&mut loader, &read.outcomes)?,
+            Way::Added { threshold, removed } => {
+                let tracker = Tracker::new(&loader, &read.outcomes, threshold, removed)?;
+                self.add_occurrences(&mut loader, tracker)?
+            }
         };
         let Sorted { distinct: distinct_positions, crossroads } = sorted;
         stages.sort = clock.elapsed();
@@ -271,19 +328,21 @@ impl<'r> Run<'r> {
             distinct_positions,
             problems: read.problems,
             unreadable: read.unreadable,
-            bytes: self.sources.bytes(),
+            added: self.intake.target.is_some(),
+            known_sources: 0,
+            bytes: self.intake.sources.bytes(),
             spilled_bytes: self.partitions.spilled(),
             file_bytes: 0,
             stages,
             elapsed: Duration::ZERO,
         };
-        Ok((summary, Visited { crossroads, outcomes: read.outcomes }))
+        Ok((summary, crossroads))
     }
 
     /// Fails if what was read is not to become a database: before the rest of the work.
     fn check_result(&self, read: &ReadResult) -> Result<()> {
         if let Some(reason) =
-            read.unreadable.first().filter(|_| read.unreadable.len() == self.sources.files.len())
+            read.unreadable.first().filter(|_| read.unreadable.len() == self.intake.sources.files.len())
         {
             // They could be read a moment ago: no reason to replace a database by an empty one.
             return Err(Error::NoSource(reason.clone()));
@@ -297,21 +356,27 @@ impl<'r> Run<'r> {
 
     fn begin(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
         // Only what the tables depend on: not threads, memory and the like.
+        let openings = self.options.openings.digest();
         let options = serde_json::json!({
             "strict": self.options.strict,
             "continuation_threshold": self.options.continuation_threshold,
+            "openings": openings,
         });
         loader.add_import(&NewImport {
             program_version: env!("CARGO_PKG_VERSION"),
             options: &options.to_string(),
         })?;
-        loader.add_setting("continuation_threshold", self.options.continuation_threshold)?;
-        for (id, file) in (1..).zip(&self.sources.files) {
-            let path = match file {
-                Ok(file) => &file.path,
-                Err(error) => error.path(),
+        if self.intake.target.is_none() {
+            loader.add_setting("continuation_threshold", self.options.continuation_threshold)?;
+            loader.add_setting("openings", openings)?;
+            loader.add_openings(&self.options.openings)?;
+        }
+        for (id, file) in self.intake.ids().zip(&self.intake.sources.files) {
+            let (path, first_byte) = match file {
+                Ok(file) => (file.path.as_path(), file.first_byte),
+                Err(error) => (error.path(), 0),
             };
-            loader.add_source(SourceId(id), &path.to_string_lossy())?;
+            loader.add_source(id, &path.to_string_lossy(), first_byte)?;
         }
         Ok(())
     }
@@ -322,10 +387,11 @@ impl<'r> Run<'r> {
         counts: &[SourceCount],
         digests: &[Option<SourceDigest>],
     ) -> Result<()> {
-        for (((id, file), count), &digest) in (1..).zip(&self.sources.files).zip(counts).zip(digests) {
+        let files = &self.intake.sources.files;
+        for (((id, file), count), &digest) in self.intake.ids().zip(files).zip(counts).zip(digests) {
             let bytes = file.as_ref().ok().filter(|_| digest.is_some()).map(|file| file.bytes);
             loader.finish_source(
-                SourceId(id),
+                id,
                 &SourceTotals {
                     bytes,
                     digest,
@@ -341,13 +407,18 @@ impl<'r> Run<'r> {
     /// Reads all sources: workers parse and replay, this thread writes what they hand it.
     fn read(&self, loader: &mut BulkLoader<'_>, pages: Option<&Arc<PageFile>>) -> Result<ReadResult> {
         let shared = Shared {
-            feed: Mutex::new(Feed::new(self.sources, self.options.chunk_size)),
-            sequencer: Mutex::new(Sequencer::new(self.sources.files.len())),
+            feed: Mutex::new(Feed::new(
+                self.intake.sources,
+                self.intake.last_source,
+                self.options.chunk_size,
+            )),
+            sequencer: Mutex::new(self.sequencer()?),
             turn: Turnstile::default(),
             append_turn: Turnstile::default(),
             partitions: &self.partitions,
             scatter_bytes: self.scatter_bytes(),
             standard: Standard::new(),
+            openings: &self.options.openings,
             progress: self.progress,
             segments: Mutex::default(),
         };
@@ -402,22 +473,19 @@ impl<'r> Run<'r> {
         })
     }
 
+    fn sequencer(&self) -> Result<Sequencer> {
+        let known = self.intake.target.as_deref().map(Known::open).transpose()?;
+        Sequencer::new(self.intake.starts.clone(), self.intake.last_source, known)
+    }
+
     /// The digests of all sources that can be read.
     fn digests(&self, shared: &Shared<'_>) -> Vec<Option<SourceDigest>> {
-        const BLOCK: usize = 1 << 20;
-        let digest = |path: &Path| {
+        let of = |path: &Path| {
             let map = Mapped::open(path).ok()?;
-            let mut hasher = blake3::Hasher::new();
-            for (index, block) in map.bytes().chunks(BLOCK).enumerate() {
-                if self.progress.is_stopped() || shared.turn.is_stopped() {
-                    return None;
-                }
-                hasher.update(block);
-                map.release(index * BLOCK..index * BLOCK + block.len());
-            }
-            Some(SourceDigest(*hasher.finalize().as_bytes()))
+            let is_stopped = || self.progress.is_stopped() || shared.turn.is_stopped();
+            digest(&map, map.bytes().len(), is_stopped)
         };
-        self.sources.files.iter().map(|file| digest(&file.as_ref().ok()?.path)).collect()
+        self.intake.sources.files.iter().map(|file| of(&file.as_ref().ok()?.path)).collect()
     }
 
     /// Memory for each worker's blocks: 8 MiB, or less where that would be much of what is allowed.
@@ -438,7 +506,7 @@ impl<'r> Run<'r> {
         file: &Arc<PageFile>,
         roots: Roots,
         segments: Vec<Segment>,
-        outcomes: &[Outcome],
+        outcomes: &Outcomes,
     ) -> Result<Sorted> {
         let (occurrences, sorted) = self.build_occurrences(file, outcomes)?;
         assemble(file, roots.game_position, segments)?;
@@ -447,11 +515,7 @@ impl<'r> Run<'r> {
     }
 
     /// Builds the leaves of `position_game`, a segment a partition.
-    fn build_occurrences(
-        &self,
-        file: &Arc<PageFile>,
-        outcomes: &[Outcome],
-    ) -> Result<(Vec<Segment>, Sorted)> {
+    fn build_occurrences(&self, file: &Arc<PageFile>, outcomes: &Outcomes) -> Result<(Vec<Segment>, Sorted)> {
         let build = |writer: &mut LeafWriter, index| {
             let sorted = self.drain(index, outcomes, |piece| {
                 piece.iter().try_for_each(|row| Ok(writer.push(&OccurrenceRecord(row.occurrence()))?))
@@ -469,7 +533,7 @@ impl<'r> Run<'r> {
     }
 
     /// Writes `position_game` through SQL.
-    fn append_occurrences(&self, loader: &mut BulkLoader<'_>, outcomes: &[Outcome]) -> Result<Sorted> {
+    fn append_occurrences(&self, loader: &mut BulkLoader<'_>, outcomes: &Outcomes) -> Result<Sorted> {
         let mut rows = Vec::new();
         (0..self.partitions.len())
             .map(|index| {
@@ -482,11 +546,28 @@ impl<'r> Run<'r> {
             .sum()
     }
 
+    /// Adds to `position_game` through SQL, and to the continuations.
+    fn add_occurrences(&self, loader: &mut BulkLoader<'_>, mut tracker: Tracker<'_>) -> Result<Sorted> {
+        let mut rows = Vec::new();
+        for index in 0..self.partitions.len() {
+            self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
+                if self.progress.is_stopped() {
+                    return Err(Error::Stopped);
+                }
+                rows.clear();
+                rows.extend(piece.iter().map(|visit| visit.occurrence()));
+                loader.append_occurrences(&rows)?;
+                tracker.see(piece, loader)
+            })?;
+        }
+        Ok(Sorted { distinct: tracker.finish(loader)?, crossroads: Vec::new() })
+    }
+
     /// Shows `sink` all visits of a partition, sorted, and counts them by position.
     fn drain(
         &self,
         index: usize,
-        outcomes: &[Outcome],
+        outcomes: &Outcomes,
         mut sink: impl FnMut(&[Visit]) -> Result<()>,
     ) -> Result<Sorted> {
         let mut counter = Counter::new(outcomes, self.options.continuation_threshold);
@@ -511,6 +592,20 @@ impl Sum for Sorted {
             all
         })
     }
+}
+
+/// The digest of the first `end` bytes of a file; `None` if `is_stopped` says so.
+pub(super) fn digest(map: &Mapped, end: usize, is_stopped: impl Fn() -> bool) -> Option<SourceDigest> {
+    const BLOCK: usize = 1 << 20;
+    let mut hasher = blake3::Hasher::new();
+    for (index, block) in map.bytes()[..end].chunks(BLOCK).enumerate() {
+        if is_stopped() {
+            return None;
+        }
+        hasher.update(block);
+        map.release(index * BLOCK..index * BLOCK + block.len());
+    }
+    Some(SourceDigest(*hasher.finalize().as_bytes()))
 }
 
 /// The first error that is not the consequence of another.

@@ -4,9 +4,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::error::{Error, Result};
 use super::names::Names;
-use super::outcome::Outcome;
+use super::outcome::Outcomes;
 use super::parse::Part;
 use crate::store::row::{GameId, NameId, SourceId, Text};
+use crate::store::{Known, NameTable};
 
 /// Lets one chunk after the other through, in the order of their numbers.
 ///
@@ -64,38 +65,67 @@ pub(super) struct SourceCount {
     pub(super) problems: u64,
 }
 
+/// Where the numbers within a source go on: of what was read of it before.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SourceStart {
+    pub(super) games: u32,
+    pub(super) lines: u64,
+}
+
 /// Numbers what comes by in input order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Sequencer {
     games: u32,
     players: Names,
     events: Names,
     sites: Names,
-    /// By game: id 1 first.
-    pub(super) outcomes: Vec<Outcome>,
-    /// By source: id 1 first.
+    /// What is there already, if it is a database that is added to.
+    known: Option<Known>,
+    pub(super) outcomes: Outcomes,
+    /// By source.
     pub(super) sources: Vec<SourceCount>,
+    starts: Vec<SourceStart>,
+    /// The id before that of the first source.
+    last_source: SourceId,
     source: SourceId,
     source_games: u32,
     source_lines: u64,
 }
 
 impl Sequencer {
-    pub(super) fn new(sources: usize) -> Self {
-        Self { sources: vec![SourceCount::default(); sources], ..Self::default() }
+    /// Goes on after what is `known`; `starts` are those of all sources, whose ids follow `last_source`.
+    pub(super) fn new(starts: Vec<SourceStart>, last_source: SourceId, known: Option<Known>) -> Result<Self> {
+        let last = |table| known.as_ref().map_or(Ok(NameId(0)), |known| known.last_name(table));
+        let game = known.as_ref().map_or(Ok(GameId(0)), Known::last_game)?;
+        Ok(Self {
+            games: game.0,
+            players: Names::after(last(NameTable::Player)?),
+            events: Names::after(last(NameTable::Event)?),
+            sites: Names::after(last(NameTable::Site)?),
+            known,
+            outcomes: Outcomes::new(GameId(game.0.saturating_add(1))),
+            sources: vec![SourceCount::default(); starts.len()],
+            starts,
+            last_source,
+            source: SourceId(0),
+            source_games: 0,
+            source_lines: 0,
+        })
     }
 
     /// Numbers a part. Gives back the id of its first game.
     pub(super) fn number(&mut self, source: SourceId, part: &mut Part) -> Result<GameId> {
+        let source_index = (source.0 - self.last_source.0) as usize - 1;
         if source != self.source {
-            (self.source, self.source_games, self.source_lines) = (source, 0, 0);
+            let SourceStart { games, lines } = self.starts[source_index];
+            (self.source, self.source_games, self.source_lines) = (source, games, lines);
         }
         let games = u32::try_from(part.names.len()).map_err(|_| Error::TooManyGames)?;
         let first = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
         self.games = self.games.checked_add(games).ok_or(Error::TooManyGames)?;
-        self.outcomes.extend_from_slice(&part.outcomes);
+        self.outcomes.extend(&part.outcomes);
         for index in 0..part.names.len() {
-            self.name(index, part);
+            self.name(index, part)?;
             part.headers.games[index].game.0 += first;
         }
         part.headers.tags.iter_mut().for_each(|tag| tag.game.0 += first);
@@ -107,7 +137,7 @@ impl Sequencer {
             }
         }
         self.source_games += games;
-        let count = &mut self.sources[source.0 as usize - 1];
+        let count = &mut self.sources[source_index];
         count.games += u64::from(games);
         count.plies += part.codes.len() as u64;
         count.problems += part.headers.problems.len() as u64;
@@ -119,23 +149,25 @@ impl Sequencer {
         self.source_lines += lines;
     }
 
-    fn name(&mut self, index: usize, part: &mut Part) {
+    fn name(&mut self, index: usize, part: &mut Part) -> Result<()> {
         let names = part.names[index];
         let headers = &mut part.headers;
         let text = &headers.text;
         let row = &mut headers.games[index];
-        let id = |table: &mut Names, new: &mut Vec<(NameId, Text)>, name: Option<Text>| {
-            name.map(|name| {
-                let (id, is_new) = table.intern(name.of(text));
-                if is_new {
-                    new.push((id, name));
-                }
-                id
-            })
+        let known = &self.known;
+        let id = |names: &mut Names, new: &mut Vec<(NameId, Text)>, table, name: Option<Text>| {
+            let Some(name) = name else { return Ok(None) };
+            let look_up = |name: &str| known.as_ref().map_or(Ok(None), |known| known.name(table, name));
+            let (id, is_new) = names.intern(name.of(text), look_up)?;
+            if is_new {
+                new.push((id, name));
+            }
+            Ok::<_, Error>(Some(id))
         };
-        row.event = id(&mut self.events, &mut headers.events, names.event);
-        row.site = id(&mut self.sites, &mut headers.sites, names.site);
-        row.white = id(&mut self.players, &mut headers.players, names.white);
-        row.black = id(&mut self.players, &mut headers.players, names.black);
+        row.event = id(&mut self.events, &mut headers.events, NameTable::Event, names.event)?;
+        row.site = id(&mut self.sites, &mut headers.sites, NameTable::Site, names.site)?;
+        row.white = id(&mut self.players, &mut headers.players, NameTable::Player, names.white)?;
+        row.black = id(&mut self.players, &mut headers.players, NameTable::Player, names.black)?;
+        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use crate::store::row::Severity;
 /// What came of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Games in the database.
+    /// Games read, that are now in the database.
     pub games: u64,
     /// Moves replayed.
     pub plies: u64,
@@ -20,6 +20,10 @@ pub struct Summary {
     pub problems: ProblemCounts,
     /// The sources that could not be read, and why: a sentence each.
     pub unreadable: Vec<String>,
+    /// Whether they were added to a database that was there.
+    pub added: bool,
+    /// Sources that were not read, because the database has them.
+    pub known_sources: u64,
     /// Bytes of PGN text.
     pub bytes: u64,
     /// Bytes that went through temporary files.

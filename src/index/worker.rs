@@ -15,6 +15,7 @@ use super::progress::Progress;
 use super::sequence::{Sequencer, Turnstile};
 use super::visit::Visit;
 use crate::board::MAX_CANONICAL_FEN;
+use crate::opening::OpeningBook;
 use crate::source::Mapped;
 use crate::store::btree::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
 use crate::store::row::{GameId, HeaderBatch, PositionBatch, PositionRow, ProblemRow, SourceId, Text};
@@ -31,6 +32,7 @@ pub(super) struct Shared<'s> {
     /// Memory for each worker's visits on their way into the partitions.
     pub(super) scatter_bytes: usize,
     pub(super) standard: Standard,
+    pub(super) openings: &'s OpeningBook,
     pub(super) progress: &'s Progress,
     /// The leaves of `game_position` by chunk and part, where they are built directly.
     pub(super) segments: Mutex<Vec<(u64, u32, Segment)>>,
@@ -131,7 +133,8 @@ impl Worker<'_, '_> {
     fn chunk(&mut self, number: u64, source: SourceId, map: &Mapped, range: Range<usize>) -> Result<()> {
         let shared = self.shared;
         let text = &map.bytes()[range.clone()];
-        let mut parser = ChunkParser::new(text, source, range.start as u64, &shared.standard.position);
+        let mut parser =
+            ChunkParser::new(text, source, range.start as u64, &shared.standard.position, shared.openings);
         let mut read = 0;
         for part_number in 0.. {
             if shared.progress.is_stopped() {

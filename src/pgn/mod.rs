@@ -1,12 +1,14 @@
-//! PGN text to games: splitting, movetext tokens, tag pairs.
+//! PGN text to games: splitting, movetext tokens, tag pairs; and games to PGN text.
 //!
 //! Parsing works on bytes; nothing here knows of files or of the rules of chess beyond the form of a move.
 
+mod export;
 mod lex;
 mod reader;
 mod split;
 mod tags;
 
+pub use export::GameWriter;
 pub use lex::{Lexer, Token, is_foreign_move, looks_like_move};
 pub use reader::{FrameProblem, Reader};
 pub use split::{chunks, next_boundary, starts_tag_pair};

@@ -12,6 +12,8 @@ pub struct SourceFile {
     pub path: PathBuf,
     /// Its size when it was listed, in bytes.
     pub bytes: u64,
+    /// Where reading begins, in bytes of its text: what is before it was read in an earlier run.
+    pub first_byte: u64,
 }
 
 /// The files to be read, in order, and what cannot be.
@@ -22,10 +24,10 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The size of all files together, in bytes.
+    /// How much is to be read of all files together, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.files.iter().flatten().map(|file| file.bytes).sum()
+        self.files.iter().flatten().map(|file| file.bytes.saturating_sub(file.first_byte)).sum()
     }
 }
 
@@ -38,7 +40,11 @@ pub fn list<P: AsRef<Path>>(paths: &[P]) -> Sources {
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => list_directory(path, &mut sources.files),
             Ok(metadata) if metadata.is_file() => {
-                sources.files.push(Ok(SourceFile { path: path.to_owned(), bytes: metadata.len() }));
+                sources.files.push(Ok(SourceFile {
+                    path: path.to_owned(),
+                    bytes: metadata.len(),
+                    first_byte: 0,
+                }));
             }
             Ok(_) => sources.files.push(Err(Error::NotAFile { path: path.to_owned() })),
             Err(error) => sources.files.push(Err(Error::io(path, error))),
@@ -65,7 +71,7 @@ fn list_directory(directory: &Path, files: &mut Vec<Result<SourceFile>>) {
             Ok(_) if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pgn")) => {
                 match fs::metadata(&path) {
                     Ok(metadata) if metadata.is_file() => {
-                        files.push(Ok(SourceFile { path, bytes: metadata.len() }));
+                        files.push(Ok(SourceFile { path, bytes: metadata.len(), first_byte: 0 }));
                     }
                     Ok(_) => {}
                     Err(error) => files.push(Err(Error::io(&path, error))),

@@ -171,6 +171,10 @@ impl<'c> BulkLoader<'c> {
         Ok(loader)
     }
 
+    pub(super) const fn connection(&self) -> &Connection {
+        self.connection
+    }
+
     /// Adds the row of this run to `import`; call it before the first [`append_headers`](Self::append_headers).
     ///
     /// # Errors
@@ -217,15 +221,15 @@ impl<'c> BulkLoader<'c> {
         self.execute("write table setting", "INSERT INTO setting VALUES (?1, ?2)", params![name, value])
     }
 
-    /// Adds a row to `source`: a file whose games are about to come.
+    /// Adds a row to `source`: a file whose games from `first_byte` on are about to come.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn add_source(&mut self, id: SourceId, path: &str) -> Result<()> {
+    pub fn add_source(&mut self, id: SourceId, path: &str, first_byte: u64) -> Result<()> {
         self.execute(
             "write table source",
-            "INSERT INTO source (source_id, path, import_id) VALUES (?1, ?2, ?3)",
-            params![id.0, path, self.import.map(|id| id.0)],
+            "INSERT INTO source (source_id, path, first_byte, import_id) VALUES (?1, ?2, ?3, ?4)",
+            params![id.0, path, first_byte.cast_signed(), self.import.map(|id| id.0)],
         )
     }
 
@@ -363,12 +367,12 @@ impl<'c> BulkLoader<'c> {
         }
     }
 
-    fn execute(&self, action: &'static str, sql: &str, params: impl Params) -> Result<()> {
+    pub(super) fn execute(&self, action: &'static str, sql: &str, params: impl Params) -> Result<()> {
         let done = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(params));
         done.map(|_| ()).map_err(|source| self.failed(action, source))
     }
 
-    fn failed(&self, action: &'static str, source: rusqlite::Error) -> Error {
+    pub(super) fn failed(&self, action: &'static str, source: rusqlite::Error) -> Error {
         self.broken.set(true);
         Error::sqlite(&self.path, action, source)
     }

@@ -4,10 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::types::FromSql;
 use rusqlite::{Connection, InterruptHandle, OpenFlags, ffi};
 
 use super::error::{Error, Result};
 use super::schema::{self, Kind, SchemaVersion};
+use crate::functions;
 
 /// How long a statement waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -38,7 +40,7 @@ impl Database {
             kind = schema::inspect(&connection, path);
         }
         match kind? {
-            Kind::Ours(SchemaVersion::LATEST) => Ok(Self { path: path.to_owned(), connection }),
+            Kind::Ours(SchemaVersion::LATEST) => Self::new(path, connection),
             Kind::Ours(found) => {
                 Err(Error::TooOld { path: path.to_owned(), found, supported: SchemaVersion::LATEST })
             }
@@ -56,7 +58,56 @@ impl Database {
     pub fn open(path: &Path) -> Result<Self> {
         let mut connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         schema::migrate(&mut connection, path)?;
+        Self::new(path, connection)
+    }
+
+    /// Without the SQL functions not even a row could be added to a table that has an index on one of them.
+    fn new(path: &Path, connection: Connection) -> Result<Self> {
+        functions::register(&connection)
+            .map_err(|source| Error::sqlite(path, "register the SQL functions", source))?;
         Ok(Self { path: path.to_owned(), connection })
+    }
+
+    /// The value of a setting.
+    ///
+    /// # Errors
+    /// What SQLite says; also if it is missing.
+    pub fn setting<T: FromSql>(&self, name: &str) -> Result<T> {
+        self.connection
+            .query_row("SELECT value FROM setting WHERE name = ?1", [name], |row| row.get(0))
+            .map_err(|source| Error::sqlite(&self.path, "read table setting", source))
+    }
+
+    /// Makes ready for a large transaction during which others go on reading: a write-ahead log, and a page cache of this size.
+    ///
+    /// # Errors
+    /// [`Error::NoSharing`] if the file system allows no write-ahead log; what SQLite says.
+    pub fn begin_adding(&self, cache_bytes: u64) -> Result<()> {
+        let failed = |source| Error::sqlite(&self.path, "begin a write-ahead log", source);
+        let mode: String = self
+            .connection
+            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
+            .map_err(failed)?;
+        if mode != "wal" {
+            return Err(Error::NoSharing { path: self.path.clone() });
+        }
+        let kib = i64::try_from(cache_bytes / 1024).unwrap_or(i64::MAX).clamp(2048, i64::from(i32::MAX));
+        self.connection
+            .pragma_update(None, "synchronous", "NORMAL")
+            .and_then(|()| self.connection.pragma_update(None, "cache_size", -kib))
+            .map_err(failed)
+    }
+
+    /// Brings what is in the write-ahead log to its place, on disk, and gives the log up if nobody reads.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn end_adding(&self) -> Result<()> {
+        let failed = |source| Error::sqlite(&self.path, "write the write-ahead log back", source);
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(failed)?;
+        // Somebody may be reading: then the log stays, empty, until the last one leaves.
+        let _ = self.connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()));
+        Ok(())
     }
 
     /// Where the database is.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use super::query::Place;
 use super::row::GameId;
 use super::schema::SchemaVersion;
 
@@ -70,6 +71,15 @@ pub enum Error {
     )]
     ForeignTarget {
         /// The target.
+        path: PathBuf,
+    },
+    /// The database is where no write-ahead log can be kept.
+    #[error(
+        "{}: this file system lets nobody read while games are added; copy the database to a local disk and add them there",
+        path.display()
+    )]
+    NoSharing {
+        /// The database.
         path: PathBuf,
     },
     /// The target of a build is a directory or has no file name.
@@ -172,27 +182,39 @@ pub enum Error {
         written: usize,
     },
     /// There is no game with that number.
-    #[error("{}: no game {}; `pgndex info` says how many there are", path.display(), game.0)]
+    #[error("{}: no game {}; {}", path.display(), game.0, last.map_or_else(
+        || "there are no games".to_owned(),
+        |last| format!("the games have the numbers 1 to {}", last.0)
+    ))]
     NoSuchGame {
         /// The database.
         path: PathBuf,
         /// The number.
         game: GameId,
+        /// The last game there is.
+        last: Option<GameId>,
     },
-    /// A query by the user is no valid SQL, or failed.
-    #[error("the query failed; `pgndex sql <DB> \"SELECT * FROM sqlite_schema\"` shows the tables and views")]
+    /// A statement by the user is no valid SQL, or failed.
+    #[error("{message}{}", place.as_ref().map_or_else(String::new, |place| format!("\n{place}")))]
     Query {
+        /// What is wrong.
+        message: String,
+        /// Where, if SQLite knows.
+        place: Option<Box<Place>>,
         /// What SQLite said.
         source: rusqlite::Error,
     },
+    /// A statement by the user was stopped by an [`InterruptHandle`](rusqlite::InterruptHandle).
+    #[error("stopped before the end")]
+    Interrupted,
     /// A query by the user has no statement.
-    #[error("the query is empty; give one SELECT statement")]
+    #[error("the query is empty; give a statement, such as SELECT * FROM games LIMIT 10")]
     EmptyQuery,
     /// A query by the user has more than one statement.
     #[error("the query has more than one statement; give them one at a time")]
     MultipleStatements,
-    /// A query by the user would change something.
-    #[error("the query would change the database; only reading is allowed here")]
+    /// A statement by the user would change something.
+    #[error("this would change the database; only reading is allowed here")]
     NotReadOnly,
 }
 

@@ -1,6 +1,7 @@
 //! What a database holds, without counting its rows.
 
 use std::fs;
+use std::time::Duration;
 
 use rusqlite::Row;
 
@@ -21,7 +22,7 @@ pub struct Info {
     /// Version of its schema.
     pub schema_version: SchemaVersion,
     /// Sums over all runs.
-    pub totals: ImportTotals,
+    pub totals: Totals,
     /// Names of players.
     pub players: u64,
     /// Names of events.
@@ -34,6 +35,23 @@ pub struct Info {
     pub sources: Vec<SourceInfo>,
     /// What was found wrong, most frequent first.
     pub problems: Vec<ProblemCount>,
+}
+
+/// Sums over all runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Games.
+    pub games: u64,
+    /// Moves in them.
+    pub plies: u64,
+    /// Positions in them.
+    pub positions: u64,
+    /// Different positions in them, if one run added all: of several runs, each counted its own, and they may share some.
+    pub distinct_positions: Option<u64>,
+    /// Problems found.
+    pub problems: u64,
+    /// Time taken.
+    pub elapsed: Duration,
 }
 
 /// One run.
@@ -100,14 +118,16 @@ impl Database {
             [],
             import,
         )?;
-        let mut totals = ImportTotals::default();
+        let mut totals = Totals::default();
         for ImportInfo { totals: part, .. } in &imports {
             totals.games += part.games;
             totals.plies += part.plies;
             totals.positions += part.positions;
-            totals.distinct_positions += part.distinct_positions;
             totals.problems += part.problems;
             totals.elapsed += part.elapsed;
+        }
+        if let [import] = imports.as_slice() {
+            totals.distinct_positions = Some(import.totals.distinct_positions);
         }
         Ok(Info {
             file_bytes: metadata.len(),
@@ -162,7 +182,7 @@ fn import(row: &Row<'_>) -> rusqlite::Result<ImportInfo> {
             distinct_positions: unsigned(row, "distinct_positions")?,
             problems: unsigned(row, "problems")?,
             elapsed: seconds
-                .and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok())
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
                 .unwrap_or_default(),
         },
     })

@@ -1,11 +1,13 @@
-//! Games by position and games by number.
+//! Games by number.
 
-use rusqlite::{OptionalExtension, Row, named_params};
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::database::Database;
 use super::error::{Error, Result};
 use super::row::{GameId, GameStatus, Ply};
-use crate::board::{GameResult, MoveCode, PositionKey};
+use crate::board::{GameResult, MoveCode, Position, PositionKey};
 
 /// The columns of [`GameSummary`] and the joins they need.
 macro_rules! summary_columns {
@@ -22,6 +24,8 @@ macro_rules! summary_joins {
          LEFT JOIN site ON site.site_id = game.site_id"
     };
 }
+
+pub(super) use {summary_columns, summary_joins};
 
 /// What a list of games shows of one. `None`: the PGN does not say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,47 +62,6 @@ pub struct GameSummary {
     pub status: GameStatus,
 }
 
-/// A position found in a game.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
-    /// The game.
-    pub game: GameSummary,
-    /// At which ply the position arose.
-    pub ply: Ply,
-    /// The move played from it, if any.
-    pub next: Option<MoveCode>,
-}
-
-/// Which of many hits are wanted; they are in order of game, then ply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// How many at most.
-    pub limit: u32,
-    /// How many to skip first. Skipping takes time; `after` does not.
-    pub offset: u32,
-    /// Only hits after this one: the last of the page before.
-    pub after: Option<(GameId, Ply)>,
-}
-
-impl Page {
-    /// The first `limit` hits.
-    #[must_use]
-    pub const fn first(limit: u32) -> Self {
-        Self { limit, offset: 0, after: None }
-    }
-}
-
-/// How often a position arose.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OccurrenceCount {
-    /// Occurrences counted.
-    pub occurrences: u64,
-    /// Games counted.
-    pub games: u64,
-    /// Whether counting stopped at the cap: there may be more.
-    pub capped: bool,
-}
-
 /// One game, all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameRecord {
@@ -110,6 +73,8 @@ pub struct GameRecord {
     pub variant: Option<String>,
     /// Six-field FEN of the start position; `None` is the standard one.
     pub start_fen: Option<String>,
+    /// The opening it went through, told from its positions.
+    pub opening: Option<OpeningName>,
     /// The file it stands in.
     pub source: String,
     /// Where its text begins there, in bytes.
@@ -119,12 +84,40 @@ pub struct GameRecord {
     /// Its other tag pairs, by name.
     pub other_tags: Vec<(String, String)>,
     /// Its positions, by ply; the first is the start position.
-    pub positions: Vec<PositionRecord>,
+    pub positions: Vec<StoredPosition>,
+}
+
+/// One thing found wrong in a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameProblem {
+    /// Line in its source, from 1.
+    pub line: u64,
+    /// Where in its source, in bytes.
+    pub byte_offset: u64,
+    /// The ply that could not be played.
+    pub ply: Option<Ply>,
+    /// The offending text.
+    pub token: Option<String>,
+    /// A word such as `illegal-move`.
+    pub kind: String,
+    /// `warning` or `error`.
+    pub severity: String,
+    /// A sentence.
+    pub message: String,
+}
+
+/// An opening's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpeningName {
+    /// ECO code, such as `B90`.
+    pub eco: String,
+    /// Name, such as `Sicilian Defense: Najdorf Variation`.
+    pub name: String,
 }
 
 /// One position of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PositionRecord {
+pub struct StoredPosition {
     /// The ply.
     pub ply: Ply,
     /// The position's key.
@@ -138,21 +131,36 @@ pub struct PositionRecord {
 }
 
 impl GameRecord {
+    /// The tag that says what of a game's moves is not in the database.
+    pub const TRUNCATED: &str = "Truncated";
+
     /// All tag pairs in the order of PGN's export format: the seven of the roster (`?`, or `????.??.??`, where unknown),
-    /// then the others by name.
+    /// then the others by name. Each name stands there once.
+    ///
+    /// A value that could not be read takes the place of the unknown one. A game that is not all in the database has the
+    /// tag [`TRUNCATED`](Self::TRUNCATED).
     #[must_use]
     pub fn tags(&self) -> Vec<(String, String)> {
+        let mut others: BTreeMap<&str, String> =
+            self.other_tags.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         let game = &self.summary;
-        let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "?".to_owned());
         let roster = [
-            ("Event", known(&game.event)),
-            ("Site", known(&game.site)),
-            ("Date", game.date.clone().unwrap_or_else(|| "????.??.??".to_owned())),
-            ("Round", known(&game.round)),
-            ("White", known(&game.white)),
-            ("Black", known(&game.black)),
-            ("Result", game.result.as_str().to_owned()),
+            ("Event", game.event.as_deref()),
+            ("Site", game.site.as_deref()),
+            ("Date", game.date.as_deref()),
+            ("Round", game.round.as_deref()),
+            ("White", game.white.as_deref()),
+            ("Black", game.black.as_deref()),
+            // Always that of the movetext's end.
+            ("Result", Some(game.result.as_str())),
         ];
+        let mut tags = Vec::with_capacity(roster.len() + others.len());
+        for (name, value) in roster {
+            let unreadable = others.remove(name);
+            let unknown = if name == "Date" { "????.??.??" } else { "?" };
+            let value = value.map(str::to_owned).or(unreadable).unwrap_or_else(|| unknown.to_owned());
+            tags.push((name.to_owned(), value));
+        }
         let columns = [
             ("WhiteElo", game.white_elo.map(|elo| elo.to_string())),
             ("BlackElo", game.black_elo.map(|elo| elo.to_string())),
@@ -161,143 +169,89 @@ impl GameRecord {
             ("ECO", game.eco.clone()),
             ("TimeControl", self.time_control.clone()),
             ("Variant", self.variant.clone()),
-            ("SetUp", self.start_fen.as_ref().map(|_| "1".to_owned())),
             ("FEN", self.start_fen.clone()),
+            (Self::TRUNCATED, self.loss()),
         ];
-        let mut others: Vec<_> = columns
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-            .chain(self.other_tags.iter().cloned())
-            .collect();
-        // A value that could not be read stands in `tag` under the name of its column.
-        others.sort();
-        others.dedup_by(|later, earlier| later.0 == earlier.0);
-        roster.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(others).collect()
+        others.extend(columns.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        if others.contains_key("FEN") {
+            others.insert("SetUp", "1".to_owned());
+        }
+        tags.extend(others.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        tags
+    }
+
+    /// What the PGN has of the game and the database has not.
+    #[must_use]
+    pub fn loss(&self) -> Option<String> {
+        match self.summary.status {
+            GameStatus::Ok => None,
+            GameStatus::Truncated => {
+                Some(format!("the moves after ply {} are illegal or cannot be read", self.summary.ply_count))
+            }
+            GameStatus::Skipped => {
+                Some("the variant or the start position is not supported: no moves".to_owned())
+            }
+        }
+    }
+
+    /// Whether it is a game of Chess960: by its variant, or because a king or rook can castle from another square than in
+    /// standard chess.
+    #[must_use]
+    pub fn is_chess960(&self) -> bool {
+        let named = self.variant.as_deref().map(str::to_ascii_lowercase);
+        let start = self.start_fen.as_deref().and_then(|fen| Position::from_fen(fen.as_bytes()).ok());
+        named.is_some_and(|name| ["960", "fischer", "freestyle"].iter().any(|word| name.contains(word)))
+            || start.is_some_and(|(position, _)| !position.has_standard_castling())
     }
 }
 
 impl Database {
-    /// The games in which a position arose: one hit for each time, in order of game, then ply.
-    ///
-    /// Takes time by the page, not by the number of hits.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn games_with_position(&self, key: PositionKey, fen: &str, page: Page) -> Result<Vec<Hit>> {
-        let after = page.after;
-        self.all(
-            "look up a position",
-            concat!(
-                "SELECT ",
-                summary_columns!(),
-                ", p.ply AS ply, p.move_code AS move_code
-                 FROM position_game AS o
-                 CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
-                 CROSS JOIN game ON game.game_id = o.game_id ",
-                summary_joins!(),
-                "
-                 WHERE o.key = :key AND (o.game_id, o.ply) > (:after_game, :after_ply) AND p.fen = :fen
-                 ORDER BY o.game_id, o.ply LIMIT :limit OFFSET :offset"
-            ),
-            named_params! {
-                ":key": key.as_i64(),
-                ":fen": fen,
-                ":after_game": after.map_or(-1, |(game, _)| i64::from(game.0)),
-                ":after_ply": after.map_or(-1, |(_, ply)| i64::from(ply.0)),
-                ":limit": page.limit,
-                ":offset": page.offset,
-            },
-            |row| {
-                let (ply, next) = (
-                    Ply(row.get("ply")?),
-                    row.get::<_, Option<u32>>("move_code")?.map(MoveCode::from_stored),
-                );
-                Ok(Hit { game: summary(row)?, ply, next })
-            },
-        )
-    }
-
-    /// How often a position arose; looks at no more than `cap` occurrences of its key (half a microsecond to a few
-    /// microseconds each).
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn count_position(&self, key: PositionKey, fen: &str, cap: Option<u32>) -> Result<OccurrenceCount> {
-        let cap = cap.map_or(-1, i64::from);
-        let failed = |source| Error::sqlite(self.path(), "count the occurrences of a position", source);
-        let sql = "SELECT count(*) FILTER (WHERE p.fen = :fen), count(DISTINCT o.game_id) FILTER (WHERE p.fen = :fen),
-                          count(*)
-                   FROM (SELECT game_id, ply FROM position_game WHERE key = :key ORDER BY game_id, ply LIMIT :cap) AS o
-                   CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply";
-        let mut statement = self.connection().prepare_cached(sql).map_err(failed)?;
-        let counts =
-            statement.query_row(named_params! { ":key": key.as_i64(), ":fen": fen, ":cap": cap }, |row| {
-                let [occurrences, games, looked_at] = [0, 1, 2].map(|column| row.get::<_, i64>(column));
-                let capped = looked_at? == cap;
-                Ok(OccurrenceCount {
-                    occurrences: occurrences?.cast_unsigned(),
-                    games: games?.cast_unsigned(),
-                    capped,
-                })
-            });
-        counts.map_err(failed)
-    }
-
     /// One game with its tags and positions.
     ///
     /// # Errors
     /// [`Error::NoSuchGame`]; what SQLite says.
     pub fn game(&self, game: GameId) -> Result<GameRecord> {
-        let failed = |source| Error::sqlite(self.path(), "look up a game", source);
-        let header = concat!(
-            "SELECT ",
-            summary_columns!(),
-            ", time_control, variant, start_fen, source.path AS source,
-                    byte_offset, byte_length
-             FROM game ",
-            summary_joins!(),
-            " JOIN source ON source.source_id = game.source_id
-             WHERE game.game_id = :game"
-        );
-        let mut statement = self.connection().prepare_cached(header).map_err(failed)?;
-        let record = statement.query_row(named_params! { ":game": game.0 }, |row| {
-            Ok(GameRecord {
-                summary: summary(row)?,
-                time_control: row.get("time_control")?,
-                variant: row.get("variant")?,
-                start_fen: row.get("start_fen")?,
-                source: row.get("source")?,
-                byte_offset: unsigned(row, "byte_offset")?,
-                byte_length: unsigned(row, "byte_length")?,
-                other_tags: Vec::new(),
-                positions: Vec::new(),
-            })
-        });
-        let mut record = record
-            .optional()
-            .map_err(failed)?
-            .ok_or_else(|| Error::NoSuchGame { path: self.path().to_owned(), game })?;
-        record.other_tags = self.all(
-            "look up a game's tags",
-            "SELECT name, value FROM tag WHERE game_id = :game ORDER BY name",
-            named_params! { ":game": game.0 },
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )?;
-        record.positions = self.all(
-            "look up a game's positions",
-            "SELECT ply, key, fen, halfmove_clock, move_code FROM game_position WHERE game_id = :game ORDER BY ply",
+        let record = game_record(self.connection(), game)
+            .map_err(|source| Error::sqlite(self.path(), "look up a game", source))?;
+        match record {
+            Some(record) => Ok(record),
+            None => Err(Error::NoSuchGame { path: self.path().to_owned(), game, last: self.last_game()? }),
+        }
+    }
+
+    /// The last game: games are numbered from 1 without a gap.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last_game(&self) -> Result<Option<GameId>> {
+        let last = self.connection().query_row("SELECT max(game_id) FROM game", [], |row| row.get(0));
+        let last: Option<u32> =
+            last.map_err(|source| Error::sqlite(self.path(), "count the games", source))?;
+        Ok(last.map(GameId))
+    }
+
+    /// What was found wrong in a game, in the order of its text.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn problems_of(&self, game: GameId) -> Result<Vec<GameProblem>> {
+        self.all(
+            "look up what is wrong with a game",
+            "SELECT line, byte_offset, ply, token, kind, severity, message FROM problem
+             WHERE game_id = :game ORDER BY problem_id",
             named_params! { ":game": game.0 },
             |row| {
-                Ok(PositionRecord {
-                    ply: Ply(row.get(0)?),
-                    key: PositionKey::from_i64(row.get(1)?),
-                    fen: row.get(2)?,
-                    halfmove_clock: row.get(3)?,
-                    move_code: row.get::<_, Option<u32>>(4)?.map(MoveCode::from_stored),
+                Ok(GameProblem {
+                    line: unsigned(row, "line")?,
+                    byte_offset: unsigned(row, "byte_offset")?,
+                    ply: row.get::<_, Option<u32>>("ply")?.map(Ply),
+                    token: row.get("token")?,
+                    kind: row.get("kind")?,
+                    severity: row.get("severity")?,
+                    message: row.get("message")?,
                 })
             },
-        )?;
-        Ok(record)
+        )
     }
 
     /// All rows of a query of ours.
@@ -315,7 +269,62 @@ impl Database {
     }
 }
 
-fn summary(row: &Row<'_>) -> rusqlite::Result<GameSummary> {
+/// One game with its tags and positions, if it is there.
+pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Result<Option<GameRecord>> {
+    let header = concat!(
+        "SELECT ",
+        summary_columns!(),
+        ", time_control, variant, start_fen, source.path AS source,
+                byte_offset, byte_length,
+                (SELECT eco FROM opening WHERE opening.opening_id = game.opening_id) AS opening_eco,
+                (SELECT name FROM opening WHERE opening.opening_id = game.opening_id) AS opening
+         FROM game ",
+        summary_joins!(),
+        " JOIN source ON source.source_id = game.source_id
+         WHERE game.game_id = :game"
+    );
+    let mut statement = connection.prepare_cached(header)?;
+    let record = statement.query_row(named_params! { ":game": game.0 }, |row| {
+        Ok(GameRecord {
+            summary: summary(row)?,
+            time_control: row.get("time_control")?,
+            variant: row.get("variant")?,
+            start_fen: row.get("start_fen")?,
+            opening: opening(row)?,
+            source: row.get("source")?,
+            byte_offset: unsigned(row, "byte_offset")?,
+            byte_length: unsigned(row, "byte_length")?,
+            other_tags: Vec::new(),
+            positions: Vec::new(),
+        })
+    });
+    let Some(mut record) = record.optional()? else { return Ok(None) };
+    let tags = "SELECT name, value FROM tag WHERE game_id = :game ORDER BY name";
+    let mut statement = connection.prepare_cached(tags)?;
+    let tags =
+        statement.query_map(named_params! { ":game": game.0 }, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    record.other_tags = tags.collect::<rusqlite::Result<_>>()?;
+    let positions = "SELECT ply, key, fen, halfmove_clock, move_code FROM game_position WHERE game_id = :game ORDER BY ply";
+    let mut statement = connection.prepare_cached(positions)?;
+    let positions = statement.query_map(named_params! { ":game": game.0 }, |row| {
+        Ok(StoredPosition {
+            ply: Ply(row.get(0)?),
+            key: PositionKey::from_i64(row.get(1)?),
+            fen: row.get(2)?,
+            halfmove_clock: row.get(3)?,
+            move_code: row.get::<_, Option<u32>>(4)?.map(MoveCode::from_stored),
+        })
+    })?;
+    record.positions = positions.collect::<rusqlite::Result<_>>()?;
+    Ok(Some(record))
+}
+
+fn opening(row: &Row<'_>) -> rusqlite::Result<Option<OpeningName>> {
+    let (eco, name) = (row.get::<_, Option<_>>("opening_eco")?, row.get::<_, Option<_>>("opening")?);
+    Ok(eco.zip(name).map(|(eco, name)| OpeningName { eco, name }))
+}
+
+pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<GameSummary> {
     Ok(GameSummary {
         game: GameId(row.get(0)?),
         white: row.get(1)?,

@@ -1,6 +1,7 @@
 //! The rows that the bulk load writes, as batches that are filled, written and reused.
 
 use crate::board::{GameResult, MoveCode, PositionKey};
+use crate::opening::OpeningId;
 
 /// A game's number in the database: 1, 2, 3 … in input order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -171,8 +172,10 @@ pub struct GameRow {
     pub white_title: Option<Text>,
     /// Black's title.
     pub black_title: Option<Text>,
-    /// ECO code.
+    /// ECO code, as the PGN says.
     pub eco: Option<Text>,
+    /// The opening, told from the positions.
+    pub opening: Option<OpeningId>,
     /// PGN time control.
     pub time_control: Option<Text>,
     /// Variant as the PGN names it.
@@ -233,6 +236,14 @@ impl ResultCounts {
     #[must_use]
     pub const fn games(&self) -> u64 {
         self.white_wins as u64 + self.draws as u64 + self.black_wins as u64
+    }
+
+    /// The players' mean rating, rounded; `None` if there is no game in which both are known.
+    #[must_use]
+    pub const fn mean_elo(&self) -> Option<u64> {
+        // Two players a game; half the divisor more rounds.
+        let games = self.elo_games as u64;
+        (self.elo_sum + games).checked_div(2 * games)
     }
 }
 

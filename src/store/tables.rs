@@ -73,8 +73,8 @@ rows!(
 rows!(
     Games, HeaderBatch, "game",
     "game_id, source_id, byte_offset, byte_length, event_id, site_id, date, round, white_id, black_id, result, \
-     white_elo, black_elo, white_title, black_title, eco, time_control, variant, start_fen, ply_count, status, \
-     moves_hash", "import_id" = "?1";
+     white_elo, black_elo, white_title, black_title, eco, opening_id, time_control, variant, start_fen, ply_count, \
+     status, moves_hash", "import_id" = "?1";
     |batch: &HeaderBatch| batch.games.len(), game
 );
 rows!(
@@ -157,12 +157,13 @@ fn game(batch: &HeaderBatch, row: usize, column: usize) -> Option<Cell<'_>> {
         13 => optional_text(row.white_title),
         14 => optional_text(row.black_title),
         15 => optional_text(row.eco),
-        16 => optional_text(row.time_control),
-        17 => optional_text(row.variant),
-        18 => optional_text(row.start_fen),
-        19 => integer(row.ply_count),
-        20 => Some(Cell::Text(row.status.as_str())),
-        21 => integer(row.moves_hash.cast_signed()),
+        16 => optional(row.opening.map(|id| id.0)),
+        17 => optional_text(row.time_control),
+        18 => optional_text(row.variant),
+        19 => optional_text(row.start_fen),
+        20 => integer(row.ply_count),
+        21 => Some(Cell::Text(row.status.as_str())),
+        22 => integer(row.moves_hash.cast_signed()),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@
 //! eponymous virtual table: it exists for the connection only and leaves no trace in the schema. This is written
 //! against SQLite's own interface and not against `rusqlite::vtab`, whose result setter copies each text once more.
 //!
-//! The only module with unsafe code in `store`. What makes it sound: a [`RowTable`] knows a batch only while
+//! With `complete`, the only module with unsafe code in `store`. What makes it sound: a [`RowTable`] knows a batch only while
 //! [`RowTable::execute`] runs, which borrows the batch for that time; a cursor takes the batch when a statement begins to
 //! read; the only statement run in that time is the one given, and it is finished before `execute` returns.
 #![allow(unsafe_code)]
@@ -155,6 +155,8 @@ impl<R: Rows> Module<R> {
         xRelease: None,
         xRollbackTo: None,
         xShadowName: None,
+        // Without `bundled` the module is that of an older SQLite.
+        #[cfg(feature = "bundled")]
         xIntegrity: None,
     };
 }

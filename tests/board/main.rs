@@ -4,6 +4,7 @@
 mod common;
 mod fen;
 mod model;
+mod pattern;
 mod perft;
 mod play;
 mod san;

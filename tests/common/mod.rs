@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use pgndex::board::{GameResult, MoveCode, Position};
+use pgndex::opening::OpeningBook;
 use pgndex::pgn::{Reader, Token};
 use pgndex::store::row::{
     GameId, GameRow, GameStatus, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow,
@@ -30,7 +31,8 @@ fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
     let mut loader =
         BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a load can begin");
     loader.add_import(&NewImport { program_version: "0.0.0", options: "{}" }).expect("an import");
-    loader.add_source(SourceId(1), source).expect("a source");
+    loader.add_openings(&OpeningBook::built_in()).expect("openings");
+    loader.add_source(SourceId(1), source, 0).expect("a source");
     loader.append_headers(&games.headers).expect("headers");
     loader.append_positions(&games.positions).expect("positions");
     let mut occurrences: Vec<_> =
@@ -170,7 +172,8 @@ impl Games {
         self.position(row, &position, None);
     }
 
-    fn position(&mut self, row: &GameRow, position: &Position, move_code: Option<MoveCode>) {
+    fn position(&mut self, row: &mut GameRow, position: &Position, move_code: Option<MoveCode>) {
+        row.opening = OpeningBook::built_in().find(position).or(row.opening);
         let fen = position.canonical_fen();
         let text = &mut self.positions.text;
         let start = text.len() as u32;

@@ -131,10 +131,7 @@ fn an_existing_target_is_replaced_only_if_asked() {
         let place = Place::new();
         fs::write(place.path("out.db"), old()).unwrap();
         let error = place.fail("out.db", "in.pgn", &options);
-        assert_eq!(
-            place.message(&error),
-            "out.db: exists already; use --overwrite to replace it, or name another file"
-        );
+        assert_eq!(place.message(&error), "out.db: not an SQLite database; is this the right file?");
         assert_eq!(fs::read(place.path("out.db")).unwrap(), old());
         let options = IndexOptions { overwrite: true, ..options };
         // A failure with --overwrite leaves the old file, too.

@@ -1,6 +1,7 @@
 //! The whole job, PGN files in and a database out: equal tables however they are made, problems in the right places,
 //! and nothing left behind when a run fails.
 
+mod adding;
 mod continuations;
 mod edge;
 mod failures;

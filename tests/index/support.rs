@@ -235,6 +235,12 @@ pub(crate) fn assert_sound(path: &Path, summary: &Summary) {
          WHERE (p.move_code IS NULL) <> (p.ply = g.ply_count)",
         0,
     );
+    is(
+        "SELECT count(*) FROM game AS g WHERE opening_id IS NOT (
+             SELECT o.opening_id FROM game_position AS p CROSS JOIN opening AS o ON o.key = p.key AND o.fen = p.fen
+             WHERE p.game_id = g.game_id ORDER BY p.ply DESC LIMIT 1)",
+        0,
+    );
     let import =
         "SELECT games, plies, positions, distinct_positions FROM import WHERE finished_at IS NOT NULL";
     let Summary { games, plies, positions, distinct_positions, .. } = summary;
@@ -269,7 +275,7 @@ fn assert_counts_agree(database: &Connection, summary: &Summary) {
 
 /// Holds ids to be 1, 2, 3 … in input order, and names to be used.
 fn assert_ids_ascend(database: &Connection) {
-    for table in ["game", "player", "event", "site", "source", "problem"] {
+    for table in ["game", "player", "event", "site", "source", "problem", "opening"] {
         let rows = number(database, &format!("SELECT count(*) FROM {table}"));
         let last = number(database, &format!("SELECT ifnull(max({table}_id), 0) FROM {table}"));
         assert_eq!(rows, last, "{table}");

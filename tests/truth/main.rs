@@ -10,6 +10,7 @@
 
 mod align;
 mod corpus;
+mod python;
 mod replay;
 mod rules;
 
@@ -95,6 +96,26 @@ fn chess960_agrees_with_python_chess() {
 #[test]
 fn openings_agree_with_python_chess() {
     agrees("openings-short", &[(Equal, 58_885, 58_885), (TagsLost, 1, 1), (CastlingOrder, 12_364, 12_364)]);
+}
+
+#[test]
+fn otb_plies_agree_with_python_chess() {
+    python::agrees("otb-40k", 50_000);
+}
+
+#[test]
+fn annotated_plies_agree_with_python_chess() {
+    python::agrees("annotated_mixed", 20_000);
+}
+
+#[test]
+fn opening_plies_agree_with_python_chess() {
+    python::agrees("openings-short", 20_000);
+}
+
+#[test]
+fn chess960_plies_agree_with_python_chess() {
+    python::agrees("chess960-20k", 20_000);
 }
 
 #[test]

@@ -1,0 +1,116 @@
+//! The first page of `pgndex find`: open the database, 15 hits, how many there are.
+//!
+//! The database is made of the synthetic sample. `PGNDEX_BENCH=games.pgn` indexes another collection, `PGNDEX_BENCH=games.db`
+//! takes a finished database:
+//!
+//! ```sh
+//! pgndex index otb-400k.db otb-400k.pgn && PGNDEX_BENCH=otb-400k.db cargo bench --bench lookup
+//! ```
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use divan::Bencher;
+use pgndex::board::{Position, PositionKey};
+use pgndex::index::{IndexOptions, Progress, index};
+use pgndex::store::row::{GameId, Ply};
+use pgndex::store::{Database, GameFilter, HitCount, HitOrder, Search};
+
+fn main() {
+    eprintln!("database: {}", DATABASE.display());
+    divan::main();
+}
+
+/// The database that is asked.
+static DATABASE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/synthetic.pgn");
+    let source = std::env::var_os("PGNDEX_BENCH").map_or(sample, PathBuf::from);
+    if source.extension().is_some_and(|extension| extension == "db") {
+        return source;
+    }
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lookup.db");
+    let options = IndexOptions { overwrite: true, ..IndexOptions::default() };
+    index(&target, &[source], &options, &Progress::default()).expect("an index");
+    target
+});
+
+/// A position with its name.
+struct Target {
+    name: &'static str,
+    key: PositionKey,
+    fen: String,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// The start position, a common one of the Sicilian, and one that a single game reached at move 21.
+fn targets() -> Vec<Target> {
+    let after = |name, moves: &str| {
+        let mut position = Position::start();
+        for san in moves.split_whitespace() {
+            position.play_san(san.as_bytes()).expect("a legal move");
+        }
+        Target { name, key: position.key(), fen: position.canonical_fen() }
+    };
+    vec![after("start position", ""), after("1. e4 c5 2. Nf3 d6", "e4 c5 Nf3 d6"), rare()]
+}
+
+fn rare() -> Target {
+    let database = Database::open_read_only(&DATABASE).expect("a database");
+    let sql = "SELECT game_id FROM game WHERE ply_count > 40 AND status = 'ok' ORDER BY game_id";
+    let mut games = database.connection().prepare(sql).expect("SQL");
+    let games = games.query_map([], |row| row.get(0).map(GameId)).expect("games");
+    for game in games {
+        let record = database.game(game.expect("a game")).expect("a game");
+        let stored = record.positions.into_iter().find(|stored| stored.ply == Ply(40)).expect("a position");
+        let count = database.count_position(stored.key, &stored.fen, None).expect("a count");
+        if count.occurrences == 1 {
+            return Target { name: "reached once", key: stored.key, fen: stored.fen };
+        }
+    }
+    panic!("no game has a position of its own at ply 40");
+}
+
+fn first_page(bencher: Bencher<'_, '_>, target: &Target, order: HitOrder, filter: &GameFilter) {
+    bencher.bench_local(|| {
+        let database = Database::open_read_only(&DATABASE).expect("a database");
+        let selection = database.select(filter).expect("a selection");
+        let (key, fen) = (target.key, target.fen.as_str());
+        let search = Search { key, fen, selection: &selection, order, limit: Some(15), offset: 0 };
+        let hits = database.hits(&search).expect("hits");
+        match database.count_hits(&search).expect("a count") {
+            HitCount::Exact { occurrences, .. } => assert_eq!(hits.len() as u64, occurrences.min(15)),
+            HitCount::Games(games) | HitCount::AtLeast(games) => assert!(hits.len() as u64 >= games.min(15)),
+        }
+    });
+}
+
+#[divan::bench(args = targets())]
+fn in_order_of_games(bencher: Bencher<'_, '_>, target: &Target) {
+    first_page(bencher, target, HitOrder::Game, &GameFilter::default());
+}
+
+#[divan::bench(args = targets())]
+fn best_rated_first(bencher: Bencher<'_, '_>, target: &Target) {
+    first_page(bencher, target, HitOrder::Rating, &GameFilter::default());
+}
+
+#[divan::bench(args = targets())]
+fn latest_first(bencher: Bencher<'_, '_>, target: &Target) {
+    first_page(bencher, target, HitOrder::Date, &GameFilter::default());
+}
+
+/// Games of one player: looked up from the player's side where that is the shorter one.
+#[divan::bench(args = targets())]
+fn of_one_player(bencher: Bencher<'_, '_>, target: &Target) {
+    let database = Database::open_read_only(&DATABASE).expect("a database");
+    let sql = "SELECT name FROM player ORDER BY player_id LIMIT 1 OFFSET (SELECT count(*) / 2 FROM player)";
+    let name: String = database.connection().query_row(sql, [], |row| row.get(0)).expect("a player");
+    let player = Some(format!("={name}").parse().expect("a name"));
+    first_page(bencher, target, HitOrder::Game, &GameFilter { player, ..GameFilter::default() });
+}

@@ -1,0 +1,308 @@
+//! Why a text is no legal move, in words for the person who typed it.
+
+use std::fmt;
+
+use super::attack::is_open;
+use super::san::San;
+use super::tables::{ALL_MOVES, kind_index};
+use super::{Color, Kind, MoveCode, Piece, Position, SanError, Special, Square, SquareSet};
+
+/// Why a text is no legal move in a position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MoveRefusal {
+    /// It does not have the form of a move.
+    Unreadable,
+    /// A pawn reaches the last rank, and nothing says what it becomes.
+    PromotionMissing,
+    /// Only a pawn that reaches the last rank is promoted, and not to a king or a pawn.
+    NoPromotion,
+    /// The side has no such piece, or none where the text says it comes from.
+    NoPiece {
+        /// Which.
+        piece: Piece,
+    },
+    /// No such piece of the side can go there.
+    OutOfReach {
+        /// Which.
+        piece: Piece,
+        /// Where to.
+        to: Square,
+    },
+    /// A piece of the same side stands there.
+    Occupied {
+        /// By what.
+        by: Piece,
+        /// Where.
+        to: Square,
+    },
+    /// The side is in check, and the move does not end it.
+    InCheck {
+        /// Which side.
+        side: Color,
+    },
+    /// The piece that could go there is pinned to its king.
+    Pinned {
+        /// Which.
+        piece: Piece,
+        /// Where it stands.
+        from: Square,
+    },
+    /// The king would stand in check there.
+    IntoCheck {
+        /// Which side's.
+        side: Color,
+        /// Where.
+        to: Square,
+    },
+    /// More than one piece can go there.
+    Ambiguous {
+        /// Which kind of piece.
+        piece: Piece,
+        /// Where they stand.
+        from: Vec<Square>,
+        /// Where to.
+        to: Square,
+    },
+    /// The king or the rook has moved.
+    NoCastlingRight {
+        /// Which side.
+        side: Color,
+    },
+    /// Castling is allowed later, but not now: a square between is occupied, or the king is in check or would pass through it.
+    CastlingHindered {
+        /// Which side.
+        side: Color,
+    },
+}
+
+impl fmt::Display for MoveRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable => f.write_str("not readable as a move"),
+            Self::PromotionMissing => f.write_str("it does not say what the pawn becomes, as e8=Q does"),
+            Self::NoPromotion => f.write_str("there is no such promotion"),
+            Self::NoPiece { piece } => {
+                write!(f, "{} has no {} that this can mean", side(piece.color()), kind(piece.kind()))
+            }
+            Self::OutOfReach { piece, to } if piece.kind() == Kind::King => {
+                write!(f, "{}'s king cannot reach {to}", side(piece.color()))
+            }
+            Self::OutOfReach { piece, to } => {
+                write!(f, "no {} of {} can reach {to}", kind(piece.kind()), side(piece.color()))
+            }
+            Self::Occupied { by, to } => {
+                write!(f, "{}'s own {} stands on {to}", side(by.color()), kind(by.kind()))
+            }
+            Self::InCheck { side: color } => {
+                write!(f, "{} is in check, and this does not end it", side(*color))
+            }
+            Self::Pinned { piece, from } => {
+                write!(f, "the {} on {from} is pinned to its king", kind(piece.kind()))
+            }
+            Self::IntoCheck { side: color, to } => {
+                write!(f, "{}'s king would be in check on {to}", side(*color))
+            }
+            Self::Ambiguous { piece, from, to } => {
+                let from: Vec<_> = from.iter().map(Square::to_string).collect();
+                let name = kind(piece.kind());
+                write!(f, "ambiguous: the {name}s on {} can all go to {to}; say which", from.join(", "))
+            }
+            Self::NoCastlingRight { side: color } => {
+                write!(f, "{} has no right to castle there any more", side(*color))
+            }
+            Self::CastlingHindered { side: color } => {
+                write!(
+                    f,
+                    "{} cannot castle now: the way is blocked or leads out of or through check",
+                    side(*color)
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for MoveRefusal {}
+
+const fn side(color: Color) -> &'static str {
+    match color {
+        Color::White => "White",
+        Color::Black => "Black",
+    }
+}
+
+const fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Pawn => "pawn",
+        Kind::Knight => "knight",
+        Kind::King => "king",
+        Kind::Bishop => "bishop",
+        Kind::Rook => "rook",
+        Kind::Queen => "queen",
+    }
+}
+
+impl Position {
+    /// Finds the legal move that a text means, as [`resolve`](Self::resolve) does; where that fails, takes its time to tell
+    /// why.
+    ///
+    /// # Errors
+    /// Why the text is no legal move.
+    pub fn resolve_or_explain(&self, token: &[u8]) -> Result<MoveCode, MoveRefusal> {
+        self.resolve(token).map_err(|error| match (error, San::parse(token)) {
+            (SanError::Unreadable, _) | (_, Err(_)) => MoveRefusal::Unreadable,
+            (SanError::PromotionMissing, _) => MoveRefusal::PromotionMissing,
+            (_, Ok(San::Null)) => MoveRefusal::InCheck { side: self.side() },
+            (_, Ok(San::Castle { short })) => match self.castling_rook(self.side(), short) {
+                Some(_) => MoveRefusal::CastlingHindered { side: self.side() },
+                None => MoveRefusal::NoCastlingRight { side: self.side() },
+            },
+            (_, Ok(San::Move { kind, origins, to, promotion })) => {
+                self.explain_move(kind, origins, to, promotion)
+            }
+        })
+    }
+
+    fn explain_move(
+        &self,
+        kind: Option<Kind>,
+        origins: SquareSet,
+        to: Square,
+        promotion: Option<Kind>,
+    ) -> MoveRefusal {
+        // Long algebraic text names the square alone.
+        let mover = origins.first().and_then(|square| self.piece_at(square));
+        let piece = match (kind, mover) {
+            (Some(kind), _) => Piece::new(kind, self.side()),
+            (None, Some(mover)) if mover.color() == self.side() => mover,
+            (None, _) => return MoveRefusal::NoPiece { piece: Piece::new(Kind::Pawn, self.side()) },
+        };
+        let kind = piece.kind();
+        let last_rank = if self.side() == Color::White { 7 } else { 0 };
+        let promotes = kind == Kind::Pawn && to.rank() == last_rank;
+        if promotion.is_some_and(|promotion| !promotes || matches!(promotion, Kind::King | Kind::Pawn)) {
+            return MoveRefusal::NoPromotion;
+        }
+        let own = self.squares_of(kind, self.side()).and(origins);
+        if own.is_empty() {
+            return MoveRefusal::NoPiece { piece };
+        }
+        if let Some(by) = self.piece_at(to).filter(|by| by.color() == self.side()) {
+            return MoveRefusal::Occupied { by, to };
+        }
+        let able: Vec<_> = own.filter(|&from| self.reaches(kind, from, to)).collect();
+        let safe = |&from: &Square| self.is_king_safe_after(self.any_move(from, to, piece));
+        let legal: Vec<_> = able.iter().copied().filter(safe).collect();
+        match (able.as_slice(), legal.len()) {
+            ([], _) => MoveRefusal::OutOfReach { piece, to },
+            (_, 2..) => MoveRefusal::Ambiguous { piece, from: legal, to },
+            _ if kind == Kind::King => MoveRefusal::IntoCheck { side: self.side(), to },
+            _ if self.is_check() => MoveRefusal::InCheck { side: self.side() },
+            (&[from, ..], _) => MoveRefusal::Pinned { piece, from },
+        }
+    }
+
+    /// Whether a piece could go from a square to another if its king did not matter.
+    fn reaches(&self, kind: Kind, from: Square, to: Square) -> bool {
+        if kind != Kind::Pawn {
+            let leaps = matches!(kind, Kind::Knight | Kind::King);
+            let reach = ALL_MOVES[kind_index(kind)][usize::from(to.ordinal())];
+            return reach.contains(from) && (leaps || is_open(&self.cells, from, to));
+        }
+        let (step, home) = if self.side() == Color::White { (16, 1) } else { (-16, 6) };
+        let captures = [step - 1, step + 1].map(|step| from.offset(step)).contains(&Some(to));
+        if captures {
+            return self.piece_at(to).is_some() || self.en_passant() == Some(to);
+        }
+        let ahead = from.offset(step).filter(|&square| self.piece_at(square).is_none());
+        let twice = ahead.filter(|_| from.rank() == home).and_then(|square| square.offset(step));
+        self.piece_at(to).is_none() && [ahead, twice].contains(&Some(to))
+    }
+
+    /// A move for asking whether the king is safe after it; what a pawn becomes does not matter for that.
+    fn any_move(&self, from: Square, to: Square, piece: Piece) -> MoveCode {
+        if piece.kind() == Kind::Pawn && self.en_passant() == Some(to) {
+            let victim = Piece::new(Kind::Pawn, self.side().other());
+            return MoveCode::new(Special::EnPassant, from, to, piece, Some(victim));
+        }
+        let captured = self.piece_at(to);
+        let special = if captured.is_some() { Special::Capture } else { Special::Reversible };
+        MoveCode::new(special, from, to, piece, captured)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_is_told() {
+        for (fen, word, reason) in [
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nd4", "no knight of White can reach d4"),
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Ke3", "White's king cannot reach e3"),
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Qd4", "White has no queen that this can mean"),
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nbf3", "White has no knight that this can mean"),
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "e2e4", "White has no pawn that this can mean"),
+            ("4k3/8/8/8/8/8/4P3/4K1N1 w - -", "Ne2", "White's own pawn stands on e2"),
+            ("4r1k1/8/8/8/8/8/4N3/4K3 w - -", "Nc3", "the knight on e2 is pinned to its king"),
+            ("4r1k1/8/8/8/8/8/8/4K1N1 w - -", "Nh3", "White is in check, and this does not end it"),
+            ("3r2k1/8/8/8/8/8/8/4K3 w - -", "Kd2", "White's king would be in check on d2"),
+            (
+                "4k3/8/8/8/8/5N2/8/1N2K3 w - -",
+                "Nd2",
+                "ambiguous: the knights on b1, f3 can all go to d2; say which",
+            ),
+            ("r3k3/8/8/8/8/8/8/4K3 b - -", "O-O-O", "Black has no right to castle there any more"),
+            (
+                "r2qk3/8/8/8/8/8/8/4K3 b q -",
+                "O-O-O",
+                "Black cannot castle now: the way is blocked or leads out of or through check",
+            ),
+            ("4k3/P7/8/8/8/8/8/4K3 w - -", "a8", "it does not say what the pawn becomes, as e8=Q does"),
+            ("4k3/P7/8/8/8/8/8/4K3 w - -", "a8=K", "there is no such promotion"),
+            ("4k3/8/8/8/8/8/P7/4K3 w - -", "a5", "no pawn of White can reach a5"),
+            ("4k3/8/8/8/8/p7/P7/4K3 w - -", "a4", "no pawn of White can reach a4"),
+            ("4k3/8/8/8/8/8/P7/4K3 w - -", "axb3", "no pawn of White can reach b3"),
+            ("4k3/8/8/8/8/8/8/4K2q w - -", "--", "White is in check, and this does not end it"),
+            ("4k3/8/8/8/8/8/8/4K3 w - -", "hello", "not readable as a move"),
+        ] {
+            let (position, _) = Position::from_fen(fen.as_bytes()).unwrap();
+            let refusal = position.resolve_or_explain(word.as_bytes()).unwrap_err();
+            assert_eq!(refusal.to_string(), reason, "{fen} {word}");
+        }
+        assert!(Position::start().resolve_or_explain(b"e4").is_ok());
+    }
+
+    /// Every short text in positions with pins, checks, castling and promotion: a reason is given exactly where `resolve` fails,
+    /// and it is of the same sort.
+    #[test]
+    fn reasons_agree_with_errors() {
+        for fen in [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+            "r3k2r/pPp2ppp/8/3pP3/1b6/2N5/P1PQ1PPP/R3K2R w KQkq d6",
+            "4r1k1/8/8/8/8/2n1n3/4R3/4K3 w - -",
+            "2r3k1/1P1P4/8/8/8/8/8/4K2q w - -",
+            "k7/8/8/3N1N2/8/3N1N2/8/K6b b - -",
+        ] {
+            let (position, _) = Position::from_fen(fen.as_bytes()).unwrap();
+            for letter in ["", "N", "B", "R", "Q", "K", "P", "a", "e", "N3", "Nd", "e5", "d5"] {
+                for to in (0..64).map(Square::from_ordinal) {
+                    for suffix in ["", "=Q", "=K"] {
+                        for sign in ["", "x"] {
+                            let word = format!("{letter}{sign}{to}{suffix}");
+                            let error = position.resolve(word.as_bytes()).err();
+                            let refusal = position.resolve_or_explain(word.as_bytes()).err();
+                            let sort = refusal.as_ref().map(|refusal| match refusal {
+                                MoveRefusal::Unreadable => SanError::Unreadable,
+                                MoveRefusal::PromotionMissing => SanError::PromotionMissing,
+                                MoveRefusal::Ambiguous { .. } => SanError::Ambiguous,
+                                _ => SanError::Illegal,
+                            });
+                            assert_eq!(sort, error, "{fen} {word}: {refusal:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

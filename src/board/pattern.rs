@@ -1,0 +1,266 @@
+//! Patterns of positions: a FEN's placement with wildcards.
+
+use super::Color;
+use super::piece::LETTERS;
+
+/// A pattern of positions, compiled once to be matched with many.
+///
+/// It is written as the placement of a FEN, eight ranks from the eighth to the first, in which stand, beside FEN's letters and
+/// numbers of empty squares:
+///
+/// | sign | squares | what may stand there |
+/// |---|---|---|
+/// | `.` | 1 | nothing, as with FEN's `1` |
+/// | `?` | 1 | a piece or nothing |
+/// | `!` | 1 | any piece |
+/// | `A`, `a` | 1 | any white, any black piece |
+/// | `[Qr.]` | 1 | one of these: a white queen, a black rook or nothing; `A`, `a`, `?`, `!` may be among them |
+/// | `[^Pp]` | 1 | anything else, also nothing |
+/// | `*` | 0 to 8 | whatever: a rank of just `*` can be any, `*R*` has a white rook somewhere |
+///
+/// A second field, `w` or `b`, asks for this side to move.
+///
+/// ```
+/// use pgndex::board::Pattern;
+///
+/// let back_rank_mate = Pattern::parse("*R*k*/*/*/*/*/*/*/* b")?;
+/// assert!(back_rank_mate.matches(b"3R2k1/5ppp/8/8/8/8/5PPP/6K1 b - -"));
+/// assert!(!back_rank_mate.matches(b"6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - -"));
+/// # Ok::<(), pgndex::board::PatternError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// From the eighth rank to the first, as in a FEN.
+    ranks: [Rank; 8],
+    /// How many ranks must be read: after them any will do.
+    needed: usize,
+    side: Option<Color>,
+}
+
+/// Why a text is no pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PatternError {
+    /// Not eight ranks.
+    #[error("the pattern has {0} ranks, not 8; '*' is a rank of whatever squares")]
+    Ranks(usize),
+    /// A rank without `*` that has not eight squares, or one with `*` that has more.
+    #[error(
+        "rank {rank} of the pattern has {squares} squares, not 8; '*' stands for any number of whatever squares"
+    )]
+    RankLength {
+        /// 8 for the first in the text.
+        rank: u8,
+        /// How many it has, stars left out.
+        squares: usize,
+    },
+    /// A letter that means nothing in a pattern.
+    #[error(
+        "'{0}' means nothing in a pattern: there are FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'"
+    )]
+    Sign(char),
+    /// A `[` without `]`.
+    #[error("a '[' in rank {0} of the pattern is not closed")]
+    Unclosed(u8),
+    /// `[]`, which nothing can fit.
+    #[error("'[]' in rank {0} of the pattern fits no square")]
+    EmptyClass(u8),
+    /// A second field that is no side.
+    #[error("the side to move of the pattern is '{0}', not 'w' or 'b'")]
+    Side(String),
+    /// More than two fields.
+    #[error("there is text after the pattern: '{0}'")]
+    Trailing(String),
+}
+
+/// A set of what can stand on a square: bit 0 for nothing, the bit of its code for a piece.
+type Contents = u16;
+
+const EMPTY: Contents = 1;
+const WHITE: Contents = 0b01_0101_0101_0100;
+const BLACK: Contents = WHITE << 1;
+const PIECES: Contents = WHITE | BLACK;
+const ANYTHING: Contents = EMPTY | PIECES;
+
+/// What may stand on the squares of a rank.
+///
+/// The signs other than `*` are numbered from the left. State *i* is "the first *i* signs are matched"; a set of states is a
+/// word, and each square leads from one set to the next, so that stars need no going back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Rank {
+    /// By the code of what stands on the square: the signs that it fits.
+    fits: [u16; 16],
+    /// The states in which a star waits.
+    stars: u16,
+    /// The state in which all signs are matched.
+    end: u16,
+}
+
+impl Rank {
+    /// Compiles a rank; `number` is for errors.
+    fn parse(text: &[u8], number: u8) -> Result<Self, PatternError> {
+        let mut rank = Self::default();
+        let mut squares = 0;
+        let mut rest = text;
+        while let [sign, after @ ..] = rest {
+            rest = after;
+            let (contents, count) = match sign {
+                b'*' => {
+                    rank.stars |= bit(squares);
+                    continue;
+                }
+                b'1'..=b'8' => (EMPTY, usize::from(sign - b'0')),
+                b'[' => {
+                    let end = after.iter().position(|&byte| byte == b']');
+                    let (class, after) = after.split_at(end.ok_or(PatternError::Unclosed(number))?);
+                    rest = &after[1..];
+                    (class_contents(class, number)?, 1)
+                }
+                _ => (sign_contents(*sign)?, 1),
+            };
+            for square in squares..squares + count {
+                for (code, fits) in rank.fits.iter_mut().enumerate() {
+                    *fits |= if contents >> code & 1 != 0 { bit(square) } else { 0 };
+                }
+            }
+            squares += count;
+        }
+        if squares > 8 || (squares < 8 && rank.stars == 0) {
+            return Err(PatternError::RankLength { rank: number, squares });
+        }
+        rank.end = bit(squares);
+        Ok(rank)
+    }
+
+    /// Whether any rank fits.
+    const fn is_any(&self) -> bool {
+        self.end == 1 && self.stars == 1
+    }
+
+    /// The states after a square, given those before it.
+    const fn step(&self, states: u16, code: u8) -> u16 {
+        (states & self.fits[code as usize & 15]) << 1 | states & self.stars
+    }
+}
+
+/// The bit of a state; none for those of a rank that is too long.
+const fn bit(number: usize) -> u16 {
+    if number < 16 { 1 << number } else { 0 }
+}
+
+fn sign_contents(sign: u8) -> Result<Contents, PatternError> {
+    Ok(match sign {
+        b'.' => EMPTY,
+        b'?' => ANYTHING,
+        b'!' => PIECES,
+        b'A' => WHITE,
+        b'a' => BLACK,
+        _ => match CODES[usize::from(sign)] {
+            NO_PIECE => return Err(PatternError::Sign(sign.into())),
+            code => 1 << code,
+        },
+    })
+}
+
+fn class_contents(class: &[u8], number: u8) -> Result<Contents, PatternError> {
+    let (negated, signs) = match class {
+        [b'^', signs @ ..] => (true, signs),
+        signs => (false, signs),
+    };
+    let contents = signs.iter().try_fold(0, |all, &sign| Ok(all | sign_contents(sign)?))?;
+    let contents = if negated { ANYTHING & !contents } else { contents };
+    if contents == 0 { Err(PatternError::EmptyClass(number)) } else { Ok(contents) }
+}
+
+/// In [`CODES`], whatever is no piece.
+const NO_PIECE: u8 = 0xff;
+
+/// Piece codes by FEN letter.
+static CODES: [u8; 256] = {
+    let mut table = [NO_PIECE; 256];
+    let mut code = 2;
+    while code < 14 {
+        table[LETTERS[code as usize] as usize] = code;
+        code += 1;
+    }
+    table
+};
+
+impl Pattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// When the text is none.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        let mut fields = text.split_ascii_whitespace();
+        let placement = fields.next().unwrap_or_default();
+        let texts: Vec<_> = placement.split('/').collect();
+        let texts: [&str; 8] = texts.try_into().map_err(|texts: Vec<_>| PatternError::Ranks(texts.len()))?;
+        if let Some(sign) = placement.chars().find(|sign| !sign.is_ascii()) {
+            return Err(PatternError::Sign(sign));
+        }
+        let mut ranks: [Rank; 8] = Default::default();
+        for (index, text) in texts.into_iter().enumerate() {
+            ranks[index] = Rank::parse(text.as_bytes(), 8 - index as u8)?;
+        }
+        let side = match fields.next() {
+            None => None,
+            Some("w") => Some(Color::White),
+            Some("b") => Some(Color::Black),
+            Some(other) => return Err(PatternError::Side(other.to_owned())),
+        };
+        match fields.next() {
+            None => {
+                let last = ranks.iter().rposition(|rank| !rank.is_any());
+                let needed = if side.is_some() { 8 } else { last.map_or(0, |rank| rank + 1) };
+                Ok(Self { ranks, needed, side })
+            }
+            Some(text) => Err(PatternError::Trailing(text.to_owned())),
+        }
+    }
+
+    /// Whether a position fits, given as a FEN or, if the pattern has no side to move, as the placement alone.
+    ///
+    /// Reads no further than needed, checks nothing else, allocates nothing. A text that is no FEN gives some
+    /// answer.
+    #[must_use]
+    pub fn matches(&self, fen: &[u8]) -> bool {
+        let mut rest = fen;
+        for rank in &self.ranks[..self.needed.min(8)] {
+            if rank.is_any() {
+                let end = rest.iter().position(|&byte| is_end(byte)).unwrap_or(rest.len());
+                rest = rest.get(end + 1..).unwrap_or_default();
+                continue;
+            }
+            let mut states = 1;
+            while let Some((&byte, after)) = rest.split_first() {
+                rest = after;
+                match byte {
+                    b'1'..=b'8' => {
+                        for _ in 0..byte - b'0' {
+                            states = rank.step(states, 0);
+                        }
+                    }
+                    _ => match CODES[usize::from(byte)] {
+                        NO_PIECE if is_end(byte) => break,
+                        NO_PIECE => return false,
+                        code => states = rank.step(states, code),
+                    },
+                }
+                if states == 0 {
+                    return false;
+                }
+            }
+            if states & rank.end == 0 {
+                return false;
+            }
+        }
+        let side = rest.trim_ascii_start().first().map(u8::to_ascii_lowercase);
+        self.side.is_none_or(|asked| side == Some(asked.letter()))
+    }
+}
+
+/// Whether a rank ends here.
+const fn is_end(byte: u8) -> bool {
+    byte == b'/' || byte <= b' '
+}

@@ -1,0 +1,82 @@
+//! Positions with the same placement.
+
+use super::{Color, Position};
+
+impl Position {
+    /// The other legal positions in which the same pieces stand on the same squares: with the other side to move, other
+    /// castling rights or another en-passant square.
+    #[must_use]
+    pub fn same_placement(&self) -> Vec<Self> {
+        let own = self.canonical_fen();
+        let mut fields = own.split(' ');
+        let placement = fields.next().unwrap_or_default();
+        let own_castling = fields.nth(1).unwrap_or_default();
+        let mut found: Vec<(String, Self)> = Vec::new();
+        for side in [Color::White, Color::Black] {
+            let passed_rank = if side == Color::White { '6' } else { '3' };
+            let passed = ('a'..='h').map(|file| format!("{file}{passed_rank}"));
+            let en_passant: Vec<_> = std::iter::once("-".to_owned()).chain(passed).collect();
+            for castling in castling_fields(own_castling) {
+                for square in &en_passant {
+                    let fen = format!("{placement} {} {castling} {square}", char::from(side.letter()));
+                    let Ok((position, _)) = Self::from_fen(fen.as_bytes()) else { continue };
+                    let fen = position.canonical_fen();
+                    if fen != own && found.iter().all(|(other, _)| *other != fen) {
+                        found.push((fen, position));
+                    }
+                }
+            }
+        }
+        found.into_iter().map(|(_, position)| position).collect()
+    }
+}
+
+/// All choices among the usual rights and those a field names, which can be others in Chess960.
+fn castling_fields(own: &str) -> Vec<String> {
+    let choices = |letters: &str| -> Vec<String> {
+        let letters: Vec<_> = letters.chars().filter(|&letter| letter != '-').collect();
+        (0..1_usize << letters.len())
+            .map(|set| {
+                let chosen = letters.iter().enumerate().filter(|(index, _)| set >> index & 1 != 0);
+                let field: String = chosen.map(|(_, &letter)| letter).collect();
+                if field.is_empty() { "-".to_owned() } else { field }
+            })
+            .collect()
+    };
+    let mut fields = choices("KQkq");
+    fields.extend(choices(own));
+    fields.sort();
+    fields.dedup();
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variants(fen: &str) -> Vec<String> {
+        let (position, _) = Position::from_fen(fen.as_bytes()).unwrap();
+        let mut found: Vec<_> = position.same_placement().iter().map(Position::canonical_fen).collect();
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn side_castling_and_en_passant_vary() {
+        assert_eq!(variants("8/8/8/4k3/8/4K3/4P3/8 w - -"), ["8/8/8/4k3/8/4K3/4P3/8 b - -"]);
+        // Black would be in check with White to move.
+        assert_eq!(variants("4k3/4R3/8/8/8/8/8/4K3 b - -"), [""; 0]);
+        assert_eq!(
+            variants("4k3/8/8/3pP3/8/8/8/R3K3 w Q -"),
+            [
+                "4k3/8/8/3pP3/8/8/8/R3K3 b - -",
+                "4k3/8/8/3pP3/8/8/8/R3K3 b Q -",
+                "4k3/8/8/3pP3/8/8/8/R3K3 w - -",
+                "4k3/8/8/3pP3/8/8/8/R3K3 w - d6",
+                "4k3/8/8/3pP3/8/8/8/R3K3 w Q d6",
+            ]
+        );
+        let start = Position::start().canonical_fen();
+        assert_eq!(variants(&start).len(), 31);
+    }
+}

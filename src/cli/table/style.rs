@@ -1,0 +1,168 @@
+//! How a table is drawn.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr as _;
+
+use super::cell::{Cell, shortened};
+
+/// Columns between columns of a plain table.
+const GAP: usize = 2;
+
+/// How a table is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Columns with a rule below the header.
+    Plain,
+    /// Framed.
+    Box,
+    /// A Markdown table.
+    Markdown,
+    /// No columns: each value on a line of its own, after its name.
+    Lines,
+}
+
+/// How a column is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    /// In terminal columns.
+    pub(super) width: usize,
+    /// No narrower than this.
+    pub(super) least: usize,
+    /// Whether it is aligned right.
+    pub(super) right: bool,
+    /// Whether cells wider than `width` are cut short. A number cut short is a wrong number.
+    pub(super) cut: bool,
+}
+
+impl Style {
+    /// How wide a table is.
+    pub(super) fn width(self, layout: &[Layout]) -> usize {
+        let columns = layout.iter().map(|column| column.width).sum::<usize>();
+        match self {
+            Self::Plain => columns + GAP * layout.len().saturating_sub(1),
+            Self::Box | Self::Markdown => columns + 3 * layout.len() + 1,
+            Self::Lines => 0,
+        }
+    }
+
+    /// What stands before the first row.
+    pub(super) fn head(self, out: &mut impl Write, headers: &[Cell], layout: &[Layout]) -> io::Result<()> {
+        // A name cut short is no wrong number.
+        let layout: Vec<_> = layout.iter().map(|column| Layout { cut: true, ..*column }).collect();
+        let layout = layout.as_slice();
+        match self {
+            _ if layout.is_empty() => Ok(()),
+            Self::Plain => {
+                plain_row(out, headers, layout)?;
+                writeln!(out, "{}", "─".repeat(self.width(layout)))
+            }
+            Self::Box => {
+                rule(out, layout, ["┌", "┬", "┐"])?;
+                framed_row(out, headers, layout, "│", |text, room, _| {
+                    let left = (room - text.width()) / 2;
+                    (left, room - text.width() - left)
+                })?;
+                rule(out, layout, ["├", "┼", "┤"])
+            }
+            Self::Markdown => {
+                framed_row(out, headers, layout, "|", aligned)?;
+                for column in layout {
+                    let dashes = "-".repeat(column.width + 1);
+                    write!(out, "|{dashes}{}", if column.right { ':' } else { '-' })?;
+                }
+                writeln!(out, "|")
+            }
+            Self::Lines => Ok(()),
+        }
+    }
+
+    /// A row.
+    pub(super) fn row(
+        self,
+        out: &mut impl Write,
+        headers: &[Cell],
+        cells: &[Cell],
+        layout: &[Layout],
+    ) -> io::Result<()> {
+        match self {
+            Self::Plain => plain_row(out, cells, layout),
+            Self::Box => framed_row(out, cells, layout, "│", aligned),
+            Self::Markdown => framed_row(out, cells, layout, "|", aligned),
+            Self::Lines => {
+                let width = headers.iter().map(|header| header.text.width()).max().unwrap_or(0);
+                for (header, cell) in headers.iter().zip(cells) {
+                    write!(out, "{:1$}{2} =", "", width - header.text.width(), header.text)?;
+                    writeln!(out, "{}{}", if cell.text.is_empty() { "" } else { " " }, cell.text)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// What stands between two rows.
+    pub(super) fn between(self, out: &mut impl Write) -> io::Result<()> {
+        if self == Self::Lines { writeln!(out) } else { Ok(()) }
+    }
+
+    /// What stands after the last row.
+    pub(super) fn foot(self, out: &mut impl Write, layout: &[Layout]) -> io::Result<()> {
+        if self == Self::Box && !layout.is_empty() {
+            rule(out, layout, ["└", "┴", "┘"])
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn plain_row(out: &mut impl Write, cells: &[Cell], layout: &[Layout]) -> io::Result<()> {
+    // Blanks are written before the next text only, so that no line ends in blanks.
+    let mut blanks = 0;
+    for (cell, column) in cells.iter().zip(layout) {
+        let text = column.fit(&cell.text);
+        let padding = column.width.saturating_sub(text.width());
+        if column.right {
+            blanks += padding;
+        }
+        if !text.is_empty() {
+            write!(out, "{:blanks$}{text}", "")?;
+            blanks = 0;
+        }
+        blanks += GAP + if column.right { 0 } else { padding };
+    }
+    writeln!(out)
+}
+
+/// A row between bars; `pad` gives the blanks before and after a text in so much room.
+fn framed_row(
+    out: &mut impl Write,
+    cells: &[Cell],
+    layout: &[Layout],
+    bar: &str,
+    pad: impl Fn(&str, usize, &Layout) -> (usize, usize),
+) -> io::Result<()> {
+    for (cell, column) in cells.iter().zip(layout) {
+        let text = column.fit(&cell.text);
+        let (before, after) = pad(&text, column.width.max(text.width()), column);
+        write!(out, "{bar} {:before$}{text}{:after$} ", "", "")?;
+    }
+    writeln!(out, "{bar}")
+}
+
+fn aligned(text: &str, room: usize, column: &Layout) -> (usize, usize) {
+    let blanks = room - text.width();
+    if column.right { (blanks, 0) } else { (0, blanks) }
+}
+
+fn rule(out: &mut impl Write, layout: &[Layout], [left, middle, right]: [&str; 3]) -> io::Result<()> {
+    for (index, column) in layout.iter().enumerate() {
+        write!(out, "{}{}", if index == 0 { left } else { middle }, "─".repeat(column.width + 2))?;
+    }
+    writeln!(out, "{right}")
+}
+
+impl Layout {
+    fn fit<'a>(&self, text: &'a str) -> std::borrow::Cow<'a, str> {
+        if self.cut { shortened(text, self.width) } else { text.into() }
+    }
+}

@@ -1,0 +1,149 @@
+//! What a function is given, and what can be wrong with it.
+
+use std::sync::Arc;
+
+use rusqlite::functions::{ConnectionRef, Context};
+use rusqlite::types::{Type, ValueRef};
+
+use crate::board::{
+    IllegalMove, MaterialError, MoveCode, PatternError, Position, SanError, SetupError, Square,
+};
+use crate::replay::DamagedGame;
+
+/// Why a function has no value.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Problem {
+    #[error("argument {number} must be {expected}, not {found}")]
+    Type { number: usize, expected: &'static str, found: &'static str },
+    #[error("{fen:?} is no position: {source}")]
+    Fen { fen: String, source: SetupError },
+    #[error("{0:?} is no square; squares are a1 to h8")]
+    Square(String),
+    #[error("{0} is no move code")]
+    Code(i64),
+    #[error("{san:?} cannot be played in {fen:?}: {source}")]
+    San { fen: String, san: String, source: SanError },
+    #[error("the move {uci} cannot be played in {fen:?}: {source}")]
+    Move { fen: String, uci: String, source: IllegalMove },
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    #[error(transparent)]
+    Material(#[from] MaterialError),
+    #[error("there is no game {0}")]
+    NoGame(i64),
+    #[error(transparent)]
+    Damaged(#[from] DamagedGame),
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+/// A problem of a function.
+#[derive(Debug, thiserror::Error)]
+#[error("{function}: {problem}")]
+struct FunctionError {
+    function: &'static str,
+    problem: Problem,
+}
+
+impl Problem {
+    /// The error that SQLite reports.
+    pub(super) fn of(self, function: &'static str) -> rusqlite::Error {
+        rusqlite::Error::UserFunctionError(Box::new(FunctionError { function, problem: self }))
+    }
+}
+
+/// The arguments of a call; none is NULL once a function's body runs.
+pub(super) struct Arguments<'a, 'c> {
+    context: &'a Context<'c>,
+}
+
+impl<'a, 'c> Arguments<'a, 'c> {
+    pub(super) const fn new(context: &'a Context<'c>) -> Self {
+        Self { context }
+    }
+
+    pub(super) fn has_null(&self) -> bool {
+        (0..self.context.len()).any(|index| self.context.get_raw(index) == ValueRef::Null)
+    }
+
+    pub(super) fn text(&self, index: usize) -> Result<&[u8], Problem> {
+        text(self.context.get_raw(index), index)
+    }
+
+    pub(super) fn integer(&self, index: usize) -> Result<i64, Problem> {
+        match self.context.get_raw(index) {
+            ValueRef::Integer(number) => Ok(number),
+            other => Err(wrong_type(index, "an integer", other.data_type())),
+        }
+    }
+
+    /// The legal position of a FEN.
+    pub(super) fn position(&self, index: usize) -> Result<Position, Problem> {
+        position(self.text(index)?)
+    }
+
+    pub(super) fn square(&self, index: usize) -> Result<Square, Problem> {
+        let text = self.text(index)?;
+        Square::parse(text).ok_or_else(|| Problem::Square(lossy(text)))
+    }
+
+    pub(super) fn code(&self, index: usize) -> Result<MoveCode, Problem> {
+        let number = self.integer(index)?;
+        let bits = u32::try_from(number).ok();
+        bits.and_then(MoveCode::from_bits).ok_or(Problem::Code(number))
+    }
+
+    /// What is compiled from a text; as long as the argument is a constant of the statement, only once.
+    pub(super) fn compiled<T: Send + Sync + 'static, E: Into<Problem>>(
+        &self,
+        index: usize,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<Arc<T>, Problem> {
+        let number = index as i32;
+        if let Some(compiled) = self.context.get_aux(number)? {
+            return Ok(compiled);
+        }
+        let text = String::from_utf8_lossy(self.text(index)?);
+        Ok(self.context.set_aux(number, parse(&text).map_err(Into::into)?)?)
+    }
+
+    /// The connection that the statement runs on.
+    #[allow(unsafe_code)]
+    pub(super) fn connection(&self) -> Result<ConnectionRef<'_>, Problem> {
+        // SAFETY: the reference cannot leave the call, which SQLite makes on the connection's own thread.
+        Ok(unsafe { self.context.get_connection() }?)
+    }
+}
+
+/// A value that must be a text.
+pub(super) fn text(value: ValueRef<'_>, index: usize) -> Result<&[u8], Problem> {
+    match value {
+        ValueRef::Text(text) => Ok(text),
+        other => Err(wrong_type(index, "a text", other.data_type())),
+    }
+}
+
+/// The legal position of a FEN.
+pub(super) fn position(fen: &[u8]) -> Result<Position, Problem> {
+    Position::from_fen(fen).map(|(position, _)| position).map_err(|source| no_position(fen, source))
+}
+
+pub(super) fn no_position(fen: &[u8], source: SetupError) -> Problem {
+    Problem::Fen { fen: lossy(fen), source }
+}
+
+fn wrong_type(index: usize, expected: &'static str, found: Type) -> Problem {
+    let found = match found {
+        Type::Null => "NULL",
+        Type::Integer => "an integer",
+        Type::Real => "a real number",
+        Type::Text => "a text",
+        Type::Blob => "a blob",
+    };
+    Problem::Type { number: index + 1, expected, found }
+}
+
+/// A text for a message.
+pub(super) fn lossy(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}

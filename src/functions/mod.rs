@@ -1,0 +1,76 @@
+//! SQL functions for positions, moves and games.
+//!
+//! [`register`] makes them known to a connection; [`Database`](crate::store::Database) does so for its own, and the loadable
+//! extension for those of other programs. `docs/sql.md` describes each.
+//!
+//! NULL for any argument gives NULL; an argument that is of the wrong type or means nothing is an error that names the function
+//! and says what is wrong. All but `game_pgn` are deterministic and innocuous: they can stand in expression indexes,
+//! generated columns and views.
+
+mod arguments;
+mod fen;
+mod game;
+mod legal_moves;
+mod moves;
+
+use rusqlite::Connection;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::types::ToSql;
+
+use arguments::{Arguments, Problem};
+
+/// Makes the functions known to a connection.
+///
+/// # Errors
+/// What SQLite says.
+pub fn register(connection: &Connection) -> rusqlite::Result<()> {
+    let pure = Registrar {
+        connection,
+        flags: FunctionFlags::SQLITE_UTF8
+            | FunctionFlags::SQLITE_DETERMINISTIC
+            | FunctionFlags::SQLITE_INNOCUOUS,
+    };
+    pure.add("fen_key", 1, fen::key)?;
+    pure.add("fen_normal", 1, fen::normal)?;
+    pure.add("fen_board", 1, fen::board)?;
+    pure.add("fen_piece", 2, fen::piece)?;
+    pure.add("fen_material", 1, fen::material)?;
+    pure.add("fen_has_material", 2, fen::has_material)?;
+    pure.add("fen_matches", 2, fen::matches)?;
+    pure.add("fen_after", 2, fen::after)?;
+    pure.add("key_hex", 1, fen::hex)?;
+    pure.add("move_uci", 1, moves::uci)?;
+    pure.add("move_uci", 2, moves::uci_in)?;
+    pure.add("move_san", 2, moves::san)?;
+    pure.add("move_from", 1, moves::from)?;
+    pure.add("move_to", 1, moves::to)?;
+    pure.add("move_piece", 1, moves::piece)?;
+    pure.add("move_captured", 1, moves::captured)?;
+    pure.add("move_special", 1, moves::special)?;
+    pure.add("move_promotion", 1, moves::promotion)?;
+    Registrar { connection, flags: FunctionFlags::SQLITE_UTF8 }.add("game_pgn", 1, game::pgn)?;
+    legal_moves::register(connection)
+}
+
+/// What all functions of a kind have in common.
+struct Registrar<'c> {
+    connection: &'c Connection,
+    flags: FunctionFlags,
+}
+
+impl Registrar<'_> {
+    fn add<T: ToSql + 'static>(
+        &self,
+        name: &'static str,
+        arity: i32,
+        body: fn(&Arguments<'_, '_>) -> Result<T, Problem>,
+    ) -> rusqlite::Result<()> {
+        self.connection.create_scalar_function(name, arity, self.flags, move |context| {
+            let arguments = Arguments::new(context);
+            if arguments.has_null() {
+                return Ok(None);
+            }
+            body(&arguments).map(Some).map_err(|problem| problem.of(name))
+        })
+    }
+}

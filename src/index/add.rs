@@ -1,0 +1,177 @@
+//! Adding sources to a database that has games.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::error::{Error, Result};
+use super::options::IndexOptions;
+use super::progress::Progress;
+use super::run::{Intake, Plan, Run, Way, digest, directory};
+use super::sequence::SourceStart;
+use super::summary::Summary;
+use crate::opening::OpeningBook;
+use crate::pgn::next_boundary;
+use crate::source::{self, Mapped, SourceFile, Sources};
+use crate::store::row::GameId;
+use crate::store::{BulkLoader, Database, Known, KnownSource, LoadMode, SourceDigest, WriterLock};
+
+/// Adds what is new of the plan's sources to the database at `target`, in one transaction.
+pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Result<Summary> {
+    let started = Instant::now();
+    let lock = WriterLock::acquire(target)?;
+    let database = Database::open(lock.target())?;
+    database.begin_adding(plan.options.memory / 4)?;
+    let known = Known::open(lock.target())?;
+    let selection = Selection::of(std::mem::take(&mut plan.sources.files), &known, progress)?;
+    let last_source = known.last_source()?;
+    drop(known);
+    let Selection { files, starts, replaced, known_sources } = selection;
+    let options = settled(plan.options, &database)?;
+    let sources = Sources { files };
+    let plan = Plan { sources, options: &options, estimate: plan.estimate };
+    let mut summary = Summary { added: true, ..Summary::default() };
+    if !plan.sources.files.is_empty() {
+        progress.expect(plan.sources.bytes());
+        let spill = directory(plan.options, lock.target());
+        plan.estimate.check(lock.target(), &spill)?;
+        let target = Some(lock.target().to_owned());
+        let intake = Intake { sources: &plan.sources, starts, last_source, target };
+        let run = Run::new(&plan, intake, progress, started, spill)?;
+        let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
+        let threshold = options.continuation_threshold;
+        let mut removed = Vec::new();
+        for game in replaced {
+            removed.extend(loader.remove_game(game)?);
+        }
+        (summary, _) = run.load(loader, Way::Added { threshold, removed: &removed })?;
+    }
+    let syncing = Instant::now();
+    database.end_adding()?;
+    summary.stages.sync = syncing.elapsed();
+    summary.known_sources = known_sources;
+    summary.file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
+    summary.elapsed = started.elapsed();
+    Ok(summary)
+}
+
+/// The options with those things set that the database was made with.
+fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> {
+    let continuation_threshold = database.setting("continuation_threshold")?;
+    let digest: String = database.setting("openings")?;
+    let given = options.openings.digest();
+    let openings = if digest == given {
+        Arc::clone(&options.openings)
+    } else if given == OpeningBook::built_in().digest() {
+        Arc::new(database.opening_book()?)
+    } else {
+        return Err(Error::OtherOpenings { database: database.path().to_owned() });
+    };
+    Ok(IndexOptions { continuation_threshold, openings, ..options.clone() })
+}
+
+/// What is to be read of some files.
+#[derive(Debug, Default)]
+struct Selection {
+    files: Vec<source::Result<SourceFile>>,
+    /// Of each file.
+    starts: Vec<SourceStart>,
+    /// Games that were cut off where their files ended, and are read again.
+    replaced: Vec<GameId>,
+    /// How many files are left out because the database has them.
+    known_sources: u64,
+}
+
+impl Selection {
+    fn of(files: Vec<source::Result<SourceFile>>, known: &Known, progress: &Progress) -> Result<Self> {
+        let sources = known.sources()?;
+        let mut selection = Self::default();
+        for file in files {
+            if progress.is_stopped() {
+                return Err(Error::Stopped);
+            }
+            let standing = match &file {
+                Ok(file) => Standing::of(file, &sources, progress),
+                Err(_) => Standing::New,
+            };
+            match (standing, file) {
+                (Standing::Known, _) => selection.known_sources += 1,
+                (Standing::Grown(grown), Ok(file)) => selection.add_grown(file, &grown, known)?,
+                (_, file) => selection.add(file, SourceStart::default()),
+            }
+        }
+        Ok(selection)
+    }
+
+    fn add(&mut self, file: source::Result<SourceFile>, start: SourceStart) {
+        self.files.push(file);
+        self.starts.push(start);
+    }
+
+    fn add_grown(&mut self, mut file: SourceFile, grown: &Grown, known: &Known) -> Result<()> {
+        let text = grown.map.bytes();
+        let boundary = next_boundary(text, grown.read - 1);
+        let last_game = known.last_game_of(&file.path.to_string_lossy())?;
+        let (mut first_byte, mut games) = (boundary, grown.games);
+        // What follows before the next game belongs to the one that was the last.
+        if let Some((game, offset)) = last_game
+            && !text[grown.read..boundary].trim_ascii().is_empty()
+        {
+            self.replaced.push(game);
+            games = games.saturating_sub(1);
+            first_byte = usize::try_from(offset).unwrap_or(usize::MAX).min(grown.read);
+        }
+        file.first_byte = first_byte as u64;
+        let lines = memchr::memchr_iter(b'\n', &text[..first_byte]).count() as u64;
+        self.add(Ok(file), SourceStart { games, lines });
+        Ok(())
+    }
+}
+
+/// How a file stands to what the database has.
+enum Standing {
+    /// All of it is there.
+    Known,
+    /// It begins with all that was read of it before.
+    Grown(Grown),
+    New,
+}
+
+/// A file that grew.
+struct Grown {
+    map: Mapped,
+    /// How much of it was read before, in bytes.
+    read: usize,
+    /// Games that were found in it.
+    games: u32,
+}
+
+impl Standing {
+    fn of(file: &SourceFile, known: &[KnownSource], progress: &Progress) -> Self {
+        let same_size: Vec<_> = known.iter().filter(|source| source.bytes == file.bytes).collect();
+        let earlier =
+            known.iter().rfind(|source| source.path == file.path && (1..file.bytes).contains(&source.bytes));
+        if same_size.is_empty() && earlier.is_none() {
+            return Self::New;
+        }
+        let Ok(map) = Mapped::open(&file.path) else { return Self::New };
+        let digest_of = |bytes: u64| {
+            let end = usize::try_from(bytes).unwrap_or(usize::MAX).min(map.bytes().len());
+            digest(&map, end, || progress.is_stopped()).map(SourceDigest::to_hex)
+        };
+        if !same_size.is_empty()
+            && let Some(digest) = digest_of(file.bytes)
+            && same_size.iter().any(|source| source.digest == digest)
+        {
+            return Self::Known;
+        }
+        match earlier {
+            Some(source) if digest_of(source.bytes).is_some_and(|digest| digest == source.digest) => {
+                let read = usize::try_from(source.bytes).unwrap_or(usize::MAX);
+                let games = u32::try_from(source.games).unwrap_or(u32::MAX);
+                Self::Grown(Grown { map, read, games })
+            }
+            _ => Self::New,
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Named positions, and the look-up among them.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use super::error::Result;
+use super::read;
+use crate::board::{Position, PositionKey};
+
+/// The number of an opening in its list: 1, 2, 3 … in the order of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpeningId(pub u32);
+
+/// An opening.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// ECO code, as its list has it: `B90`, or `B90a` in Scid's way.
+    pub eco: String,
+    /// Name.
+    pub name: String,
+}
+
+impl fmt::Display for Opening {
+    /// Code and name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.eco, self.name)
+    }
+}
+
+/// An opening and its position.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub(super) opening: Opening,
+    pub(super) position: Position,
+}
+
+/// A list of openings, for looking up the name of a position.
+///
+/// A look-up of a position without a name costs a nanosecond or two: it ends at a bit table of a few KiB. A position found by
+/// its key is compared as a whole, so that two positions with one key are never confused.
+#[derive(Clone, Debug)]
+pub struct OpeningBook {
+    openings: Vec<Named>,
+    /// A bit for the low bits of each key; its length is a power of two.
+    filter: Box<[u64]>,
+    /// A hash table with linear probing, at most half full; its length is a power of two.
+    slots: Box<[Slot]>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    key: PositionKey,
+    /// `None`: the slot is free.
+    opening: Option<OpeningId>,
+}
+
+static BUILT_IN: LazyLock<Arc<OpeningBook>> = LazyLock::new(|| {
+    let text = include_bytes!("eco.tsv");
+    Arc::new(read::read_text(Path::new("eco.tsv"), text).expect("the tests have read it"))
+});
+
+impl OpeningBook {
+    /// The list that comes with the program: the main families of openings, a few hundred.
+    #[must_use]
+    pub fn built_in() -> Arc<Self> {
+        Arc::clone(&BUILT_IN)
+    }
+
+    /// Reads a file, or all files ending in `.tsv`, `.eco` and `.pgn` of a directory, in the order of their names.
+    ///
+    /// Where a position stands in the list more than once, the last one counts.
+    ///
+    /// # Errors
+    /// When a file cannot be read or has none of the forms, and when any opening of it cannot be used; the error names the
+    /// line.
+    pub fn read(path: &Path) -> Result<Self> {
+        read::read_path(path)
+    }
+
+    /// A book of openings and their positions, numbered as they come, as far as no position has two.
+    pub(crate) fn from_positions(openings: Vec<(Opening, Position)>) -> Self {
+        Self::new(openings.into_iter().map(|(opening, position)| Named { opening, position }).collect())
+    }
+
+    /// A book of these openings, numbered as the positions first appear; the last name of a position counts.
+    pub(super) fn new(openings: Vec<Named>) -> Self {
+        let capacity = openings.len().max(8);
+        let mut book = Self {
+            openings: Vec::with_capacity(openings.len()),
+            filter: vec![0; (16 * capacity).next_power_of_two() / 64].into(),
+            slots: vec![Slot::default(); (2 * capacity).next_power_of_two()].into(),
+        };
+        for named in openings {
+            match book.find(&named.position) {
+                Some(id) => book.openings[id.0 as usize - 1].opening = named.opening,
+                None => book.insert(named),
+            }
+        }
+        book
+    }
+
+    /// Adds a position that is not there yet.
+    fn insert(&mut self, named: Named) {
+        let key = named.position.key();
+        self.filter[self.word(key)] |= bit(key);
+        let mut at = self.home(key);
+        while self.slots[at].opening.is_some() {
+            at = self.after(at);
+        }
+        self.openings.push(named);
+        let id = u32::try_from(self.openings.len()).expect("a list is small");
+        self.slots[at] = Slot { key, opening: Some(OpeningId(id)) };
+    }
+
+    /// How many positions have a name.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.openings.len()
+    }
+
+    /// Whether there is no opening.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.openings.is_empty()
+    }
+
+    /// The openings and their positions, by number.
+    pub fn iter(&self) -> impl Iterator<Item = (OpeningId, &Opening, &Position)> {
+        (1..).map(OpeningId).zip(&self.openings).map(|(id, named)| (id, &named.opening, &named.position))
+    }
+
+    /// The number of the opening whose position this is.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, position: &Position) -> Option<OpeningId> {
+        let key = position.key();
+        if self.filter[self.word(key)] & bit(key) == 0 { None } else { self.look_up(position) }
+    }
+
+    /// The opening whose position this is.
+    #[must_use]
+    pub fn get(&self, position: &Position) -> Option<&Opening> {
+        self.find(position).map(|id| &self.openings[id.0 as usize - 1].opening)
+    }
+
+    #[inline(never)]
+    fn look_up(&self, position: &Position) -> Option<OpeningId> {
+        let key = position.key();
+        let mut at = self.home(key);
+        loop {
+            let Slot { key: found, opening } = self.slots[at];
+            let id = opening?;
+            if found == key && self.openings[id.0 as usize - 1].position.is_same(position) {
+                return Some(id);
+            }
+            at = self.after(at);
+        }
+    }
+
+    /// A digest of all codes, names and positions, in hexadecimal: equal lists have equal digests, whatever their form.
+    #[cfg(feature = "index")]
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for (_, opening, position) in self.iter() {
+            for field in [&opening.eco, &opening.name, &position.canonical_fen()] {
+                hasher.update(field.as_bytes()).update(b"\0");
+            }
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    #[inline]
+    fn word(&self, key: PositionKey) -> usize {
+        (key.0 >> 6) as usize & (self.filter.len() - 1)
+    }
+
+    /// Where the search for a key begins; the filter uses other bits of it.
+    fn home(&self, key: PositionKey) -> usize {
+        (key.0 >> 32) as usize & (self.slots.len() - 1)
+    }
+
+    fn after(&self, slot: usize) -> usize {
+        (slot + 1) & (self.slots.len() - 1)
+    }
+}
+
+#[inline]
+const fn bit(key: PositionKey) -> u64 {
+    1 << (key.0 & 63)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    fn named(name: &str, fen: &str) -> Named {
+        let (position, _) = Position::from_fen(fen.as_bytes()).unwrap();
+        Named { opening: Opening { eco: "A00".to_owned(), name: name.to_owned() }, position }
+    }
+
+    const KINGS: &str = "4k3/8/8/8/8/8/4P3/4K3 w - -";
+
+    #[test]
+    fn the_last_name_of_a_position_counts_and_counters_do_not() {
+        let book = OpeningBook::new(vec![
+            named("first", KINGS),
+            named("other", "4k3/8/8/8/8/8/4P3/4K3 b - -"),
+            named("last", &format!("{KINGS} 7 20")),
+        ]);
+        assert_eq!(book.len(), 2);
+        let (position, _) = Position::from_fen(KINGS.as_bytes()).unwrap();
+        assert_eq!(book.find(&position), Some(OpeningId(1)));
+        assert_eq!(book.get(&position).unwrap().name, "last");
+        assert_eq!(book.find(&Position::start()), None);
+    }
+
+    #[test]
+    fn positions_with_one_key_are_told_apart() {
+        let mut book = OpeningBook::new(vec![named("right", KINGS)]);
+        let wrong = Named { position: Position::start(), ..named("wrong", KINGS) };
+        let (position, _) = Position::from_fen(KINGS.as_bytes()).unwrap();
+        let key = position.key();
+        let home = book.home(key);
+        // As if the start position had the same key and stood in the slot before.
+        book.openings.push(wrong);
+        let after = book.after(home);
+        book.slots[after] = book.slots[home];
+        book.slots[home].opening = Some(OpeningId(2));
+        assert_eq!(book.get(&position).unwrap().name, "right");
+    }
+
+    #[test]
+    fn look_ups_agree_with_a_map_of_fens() {
+        let mut positions = vec![Position::start()];
+        let mut codes = Vec::new();
+        for depth in 0..3 {
+            for position in positions.clone().iter().filter(|position| plies(position) == depth) {
+                position.legal_moves(&mut codes);
+                positions.extend(codes.iter().map(|&code| {
+                    let mut after = position.clone();
+                    after.make(code).unwrap();
+                    after
+                }));
+            }
+        }
+        assert_eq!(positions.len(), 1 + 20 + 400 + 8902);
+        let every_third = positions.iter().enumerate().step_by(3);
+        let list: Vec<Named> = every_third
+            .map(|(index, position)| Named { position: position.clone(), ..named(&index.to_string(), KINGS) })
+            .collect();
+        let map: HashMap<String, String> =
+            list.iter().map(|named| (named.position.canonical_fen(), named.opening.name.clone())).collect();
+        let book = OpeningBook::new(list);
+        assert_eq!(book.len(), map.len());
+        for position in &positions {
+            let name = book.get(position).map(|opening| &opening.name);
+            assert_eq!(name, map.get(&position.canonical_fen()), "{}", position.fen());
+        }
+    }
+
+    fn plies(position: &Position) -> u32 {
+        2 * position.fullmove_number() - 2 + position.side() as u32
+    }
+}

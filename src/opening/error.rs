@@ -1,0 +1,114 @@
+//! What can be wrong with a list of openings.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::board::SanError;
+
+/// The result of reading a list of openings.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a list of openings cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file or directory cannot be read.
+    #[error("{}: cannot be read; check the path and the permissions", path.display())]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A directory without any list.
+    #[error("{}: no list of openings in this directory; it takes files ending in .tsv, .eco or .pgn", path.display())]
+    NoFile {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A file too large to be a list of openings.
+    #[error("{}: more than {} MiB, too much for a list of openings; is this the right file?", path.display(), most >> 20)]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The most that is read, in bytes.
+        most: u64,
+    },
+    /// A file in none of the forms.
+    #[error(
+        "{}: no list of openings; give a TSV file with the columns eco, name and pgn, an .eco file of Scid, or a PGN file \
+         with the tags ECO and Opening",
+        path.display()
+    )]
+    Form {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file in which there is no opening.
+    #[error("{}: no opening in this file", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An opening that cannot be used.
+    #[error("{}:{line}: {source}; correct it, or leave this opening out", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong.
+        #[source]
+        source: LineError,
+    },
+}
+
+/// What is wrong with an opening.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineError {
+    /// A line of a TSV file has fewer columns than its header.
+    #[error("{found} columns, fewer than the header's {expected}")]
+    Columns {
+        /// How many there are.
+        found: usize,
+        /// How many the header has.
+        expected: usize,
+    },
+    /// There is no ECO code.
+    #[error("no ECO code")]
+    NoCode,
+    /// The ECO code is none.
+    #[error("\"{0}\" is no ECO code such as B90, or B90a in Scid's way")]
+    Code(String),
+    /// There is no name.
+    #[error("no name")]
+    NoName,
+    /// A quote or the `*` that ends an entry is missing.
+    #[error("no {0} before the end of the file")]
+    Unclosed(&'static str),
+    /// Text that belongs to no entry.
+    #[error("text that belongs to no opening")]
+    Outside,
+    /// A tag pair is not closed.
+    #[error("a tag pair without its closing quote and bracket")]
+    UnclosedTag,
+    /// The opening has a start position of its own.
+    #[error("an opening begins at the standard start position, not at that of a FEN tag")]
+    StartPosition,
+    /// A move that cannot be made.
+    #[error("{number}{token}: {error} in {fen}")]
+    Move {
+        /// The move number with its dots.
+        number: String,
+        /// The move as it stands there.
+        token: String,
+        /// Why not.
+        error: SanError,
+        /// The position, as a FEN.
+        fen: String,
+    },
+    /// Something among the moves that is no move.
+    #[error("{0} among the moves")]
+    Token(String),
+}

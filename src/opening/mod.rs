@@ -1,0 +1,34 @@
+//! Names of openings: lists of named positions, read from files, and the look-up of a position's name.
+//!
+//! An opening is a position, not an order of moves: whoever reaches it by transposition has played it. An [`OpeningBook`] is
+//! read from a file or a directory of files in any of these forms, told by their content:
+//!
+//! | form | an opening is |
+//! |---|---|
+//! | TSV with the columns `eco`, `name` and `pgn`, such as Lichess's `chess-openings` | a line |
+//! | Scid's `.eco` | code, name in double quotes, moves up to `*`; `#` begins a line of comment |
+//! | PGN, such as the `eco.pgn` of `pgn-extract` | a game with the tags `ECO`, `Opening`, and perhaps `Variation`, `SubVariation` |
+//!
+//! ```
+//! use pgndex::board::Position;
+//! use pgndex::opening::OpeningBook;
+//!
+//! let mut position = Position::start();
+//! for san in ["Nf3", "d5", "d4", "Nf6", "c4", "e6"] {
+//!     position.play_san(san.as_bytes())?;
+//! }
+//! let book = OpeningBook::built_in();
+//! let opening = book.get(&position).expect("a well-known position");
+//! assert_eq!(opening.to_string(), "D30 Queen's Gambit Declined: Knights");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod book;
+mod error;
+mod pgn;
+mod read;
+mod scid;
+mod tsv;
+
+pub use book::{Opening, OpeningBook, OpeningId};
+pub use error::{Error, LineError, Result};

@@ -1,0 +1,49 @@
+//! Openings as games of a PGN file: the tags tell code and name, the moves lead to the position.
+
+use super::book::Named;
+use super::error::LineError;
+use super::read::{Found, named, play};
+use crate::board::Position;
+use crate::pgn::{FrameProblem, Reader, TagPair};
+
+/// Reads all games.
+pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
+    let start_position = Position::start();
+    let mut reader = Reader::new(text);
+    let (mut tags, mut problems) = (Vec::new(), Vec::new());
+    let mut openings = Vec::new();
+    while reader.next_game(&mut tags, &mut problems) {
+        let start = reader.game_start();
+        if let Some(tag) = tags.iter().find(|tag| tag.name.eq_ignore_ascii_case(b"FEN")) {
+            return Err((tag.offset, LineError::StartPosition));
+        }
+        let position = play(&start_position, || (reader.next_token(), reader.offset()))?;
+        let opening = named(&value(&tags, "ECO").into_bytes(), &name(&tags), position);
+        openings.push(opening.map_err(|error| (start, error))?);
+    }
+    match problems.first() {
+        None => Ok(openings),
+        Some(&FrameProblem::UnclosedTag { offset }) => Err((offset, LineError::UnclosedTag)),
+        Some(&FrameProblem::Outside { offset }) => Err((offset, LineError::Outside)),
+    }
+}
+
+/// The value of a tag; empty if there is none.
+fn value(tags: &[TagPair<'_>], name: &str) -> String {
+    let tag = tags.iter().rfind(|tag| tag.name.eq_ignore_ascii_case(name.as_bytes()));
+    tag.map_or_else(String::new, |tag| tag.text().trim().to_owned())
+}
+
+/// `Opening: Variation, SubVariation`, as far as there are such tags.
+fn name(tags: &[TagPair<'_>]) -> String {
+    let mut name = value(tags, "Opening");
+    let mut joint = ": ";
+    for part in ["Variation", "SubVariation"].map(|tag| value(tags, tag)) {
+        if !part.is_empty() && !name.is_empty() {
+            name += joint;
+            name += &part;
+            joint = ", ";
+        }
+    }
+    name
+}

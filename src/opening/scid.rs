@@ -1,0 +1,59 @@
+//! Scid's `.eco` files: `B90a "Sicilian: Najdorf"  1.e4 c5 … *`.
+//!
+//! An entry may go over several lines; between entries, `#` begins a comment that goes to the end of its line.
+
+use super::book::Named;
+use super::error::LineError;
+use super::read::{Found, named, play};
+use crate::board::Position;
+use crate::pgn::{Lexer, decode};
+
+/// Whether an entry begins here: a code.
+pub(super) fn starts_entry(text: &[u8]) -> bool {
+    matches!(text, [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9', ..])
+}
+
+/// Reads all entries.
+pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
+    let start_position = Position::start();
+    let mut openings = Vec::new();
+    let mut at = 0;
+    loop {
+        at = skip_to_entry(text, at);
+        if at == text.len() {
+            return Ok(openings);
+        }
+        if !starts_entry(&text[at..]) {
+            return Err((at, LineError::Outside));
+        }
+        let (opening, end) = read_entry(text, at, &start_position)?;
+        openings.push(opening);
+        at = end;
+    }
+}
+
+/// The offset after white space and comments.
+fn skip_to_entry(text: &[u8], mut at: usize) -> usize {
+    loop {
+        at += text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        if text.get(at) != Some(&b'#') {
+            return at;
+        }
+        at += memchr::memchr(b'\n', &text[at..]).unwrap_or(text.len() - at);
+    }
+}
+
+/// Reads the entry that begins at the offset `start`. Gives back also the offset after it.
+fn read_entry(text: &[u8], start: usize, position: &Position) -> Found<(Named, usize)> {
+    let find = |byte, from: usize, what| {
+        let found = memchr::memchr(byte, &text[from..]).map(|length| from + length);
+        found.ok_or((start, LineError::Unclosed(what)))
+    };
+    let open = find(b'"', start, "name in double quotes")?;
+    let close = find(b'"', open + 1, "closing quote")?;
+    let end = find(b'*', close + 1, "'*' after the moves")?;
+    let mut lexer = Lexer::new(&text[..end], close + 1);
+    let position = play(position, || (lexer.next_token(), lexer.offset()))?;
+    let opening = named(&text[start..open], &decode(&text[open + 1..close]), position);
+    Ok((opening.map_err(|error| (start, error))?, end + 1))
+}

@@ -1,0 +1,70 @@
+//! A stored game, played through again.
+
+use crate::board::{IllegalMove, Position, SetupError};
+use crate::store::row::{GameId, Ply};
+use crate::store::{GameRecord, StoredPosition};
+
+/// Why a stored game cannot be played through: the database is damaged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DamagedGame {
+    /// Its start position is no legal one.
+    #[error("game {}: the stored start position {fen:?} is not legal; the database is damaged, build it again", game.0)]
+    Start {
+        /// The game.
+        game: GameId,
+        /// What is stored.
+        fen: String,
+        /// Why.
+        source: SetupError,
+    },
+    /// A stored position is not the one that the moves lead to.
+    #[error("game {}: at ply {} the stored position does not fit; the database is damaged, build it again", game.0, ply.0)]
+    Position {
+        /// The game.
+        game: GameId,
+        /// The ply.
+        ply: Ply,
+    },
+    /// A stored move is not legal.
+    #[error("game {}: at ply {} the stored move does not fit; the database is damaged, build it again", game.0, ply.0)]
+    Move {
+        /// The game.
+        game: GameId,
+        /// The ply.
+        ply: Ply,
+        /// Why.
+        source: IllegalMove,
+    },
+}
+
+/// Plays a game through: `visit` sees each position with its row, whose move, if any, is legal there.
+///
+/// # Errors
+/// When a stored position or move does not fit, which `visit` has then not seen.
+pub fn replay(
+    record: &GameRecord,
+    mut visit: impl FnMut(&Position, &StoredPosition),
+) -> Result<(), DamagedGame> {
+    let game = record.summary.game;
+    let mut position = match &record.start_fen {
+        None => Position::start(),
+        Some(fen) => match Position::from_fen(fen.as_bytes()) {
+            Ok((position, _)) => position,
+            Err(source) => return Err(DamagedGame::Start { game, fen: fen.clone(), source }),
+        },
+    };
+    for stored in &record.positions {
+        let ply = stored.ply;
+        if stored.key != position.key() {
+            return Err(DamagedGame::Position { game, ply });
+        }
+        let mut next = position.clone();
+        if let Some(code) = stored.move_code {
+            next.make(code).map_err(|source| DamagedGame::Move { game, ply, source })?;
+        }
+        visit(&position, stored);
+        position = next;
+    }
+    Ok(())
+}

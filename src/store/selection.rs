@@ -1,0 +1,443 @@
+//! Which games are meant: by players, ratings, date, result, opening and event.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rusqlite::types::Value;
+use rusqlite::{Statement, ToSql};
+
+use super::database::Database;
+use super::error::{Error, Result};
+use super::row::GameId;
+use crate::board::GameResult;
+
+/// Why a text is no condition on games.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FilterError {
+    /// No name is given.
+    #[error("the name is empty")]
+    EmptyName,
+    /// Not a date.
+    #[error("not a date; write YYYY, YYYY.MM or YYYY.MM.DD")]
+    Date,
+    /// Not an ECO code or a range of them.
+    #[error("not an ECO code; write B90, B9 for B90 to B99, or B90-C19")]
+    Eco,
+    /// The range ends before it begins.
+    #[error("the range ends before it begins")]
+    EmptyRange,
+}
+
+/// A name to look for.
+///
+/// It fits a name in which it stands at the beginning of a word, letter case aside: `carlsen` and `magnus` fit
+/// `Carlsen, Magnus`. With `=` in front it fits that name alone, letter by letter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameFilter {
+    /// This name and no other.
+    Exactly(String),
+    /// These letters, in lower case, at the beginning of a word.
+    Word(String),
+}
+
+impl FromStr for NameFilter {
+    type Err = FilterError;
+
+    fn from_str(text: &str) -> Result<Self, FilterError> {
+        let filter = match text.strip_prefix('=') {
+            Some(name) => Self::Exactly(name.to_owned()),
+            None => Self::Word(text.trim().to_lowercase()),
+        };
+        match &filter {
+            Self::Exactly(name) | Self::Word(name) if name.is_empty() => Err(FilterError::EmptyName),
+            _ => Ok(filter),
+        }
+    }
+}
+
+impl NameFilter {
+    /// Whether a name fits.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        match self {
+            Self::Exactly(wanted) => wanted == name,
+            Self::Word(wanted) => {
+                let name = name.to_lowercase();
+                let begins_word =
+                    |at: usize| !name[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+                name.match_indices(wanted.as_str()).any(|(at, _)| begins_word(at))
+            }
+        }
+    }
+}
+
+/// A date, or the year or month that it lies in: `YYYY`, `YYYY.MM` or `YYYY.MM.DD`, as text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DatePrefix(String);
+
+impl FromStr for DatePrefix {
+    type Err = FilterError;
+
+    /// Reads a date; `-` and `/` can stand for the dots.
+    fn from_str(text: &str) -> Result<Self, FilterError> {
+        let mut fields = text.trim().split(['.', '-', '/']);
+        let mut field = |digits: usize, most: u32| match fields.next() {
+            None => Ok(None),
+            Some(field) => {
+                let number = field.parse().ok().filter(|number| (1..=most).contains(number));
+                let is_digits = field.bytes().all(|byte| byte.is_ascii_digit()) && field.len() <= digits;
+                number.filter(|_| is_digits).map(Some).ok_or(FilterError::Date)
+            }
+        };
+        let year: Option<u32> = field(4, 9999)?;
+        let (month, day) = (field(2, 12)?, field(2, 31)?);
+        let mut date = format!("{:04}", year.ok_or(FilterError::Date)?);
+        for number in [month, day].into_iter().flatten() {
+            date += &format!(".{number:02}");
+        }
+        // Two digits are no year: 99 can be 1999.
+        let year_digits = text.trim().bytes().take_while(u8::is_ascii_digit).count();
+        if fields.next().is_some() || year_digits != 4 { Err(FilterError::Date) } else { Ok(Self(date)) }
+    }
+}
+
+impl fmt::Display for DatePrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A range of ECO codes, both ends included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EcoRange {
+    first: String,
+    last: String,
+}
+
+impl FromStr for EcoRange {
+    type Err = FilterError;
+
+    /// Reads a code, the beginning of codes, or two of these with `-` between them: `B90`, `B9`, `B90-C19`.
+    fn from_str(text: &str) -> Result<Self, FilterError> {
+        let code = |text: &str| {
+            let code = text.trim().to_ascii_uppercase();
+            let is_code = match code.as_bytes() {
+                [b'A'..=b'E', digits @ ..] => digits.len() <= 2 && digits.iter().all(u8::is_ascii_digit),
+                _ => false,
+            };
+            if is_code { Ok(code) } else { Err(FilterError::Eco) }
+        };
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let range = Self { first: code(first)?, last: code(last)? };
+        if range.first > range.end() { Err(FilterError::EmptyRange) } else { Ok(range) }
+    }
+}
+
+impl EcoRange {
+    /// A text after all codes of the range; some files have letters after a code.
+    fn end(&self) -> String {
+        format!("{}~", self.last)
+    }
+}
+
+/// Which games are meant: those for which all conditions hold that are given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GameFilter {
+    /// White's player.
+    pub white: Option<NameFilter>,
+    /// Black's player.
+    pub black: Option<NameFilter>,
+    /// One of the players.
+    pub player: Option<NameFilter>,
+    /// Both players' ratings are known and at least this.
+    pub elo_min: Option<u16>,
+    /// Both players' ratings are known and at most this.
+    pub elo_max: Option<u16>,
+    /// Played then or later. A game whose month or day is unknown is among them if it may have been; one whose year is
+    /// unknown is not.
+    pub since: Option<DatePrefix>,
+    /// Played then or earlier, with the same allowance.
+    pub until: Option<DatePrefix>,
+    /// This result.
+    pub result: Option<GameResult>,
+    /// An opening of these, by the PGN or by the game's positions.
+    pub eco: Option<EcoRange>,
+    /// The event.
+    pub event: Option<NameFilter>,
+}
+
+impl GameFilter {
+    /// Whether any game fits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A [`GameFilter`] made ready for a database: its names are looked up.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    conditions: Vec<Condition>,
+    params: Vec<(&'static str, Value)>,
+    /// Names that nobody bears.
+    unknown: Vec<&'static str>,
+}
+
+/// A condition on a row of `game`, in SQL; all values are parameters.
+#[derive(Clone, Copy, Debug)]
+struct Condition {
+    sql: &'static str,
+    /// Whether an index finds the rows.
+    indexed: bool,
+}
+
+impl Selection {
+    /// Whether it is all games.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.conditions.is_empty()
+    }
+
+    /// Which of the names are names of nobody in the database: `white`, `black`, `player`, `event`.
+    #[must_use]
+    pub fn unknown_names(&self) -> &[&'static str] {
+        &self.unknown
+    }
+
+    /// ` AND …` for each condition.
+    pub(super) fn sql(&self) -> String {
+        self.conditions.iter().map(|condition| format!(" AND {}", condition.sql)).collect()
+    }
+
+    /// The same for the conditions that an index helps with; `None` if there is none.
+    pub(super) fn indexed_sql(&self) -> Option<String> {
+        let indexed: String = self
+            .conditions
+            .iter()
+            .filter(|condition| condition.indexed)
+            .map(|condition| format!(" AND {}", condition.sql))
+            .collect();
+        (!indexed.is_empty()).then_some(indexed)
+    }
+
+    /// Binds the values to those parameters that a statement has.
+    pub(super) fn bind(&self, statement: &mut Statement<'_>) -> rusqlite::Result<()> {
+        for (name, value) in &self.params {
+            bind(statement, name, value)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, indexed: bool, sql: &'static str) {
+        self.conditions.push(Condition { sql, indexed });
+    }
+
+    fn set(&mut self, name: &'static str, value: impl Into<Value>) {
+        self.params.push((name, value.into()));
+    }
+}
+
+/// Binds a value if the statement has a parameter of that name.
+pub(super) fn bind(statement: &mut Statement<'_>, name: &str, value: impl ToSql) -> rusqlite::Result<()> {
+    match statement.parameter_index(name)? {
+        Some(index) => statement.raw_bind_parameter(index, value),
+        None => Ok(()),
+    }
+}
+
+impl Database {
+    /// Makes a filter ready: looks up its names.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn select(&self, filter: &GameFilter) -> Result<Selection> {
+        let mut selection = Selection::default();
+        let names = [
+            (&filter.white, "white", ":white", "game.white_id IN (SELECT value FROM json_each(:white))"),
+            (&filter.black, "black", ":black", "game.black_id IN (SELECT value FROM json_each(:black))"),
+            (
+                &filter.player,
+                "player",
+                ":player",
+                "(game.white_id IN (SELECT value FROM json_each(:player))
+                  OR game.black_id IN (SELECT value FROM json_each(:player)))",
+            ),
+            (&filter.event, "event", ":event", "game.event_id IN (SELECT value FROM json_each(:event))"),
+        ];
+        for (name, word, parameter, condition) in names {
+            let Some(name) = name else { continue };
+            let ids = self.names(if word == "event" { Names::Events } else { Names::Players }, name)?;
+            if ids.is_empty() {
+                selection.unknown.push(word);
+            }
+            let ids: Vec<_> = ids.iter().map(u32::to_string).collect();
+            selection.add(true, condition);
+            selection.set(parameter, format!("[{}]", ids.join(",")));
+        }
+        if let Some(eco) = &filter.eco {
+            selection.add(
+                true,
+                "(game.eco >= :eco_first AND game.eco < :eco_end OR game.opening_id IN
+                  (SELECT opening_id FROM opening WHERE opening.eco >= :eco_first AND opening.eco < :eco_end))",
+            );
+            selection.set(":eco_first", eco.first.clone());
+            selection.set(":eco_end", eco.end());
+        }
+        selection.add_plain(filter);
+        Ok(selection)
+    }
+
+    /// The games of a selection, in order, until `visit` gives `false`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visit_games(&self, selection: &Selection, mut visit: impl FnMut(GameId) -> bool) -> Result<()> {
+        let sql = format!("SELECT game_id FROM game WHERE true{} ORDER BY game_id", selection.sql());
+        let mut walk = || {
+            let mut statement = self.connection().prepare_cached(&sql)?;
+            selection.bind(&mut statement)?;
+            let mut rows = statement.raw_query();
+            while let Some(row) = rows.next()? {
+                if !visit(GameId(row.get(0)?)) {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        walk().map_err(|source| Error::sqlite(self.path(), "look up the games of a filter", source))
+    }
+
+    /// The ids of the names that fit.
+    fn names(&self, names: Names, filter: &NameFilter) -> Result<Vec<u32>> {
+        let (all, one) = match names {
+            Names::Players => (
+                "SELECT player_id, name FROM player",
+                "SELECT player_id, name FROM player WHERE name = :name",
+            ),
+            Names::Events => {
+                ("SELECT event_id, name FROM event", "SELECT event_id, name FROM event WHERE name = :name")
+            }
+        };
+        let find = || {
+            let mut statement = match filter {
+                NameFilter::Exactly(name) => {
+                    let mut statement = self.connection().prepare_cached(one)?;
+                    bind(&mut statement, ":name", name)?;
+                    statement
+                }
+                NameFilter::Word(_) => self.connection().prepare_cached(all)?,
+            };
+            let (mut ids, mut rows) = (Vec::new(), statement.raw_query());
+            while let Some(row) = rows.next()? {
+                if filter.matches(row.get_ref(1)?.as_str()?) {
+                    ids.push(row.get(0)?);
+                }
+            }
+            Ok(ids)
+        };
+        find().map_err(|source| Error::sqlite(self.path(), "look up a name", source))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Names {
+    Players,
+    Events,
+}
+
+impl Selection {
+    /// The conditions that need no look-up.
+    fn add_plain(&mut self, filter: &GameFilter) {
+        if let Some(since) = &filter.since {
+            // '?' comes after the digits: what is unknown may be late enough.
+            self.add(true, "game.date >= :since AND instr(substr(game.date, 1, 4), '?') = 0");
+            self.set(":since", since.0.clone());
+        }
+        if let Some(until) = &filter.until {
+            self.add(
+                false,
+                "replace(game.date, '?', '0') < :until AND instr(substr(game.date, 1, 4), '?') = 0",
+            );
+            self.set(":until", format!("{until}~"));
+        }
+        if let Some(elo) = filter.elo_min {
+            self.add(false, "game.white_elo >= :elo_min AND game.black_elo >= :elo_min");
+            self.set(":elo_min", i64::from(elo));
+        }
+        if let Some(elo) = filter.elo_max {
+            self.add(false, "game.white_elo <= :elo_max AND game.black_elo <= :elo_max");
+            self.set(":elo_max", i64::from(elo));
+        }
+        if let Some(result) = filter.result {
+            self.add(false, "game.result = :result");
+            self.set(":result", result.as_str().to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fit_at_the_beginning_of_a_word() {
+        let fits = |filter: &str, name| filter.parse::<NameFilter>().unwrap().matches(name);
+        for filter in ["carlsen", "Magnus", "CARLSEN, M", "carlsen, magnus", "=Carlsen, Magnus", " Carlsen "]
+        {
+            assert!(fits(filter, "Carlsen, Magnus"), "{filter}");
+        }
+        for filter in ["arlsen", "agnus", "=carlsen, magnus", "=Carlsen", "Carlsen%", "carlsen_"] {
+            assert!(!fits(filter, "Carlsen, Magnus"), "{filter}");
+        }
+        assert!(fits("ågren", "ÅGREN, Åsa") && fits("åsa", "ÅGREN, Åsa"));
+        assert!(fits("li", "Wang Li") && !fits("li", "Caroline"));
+        assert!(fits("naka", "GM_naka") && fits("棋", "棋聖"));
+        assert_eq!("".parse::<NameFilter>(), Err(FilterError::EmptyName));
+        assert_eq!("=".parse::<NameFilter>(), Err(FilterError::EmptyName));
+    }
+
+    #[test]
+    fn dates_are_read_in_many_forms() {
+        let read = |text: &str| text.parse::<DatePrefix>().map(|date| date.0);
+        for (text, date) in [
+            ("1992", "1992"),
+            ("1992.5", "1992.05"),
+            ("1992-05", "1992.05"),
+            ("1992/5/1", "1992.05.01"),
+            ("2024-02-29", "2024.02.29"),
+        ] {
+            assert_eq!(read(text).as_deref(), Ok(date), "{text}");
+        }
+        for text in [
+            "",
+            "92",
+            "1992.13",
+            "1992.00",
+            "1992.1.32",
+            "1992.1.1.1",
+            "1992.",
+            "+992",
+            "19920",
+            "yesterday",
+            "'",
+        ] {
+            assert_eq!(read(text), Err(FilterError::Date), "{text}");
+        }
+    }
+
+    #[test]
+    fn codes_and_ranges_of_codes() {
+        let read = |text: &str| text.parse::<EcoRange>().map(|range| (range.first.clone(), range.end()));
+        for (text, first, end) in
+            [("B90", "B90", "B90~"), ("b9", "B9", "B9~"), ("B", "B", "B~"), ("B90-C1", "B90", "C1~")]
+        {
+            assert_eq!(read(text), Ok((first.into(), end.into())), "{text}");
+        }
+        for text in ["", "F10", "B900", "B9x", "B90-", "-B90", "B90-B95-B99"] {
+            assert_eq!(read(text), Err(FilterError::Eco), "{text}");
+        }
+        assert_eq!(read("C10-B90"), Err(FilterError::EmptyRange));
+        assert_eq!(read("B9-B95").map(|(_, end)| end).as_deref(), Ok("B95~"));
+    }
+}

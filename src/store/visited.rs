@@ -1,0 +1,181 @@
+//! Keeping `visited_position` and `continuation` in step with games that are added.
+
+use rusqlite::{OptionalExtension as _, Params, Row, params};
+
+use super::bulk::BulkLoader;
+use super::error::Result;
+use super::row::{GameId, Ply, ResultCounts, VisitedBatch};
+use crate::board::{GameResult, MoveCode, PositionKey};
+
+/// What a row of `visited_position` says beside its counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VisitedPosition {
+    /// The canonical FEN.
+    pub fen: String,
+    /// The best-rated games, best first.
+    pub top_games: Vec<GameId>,
+    /// The latest games, latest first.
+    pub recent_games: Vec<GameId>,
+}
+
+/// A game's result, both ratings, and date `YYYY.MM.DD`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameOutcome {
+    /// The result.
+    pub result: GameResult,
+    /// White's rating and Black's.
+    pub elos: (Option<u16>, Option<u16>),
+    /// The date.
+    pub date: Option<String>,
+}
+
+impl BulkLoader<'_> {
+    /// The keys of all rows of `visited_position`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visited_keys(&self) -> Result<Vec<PositionKey>> {
+        let keys = self.connection().prepare("SELECT key FROM visited_position").and_then(|mut query| {
+            query.query_map([], |row| row.get(0).map(PositionKey::from_i64))?.collect()
+        });
+        keys.map_err(|source| self.failed("read table visited_position", source))
+    }
+
+    /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn has_visits(&self, key: PositionKey, count: u32) -> Result<bool> {
+        let sql = "SELECT 1 FROM position_game WHERE key = ?1 LIMIT 1 OFFSET ?2";
+        Ok(self.row(sql, params![key.as_i64(), count.saturating_sub(1)], |_| Ok(()))?.is_some())
+    }
+
+    /// All games that reached a position, in order: each at its last visit, with the move played there.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last_visits(&self, key: PositionKey) -> Result<Vec<(GameId, Ply, Option<MoveCode>)>> {
+        let sql = "SELECT o.game_id, o.ply, p.move_code
+                   FROM (SELECT game_id, max(ply) AS ply FROM position_game WHERE key = ?1 GROUP BY game_id) AS o
+                   JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply ORDER BY 1";
+        let visits = self.connection().prepare_cached(sql).and_then(|mut query| {
+            let read = |row: &Row<'_>| {
+                let code = row.get::<_, Option<u32>>(2)?.map(MoveCode::from_stored);
+                Ok((GameId(row.get(0)?), Ply(row.get(1)?), code))
+            };
+            query.query_map([key.as_i64()], read)?.collect()
+        });
+        visits.map_err(|source| self.failed("read the games of a position", source))
+    }
+
+    /// What a game came to.
+    ///
+    /// # Errors
+    /// What SQLite says; also if there is no such game.
+    pub fn game_outcome(&self, game: GameId) -> Result<GameOutcome> {
+        let sql = "SELECT result, white_elo, black_elo, date FROM game WHERE game_id = ?1";
+        let outcome = self.connection().prepare_cached(sql).and_then(|mut query| {
+            query.query_row([game.0], |row| {
+                let result = row.get_ref(0)?.as_bytes()?;
+                Ok(GameOutcome {
+                    result: GameResult::parse(result).unwrap_or_default(),
+                    elos: (row.get(1)?, row.get(2)?),
+                    date: row.get(3)?,
+                })
+            })
+        });
+        outcome.map_err(|source| self.failed("read table game", source))
+    }
+
+    /// A row of `visited_position`, if it is there.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visited_position(&self, key: PositionKey) -> Result<Option<VisitedPosition>> {
+        let sql = "SELECT fen, top_games, recent_games FROM visited_position WHERE key = ?1";
+        self.row(sql, [key.as_i64()], |row| {
+            let games = |column| {
+                let ids: Vec<u32> =
+                    serde_json::from_slice(row.get_ref(column)?.as_bytes()?).unwrap_or_default();
+                Ok::<_, rusqlite::Error>(ids.into_iter().map(GameId).collect())
+            };
+            Ok(VisitedPosition { fen: row.get(0)?, top_games: games(1)?, recent_games: games(2)? })
+        })
+    }
+
+    /// Adds to the counts of rows that are there, and replaces their lists; continuations that are not there are made.
+    ///
+    /// # Errors
+    /// What SQLite says, such as [`Error::DiskFull`](super::Error::DiskFull).
+    pub fn add_to_visited(&self, batch: &VisitedBatch) -> Result<()> {
+        for row in &batch.positions {
+            let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, .. } = row.counts;
+            self.execute(
+                "write table visited_position",
+                "UPDATE visited_position SET games = games + ?2 + ?3 + ?4, white_wins = white_wins + ?2,
+                 draws = draws + ?3, black_wins = black_wins + ?4, unfinished = unfinished + ?5,
+                 elo_sum = elo_sum + ?6, elo_games = elo_games + ?7, top_games = ?8, recent_games = ?9
+                 WHERE key = ?1",
+                params![
+                    row.key.as_i64(),
+                    white_wins,
+                    draws,
+                    black_wins,
+                    row.unfinished,
+                    elo_sum.cast_signed(),
+                    elo_games,
+                    row.top_games.of(&batch.text),
+                    row.recent_games.of(&batch.text),
+                ],
+            )?;
+        }
+        for row in &batch.continuations {
+            let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year } =
+                row.counts;
+            self.execute(
+                "write table continuation",
+                "INSERT INTO continuation VALUES (?1, ?2, ?3 + ?4 + ?5, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                 ON CONFLICT DO UPDATE SET games = games + excluded.games,
+                 white_wins = white_wins + excluded.white_wins, draws = draws + excluded.draws,
+                 black_wins = black_wins + excluded.black_wins, elo_sum = elo_sum + excluded.elo_sum,
+                 elo_games = elo_games + excluded.elo_games,
+                 first_year = min(ifnull(first_year, excluded.first_year), ifnull(excluded.first_year, first_year)),
+                 last_year = max(ifnull(last_year, excluded.last_year), ifnull(excluded.last_year, last_year))",
+                params![
+                    row.key.as_i64(),
+                    row.move_code.bits(),
+                    white_wins,
+                    draws,
+                    black_wins,
+                    elo_sum.cast_signed(),
+                    elo_games,
+                    first_year,
+                    last_year,
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Removes a row of `visited_position` and its continuations.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn remove_visited(&self, key: PositionKey) -> Result<()> {
+        let action = "write table visited_position";
+        self.execute(action, "DELETE FROM continuation WHERE key = ?1", [key.as_i64()])?;
+        self.execute(action, "DELETE FROM visited_position WHERE key = ?1", [key.as_i64()])
+    }
+
+    fn row<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        self.connection()
+            .prepare_cached(sql)
+            .and_then(|mut query| query.query_row(params, read).optional())
+            .map_err(|source| self.failed("read table visited_position", source))
+    }
+}

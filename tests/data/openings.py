@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""openings.py LIST GAMES.pgn: the opening of each game, by python-chess.
+
+LIST is a TSV file with the columns eco, name and pgn, or a directory of such files. For each game one line: the ECO code
+and the name of the last of its positions that has one, or an empty line. tests/data/famous_openings.tsv was made by
+
+    python3 tests/data/openings.py src/opening/eco.tsv examples/famous-games.pgn > tests/data/famous_openings.tsv
+"""
+
+import csv
+import io
+import pathlib
+import re
+import sys
+
+try:
+    import chess
+    import chess.pgn
+except ImportError:
+    sys.exit(77)
+
+
+def read_list(path):
+    files = sorted(path.glob("*.tsv")) if path.is_dir() else [path]
+    openings = {}
+    for file in files:
+        with open(file, encoding="utf-8", newline="") as lines:
+            for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+                board = chess.Board()
+                for word in row["pgn"].split():
+                    if not word[0].isdigit():
+                        board.push_san(word)
+                openings[board.epd()] = f"{row['eco']}\t{row['name']}"
+    return openings
+
+
+def main():
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    openings = read_list(pathlib.Path(sys.argv[1]))
+    with open(sys.argv[2], encoding="utf-8", errors="replace") as file:
+        # A second blank line means nothing, but python-chess would end the game there.
+        games = io.StringIO(re.sub(r"\n\n+", "\n\n", file.read()))
+    while (game := chess.pgn.read_game(games)) is not None:
+        board = game.board()
+        found = openings.get(board.epd(), "")
+        for move in game.mainline_moves():
+            board.push(move)
+            found = openings.get(board.epd(), found)
+        print(found)
+
+
+main()

@@ -1,0 +1,223 @@
+//! Adding to a database gives what indexing everything at once gives.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pgndex::index::IndexOptions;
+use rusqlite::Connection;
+
+use crate::support::*;
+
+/// What must not depend on how the games came in; game ids are as they were given.
+const TABLES: [&str; 10] = [
+    "SELECT game_id, byte_offset, byte_length, event_id, site_id, date, round, white_id, black_id, result, white_elo,
+        black_elo, white_title, black_title, eco, opening_id, time_control, variant, start_fen, ply_count, status,
+        moves_hash FROM game ORDER BY 1",
+    "SELECT * FROM game_position ORDER BY 1, 2",
+    "SELECT * FROM position_game ORDER BY 1, 2, 3",
+    "SELECT * FROM visited_position ORDER BY 1",
+    "SELECT * FROM continuation ORDER BY 1, 2",
+    "SELECT * FROM player ORDER BY 1",
+    "SELECT * FROM event ORDER BY 1",
+    "SELECT * FROM site ORDER BY 1",
+    "SELECT * FROM tag ORDER BY 1, 2",
+    "SELECT byte_offset, line, game_number, game_id, ply, token, kind, severity, message FROM problem ORDER BY problem_id",
+];
+
+/// The same, but by where a game's text begins, not by its id: for games that were read twice.
+const BY_OFFSET: [&str; 6] = [
+    "SELECT byte_offset, byte_length, white, black, event, site, result, ply_count, status FROM games ORDER BY 1",
+    "SELECT byte_offset, moves_hash FROM game ORDER BY 1",
+    "SELECT byte_offset, p.ply, p.key, halfmove_clock, move_code, fen
+     FROM game_position AS p JOIN game USING (game_id) ORDER BY 1, 2",
+    "SELECT key, byte_offset, ply FROM position_game JOIN game USING (game_id) ORDER BY 1, 2, 3",
+    "SELECT key, fen, games, white_wins, draws, black_wins, unfinished, elo_sum, elo_games,
+        (SELECT group_concat(byte_offset) FROM json_each(top_games) JOIN game ON game_id = value)
+     FROM visited_position ORDER BY 1",
+    "SELECT * FROM continuation ORDER BY 1, 2",
+];
+
+fn assert_equal(left: &Path, right: &Path, queries: &[&str]) {
+    let (left, right) = (open(left), open(right));
+    for query in queries {
+        let (left, right) = (lines(&left, query), lines(&right, query));
+        assert_eq!(left.len(), right.len(), "{query}");
+        for (left, right) in left.iter().zip(&right) {
+            assert_eq!(left, right, "{query}");
+        }
+    }
+}
+
+fn assert_whole(path: &Path) {
+    let database = open(path);
+    assert_eq!(lines(&database, "PRAGMA integrity_check"), ["ok"]);
+    assert_eq!(lines(&database, "PRAGMA foreign_key_check"), Vec::<String>::new());
+    assert_eq!(lines(&database, "PRAGMA journal_mode"), ["delete"]);
+    for column in ["games", "plies", "problems"] {
+        let sums = |table: &str| number(&database, &format!("SELECT sum({column}) FROM {table}"));
+        assert_eq!(sums("source"), sums("import"), "{column}");
+    }
+    assert_eq!(
+        number(&database, "SELECT sum(games) FROM source"),
+        number(&database, "SELECT count(*) FROM game")
+    );
+    assert_eq!(
+        number(&database, "SELECT sum(problems) FROM source"),
+        number(&database, "SELECT count(*) FROM problem")
+    );
+}
+
+/// The boundaries of the text's games.
+fn boundaries(text: &[u8]) -> Vec<usize> {
+    let mut found = vec![0];
+    loop {
+        let next = pgndex::pgn::next_boundary(text, *found.last().expect("one"));
+        found.push(next);
+        if next == text.len() {
+            return found;
+        }
+    }
+}
+
+fn parts(text: &[u8], count: usize, directory: &Path) -> Vec<PathBuf> {
+    let boundaries = boundaries(text);
+    let at = |part: usize| boundaries[part * (boundaries.len() - 1) / count];
+    (0..count)
+        .map(|part| {
+            let path = directory.join(format!("{part}.pgn"));
+            fs::write(&path, &text[at(part)..at(part + 1)]).expect("written");
+            path
+        })
+        .collect()
+}
+
+/// Indexes ten parts of a text at once and one after the other.
+fn check_parts(text: &[u8], threshold: u32) {
+    let directory = directory();
+    let files = parts(text, 10, directory.path());
+    let (at_once, added) = (directory.path().join("once.db"), directory.path().join("added.db"));
+    let options = IndexOptions { continuation_threshold: threshold, ..options() };
+    let all = run(&at_once, &files, &options).expect("indexed");
+    let mut games = 0;
+    for file in &files {
+        let summary = run(&added, &[file], &options).expect("added");
+        assert_eq!(summary.known_sources, 0);
+        games += summary.games;
+    }
+    assert_eq!(games, all.games);
+    assert_whole(&added);
+    assert_equal(&added, &at_once, &TABLES);
+    assert_eq!(number(&open(&added), "SELECT count(*) FROM import"), 10);
+
+    // Nothing is new now, and nothing changes.
+    let before = fs::read(&added).expect("read");
+    let summary = run(&added, &files, &options).expect("nothing new");
+    assert_eq!((summary.games, summary.known_sources), (0, 10));
+    assert_eq!(lines(&open(&added), "SELECT count(*) FROM import"), ["10"]);
+    assert_eq!(fs::read(&added).expect("read").len(), before.len());
+    assert_equal(&added, &at_once, &TABLES);
+}
+
+#[test]
+fn the_shipped_games_in_ten_parts() {
+    check_parts(GAMES.as_bytes(), 3);
+}
+
+#[test]
+fn made_up_games_in_ten_parts() {
+    check_parts(include_bytes!("../../examples/synthetic.pgn"), 4);
+}
+
+#[test]
+fn real_games_in_ten_parts() {
+    let Some(text) = corpus("otb-40k", 4 << 20) else { return };
+    check_parts(&text, 24);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn a_whole_corpus_in_ten_parts() {
+    let Some(text) = corpus("otb-40k", usize::MAX) else { return };
+    check_parts(&text, 64);
+}
+
+/// Lets a file grow, cut after these many bytes, and adds what is new each time.
+fn check_growth(text: &[u8], cuts: &[usize]) -> Connection {
+    let directory = directory();
+    let (file, other) = (directory.path().join("grown.pgn"), directory.path().join("other.pgn"));
+    let (at_once, added) = (directory.path().join("once.db"), directory.path().join("added.db"));
+    let options = IndexOptions { continuation_threshold: 2, ..options() };
+    fs::write(&file, text).expect("written");
+    run(&at_once, &[&file], &options).expect("indexed");
+    fs::write(&other, "[Event \"another file\"]\n\n1. a3 *\n").expect("written");
+    for &cut in cuts.iter().chain([&text.len()]) {
+        fs::write(&file, &text[..cut]).expect("written");
+        run(&added, &[&file], &options).expect("added");
+    }
+    assert_whole(&added);
+    assert_equal(&added, &at_once, &BY_OFFSET);
+    run(&added, &[&other], &options).expect("added");
+    assert_whole(&added);
+    let told = |path: &Path| {
+        let query = "SELECT byte_offset, line, game_number, ply, kind FROM problem
+                     WHERE source_id IN (SELECT source_id FROM source WHERE path LIKE '%grown.pgn') ORDER BY 1, 2, 3, 4, 5";
+        lines(&open(path), query)
+    };
+    assert_eq!(told(&added), told(&at_once));
+    open(&added)
+}
+
+#[test]
+fn a_file_that_grows_has_only_its_new_games_read() {
+    let text = GAMES.as_bytes();
+    let boundaries = boundaries(text);
+    let database = check_growth(text, &[boundaries[3], boundaries[4], boundaries[40]]);
+    let readings = lines(&database, "SELECT first_byte, bytes, games FROM source");
+    assert_eq!(readings.len(), 5);
+    assert_eq!(readings[1], format!("{}|{}|1", boundaries[3], boundaries[4]));
+    // No game was read twice: no id is missing.
+    assert_eq!(number(&database, "SELECT max(game_id) - count(*) FROM game"), 0);
+}
+
+#[test]
+fn a_file_that_grows_in_the_middle_of_a_game() {
+    let broken = GAMES.replacen("1. e4 e5", "1. e4 e5 2. Ke3", 3);
+    for text in [GAMES.as_bytes(), broken.as_bytes()] {
+        let cuts: Vec<usize> = (1..12).map(|cut| cut * text.len() / 12).collect();
+        check_growth(text, &cuts);
+        check_growth(text, &(1..40).map(|cut| 2000 + cut * 37).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_file_that_was_written_anew_is_read_whole() {
+    let directory = directory();
+    let (file, target) = (directory.path().join("a.pgn"), directory.path().join("a.db"));
+    for (text, games) in [("1. e4 *\n", 1), ("1. d4 *\n", 2), ("1. c4 c5 *\n\n1. c4 e5 *\n", 4)] {
+        fs::write(&file, text.replace("1. ", "[Event \"x\"]\n\n1. ")).expect("written");
+        run(&target, &[&file], &options()).expect("added");
+        assert_eq!(number(&open(&target), "SELECT count(*) FROM game"), games);
+    }
+    assert_whole(&target);
+}
+
+#[test]
+fn what_cannot_be_added_changes_nothing() {
+    let directory = directory();
+    let (file, target) = (directory.path().join("a.pgn"), directory.path().join("a.db"));
+    fs::write(&file, GAMES).expect("written");
+    run(&target, &[&file], &options()).expect("indexed");
+    let before = fs::read(&target).expect("read");
+    fs::write(&file, "[Event \"x\"]\n\n1. e4 e4 *\n").expect("written");
+    let strict = IndexOptions { strict: true, ..options() };
+    let error = run(&target, &[&file], &strict).expect_err("strict");
+    assert!(message(&error).contains("--strict"), "{}", message(&error));
+    assert_eq!(names(directory.path()), ["a.db", "a.pgn"]);
+    assert_equal_bytes(&before, &fs::read(&target).expect("read"));
+}
+
+/// Databases that differ in nothing but the counters of changes in their headers.
+fn assert_equal_bytes(left: &[u8], right: &[u8]) {
+    assert_eq!(left.len(), right.len());
+    assert!(left[100..] == right[100..], "the pages differ");
+}
