@@ -20,11 +20,13 @@ use super::summary::Report;
 /// When nothing can be read, the database cannot be written, or somebody stops it.
 pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let progress = Arc::new(Progress::default());
-    stop_on_signal(&progress)?;
+    let stopped = Arc::clone(&progress);
+    stop_on_signal(move || stopped.stop())?;
     ignore_file_size_signal();
     let options = options(args)?;
     let plan = Plan::new(&args.inputs, &options)?;
     if !args.quiet {
+        plan.notes().iter().for_each(|note| super::note(note));
         announce(&plan.estimate());
     }
     let shown = Arc::clone(&progress);
@@ -32,7 +34,7 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let result = plan.run(&args.database, &progress);
     display.stop();
     let summary = result?;
-    for source in &summary.unreadable {
+    for source in summary.unreadable.iter().chain(&summary.damaged) {
         super::complain(source);
     }
     let report = Report { database: &args.database, summary: &summary };

@@ -11,7 +11,7 @@ use super::args::VerifyArgs;
 use super::number::{counted, grouped};
 use super::output::stdout;
 use super::progress::{Progress as Display, Snapshot};
-use super::signal::on_signal;
+use super::signal::stop_on_signal;
 use super::table::printable;
 
 /// Checks a database and says what is wrong with it.
@@ -21,7 +21,7 @@ use super::table::printable;
 pub(super) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
-    on_signal(move || stopped.stop())?;
+    stop_on_signal(move || stopped.stop())?;
     let file_bytes = std::fs::metadata(&args.database).map_or(0, |metadata| metadata.len());
     let shown = Arc::clone(&progress);
     let display = Display::start(args.quiet, move || snapshot(&shown, file_bytes));
