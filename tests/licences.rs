@@ -12,6 +12,7 @@ const ALLOWED: [&str; 13] = [
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
+    "BSL-1.0",
     "CC0-1.0",
     "ISC",
     "BSL-1.0",
