@@ -15,7 +15,6 @@ const ALLOWED: [&str; 13] = [
     "BSL-1.0",
     "CC0-1.0",
     "ISC",
-    "BSL-1.0",
     "MIT",
     "MIT-0",
     "Unicode-3.0",
