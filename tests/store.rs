@@ -141,6 +141,7 @@ fn add_headers(text: &mut HeaderBatch) {
         source: SourceId(1),
         byte_offset: 150,
         line: 12,
+        column: 7,
         game_number: 2,
         game: Some(GameId(2)),
         ply: Some(Ply(3)),

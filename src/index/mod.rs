@@ -26,6 +26,7 @@ mod partition;
 mod positions;
 mod problem;
 mod progress;
+mod report;
 mod run;
 mod sequence;
 mod space;
@@ -38,7 +39,7 @@ mod visit;
 mod worker;
 
 pub use error::{Error, Result};
-pub use options::{IndexOptions, Writer};
+pub use options::{IndexOptions, OnProblem, Writer};
 pub use problem::Kind as ProblemKind;
 pub use progress::{Phase, Progress};
 pub use run::{Plan, index};
