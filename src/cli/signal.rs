@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use anyhow::Context as _;
-use pgndex::index::Progress;
 use rusqlite::InterruptHandle;
 
 use super::note;
@@ -13,6 +12,7 @@ use super::note;
 /// Exit status when a signal ends the process at once.
 const INTERRUPTED: i32 = 130;
 
+<<<<<<< HEAD
 /// The first Ctrl-C or SIGTERM stops the run and lets it clean up; a second one ends the process at once.
 pub(super) fn stop_on_signal(progress: &Arc<Progress>) -> anyhow::Result<()> {
     let progress = Arc::clone(progress);
@@ -24,6 +24,10 @@ pub(super) fn stop_on_signal(progress: &Arc<Progress>) -> anyhow::Result<()> {
 
 /// The first Ctrl-C or SIGTERM calls `stop`; a second one ends the process at once.
 pub(super) fn on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
+=======
+/// The first Ctrl-C or SIGTERM calls `stop`, which lets the work clean up; a second one ends the process at once.
+pub(super) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
+>>>>>>> 5012673e9c04e342dd0dd24cb0e847e6d2bb611e
     let asked = AtomicBool::new(false);
     ctrlc::set_handler(move || {
         if asked.swap(true, Ordering::Relaxed) {

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::error::{Error, Result};
 use super::options::IndexOptions;
+use super::parse::count_lines;
 use super::progress::Progress;
 use super::report::Reports;
 use super::run::{Intake, Plan, Run, Way, digest, directory};
@@ -131,7 +132,7 @@ impl Selection {
             first_byte = usize::try_from(offset).unwrap_or(usize::MAX).min(grown.read);
         }
         file.first_byte = first_byte as u64;
-        let lines = memchr::memchr_iter(b'\n', &text[..first_byte]).count() as u64;
+        let lines = count_lines(text, 0..first_byte);
         self.add(Ok(file), SourceStart { games, lines });
         Ok(())
     }

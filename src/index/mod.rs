@@ -27,6 +27,7 @@ mod positions;
 mod problem;
 mod progress;
 mod report;
+mod reread;
 mod run;
 mod sequence;
 mod space;
@@ -40,8 +41,10 @@ mod worker;
 
 pub use error::{Error, Result};
 pub use options::{IndexOptions, OnProblem, Writer};
+pub(crate) use parse::mix_move;
 pub use problem::Kind as ProblemKind;
 pub use progress::{Phase, Progress};
+pub(crate) use reread::Reread;
 pub use run::{Plan, index};
 pub use space::Estimate;
 pub use summary::{ProblemCounts, Stages, Summary};

@@ -127,6 +127,8 @@ impl Sample {
     /// Looks at the first text of an archive of `bytes` bytes. Gives back how much text all of it has, as far as can be told.
     fn decode(&mut self, packed: Packed, bytes: u64, memory: u64) -> u64 {
         const TEXT: usize = 2 << 20;
+        /// Games are hardly packed better; a beginning that is says nothing of the rest, and must not make a run fail.
+        const MOST_RATIO: u128 = 30;
         let options = DecodeOptions { threads: 1, memory };
         let Ok(mut decoded) = packed.decode(options) else { return 0 };
         let mut text = Vec::new();
@@ -140,7 +142,8 @@ impl Sample {
         if text.len() < TEXT {
             return text.len() as u64;
         }
-        (u128::from(bytes) * text.len() as u128 / u128::from(decoded.bytes_read().max(1))) as u64
+        let told = u128::from(bytes) * text.len() as u128 / u128::from(decoded.bytes_read().max(1));
+        told.min(u128::from(bytes) * MOST_RATIO) as u64
     }
 
     fn add(&mut self, text: &[u8]) {

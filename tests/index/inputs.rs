@@ -164,6 +164,32 @@ fn zip_archives_stand_for_their_pgn_files() {
     assert_eq!(summary.bytes, unpacked.bytes);
 }
 
+/// What a database has is not read again in whatever way it is packed.
+#[test]
+fn archives_are_added_once() {
+    let place = directory();
+    let path = |name: &str| place.path().join(name);
+    let target = path("out.db");
+    let more = b"[Event \"more\"]\n\n1. e4 *\n";
+    fs::write(path("a.pgn"), GAMES).unwrap();
+    fs::write(path("b.pgn.gz"), gzip(GAMES.as_bytes(), 5000)).unwrap();
+    fs::write(
+        path("c.zip"),
+        zip(&[("a.pgn", GAMES.as_bytes(), Packing::Deflated), ("b.pgn", more, Packing::Stored)]),
+    )
+    .unwrap();
+    fs::write(path("d.pgn.zst"), zstd_frames(more, 7)).unwrap();
+    let first = run(&target, &[path("b.pgn.gz")], &options()).unwrap();
+    let paths = ["a.pgn", "b.pgn.gz", "c.zip", "d.pgn.zst"].map(path);
+    let second = run(&target, &paths, &options()).unwrap();
+    assert_eq!((second.known_sources, second.games), (3, 2));
+    let third = run(&target, &paths, &options()).unwrap();
+    assert_eq!((third.known_sources, third.games), (5, 0));
+    let database = open(&target);
+    assert_eq!(number(&database, "SELECT count(*) FROM game"), first.games + 2);
+    assert_eq!(lines(&database, "PRAGMA integrity_check"), ["ok"]);
+}
+
 /// The messages of a run's problems without the directory.
 fn messages(target: &Path) -> Vec<String> {
     let root = format!("{}/", target.parent().unwrap().display());
