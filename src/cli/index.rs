@@ -22,13 +22,18 @@ use super::summary::Report;
 /// # Errors
 /// When nothing can be read, the database cannot be written, or somebody stops it.
 pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
-    let progress = Arc::new(Progress::default());
-    let stopped = Arc::clone(&progress);
-    stop_on_signal(move || stopped.stop())?;
-    ignore_file_size_signal();
     if args.log_format == LogFormat::Json {
         super::log::use_json();
     }
+    let progress = Arc::new(Progress::default());
+    let stopped = Arc::clone(&progress);
+    stop_on_signal(move || {
+        stopped.stop();
+        super::note(
+            "stopping; a second Ctrl-C ends at once and leaves temporary files, which the next run removes",
+        );
+    })?;
+    ignore_file_size_signal();
     let options = options(args)?;
     let inputs = inputs(args);
     let plan = Plan::new(&inputs, &options)?;

@@ -7,27 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use anyhow::Context as _;
 use rusqlite::InterruptHandle;
 
-use super::note;
-
 /// Exit status when a signal ends the process at once.
 const INTERRUPTED: i32 = 130;
 
-<<<<<<< HEAD
-/// The first Ctrl-C or SIGTERM stops the run and lets it clean up; a second one ends the process at once.
-pub(super) fn stop_on_signal(progress: &Arc<Progress>) -> anyhow::Result<()> {
-    let progress = Arc::clone(progress);
-    on_signal(move || {
-        progress.stop();
-        note("stopping; a second Ctrl-C ends at once and leaves temporary files, which the next run removes");
-    })
-}
-
-/// The first Ctrl-C or SIGTERM calls `stop`; a second one ends the process at once.
-pub(super) fn on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
-=======
 /// The first Ctrl-C or SIGTERM calls `stop`, which lets the work clean up; a second one ends the process at once.
 pub(super) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
->>>>>>> 5012673e9c04e342dd0dd24cb0e847e6d2bb611e
     let asked = AtomicBool::new(false);
     ctrlc::set_handler(move || {
         if asked.swap(true, Ordering::Relaxed) {
