@@ -191,7 +191,7 @@ fn add_game(id: GameId, game: &Game, batch: &mut HeaderBatch, expected: &mut Exp
             source: SourceId(1),
             byte_offset: offset.into(),
             line: line.into(),
-            column: (line + 1).into(),
+            column: u64::from(line) + 1,
             game_number: plies,
             game: None,
             ply: game.elo.map(|elo| Ply(elo.into())),
@@ -205,7 +205,7 @@ fn add_game(id: GameId, game: &Game, batch: &mut HeaderBatch, expected: &mut Exp
         expected.problems.push(vec![
             int(offset),
             int(line),
-            int(line + 1),
+            int(i64::from(line) + 1),
             number,
             maybe(game.elo),
             message.clone(),

@@ -96,7 +96,7 @@ mod tests {
         let database = rusqlite::Connection::open_in_memory().unwrap();
         let mut query =
             database.prepare("SELECT strftime('%Y-%m-%dT%H:%M:%S.000Z', ?1, 'unixepoch')").unwrap();
-        for seconds in (0..2_000).map(|step| step * 3_654_321).chain([951_782_400, 4_107_542_399]) {
+        for seconds in (0..2_000_i64).map(|step| step * 3_654_321).chain([951_782_400, 4_107_542_399]) {
             let expected: String = query.query_row([seconds], |row| row.get(0)).unwrap();
             assert_eq!(utc(Duration::from_secs(seconds.cast_unsigned())), expected);
         }

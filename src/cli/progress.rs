@@ -284,8 +284,12 @@ mod tests {
     #[test]
     fn an_event_tells_the_same_to_programs() {
         let fields = |snapshot| fields(snapshot, &after(30, snapshot));
-        insta::assert_snapshot!(fields(&HALF), @"");
-        insta::assert_snapshot!(fields(&Snapshot { bytes_total: 0, ..HALF }), @"");
+        insta::assert_snapshot!(fields(&HALF), @r#"
+        {"bytes_done":52428800,"bytes_total":209715200,"games":41000,"plies":3280000,"plies_per_second":109333,"seconds_left":90}
+        "#);
+        insta::assert_snapshot!(fields(&Snapshot { bytes_total: 0, ..HALF }), @r#"
+        {"bytes_done":52428800,"bytes_total":null,"games":41000,"plies":3280000,"plies_per_second":109333,"seconds_left":null}
+        "#);
     }
 
     #[test]

@@ -239,6 +239,7 @@ mod tests {
             1,207 warnings: put right
               1,204  result-mismatch
                   3  unclosed-variation
+            12 games of variant Atomic skipped
 
           next: pgndex info games.db
                 pgndex sql games.db "SELECT line, game_id, kind, message FROM problem"
@@ -281,7 +282,7 @@ mod tests {
     fn a_summary_for_programs() {
         let report = Report { database: Some(Path::new("games.db")), summary: &summary() };
         insta::assert_snapshot!(report.to_json(), @r#"
-        {"database":"games.db","games":40000,"plies":3372442,"positions":3412442,"distinct_positions":2604118,"problems":1219,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"added":false,"known_sources":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
+        {"database":"games.db","dry_run":false,"games":40000,"left_out":0,"skipped_variants":{"Atomic":12},"plies":3372442,"positions":3412442,"distinct_positions":2604118,"problems":1219,"errors":12,"warnings":1207,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"added":false,"known_sources":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
         "#);
     }
 }
