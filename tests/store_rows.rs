@@ -262,7 +262,7 @@ proptest! {
         );
         prop_assert_eq!(read("SELECT * FROM tag ORDER BY game_id, name"), expected.tags);
         prop_assert_eq!(
-            read("SELECT byte_offset, line, game_number, ply, token, message FROM problem ORDER BY problem_id"),
+            read("SELECT byte_offset, line, column_number, game_number, ply, token, message FROM problem ORDER BY problem_id"),
             expected.problems
         );
         prop_assert_eq!(read("SELECT * FROM game_position ORDER BY game_id, ply"), expected.positions);

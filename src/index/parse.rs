@@ -714,6 +714,27 @@ mod tests {
         assert_eq!((moves.len(), kinds), (2, vec!["unknown-token"; 2]));
     }
 
+    /// Counted from the start each time.
+    fn plain_place(text: &[u8], offset: usize) -> (u64, u64) {
+        let ends_line =
+            |&at: &usize| text[at] == b'\n' || (text[at] == b'\r' && text.get(at + 1) != Some(&b'\n'));
+        let ends: Vec<usize> = (0..offset).filter(ends_line).collect();
+        (ends.len() as u64, (offset - ends.last().map_or(0, |end| end + 1)) as u64 + 1)
+    }
+
+    #[test]
+    fn lines_and_columns_are_right_in_any_order() {
+        let text = b"a\nbb\r\nccc\rdd\n\n\r\r\n\re\r\n\r\nff";
+        for first in 0..=text.len() {
+            for second in 0..=text.len() {
+                let mut lines = LineCounter::default();
+                for offset in [first, second] {
+                    assert_eq!(lines.at(text, offset), plain_place(text, offset), "{first}, {second}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_text_may_end_within_a_character() {
         for text in [&b"1. e4 e5 \xe2\x80"[..], b"1. e4 e5 \xe2", b"1. e4 e5 \xc2", b"1. e4 e5 \xef\xbb"] {
@@ -759,7 +780,7 @@ mod tests {
         };
         let mut counter = LineCounter::default();
         for at in [0, 1, 2, 3, 254, 255, 256, 511, 300, 1000, 10, text.len() - 1, text.len()] {
-            assert_eq!(counter.at(&text, at), slow(at) as u64, "{at}");
+            assert_eq!(counter.at(&text, at).0, slow(at) as u64, "{at}");
         }
         assert_eq!(count_lines(b"", 0..0), 0);
         assert_eq!(count_lines(b"\r", 0..1), 1);
