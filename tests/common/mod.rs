@@ -195,6 +195,7 @@ impl Games {
             source: SourceId(1),
             byte_offset: offset as u64,
             line: 1,
+            column: 1,
             game_number: row.game.0,
             game: Some(row.game),
             ply: Some(Ply(row.ply_count)),
