@@ -1,6 +1,9 @@
 //! How far a run has come, for others to look at while it goes on.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+use rusqlite::Connection;
 
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +26,7 @@ pub struct Progress {
     games: AtomicU64,
     plies: AtomicU64,
     phase: AtomicU8,
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
 }
 
 impl Progress {
@@ -68,6 +71,15 @@ impl Progress {
 
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Lets a stop end the statements of a connection, too: they then fail as interrupted.
+    pub(super) fn watch(&self, connection: &Connection) {
+        // In SQLite's instructions: some milliseconds.
+        const INTERVAL: i32 = 100_000;
+        let stop = Arc::clone(&self.stop);
+        let is_stopped = move || stop.load(Ordering::Relaxed);
+        connection.progress_handler(INTERVAL, Some(is_stopped)).expect("a connection of our own");
     }
 
     pub(super) fn enter(&self, phase: Phase) {

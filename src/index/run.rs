@@ -30,7 +30,8 @@ use crate::source::{self, Mapped, Sources};
 use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{Severity, SourceId};
 use crate::store::{
-    Build, BuildOptions, BulkLoader, ImportTotals, Known, LoadMode, NewImport, SourceDigest, SourceTotals,
+    self, Build, BuildOptions, BulkLoader, ImportTotals, Known, LoadMode, NewImport, SourceDigest,
+    SourceTotals,
 };
 
 /// Indexes PGN files, and directories of them, into a new database: a [`Plan`] made and carried out.
@@ -88,9 +89,12 @@ impl<'o> Plan<'o> {
         let is_there =
             std::fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
         if is_there && !self.options.overwrite {
-            add::run(self, target, progress)
-        } else {
-            self.build(target, progress)
+            return add::run(self, target, progress);
+        }
+        match self.build(target, progress) {
+            // Another run has made it since we looked.
+            Err(Error::Store(store::Error::TargetExists { .. })) => add::run(self, target, progress),
+            built => built,
         }
     }
 
@@ -99,19 +103,21 @@ impl<'o> Plan<'o> {
         let (sources, options) = (&self.sources, self.options);
         progress.expect(sources.bytes());
         let build_options =
-            BuildOptions { overwrite: true, cache_bytes: (options.memory / 8).min(256 << 20) };
+            BuildOptions { overwrite: options.overwrite, cache_bytes: (options.memory / 8).min(256 << 20) };
         let mut build = Build::create(target, build_options)?;
         let spill = directory(options, build.path());
         self.estimate.check(build.path(), &spill)?;
         let run = Run::new(self, Intake::all(sources), progress, started, spill)?;
         let (mut summary, crossroads) = match options.writer {
             Writer::Sql => {
+                progress.watch(build.connection());
                 let loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh)?;
                 run.load(loader, Way::Rows)?
             }
             Writer::Direct => {
                 let roots = Roots::of(&build)?;
                 let headers = build.scratch("headers")?;
+                progress.watch(headers.connection());
                 let (mut summary, crossroads) = build.with_closed(|path| {
                     let file = Arc::new(PageFile::open(path)?);
                     let loader = BulkLoader::begin(headers.connection(), headers.path(), LoadMode::Fresh)?;
@@ -120,6 +126,7 @@ impl<'o> Plan<'o> {
                     Ok::<_, Error>(loaded)
                 })?;
                 let copying = Instant::now();
+                progress.watch(build.connection());
                 build.take_rows(headers)?;
                 summary.stages.headers += copying.elapsed();
                 (summary, crossroads)
