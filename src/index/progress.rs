@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use rusqlite::Connection;
 
+use super::error::{Error, Result};
+
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
@@ -71,6 +73,11 @@ impl Progress {
 
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Fails if the run is to stop.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
     }
 
     /// Lets a stop end the statements of a connection, too: they then fail as interrupted.

@@ -98,20 +98,20 @@ impl<'o> Plan<'o> {
         if is_there && !self.options.overwrite {
             return add::run(self, target, progress);
         }
-        match self.build(target, progress) {
+        let started = Instant::now();
+        let cache_bytes = (self.options.memory / 8).min(256 << 20);
+        let build_options = BuildOptions { overwrite: self.options.overwrite, cache_bytes };
+        match Build::create(target, build_options) {
+            Ok(build) => self.build(build, progress, started),
             // Another run has made it since we looked.
-            Err(Error::Store(store::Error::TargetExists { .. })) => add::run(self, target, progress),
-            built => built,
+            Err(store::Error::TargetExists { .. }) => add::run(self, target, progress),
+            Err(error) => Err(error.into()),
         }
     }
 
-    fn build(&self, target: &Path, progress: &Progress) -> Result<Summary> {
-        let started = Instant::now();
+    fn build(&self, mut build: Build, progress: &Progress, started: Instant) -> Result<Summary> {
         let (sources, options) = (&self.sources, self.options);
         progress.expect(sources.bytes().unwrap_or(0));
-        let build_options =
-            BuildOptions { overwrite: options.overwrite, cache_bytes: (options.memory / 8).min(256 << 20) };
-        let mut build = Build::create(target, build_options)?;
         let spill = directory(options, build.path());
         self.estimate.check(build.path(), &spill)?;
         let run = Run::new(self, Intake::all(sources), progress, started, spill)?;
@@ -144,9 +144,7 @@ impl<'o> Plan<'o> {
         continuations::write(crossroads, &mut loader)?;
         loader.finish()?;
         summary.stages.continuations = clock.elapsed();
-        if progress.is_stopped() {
-            return Err(Error::Stopped);
-        }
+        progress.check()?;
         let syncing = Instant::now();
         let path = build.target().to_owned();
         build.finish()?;
@@ -608,16 +606,14 @@ impl<'r> Run<'r> {
         let mut rows = Vec::new();
         for index in 0..self.partitions.len() {
             self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
-                if self.progress.is_stopped() {
-                    return Err(Error::Stopped);
-                }
+                self.progress.check()?;
                 rows.clear();
                 rows.extend(piece.iter().map(|visit| visit.occurrence()));
                 loader.append_occurrences(&rows)?;
                 tracker.see(piece, loader)
             })?;
         }
-        Ok(Sorted { distinct: tracker.finish(loader)?, crossroads: Vec::new() })
+        Ok(Sorted { distinct: tracker.finish(loader, self.progress)?, crossroads: Vec::new() })
     }
 
     /// Shows `sink` all visits of a partition, sorted, and counts them by position.
@@ -629,9 +625,7 @@ impl<'r> Run<'r> {
     ) -> Result<Sorted> {
         let mut counter = Counter::new(outcomes, self.options.continuation_threshold);
         self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
-            if self.progress.is_stopped() {
-                return Err(Error::Stopped);
-            }
+            self.progress.check()?;
             counter.see(piece);
             sink(piece)
         })?;
