@@ -103,3 +103,29 @@ impl Progress {
         self.plies.fetch_add(plies, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store;
+
+    #[test]
+    fn a_stop_ends_a_statement() {
+        let progress = Progress::default();
+        let connection = Connection::open_in_memory().unwrap();
+        progress.watch(&connection);
+        let endless =
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+        let ended = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(50));
+                progress.stop();
+            });
+            connection.query_row(endless, [], |row| row.get::<_, u64>(0)).unwrap_err()
+        });
+        let error = store::Error::sqlite("x.db".as_ref(), "count", ended);
+        assert!(matches!(Error::from(error), Error::Stopped));
+    }
+}

@@ -128,7 +128,8 @@ fn check_full(scene: &Scene, place: &Path, output: &Output, state: State, what: 
     assert_eq!(output.status.code(), Some(1), "{what}: {told}");
     assert!(told.contains("no space left") || told.contains("free some space"), "{what}: {told}");
     if state == State::Before {
-        scene.assert_untouched(place, what);
+        // Its contents are checked already; to bring the journal mode of its header back needs space.
+        scene.assert_same_files(place, what);
     }
 }
 

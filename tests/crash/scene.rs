@@ -161,9 +161,14 @@ impl Scene {
         assert_same(&place.join(DATABASE), &self.end.path().join(DATABASE), what);
     }
 
+    /// Holds a place to have the files that it had before the run.
+    pub(crate) fn assert_same_files(&self, place: &Path, what: &str) {
+        assert_eq!(names(place), names(self.start.path()), "{what}");
+    }
+
     /// Holds a place to be as it was before the run.
     pub(crate) fn assert_untouched(&self, place: &Path, what: &str) {
-        assert_eq!(names(place), names(self.start.path()), "{what}");
+        self.assert_same_files(place, what);
         if self.way != Way::Fresh {
             assert_same(&place.join(DATABASE), &self.start.path().join(DATABASE), what);
         }
