@@ -557,7 +557,8 @@ fn a_second_writer_is_told_who_has_the_database() {
     let lock = WriterLock::acquire(&path).expect("a lock");
     let error = Build::create(&path, BuildOptions::default()).expect_err("busy");
     let text = message(&error, directory.path());
-    let since = text.split(' ').nth(6).expect("a time").trim_end_matches(';');
+    let (_, since) = text.split_once(" since ").expect("a time");
+    let (since, _) = since.split_once(';').expect("its end");
     let age: i64 = Connection::open_in_memory()
         .and_then(|clock| {
             clock.query_row("SELECT unixepoch('now') - unixepoch(?1)", [since], |row| row.get(0))

@@ -123,7 +123,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(50));
                 progress.stop();
             });
-            connection.query_row(endless, [], |row| row.get::<_, u64>(0)).unwrap_err()
+            connection.query_row(endless, [], |row| row.get::<_, i64>(0)).unwrap_err()
         });
         let error = store::Error::sqlite("x.db".as_ref(), "count", ended);
         assert!(matches!(Error::from(error), Error::Stopped));

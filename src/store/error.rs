@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 use super::lock::Holder;
 use super::query::Place;
@@ -243,8 +243,11 @@ impl Error {
         };
         match code {
             ErrorCode::DiskFull => Self::DiskFull { path, source: source.into() },
-            // A file over its size limit fails as a plain write error.
-            ErrorCode::SystemIoFailure if extended == rusqlite::ffi::SQLITE_IOERR_WRITE => {
+            // A file over its size limit fails as a plain write error; so does the shared memory of a write-ahead log on a full
+            // disk.
+            ErrorCode::SystemIoFailure
+                if [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE].contains(&extended) =>
+            {
                 Self::DiskFull { path, source: source.into() }
             }
             ErrorCode::NotADatabase => Self::NotADatabase { path },
