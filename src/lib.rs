@@ -11,6 +11,7 @@
 //! | [`index`] | the main job: sources in, database out |
 //! | [`functions`] | the SQL functions |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
+//! | [`verify`] | is a database sound? |
 
 // What only `index` calls is not dead.
 #![cfg_attr(not(feature = "index"), allow(dead_code))]
@@ -26,3 +27,4 @@ pub mod replay;
 #[cfg(feature = "index")]
 pub mod source;
 pub mod store;
+pub mod verify;

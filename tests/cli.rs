@@ -154,6 +154,7 @@ mod help {
           game     Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
           export   Write chosen games as PGN or CSV, or their positions as FEN or EPD
           sql      Run SQL, or show a prompt for it
+          verify   Check that a database is sound; nothing is changed or repaired
           key      Show the key and the canonical FEN of a position
           help     Print this message or the help of the given subcommand(s)
 

@@ -42,6 +42,7 @@ pub(super) enum Command {
     Game(GameArgs),
     Export(Box<ExportArgs>),
     Sql(SqlArgs),
+    Verify(VerifyArgs),
     Key(KeyArgs),
 }
 
@@ -565,6 +566,46 @@ pub(crate) struct SqlArgs {
 fn query_text(text: &str) -> Result<String, &'static str> {
     let is_option = text.len() > 1 && text.starts_with('-') && !text.contains(char::is_whitespace);
     if is_option { Err("there is no such option") } else { Ok(text.to_owned()) }
+}
+
+/// Check that a database is sound; nothing is changed or repaired
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pgndex verify games.db                      the whole structure, and 1,000 games on the board
+  pgndex verify games.db --all --limit 100    every game
+  pgndex verify games.db --json | jq .sound
+
+Pages, links between tables, counts and totals are checked in full. Of a sample of games each position and move is made \
+again on the board, and their PGN is read again where the files are still there; of as many much visited positions the \
+continuations are counted again. A file that is no longer there or has changed is noted and no damage.
+
+Exit status: 0 the database is sound, 1 it is not, or it could not be checked.")]
+pub(crate) struct VerifyArgs {
+    /// Database
+    #[arg(value_name = "DB")]
+    pub(super) database: PathBuf,
+    /// How many games to replay and positions to count again, spread evenly
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(super) sample: u32,
+    /// Replay all games and count all positions again
+    #[arg(long, conflicts_with = "sample")]
+    pub(super) all: bool,
+    /// How many findings to show; all are counted
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) limit: u32,
+    /// Do not read the PGN files
+    #[arg(long)]
+    pub(super) no_sources: bool,
+    /// Threads, at most 256 [default: one for each processor]
+    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) threads: Option<u16>,
+    /// Show no progress
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+    /// End with one JSON object instead of text
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// Show the key and the canonical FEN of a position

@@ -20,7 +20,7 @@ use super::number::counted;
 use super::output::stdout;
 use super::position_query::PositionQuery;
 use super::progress::{Progress, Snapshot};
-use super::signal::on_signal;
+use super::signal::stop_on_signal;
 
 /// A CSV row has these, and at the end the moves.
 const COLUMNS: [&str; 22] = [
@@ -63,7 +63,7 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let out: Box<dyn Write> = match &target {
         Some(target) => {
             let counts = Arc::clone(&counts);
-            on_signal(move || counts.stop.store(true, Ordering::Relaxed))?;
+            stop_on_signal(move || counts.stop.store(true, Ordering::Relaxed))?;
             Box::new(BufWriter::with_capacity(1 << 16, target.file.as_file().try_clone()?))
         }
         None => stdout(),

@@ -20,7 +20,8 @@ use super::summary::Report;
 /// When nothing can be read, the database cannot be written, or somebody stops it.
 pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let progress = Arc::new(Progress::default());
-    stop_on_signal(&progress)?;
+    let stopped = Arc::clone(&progress);
+    stop_on_signal(move || stopped.stop())?;
     ignore_file_size_signal();
     let options = options(args)?;
     let plan = Plan::new(&args.inputs, &options)?;

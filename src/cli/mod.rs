@@ -22,6 +22,7 @@ mod sql;
 mod summary;
 mod table;
 mod timing;
+mod verify;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -36,6 +37,8 @@ pub(crate) enum Status {
     Done,
     /// All is done, but of some games something was lost.
     Lossy,
+    /// All is done, and it shows that a database is damaged.
+    Unsound,
 }
 
 impl From<Status> for ExitCode {
@@ -43,6 +46,7 @@ impl From<Status> for ExitCode {
         match status {
             Status::Done => Self::SUCCESS,
             Status::Lossy => Self::from(3),
+            Status::Unsound => Self::FAILURE,
         }
     }
 }
@@ -60,6 +64,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Export(args) => export::run(&args)?,
         Command::Game(args) => game::run(&args)?,
         Command::Sql(args) => sql::run(&args)?,
+        Command::Verify(args) => return verify::run(&args),
         Command::Key(args) => key::run(&args)?,
     }
     Ok(Status::Done)

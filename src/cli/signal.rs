@@ -5,21 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use anyhow::Context as _;
-use pgndex::index::Progress;
 use rusqlite::InterruptHandle;
 
 /// Exit status when a signal ends the process at once.
 const INTERRUPTED: i32 = 130;
 
-/// The first Ctrl-C or SIGTERM stops the run and lets it clean up; a second one ends the process at once.
-pub(super) fn stop_on_signal(progress: &Arc<Progress>) -> anyhow::Result<()> {
-    let progress = Arc::clone(progress);
-    on_signal(move || progress.stop())
-}
-
-/// The first Ctrl-C or SIGTERM calls `stop`; a second one ends the process at once.
-pub(super) fn on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
-    const INTERRUPTED: i32 = 130;
+/// The first Ctrl-C or SIGTERM calls `stop`, which lets the work clean up; a second one ends the process at once.
+pub(super) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     let asked = AtomicBool::new(false);
     ctrlc::set_handler(move || {
         if asked.swap(true, Ordering::Relaxed) {

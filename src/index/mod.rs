@@ -23,6 +23,7 @@ mod partition;
 mod positions;
 mod problem;
 mod progress;
+mod reread;
 mod run;
 mod sequence;
 mod space;
@@ -35,8 +36,10 @@ mod worker;
 
 pub use error::{Error, Result};
 pub use options::{IndexOptions, Writer};
+pub(crate) use parse::mix_move;
 pub use problem::Kind as ProblemKind;
 pub use progress::{Phase, Progress};
+pub(crate) use reread::Reread;
 pub use run::{Plan, index};
 pub use space::Estimate;
 pub use summary::{ProblemCounts, Stages, Summary};

@@ -525,18 +525,22 @@ fn is_known_variant(name: &str) -> bool {
     NAMES.iter().any(|known| known.chars().eq(plain()))
 }
 
-/// A hash of start position and moves. Check and mate are left out: they follow from the rest.
+/// A hash of start position and moves.
 fn moves_hash(part: &Part, start: Start, standard: &Position, first_code: usize) -> u64 {
-    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
     let seed = match start {
         Start::Standard => standard.key().0,
         Start::Setup => part.setups.last().map_or(0, |position| position.key().0),
         Start::Nowhere => 0,
     };
-    part.codes[first_code..].iter().fold(seed, |hash, code| {
-        let mixed = (hash ^ u64::from(code.model().bits())).wrapping_mul(MULTIPLIER);
-        mixed ^ mixed >> 29
-    })
+    part.codes[first_code..].iter().copied().fold(seed, mix_move)
+}
+
+/// Goes on with a game's hash, which begins with the key of its start position, by a move. Check and mate are left out: they
+/// follow from the rest.
+pub(crate) fn mix_move(hash: u64, code: MoveCode) -> u64 {
+    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mixed = (hash ^ u64::from(code.model().bits())).wrapping_mul(MULTIPLIER);
+    mixed ^ mixed >> 29
 }
 
 /// The standard start position and its placement as text, made once.

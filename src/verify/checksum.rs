@@ -1,0 +1,83 @@
+//! Sums over rows that do not depend on their order, to compare the rows of two tables.
+
+/// Sums over `(key, game, ply)`, apart for groups of games, so that a difference leads to few games.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Checksum {
+    groups: Box<[(u64, u64)]>,
+}
+
+impl Default for Checksum {
+    fn default() -> Self {
+        Self { groups: vec![(0, 0); Self::GROUPS].into_boxed_slice() }
+    }
+}
+
+impl Checksum {
+    const GROUPS: usize = 1 << 12;
+
+    /// The group of a game. Games that follow each other are in the same one or in groups that follow each other.
+    pub(super) const fn group(game: i64) -> usize {
+        (game >> 4).cast_unsigned() as usize % Self::GROUPS
+    }
+
+    /// Adds a row.
+    pub(super) fn add(&mut self, key: i64, game: i64, ply: i64) {
+        let (rows, sum) = &mut self.groups[Self::group(game)];
+        *rows += 1;
+        let place = mix(game.cast_unsigned() ^ mix(ply.cast_unsigned()));
+        *sum = sum.wrapping_add(mix(key.cast_unsigned() ^ place));
+    }
+
+    /// Adds what another one has summed up.
+    pub(super) fn absorb(&mut self, other: &Self) {
+        for ((rows, sum), (more_rows, more)) in self.groups.iter_mut().zip(&other.groups) {
+            *rows += more_rows;
+            *sum = sum.wrapping_add(*more);
+        }
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        self.groups.iter().map(|(rows, _)| rows).sum()
+    }
+
+    /// For each group, whether the two differ.
+    pub(super) fn differences(&self, other: &Self) -> Vec<bool> {
+        self.groups.iter().zip(&other.groups).map(|(ours, theirs)| ours != theirs).collect()
+    }
+}
+
+/// Spreads a number over all bits (the finaliser of SplitMix64).
+const fn mix(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_does_not_matter_and_any_change_shows_in_its_group() {
+        let rows = [(5, 1, 0), (-7, 1, 1), (5, 40, 0), (9, 40, 1)];
+        let sum = |rows: &[(i64, i64, i64)]| {
+            let mut sum = Checksum::default();
+            rows.iter().for_each(|&(key, game, ply)| sum.add(key, game, ply));
+            sum
+        };
+        let mut reversed = rows;
+        reversed.reverse();
+        assert_eq!(sum(&rows), sum(&reversed));
+        let mut parts = sum(&rows[..1]);
+        parts.absorb(&sum(&rows[1..]));
+        assert_eq!((parts.rows(), &parts), (4, &sum(&rows)));
+        for changed in [(5, 40, 1), (6, 40, 0), (0, 40, 5)] {
+            let mut other = rows;
+            other[2] = changed;
+            let differs = sum(&rows).differences(&sum(&other));
+            let groups: Vec<usize> = (0..differs.len()).filter(|&group| differs[group]).collect();
+            assert_eq!(groups, [Checksum::group(40)]);
+        }
+    }
+}

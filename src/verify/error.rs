@@ -1,0 +1,29 @@
+//! Why a check could not be done. What it finds is no error.
+
+use std::path::PathBuf;
+
+use crate::store;
+
+/// The result of a check or a part of one.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a check could not be done; nothing can then be said of the database.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// Somebody wrote to the database meanwhile.
+    #[error("{}: was written to while it was checked, so nothing can be said of it; check it again", path.display())]
+    Changed {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The worker threads could not be started.
+    #[error("cannot start the worker threads; try fewer with --threads")]
+    Threads(#[source] rayon::ThreadPoolBuildError),
+    /// Somebody asked to stop.
+    #[error("stopped before the end; nothing can be said of the database")]
+    Stopped,
+}

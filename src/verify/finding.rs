@@ -1,0 +1,209 @@
+//! What is found wrong, and where.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+/// A kind of damage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Kind {
+    /// SQLite finds its file damaged.
+    Integrity,
+    /// Rows cannot be read.
+    Unreadable,
+    /// A table, index or view is missing or another one.
+    Schema,
+    /// A row that others need is missing.
+    MissingRow,
+    /// A row that nothing needs, or that should not be there.
+    SurplusRow,
+    /// A number names a row that is not there.
+    DanglingLink,
+    /// A count or total is another than that of the rows counted.
+    WrongCount,
+    /// A value is not what follows from others.
+    WrongValue,
+    /// The PGN text says something else.
+    SourceText,
+}
+
+impl Kind {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Integrity => "integrity",
+            Self::Unreadable => "unreadable",
+            Self::Schema => "schema",
+            Self::MissingRow => "missing-row",
+            Self::SurplusRow => "surplus-row",
+            Self::DanglingLink => "dangling-link",
+            Self::WrongCount => "wrong-count",
+            Self::WrongValue => "wrong-value",
+            Self::SourceText => "source-text",
+        }
+    }
+}
+
+/// A value of a row's primary key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Id {
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(String),
+}
+
+impl From<i64> for Id {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => write!(f, "'{text}'"),
+        }
+    }
+}
+
+/// Which row of a table: columns that tell it, and their values. Empty: the table as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RowId(pub Vec<(&'static str, Id)>);
+
+impl RowId {
+    /// The row in which these columns have these numbers.
+    #[must_use]
+    pub fn of<const N: usize>(columns: [(&'static str, i64); N]) -> Self {
+        Self(columns.into_iter().map(|(name, number)| (name, number.into())).collect())
+    }
+}
+
+/// One thing found wrong.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// What kind of thing.
+    pub kind: Kind,
+    /// The table.
+    pub table: &'static str,
+    /// The row.
+    pub row: RowId,
+    /// The column, if it is about one.
+    pub column: Option<&'static str>,
+    /// What should stand there.
+    pub expected: String,
+    /// What stands there.
+    pub found: String,
+}
+
+impl fmt::Display for Finding {
+    /// `game_position game_id 7, ply 12: fen is …, expected …`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.table)?;
+        for (index, (column, id)) in self.row.0.iter().enumerate() {
+            write!(f, "{} {column} {id}", if index == 0 { "" } else { "," })?;
+        }
+        f.write_str(": ")?;
+        if let Some(column) = self.column {
+            write!(f, "{column} is ")?;
+        }
+        f.write_str(&self.found)?;
+        if !self.expected.is_empty() {
+            write!(f, ", expected {}", self.expected)?;
+        }
+        Ok(())
+    }
+}
+
+/// What was found wrong: all of it counted, and the first of it kept, in order of kind, table and row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// How many of each kind.
+    pub counts: BTreeMap<Kind, u64>,
+    /// The first of them.
+    pub first: BTreeSet<Finding>,
+}
+
+impl Findings {
+    /// How many there are.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+}
+
+/// Takes findings from all threads.
+#[derive(Debug)]
+pub(super) struct Collector {
+    limit: usize,
+    findings: Mutex<Findings>,
+}
+
+impl Collector {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { limit, findings: Mutex::default() }
+    }
+
+    pub(super) fn add(&self, finding: Finding) {
+        let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        *findings.counts.entry(finding.kind).or_default() += 1;
+        findings.first.insert(finding);
+        if findings.first.len() > self.limit {
+            findings.first.pop_last();
+        }
+    }
+
+    /// A value that should be another one.
+    pub(super) fn wrong(
+        &self,
+        kind: Kind,
+        table: &'static str,
+        row: RowId,
+        column: &'static str,
+        expected: impl fmt::Display,
+        found: impl fmt::Display,
+    ) {
+        let (expected, found) = (expected.to_string(), found.to_string());
+        self.add(Finding { kind, table, row, column: Some(column), expected, found });
+    }
+
+    /// Something about a row or table as a whole.
+    pub(super) fn about(&self, kind: Kind, table: &'static str, row: RowId, found: impl fmt::Display) {
+        let found = found.to_string();
+        self.add(Finding { kind, table, row, column: None, expected: String::new(), found });
+    }
+
+    pub(super) fn into_findings(self) -> Findings {
+        self.findings.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_are_counted_and_the_first_are_kept_in_order() {
+        let collector = Collector::new(3);
+        for game in [9, 2, 7, 1, 8] {
+            let row = RowId::of([("game_id", game), ("ply", 3)]);
+            collector.wrong(Kind::WrongValue, "game_position", row, "key", 1, 2);
+        }
+        collector.about(Kind::MissingRow, "setting", RowId::default(), "no rows");
+        let findings = collector.into_findings();
+        assert_eq!(findings.total(), 6);
+        assert_eq!(findings.counts[&Kind::WrongValue], 5);
+        let lines: Vec<String> = findings.first.iter().map(Finding::to_string).collect();
+        assert_eq!(
+            lines,
+            [
+                "setting: no rows",
+                "game_position game_id 1, ply 3: key is 2, expected 1",
+                "game_position game_id 2, ply 3: key is 2, expected 1",
+            ]
+        );
+    }
+}

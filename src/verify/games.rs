@@ -1,0 +1,301 @@
+//! Each game's rows: one scan of `game` and `game_position` side by side.
+
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+
+use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
+use rusqlite::{Connection, Row, Rows};
+
+use super::checksum::Checksum;
+use super::finding::{Kind, RowId};
+use super::replay::Replay;
+use super::run::Check;
+use super::source::Texts;
+use super::stored::{StoredGame, StoredPosition, bytes, shown};
+use super::visited::{Visited, Visits};
+use crate::board::Position;
+
+/// What was counted of a source or an import.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    pub(super) games: u64,
+    pub(super) plies: u64,
+    pub(super) positions: u64,
+}
+
+impl Counted {
+    fn add(&mut self, other: Self) {
+        self.games += other.games;
+        self.plies += other.plies;
+        self.positions += other.positions;
+    }
+}
+
+/// What a scan counts and sums up.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    pub(super) positions: Checksum,
+    pub(super) sources: HashMap<i64, Counted>,
+    pub(super) imports: HashMap<i64, Counted>,
+    pub(super) games: u64,
+    pub(super) replayed_games: u64,
+    pub(super) replayed_plies: u64,
+    pub(super) reread_games: u64,
+}
+
+impl Sums {
+    pub(super) fn absorb(&mut self, other: &Self) {
+        self.positions.absorb(&other.positions);
+        for (ours, theirs) in [(&mut self.sources, &other.sources), (&mut self.imports, &other.imports)] {
+            theirs.iter().for_each(|(id, counted)| ours.entry(*id).or_default().add(*counted));
+        }
+        self.games += other.games;
+        self.replayed_games += other.replayed_games;
+        self.replayed_plies += other.replayed_plies;
+        self.reread_games += other.reread_games;
+    }
+}
+
+/// Scans ranges of games; a thread has its own.
+pub(super) struct GameScan<'c> {
+    check: &'c Check<'c>,
+    replay: Replay<'c>,
+    texts: Texts<'c>,
+    visits: Visits<'c>,
+    /// Whether only visits are counted.
+    again: bool,
+    pub(super) sums: Sums,
+}
+
+/// What has been seen of the present game's rows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    rows: u64,
+    next_ply: i64,
+    last: Option<StoredPosition>,
+    opening: Option<i64>,
+}
+
+impl<'c> GameScan<'c> {
+    /// A scan that does all there is to do, and counts the visits to some positions.
+    pub(super) fn new(check: &'c Check<'c>, visited: &'c Visited) -> Self {
+        Self {
+            check,
+            replay: Replay::new(&check.findings),
+            texts: Texts::new(&check.sources, &check.findings, check.progress),
+            visits: Visits::new(visited),
+            again: false,
+            sums: Sums::default(),
+        }
+    }
+
+    /// A scan that only counts the visits to some positions.
+    pub(super) fn again(check: &'c Check<'c>, visited: &'c Visited) -> Self {
+        Self { again: true, ..Self::new(check, visited) }
+    }
+
+    pub(super) fn scan(
+        &mut self,
+        connection: &Connection,
+        range: &RangeInclusive<i64>,
+    ) -> rusqlite::Result<()> {
+        let bounds = [*range.start(), *range.end()];
+        let mut statement = connection.prepare_cached(StoredPosition::SQL)?;
+        let mut positions = statement.query(bounds)?;
+        let mut statement = connection.prepare_cached(&self.check.game_sql)?;
+        let mut games = statement.query(bounds)?;
+        positions.advance()?;
+        while let Some(row) = games.next()? {
+            let game = StoredGame::read(row, &self.check.findings)?;
+            self.surplus(&mut positions, Some(game.game))?;
+            self.game(connection, &game, &mut positions)?;
+            if self.check.progress.is_stopped() {
+                break;
+            }
+        }
+        self.surplus(&mut positions, None)?;
+        self.visits.hand_over();
+        Ok(())
+    }
+
+    /// Passes over rows of games that are not there, up to a game.
+    fn surplus(&mut self, positions: &mut Rows<'_>, before: Option<i64>) -> rusqlite::Result<()> {
+        let mut told = None;
+        while let Some(row) = positions.get() {
+            let stored = StoredPosition::read(row, &self.check.findings)?;
+            if before.is_some_and(|game| stored.game >= game) || self.check.progress.is_stopped() {
+                break;
+            }
+            if !self.again {
+                self.sums.positions.add(stored.key, stored.game, stored.ply);
+                if told.replace(stored.game) != Some(stored.game) {
+                    let row = RowId::of([("game_id", stored.game), ("ply", stored.ply)]);
+                    let expected = "a row of game";
+                    let wrong = Kind::DanglingLink;
+                    self.check.findings.wrong(wrong, "game_position", row, "game_id", expected, stored.game);
+                }
+            }
+            positions.advance()?;
+        }
+        Ok(())
+    }
+
+    fn game(
+        &mut self,
+        connection: &Connection,
+        game: &StoredGame,
+        positions: &mut Rows<'_>,
+    ) -> rusqlite::Result<()> {
+        let replayed = !self.again && self.check.is_sampled(game.game);
+        if replayed {
+            self.replay.begin(game.game, &self.check.start, game.text("start_fen"));
+        }
+        let mut seen = Seen::default();
+        while let Some(row) = positions.get() {
+            let stored = StoredPosition::read(row, &self.check.findings)?;
+            if stored.game != game.game {
+                break;
+            }
+            self.position(row, &stored, replayed, &mut seen)?;
+            positions.advance()?;
+        }
+        self.visits.end_game(game);
+        self.check.progress.add_rows(seen.rows);
+        if self.again {
+            return Ok(());
+        }
+        self.count(game, seen.rows);
+        self.end_of_rows(game, &seen);
+        if replayed {
+            self.end_of_replay(connection, game, &seen)?;
+        }
+        Ok(())
+    }
+
+    fn position(
+        &mut self,
+        row: &Row<'_>,
+        stored: &StoredPosition,
+        replayed: bool,
+        seen: &mut Seen,
+    ) -> rusqlite::Result<()> {
+        let fen = bytes(row, StoredPosition::FEN)?;
+        self.visits.see(stored, fen);
+        seen.rows += 1;
+        if self.again {
+            return Ok(());
+        }
+        self.sums.positions.add(stored.key, stored.game, stored.ply);
+        if stored.ply != seen.next_ply {
+            self.missing(stored.game, seen.next_ply, stored.ply - 1);
+            self.replay.lose_course();
+        }
+        let follows_nothing = seen.last.is_some_and(|last| last.move_code.is_none());
+        if follows_nothing && !(replayed && self.replay.position().is_some()) {
+            let id = RowId::of([("game_id", stored.game), ("ply", stored.ply - 1)]);
+            let expected = "a move, as more positions follow";
+            self.check.findings.wrong(Kind::WrongValue, "game_position", id, "move_code", expected, "NULL");
+        }
+        if replayed {
+            self.replay.step(stored, fen);
+            if let Some(position) = self.replay.position() {
+                seen.opening = self.check.opening_of(position).or(seen.opening);
+            }
+        }
+        seen.last = Some(*stored);
+        seen.next_ply = stored.ply.saturating_add(1);
+        Ok(())
+    }
+
+    fn missing(&self, game: i64, first: i64, last: i64) {
+        let row = RowId::of([("game_id", game), ("ply", first)]);
+        let found = match last - first {
+            ..=0 => "the row is missing".to_owned(),
+            _ => format!("the rows up to ply {last} are missing"),
+        };
+        self.check.findings.about(Kind::MissingRow, "game_position", row, found);
+    }
+
+    fn count(&mut self, game: &StoredGame, rows: u64) {
+        let plies = u64::try_from(game.ply_count).unwrap_or(0);
+        let counted = Counted { games: 1, plies, positions: rows };
+        self.sums.games += 1;
+        self.sums.sources.entry(game.source).or_default().add(counted);
+        self.sums.imports.entry(game.import).or_default().add(counted);
+        self.check.players.mark(game.white);
+        self.check.players.mark(game.black);
+        self.check.events.mark(game.event);
+        self.check.sites.mark(game.site);
+    }
+
+    /// Holds what `game` says of the rows against the rows.
+    fn end_of_rows(&self, game: &StoredGame, seen: &Seen) {
+        let findings = &self.check.findings;
+        let id = || RowId::of([("game_id", game.game)]);
+        let status = game.text("status").unwrap_or_default();
+        let Some(last) = seen.last else {
+            if status != "skipped" {
+                self.missing(game.game, 0, game.ply_count);
+            } else if game.ply_count != 0 {
+                findings.wrong(Kind::WrongCount, "game", id(), "ply_count", 0, game.ply_count);
+            }
+            return;
+        };
+        if !matches!(status, "ok" | "truncated") {
+            let expected = "'ok' or 'truncated', as it has positions";
+            findings.wrong(Kind::WrongValue, "game", id(), "status", expected, format!("'{status}'"));
+        }
+        match last.move_code {
+            None if last.ply != game.ply_count => {
+                findings.wrong(Kind::WrongCount, "game", id(), "ply_count", last.ply, game.ply_count);
+            }
+            Some(_) if last.ply < game.ply_count => self.missing(game.game, last.ply + 1, game.ply_count),
+            Some(code) => {
+                let id = RowId::of([("game_id", game.game), ("ply", last.ply)]);
+                let expected = "NULL, as no position follows";
+                findings.wrong(Kind::WrongValue, "game_position", id, "move_code", expected, code);
+            }
+            None => {}
+        }
+    }
+
+    fn end_of_replay(
+        &mut self,
+        connection: &Connection,
+        game: &StoredGame,
+        seen: &Seen,
+    ) -> rusqlite::Result<()> {
+        let findings = &self.check.findings;
+        let id = || RowId::of([("game_id", game.game)]);
+        if seen.last.is_some_and(|last| last.move_code.is_some()) {
+            // The position after the last move is missing.
+            self.replay.lose_course();
+        }
+        let is_skipped = seen.rows == 0;
+        let hash = if is_skipped { Some(0) } else { self.replay.moves_hash() };
+        if let Some(hash) = hash.filter(|&hash| hash != game.moves_hash) {
+            findings.wrong(Kind::WrongValue, "game", id(), "moves_hash", hash, game.moves_hash);
+        }
+        if self.replay.position().is_some() && seen.opening != game.opening {
+            let (expected, found) = (shown(seen.opening), shown(game.opening));
+            findings.wrong(Kind::WrongValue, "game", id(), "opening_id", expected, found);
+        }
+        let plies = seen.rows.saturating_sub(1);
+        self.sums.replayed_games += 1;
+        self.sums.replayed_plies += plies;
+        self.check.progress.add_games(1, plies);
+        if self.check.options.sources && self.texts.compare(connection, game, self.replay.codes())? {
+            self.sums.reread_games += 1;
+        }
+        Ok(())
+    }
+}
+
+impl Check<'_> {
+    /// The opening that a position has in the table `opening`.
+    fn opening_of(&self, position: &Position) -> Option<i64> {
+        let named = self.openings.get(&position.key().as_i64())?;
+        let fen = position.canonical_fen();
+        named.iter().find(|(_, named)| *named == fen).map(|&(opening, _)| opening)
+    }
+}

@@ -1,0 +1,187 @@
+//! `position_game`: one scan of it beside `visited_position`, and where it differs from `game_position`.
+
+use std::ops::RangeInclusive;
+
+use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
+use rusqlite::{Connection, OptionalExtension as _, Rows};
+
+use super::checksum::Checksum;
+use super::finding::{Collector, Kind, RowId};
+use super::run::Check;
+use super::stored::shown;
+use super::visited::Visited;
+
+/// Scans ranges of keys; a thread has its own.
+pub(super) struct OccurrenceScan<'c> {
+    check: &'c Check<'c>,
+    /// Positions that are counted anew anyway.
+    visited: &'c Visited,
+    pub(super) occurrences: Checksum,
+    pub(super) distinct: u64,
+}
+
+/// The rows of one key.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    key: i64,
+    games: i64,
+    game: i64,
+}
+
+impl<'c> OccurrenceScan<'c> {
+    pub(super) fn new(check: &'c Check<'c>, visited: &'c Visited) -> Self {
+        Self { check, visited, occurrences: Checksum::default(), distinct: 0 }
+    }
+
+    pub(super) fn scan(
+        &mut self,
+        connection: &Connection,
+        range: &RangeInclusive<i64>,
+    ) -> rusqlite::Result<()> {
+        const TELL_AFTER: u64 = 1 << 14;
+        let bounds = [*range.start(), *range.end()];
+        let mut statement = connection.prepare_cached(
+            "SELECT key, game_id, ply FROM position_game WHERE key BETWEEN ?1 AND ?2 ORDER BY key, game_id, ply",
+        )?;
+        let mut rows = statement.query(bounds)?;
+        let mut statement = connection.prepare_cached(
+            "SELECT key, games + unfinished FROM visited_position WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
+        )?;
+        let mut visited = statement.query(bounds)?;
+        visited.advance()?;
+        let (mut run, mut told) = (None::<Run>, 0);
+        while let Some(row) = rows.next()? {
+            let (key, game, ply) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            self.occurrences.add(key, game, ply);
+            match &mut run {
+                Some(run) if run.key == key => {
+                    run.games += i64::from(run.game != game);
+                    run.game = game;
+                }
+                _ => {
+                    if let Some(ended) = run.replace(Run { key, games: 1, game }) {
+                        self.end_key(connection, ended, &mut visited)?;
+                    }
+                }
+            }
+            told += 1;
+            if told == TELL_AFTER {
+                self.check.progress.add_rows(told);
+                told = 0;
+                if self.check.progress.is_stopped() {
+                    return Ok(());
+                }
+            }
+        }
+        self.check.progress.add_rows(told);
+        if let Some(ended) = run {
+            self.end_key(connection, ended, &mut visited)?;
+        }
+        while let Some(row) = visited.get() {
+            self.unvisited(row.get(0)?);
+            visited.advance()?;
+        }
+        Ok(())
+    }
+
+    /// Holds the number of games that reached a position against `visited_position`.
+    fn end_key(&mut self, connection: &Connection, run: Run, visited: &mut Rows<'_>) -> rusqlite::Result<()> {
+        self.distinct += 1;
+        while let Some(row) = visited.get() {
+            let (key, games): (i64, i64) = (row.get(0)?, row.get(1)?);
+            if key > run.key {
+                break;
+            }
+            visited.advance()?;
+            if key < run.key {
+                self.unvisited(key);
+                continue;
+            }
+            let few = self.check.threshold.is_some_and(|threshold| run.games < threshold);
+            let id = RowId::of([("key", key)]);
+            let findings = &self.check.findings;
+            if few {
+                let found = format!("only {} games reached the position", run.games);
+                findings.about(Kind::SurplusRow, "visited_position", id, found);
+            } else if games != run.games && !self.visited.has(key) && !is_shared(connection, key)? {
+                let column = "games + unfinished";
+                findings.wrong(Kind::WrongCount, "visited_position", id, column, run.games, games);
+            }
+            return Ok(());
+        }
+        let many = self.check.threshold.is_some_and(|threshold| run.games >= threshold);
+        if many && !is_shared(connection, run.key)? {
+            let found = format!("the row is missing, {} games reached the position", run.games);
+            let id = RowId::of([("key", run.key)]);
+            self.check.findings.about(Kind::MissingRow, "visited_position", id, found);
+        }
+        Ok(())
+    }
+
+    fn unvisited(&self, key: i64) {
+        let id = RowId::of([("key", key)]);
+        let found = "no row of position_game has this key";
+        self.check.findings.about(Kind::SurplusRow, "visited_position", id, found);
+    }
+}
+
+/// Whether two positions share a key.
+fn is_shared(connection: &Connection, key: i64) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(DISTINCT p.fen) > 1 FROM position_game AS o
+               JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply WHERE o.key = ?1";
+    connection.prepare_cached(sql)?.query_row([key], |row| row.get(0))
+}
+
+/// Tells the rows of `game_position` that have none in `position_game`, among games of the groups that `differ`.
+pub(super) fn find_missing(
+    connection: &Connection,
+    range: &RangeInclusive<i64>,
+    differ: &[bool],
+    findings: &Collector,
+) -> rusqlite::Result<()> {
+    let mut statement = connection
+        .prepare_cached("SELECT game_id, ply, key FROM game_position WHERE game_id BETWEEN ?1 AND ?2")?;
+    let mut other = connection.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM position_game WHERE key = ?1 AND game_id = ?2 AND ply = ?3)",
+    )?;
+    let mut rows = statement.query([range.start(), range.end()])?;
+    while let Some(row) = rows.next()? {
+        // What is no number has been told.
+        let Ok(key) = row.get::<_, i64>(2) else { continue };
+        let (game, ply): (i64, i64) = (row.get(0)?, row.get(1)?);
+        if differ[Checksum::group(game)] && !other.query_row([key, game, ply], |row| row.get(0))? {
+            let id = RowId::of([("key", key), ("game_id", game), ("ply", ply)]);
+            let found = "the row is missing, game_position has it";
+            findings.about(Kind::MissingRow, "position_game", id, found);
+        }
+    }
+    Ok(())
+}
+
+/// Tells the rows of `position_game` that have none in `game_position`, among games of the groups that `differ`.
+pub(super) fn find_surplus(
+    connection: &Connection,
+    range: &RangeInclusive<i64>,
+    differ: &[bool],
+    findings: &Collector,
+) -> rusqlite::Result<()> {
+    let mut statement = connection
+        .prepare_cached("SELECT key, game_id, ply FROM position_game WHERE key BETWEEN ?1 AND ?2")?;
+    let mut other =
+        connection.prepare_cached("SELECT key FROM game_position WHERE game_id = ?1 AND ply = ?2")?;
+    let mut rows = statement.query([range.start(), range.end()])?;
+    while let Some(row) = rows.next()? {
+        let (key, game, ply): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        if !differ[Checksum::group(game)] {
+            continue;
+        }
+        let found = match other.query_row([game, ply], |row| Ok(row.get::<_, i64>(0).ok())).optional()? {
+            Some(Some(other)) if other == key => continue,
+            Some(other) => format!("game_position has the key {} there", shown(other)),
+            None => "game_position has no such row".to_owned(),
+        };
+        let id = RowId::of([("key", key), ("game_id", game), ("ply", ply)]);
+        findings.about(Kind::SurplusRow, "position_game", id, found);
+    }
+    Ok(())
+}

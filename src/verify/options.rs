@@ -1,0 +1,61 @@
+//! What is checked.
+
+/// Options of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifyOptions {
+    /// Threads that read and replay; each has a connection of its own.
+    pub threads: usize,
+    /// Which games are replayed, and how many visited positions are counted anew.
+    pub sample: Sample,
+    /// How many findings are kept; all are counted.
+    pub limit: usize,
+    /// Whether the sources are read, where they are still there.
+    pub sources: bool,
+}
+
+impl Default for VerifyOptions {
+    /// One thread per core, 1,000 games, 20 findings, sources too.
+    fn default() -> Self {
+        Self {
+            threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            sample: Sample::Some(1000),
+            limit: 20,
+            sources: true,
+        }
+    }
+}
+
+/// How much is looked at of what takes long. The same database gives the same sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// All of it.
+    All,
+    /// So many, spread evenly.
+    Some(u32),
+}
+
+impl Sample {
+    /// Whether the `index`th of `count` things, from 0, is among those to be looked at.
+    #[must_use]
+    pub fn has(self, index: u64, count: u64) -> bool {
+        let Self::Some(most) = self else { return true };
+        let chosen = |index: u64| u128::from(index) * u128::from(most) / u128::from(count.max(1));
+        u64::from(most) >= count || chosen(index + 1) > chosen(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_has_as_many_as_asked_for_evenly_spread() {
+        for (most, count) in [(3, 10), (1, 7), (10, 10), (20, 10), (999, 1000), (0, 5)] {
+            let chosen: Vec<u64> = (0..count).filter(|&index| Sample::Some(most).has(index, count)).collect();
+            assert_eq!(chosen.len() as u64, u64::from(most).min(count), "{most} of {count}");
+            let gap = count.checked_div(most.into()).unwrap_or(0) + 1;
+            assert!(chosen.windows(2).all(|pair| pair[1] - pair[0] <= gap), "{chosen:?}");
+            assert!((0..count).all(|index| Sample::All.has(index, count)));
+        }
+    }
+}

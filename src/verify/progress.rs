@@ -1,0 +1,78 @@
+//! How far a check has come, for others to look at while it goes on.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rusqlite::InterruptHandle;
+
+/// Counters that a check keeps up to date, and a way to stop it.
+#[derive(Default)]
+pub struct Progress {
+    total_rows: AtomicU64,
+    rows: AtomicU64,
+    games: AtomicU64,
+    plies: AtomicU64,
+    stop: AtomicBool,
+    statements: Mutex<Vec<InterruptHandle>>,
+}
+
+impl std::fmt::Debug for Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Progress").field("rows", &self.rows).field("total_rows", &self.total_rows).finish()
+    }
+}
+
+impl Progress {
+    /// Rows of the large tables that will be read, as far as the database tells.
+    #[must_use]
+    pub fn total_rows(&self) -> u64 {
+        self.total_rows.load(Ordering::Relaxed)
+    }
+
+    /// Rows of the large tables that have been read.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed)
+    }
+
+    /// Games that have been replayed.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.games.load(Ordering::Relaxed)
+    }
+
+    /// Plies that have been replayed.
+    #[must_use]
+    pub fn plies(&self) -> u64 {
+        self.plies.load(Ordering::Relaxed)
+    }
+
+    /// Asks the check to stop at once; it then fails with [`Error::Stopped`](super::Error::Stopped).
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let statements = self.statements.lock().unwrap_or_else(PoisonError::into_inner);
+        statements.iter().for_each(InterruptHandle::interrupt);
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Lets `stop` end the statements of a connection too.
+    pub(super) fn listen(&self, handle: InterruptHandle) {
+        self.statements.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+    }
+
+    pub(super) fn expect(&self, rows: u64) {
+        self.total_rows.store(rows, Ordering::Relaxed);
+    }
+
+    pub(super) fn add_rows(&self, rows: u64) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    pub(super) fn add_games(&self, games: u64, plies: u64) {
+        self.games.fetch_add(games, Ordering::Relaxed);
+        self.plies.fetch_add(plies, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,188 @@
+//! One game on the board, held against its rows.
+
+use super::finding::{Collector, Kind, RowId};
+use super::stored::{StoredPosition, shown};
+use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
+use crate::index::mix_move;
+
+/// Follows a game from row to row. A row that does not fit is told, and the board goes on as far as it can tell how.
+#[derive(Debug)]
+pub(super) struct Replay<'c> {
+    findings: &'c Collector,
+    game: i64,
+    position: Position,
+    placement: FenText,
+    /// The position before the last move, and that move as it is stored.
+    previous: Option<(Position, Option<i64>)>,
+    /// Whether the board still knows where the game is.
+    on_course: bool,
+    /// How many FENs in a row did not fit.
+    misfits: u32,
+    start_key: PositionKey,
+    /// The moves, put right where the positions tell how.
+    codes: Vec<MoveCode>,
+}
+
+impl<'c> Replay<'c> {
+    /// Two FENs in a row that do not fit end the replay: what follows would not fit either.
+    const MOST_MISFITS: u32 = 2;
+
+    pub(super) fn new(findings: &'c Collector) -> Self {
+        let position = Position::start();
+        Self {
+            findings,
+            game: 0,
+            placement: FenText::new(&position),
+            start_key: position.key(),
+            position,
+            previous: None,
+            on_course: false,
+            misfits: 0,
+            codes: Vec::new(),
+        }
+    }
+
+    /// Begins a game; `start_fen` is what its row says.
+    pub(super) fn begin(&mut self, game: i64, start: &Position, start_fen: Option<&str>) {
+        self.game = game;
+        self.previous = None;
+        self.misfits = 0;
+        self.on_course = true;
+        self.codes.clear();
+        self.position.clone_from(start);
+        if let Some(fen) = start_fen {
+            match Position::from_fen(fen.as_bytes()) {
+                Ok((position, _)) => self.position = position,
+                Err(error) => {
+                    let expected = format!("a legal position ({error})");
+                    let row = RowId::of([("game_id", game)]);
+                    self.findings.wrong(Kind::WrongValue, "game", row, "start_fen", expected, fen);
+                    self.on_course = false;
+                }
+            }
+        }
+        self.placement = FenText::new(&self.position);
+        self.start_key = self.position.key();
+    }
+
+    /// The game has a gap here: the board cannot follow.
+    pub(super) fn lose_course(&mut self) {
+        self.on_course = false;
+    }
+
+    /// The position the board is at, if it still knows.
+    pub(super) fn position(&self) -> Option<&Position> {
+        self.on_course.then_some(&self.position)
+    }
+
+    /// The game's moves, if all of them could be made.
+    pub(super) fn codes(&self) -> Option<&[MoveCode]> {
+        self.on_course.then_some(&self.codes[..])
+    }
+
+    /// The hash of the game's moves, if all of them could be made.
+    pub(super) fn moves_hash(&self) -> Option<i64> {
+        let hash = |codes: &[MoveCode]| codes.iter().copied().fold(self.start_key.0, mix_move);
+        self.codes().map(|codes| hash(codes).cast_signed())
+    }
+
+    /// Holds the next row against the board.
+    pub(super) fn step(&mut self, stored: &StoredPosition, fen: &[u8]) {
+        if !self.on_course {
+            return;
+        }
+        if let Some((before, code)) = self.previous.take() {
+            self.make(before, code, stored, fen);
+            if !self.on_course {
+                return;
+            }
+        }
+        self.compare(stored, fen);
+        self.previous = Some((self.position.clone(), stored.move_code));
+    }
+
+    /// Makes the move that leads to the row `next`.
+    fn make(&mut self, before: Position, stored: Option<i64>, next: &StoredPosition, fen: &[u8]) {
+        let code = stored.and_then(|code| MoveCode::from_bits(u32::try_from(code).ok()?));
+        let made = code.and_then(|code| self.position.make(code).ok());
+        if let Some(made) = made {
+            self.placement.update(&self.position, made);
+        }
+        let fits = made.is_some() && self.fits(fen);
+        let other = if fits { None } else { move_to(&before, fen) };
+        if let Some((other, position)) = other {
+            self.position = position;
+            self.placement = FenText::new(&self.position);
+            self.end_move(other, stored, next);
+        } else if let Some(made) = made {
+            self.end_move(made, stored, next);
+        } else {
+            let expected = format!("a legal move in {}", before.fen());
+            self.wrong(next.ply - 1, "move_code", expected, shown(stored));
+            self.on_course = false;
+        }
+    }
+
+    /// Compares the code of the move just made with the one that is stored.
+    fn end_move(&mut self, made: MoveCode, stored: Option<i64>, next: &StoredPosition) {
+        let mates = made.is_check() && !self.position.has_legal_move();
+        let made = if mates { made.with_mate() } else { made };
+        self.codes.push(made);
+        if stored != Some(made.bits().into()) {
+            self.wrong(next.ply - 1, "move_code", told(made), shown(stored));
+        }
+    }
+
+    fn fits(&self, fen: &[u8]) -> bool {
+        let mut space = [0; MAX_CANONICAL_FEN];
+        let length = self.placement.write_at_end(&self.position, &mut space);
+        space[MAX_CANONICAL_FEN - length..] == *fen
+    }
+
+    fn compare(&mut self, stored: &StoredPosition, fen: &[u8]) {
+        if self.fits(fen) {
+            self.misfits = 0;
+        } else {
+            let found = String::from_utf8_lossy(fen).into_owned();
+            self.wrong(stored.ply, "fen", self.position.canonical_fen(), found);
+            self.misfits += 1;
+            self.on_course = self.misfits < Self::MOST_MISFITS;
+        }
+        let key = self.position.key_from_scratch().as_i64();
+        if stored.key != key {
+            self.wrong(stored.ply, "key", key, stored.key);
+        }
+        let clock = i64::from(self.position.halfmove_clock());
+        if stored.halfmove_clock != clock {
+            self.wrong(stored.ply, "halfmove_clock", clock, stored.halfmove_clock);
+        }
+    }
+
+    fn wrong(
+        &self,
+        ply: i64,
+        column: &'static str,
+        expected: impl std::fmt::Display,
+        found: impl std::fmt::Display,
+    ) {
+        let row = RowId::of([("game_id", self.game), ("ply", ply)]);
+        self.findings.wrong(Kind::WrongValue, "game_position", row, column, expected, found);
+    }
+}
+
+/// A move code with the move it stands for.
+pub(super) fn told(code: MoveCode) -> String {
+    format!("{} ({})", code.bits(), code.uci(None))
+}
+
+/// The move that leads to the position with this FEN, and that position.
+fn move_to(before: &Position, fen: &[u8]) -> Option<(MoveCode, Position)> {
+    let mut moves = Vec::new();
+    before.legal_moves(&mut moves);
+    moves.push(MoveCode::NULL);
+    moves.into_iter().find_map(|code| {
+        let mut after = before.clone();
+        let made = after.make(code).ok()?;
+        (after.canonical_fen().as_bytes() == fen).then_some((made, after))
+    })
+}

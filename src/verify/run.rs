@@ -1,0 +1,392 @@
+//! The whole check: jobs that threads take one after the other, each thread with a connection of its own.
+
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use rusqlite::{Connection, ErrorCode};
+
+use super::checksum::Checksum;
+use super::error::{Error, Result};
+use super::finding::{Collector, Kind, RowId};
+use super::games::{GameScan, Sums};
+use super::occurrences::{OccurrenceScan, find_missing, find_surplus};
+use super::options::VerifyOptions;
+use super::progress::Progress;
+use super::report::Report;
+use super::source::Sources;
+use super::stored::StoredGame;
+use super::structure::{self, Names};
+use super::visited::{AT_ONCE, Visited};
+use crate::board::Position;
+use crate::store::{self, Database};
+
+/// What all threads of a check share.
+pub(super) struct Check<'a> {
+    path: &'a Path,
+    pub(super) options: &'a VerifyOptions,
+    pub(super) progress: &'a Progress,
+    pub(super) findings: Collector,
+    pub(super) sources: Sources,
+    pub(super) start: Position,
+    /// By key: number and FEN.
+    pub(super) openings: HashMap<i64, Vec<(i64, String)>>,
+    pub(super) threshold: Option<i64>,
+    pub(super) players: Names,
+    pub(super) events: Names,
+    pub(super) sites: Names,
+    pub(super) game_sql: String,
+    games: u64,
+    last_game: i64,
+    /// Whether a thread failed, so that the others need not go on.
+    failed: AtomicBool,
+}
+
+/// One thing to do.
+#[derive(Clone, Debug)]
+enum Job {
+    Integrity,
+    Structure,
+    Source(usize),
+    Games(RangeInclusive<i64>),
+    Keys(RangeInclusive<i64>),
+}
+
+/// What the jobs gave.
+#[derive(Default)]
+struct Outcome {
+    sums: Sums,
+    occurrences: Checksum,
+    distinct: u64,
+    problems: HashMap<i64, i64>,
+    /// Whether something could not be read, so that sums and totals say nothing.
+    is_incomplete: bool,
+}
+
+/// Checks a database. Nothing is written.
+///
+/// # Errors
+/// When the database cannot be read at all, is no database of ours, is written to meanwhile, or somebody stops the check.
+/// What is wrong with it is no error: it stands in the report.
+pub fn verify(path: &Path, options: &VerifyOptions, progress: &Progress) -> Result<Report> {
+    let started = Instant::now();
+    let database = Database::open_read_only(path)?;
+    progress.listen(database.interrupt_handle());
+    let connection = database.connection();
+    let version = |connection: &Connection| -> Result<i64> {
+        let version = connection.pragma_query_value(None, "data_version", |row| row.get(0));
+        version.map_err(|source| store::Error::sqlite(path, "read the database", source).into())
+    };
+    let before = version(connection)?;
+    let mut check = Check::new(path, options, progress);
+    let report = check.run(connection)?;
+    if progress.is_stopped() {
+        return Err(Error::Stopped);
+    }
+    if version(connection)? != before {
+        return Err(Error::Changed { path: path.to_owned() });
+    }
+    let (sources_same, sources_other, notes) = check.sources.outcome(options.limit);
+    let findings = check.findings.into_findings();
+    Ok(Report { findings, sources_same, sources_other, notes, elapsed: started.elapsed(), ..report })
+}
+
+impl<'a> Check<'a> {
+    fn new(path: &'a Path, options: &'a VerifyOptions, progress: &'a Progress) -> Self {
+        Self {
+            path,
+            options,
+            progress,
+            findings: Collector::new(options.limit),
+            sources: Sources::default(),
+            start: Position::start(),
+            openings: HashMap::new(),
+            threshold: None,
+            players: Names::default(),
+            events: Names::default(),
+            sites: Names::default(),
+            game_sql: StoredGame::sql(),
+            games: 0,
+            last_game: 0,
+            failed: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether a game is among those that are replayed.
+    pub(super) fn is_sampled(&self, game: i64) -> bool {
+        u64::try_from(game - 1).is_ok_and(|index| self.options.sample.has(index, self.games))
+    }
+
+    fn run(&mut self, connection: &Connection) -> Result<Report> {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(self.options.threads.max(1))
+            .thread_name(|index| format!("verify-{index}"))
+            .build()
+            .map_err(Error::Threads)?;
+        let prepared = self.prepare(connection);
+        let Some(visited_rows) = self.guard("sqlite_schema", RowId::default(), prepared)? else {
+            // Not even what there is to do can be read. SQLite says why.
+            self.guard("file", RowId::default(), structure::integrity(connection, &self.findings))?;
+            return Ok(Report::default());
+        };
+        let mut index = 0;
+        let next = |check: &Self, after, index: &mut u64| {
+            let next = Visited::next(connection, after, check.options.sample, index, visited_rows);
+            Ok::<_, Error>(check.guard("visited_position", RowId::default(), next)?.unwrap_or_default())
+        };
+        let mut visited = next(self, None, &mut index)?;
+        let outcome = self.work(&pool, &visited)?;
+        self.conclude(&pool, connection, &outcome)?;
+        let mut visited_positions = 0;
+        loop {
+            visited_positions += visited.len() as u64;
+            if !outcome.is_incomplete {
+                let compared = visited.compare(connection, &self.findings);
+                self.guard("visited_position", RowId::default(), compared)?;
+            }
+            if visited.len() < AT_ONCE {
+                break;
+            }
+            visited = next(self, visited.last_key(), &mut index)?;
+            self.spread(&pool, &self.game_ranges(), |connection, range| {
+                let scanned = GameScan::again(self, &visited).scan(connection, range);
+                self.guard("game_position", at(range), scanned).map(drop)
+            })?;
+        }
+        Ok(Report {
+            games: outcome.sums.games,
+            positions: outcome.sums.positions.rows(),
+            replayed_games: outcome.sums.replayed_games,
+            replayed_plies: outcome.sums.replayed_plies,
+            reread_games: outcome.sums.reread_games,
+            visited_positions,
+            ..Report::default()
+        })
+    }
+
+    /// Reads what all jobs need. Gives back the number of visited positions.
+    fn prepare(&mut self, connection: &Connection) -> rusqlite::Result<u64> {
+        let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+        let count = |sql: &str| number(sql).map(|count| u64::try_from(count).unwrap_or(0));
+        self.games = count("SELECT count(*) FROM game")?;
+        self.last_game = number("SELECT ifnull(max(game_id), 0) FROM game")?;
+        self.progress.expect(2 * count("SELECT ifnull(sum(positions), 0) FROM import")?);
+        // No more names than games have places for.
+        let names = |sql: &str, most: u64| Ok::<_, rusqlite::Error>(Names::new(count(sql)?.min(most)));
+        self.players = names("SELECT ifnull(max(player_id), 0) FROM player", 2 * self.games)?;
+        self.events = names("SELECT ifnull(max(event_id), 0) FROM event", self.games)?;
+        self.sites = names("SELECT ifnull(max(site_id), 0) FROM site", self.games)?;
+        self.sources = Sources::read(connection)?;
+        self.threshold = structure::threshold(connection, &self.findings)?;
+        let mut statement = connection.prepare("SELECT key, opening_id, fen FROM opening")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            self.openings.entry(row.get(0)?).or_default().push((row.get(1)?, row.get(2)?));
+        }
+        count("SELECT count(*) FROM visited_position")
+    }
+
+    /// Reads everything once.
+    fn work(&self, pool: &ThreadPool, visited: &Visited) -> Result<Outcome> {
+        let mut jobs = vec![Job::Integrity, Job::Structure];
+        if self.options.sources {
+            jobs.extend((0..self.sources.len()).map(Job::Source));
+        }
+        jobs.extend(self.game_ranges().into_iter().map(Job::Games));
+        jobs.extend(self.key_ranges().into_iter().map(Job::Keys));
+        let outcome = Mutex::new(Outcome::default());
+        self.spread(pool, &jobs, |connection, job| {
+            let done = self.job(connection, job, visited, &outcome)?;
+            lock(&outcome).is_incomplete |= !done;
+            Ok(())
+        })?;
+        Ok(outcome.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Does one job. Gives back whether all could be read that it is about.
+    fn job(
+        &self,
+        connection: &Connection,
+        job: &Job,
+        visited: &Visited,
+        outcome: &Mutex<Outcome>,
+    ) -> Result<bool> {
+        let whole = RowId::default;
+        let done = match job {
+            Job::Integrity => {
+                self.guard("file", whole(), structure::integrity(connection, &self.findings))?.is_some()
+            }
+            Job::Structure => self.structure(connection, outcome)?,
+            Job::Source(index) => {
+                self.sources.look_at(*index, self.progress);
+                true
+            }
+            Job::Games(range) => {
+                let mut scan = GameScan::new(self, visited);
+                let scanned = scan.scan(connection, range);
+                lock(outcome).sums.absorb(&scan.sums);
+                self.guard("game_position", at(range), scanned)?.is_some()
+            }
+            Job::Keys(range) => {
+                let mut scan = OccurrenceScan::new(self, visited);
+                let scanned = scan.scan(connection, range);
+                let mut outcome = lock(outcome);
+                outcome.occurrences.absorb(&scan.occurrences);
+                outcome.distinct += scan.distinct;
+                self.guard("position_game", RowId::of([("key", *range.start())]), scanned)?.is_some()
+            }
+        };
+        Ok(done)
+    }
+
+    fn structure(&self, connection: &Connection, outcome: &Mutex<Outcome>) -> Result<bool> {
+        let findings = &self.findings;
+        structure::schema(connection, findings)?;
+        let links = self.guard("game", RowId::default(), structure::links(connection, findings))?;
+        let numbers = self.guard("game", RowId::default(), structure::numbers(connection, findings))?;
+        let problems = self.guard("problem", RowId::default(), structure::problems(connection, findings))?;
+        let done = links.is_some() && numbers.is_some() && problems.is_some();
+        lock(outcome).problems = problems.unwrap_or_default();
+        Ok(done)
+    }
+
+    /// Compares what was counted.
+    fn conclude(&self, pool: &ThreadPool, connection: &Connection, outcome: &Outcome) -> Result<()> {
+        if outcome.is_incomplete {
+            return Ok(());
+        }
+        let findings = &self.findings;
+        let differ = outcome.sums.positions.differences(&outcome.occurrences);
+        if differ.contains(&true) {
+            self.spread(pool, &self.game_ranges(), |connection, range| {
+                let found = find_missing(connection, range, &differ, findings);
+                self.guard("game_position", at(range), found).map(drop)
+            })?;
+            self.spread(pool, &self.key_ranges(), |connection, range| {
+                let found = find_surplus(connection, range, &differ, findings);
+                self.guard("position_game", RowId::of([("key", *range.start())]), found).map(drop)
+            })?;
+        }
+        self.players.tell_unused("player", "player_id", findings);
+        self.events.tell_unused("event", "event_id", findings);
+        self.sites.tell_unused("site", "site_id", findings);
+        let Outcome { sums, distinct, problems, .. } = outcome;
+        let totals = structure::totals(connection, findings, sums, *distinct, problems);
+        self.guard("source", RowId::default(), totals).map(drop)
+    }
+
+    /// Ranges of games that together hold every possible number.
+    fn game_ranges(&self) -> Vec<RangeInclusive<i64>> {
+        const MOST: i64 = 1 << 16;
+        let last = self.last_game.clamp(1, i64::from(u32::MAX));
+        let width = (last / MOST).max(256);
+        let mut starts: Vec<i64> = (0..=last / width).map(|index| index * width + 1).collect();
+        starts[0] = i64::MIN;
+        ranges(&starts)
+    }
+
+    /// Ranges of keys that together hold every key.
+    fn key_ranges(&self) -> Vec<RangeInclusive<i64>> {
+        let bits = if self.games > 1 << 16 { 10 } else { 6 };
+        ranges(
+            &(0..1 << bits).map(|part: i64| i64::MIN.wrapping_add(part << (64 - bits))).collect::<Vec<_>>(),
+        )
+    }
+
+    /// Lets all threads work on `items`, each thread with a connection of its own.
+    fn spread<T: Sync>(
+        &self,
+        pool: &ThreadPool,
+        items: &[T],
+        work: impl Fn(&Connection, &T) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let next = AtomicUsize::new(0);
+        let thread = || {
+            let database = Database::open_read_only(self.path)?;
+            self.progress.listen(database.interrupt_handle());
+            while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if self.failed.load(Ordering::Relaxed) {
+                    break;
+                }
+                if self.progress.is_stopped() {
+                    return Err(Error::Stopped);
+                }
+                work(database.connection(), item)?;
+            }
+            Ok(())
+        };
+        let results = pool.broadcast(|_| {
+            let result = thread();
+            self.failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            result
+        });
+        results.into_iter().collect()
+    }
+
+    /// Tells that something cannot be read, where the database is to blame for it.
+    fn guard<T>(&self, table: &'static str, row: RowId, result: rusqlite::Result<T>) -> Result<Option<T>> {
+        use rusqlite::Error as Sql;
+        let error = match result {
+            Ok(value) => return Ok(Some(value)),
+            Err(error) => error,
+        };
+        let is_damage = match &error {
+            Sql::SqliteFailure(failure, _) => match failure.code {
+                ErrorCode::OperationInterrupted => return Err(Error::Stopped),
+                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => true,
+                ErrorCode::SystemIoFailure => failure.extended_code == rusqlite::ffi::SQLITE_IOERR_SHORT_READ,
+                // A table or column is missing.
+                _ => failure.extended_code == rusqlite::ffi::SQLITE_ERROR,
+            },
+            Sql::SqlInputError { .. } => true,
+            Sql::InvalidColumnType(..)
+            | Sql::FromSqlConversionFailure(..)
+            | Sql::IntegralValueOutOfRange(..)
+            | Sql::Utf8Error(..) => true,
+            _ => false,
+        };
+        if !is_damage {
+            return Err(store::Error::sqlite(self.path, "read the database", error).into());
+        }
+        self.findings.about(Kind::Unreadable, table, row, format!("cannot be read from here on: {error}"));
+        Ok(None)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The place where a range of games begins.
+fn at(range: &RangeInclusive<i64>) -> RowId {
+    RowId::of([("game_id", (*range.start()).max(1))])
+}
+
+/// From each start to the next.
+fn ranges(starts: &[i64]) -> Vec<RangeInclusive<i64>> {
+    let ends = starts.iter().skip(1).map(|next| next - 1).chain([i64::MAX]);
+    starts.iter().copied().zip(ends).map(|(start, end)| start..=end).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_hold_every_number_once() {
+        let (options, progress) = (VerifyOptions::default(), Progress::default());
+        let mut check = Check::new(Path::new("x.db"), &options, &progress);
+        for last_game in [0, 1, 256, 257, 40_000, 1 << 40, i64::MAX] {
+            check.last_game = last_game;
+            for ranges in [check.game_ranges(), check.key_ranges()] {
+                assert_eq!((*ranges[0].start(), *ranges[ranges.len() - 1].end()), (i64::MIN, i64::MAX));
+                assert!(ranges.windows(2).all(|pair| pair[0].end() + 1 == *pair[1].start()));
+                assert!(ranges.iter().all(|range| !range.is_empty()));
+            }
+        }
+    }
+}

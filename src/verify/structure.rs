@@ -1,0 +1,326 @@
+//! The database as a whole: pages, schema, links between tables, numbers, totals.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::finding::{Collector, Id, Kind, RowId};
+use super::games::{Counted, Sums};
+use super::stored::shown;
+use crate::store::{self, migrate};
+
+/// A column that names a row of another table, and the table's primary key.
+type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
+
+/// All links that the schema declares but that of `game_position`, which the scan of games follows.
+const LINKS: [Link; 12] = [
+    ("source", &["source_id"], "import_id", "import", "import_id"),
+    ("game", &["game_id"], "source_id", "source", "source_id"),
+    ("game", &["game_id"], "event_id", "event", "event_id"),
+    ("game", &["game_id"], "site_id", "site", "site_id"),
+    ("game", &["game_id"], "white_id", "player", "player_id"),
+    ("game", &["game_id"], "black_id", "player", "player_id"),
+    ("game", &["game_id"], "opening_id", "opening", "opening_id"),
+    ("game", &["game_id"], "import_id", "import", "import_id"),
+    ("tag", &["game_id", "name"], "game_id", "game", "game_id"),
+    ("continuation", &["key", "move_code"], "key", "visited_position", "key"),
+    ("problem", &["problem_id"], "source_id", "source", "source_id"),
+    ("problem", &["problem_id"], "game_id", "game", "game_id"),
+];
+
+/// Tables whose rows are numbered 1, 2, 3 ...
+const NUMBERED: [(&str, &str); 5] = [
+    ("source", "source_id"),
+    ("player", "player_id"),
+    ("event", "event_id"),
+    ("site", "site_id"),
+    ("game", "game_id"),
+];
+
+/// Lets SQLite look at every page and row.
+pub(super) fn integrity(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    // At most 1,000 messages.
+    let mut statement = connection.prepare("PRAGMA integrity_check(1000)")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let message: String = row.get(0)?;
+        for line in message.lines().filter(|line| *line != "ok") {
+            findings.about(Kind::Integrity, "file", RowId::default(), line);
+        }
+    }
+    Ok(())
+}
+
+/// Holds the schema against the one that this program makes. What somebody added does not matter.
+pub(super) fn schema(connection: &Connection, findings: &Collector) -> store::Result<()> {
+    const MEMORY: &str = ":memory:";
+    let failed = |source| store::Error::sqlite(Path::new(MEMORY), "make the schema", source);
+    let mut fresh = Connection::open_in_memory().map_err(failed)?;
+    migrate(&mut fresh, Path::new(MEMORY))?;
+    let read = |connection: &Connection| -> rusqlite::Result<BTreeMap<(String, String), String>> {
+        let mut statement =
+            connection.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
+        let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
+        rows.collect()
+    };
+    let (expected, found) = (read(&fresh).map_err(failed)?, read(connection).map_err(failed)?);
+    for ((kind, name), sql) in expected {
+        let row = || RowId(vec![("type", Id::Text(kind.clone())), ("name", Id::Text(name.clone()))]);
+        match found.get(&(kind.clone(), name.clone())) {
+            Some(other) if *other == sql => {}
+            Some(_) => findings.about(Kind::Schema, "sqlite_schema", row(), "is defined in another way"),
+            None => findings.about(Kind::Schema, "sqlite_schema", row(), "is missing"),
+        }
+    }
+    Ok(())
+}
+
+/// Follows every link.
+pub(super) fn links(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    for (table, key, column, parent, parent_column) in LINKS {
+        let sql = format!(
+            "SELECT {column}, {} FROM {table} WHERE {column} IS NOT NULL AND NOT EXISTS
+                 (SELECT 1 FROM {parent} WHERE {parent}.{parent_column} = {table}.{column})",
+            key.join(", ")
+        );
+        let mut statement = connection.prepare(&sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let mut id = RowId::default();
+            for (index, &name) in key.iter().enumerate() {
+                id.0.push((
+                    name,
+                    match row.get(index + 1)? {
+                        rusqlite::types::Value::Integer(number) => number.into(),
+                        other => Id::Text(row_text(&other)),
+                    },
+                ));
+            }
+            let found: rusqlite::types::Value = row.get(0)?;
+            let expected = format!("a row of {parent}");
+            findings.wrong(
+                Kind::DanglingLink,
+                table,
+                id,
+                column,
+                expected,
+                super::stored::tell((&found).into()),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn row_text(value: &rusqlite::types::Value) -> String {
+    match value {
+        rusqlite::types::Value::Text(text) => text.clone(),
+        other => super::stored::tell(other.into()),
+    }
+}
+
+/// Tells gaps in what is numbered 1, 2, 3 ...
+pub(super) fn numbers(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    for (table, column) in NUMBERED {
+        let sql = format!("SELECT count(*), ifnull(max({column}), 0), ifnull(min({column}), 1) FROM {table}");
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let (count, most, least): (i64, i64, i64) = connection.query_row(&sql, [], read)?;
+        if count == most && least == 1 {
+            continue;
+        }
+        let mut next = 1;
+        let mut statement = connection.prepare(&format!("SELECT {column} FROM {table} ORDER BY {column}"))?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let id: i64 = row.get(0)?;
+            if id < 1 {
+                findings.about(Kind::SurplusRow, table, RowId::of([(column, id)]), "numbers begin with 1");
+                continue;
+            }
+            if id != next {
+                let found = match id - next {
+                    1 => "the row is missing".to_owned(),
+                    _ => format!("the rows up to {} are missing", id - 1),
+                };
+                findings.about(Kind::MissingRow, table, RowId::of([(column, next)]), found);
+            }
+            next = id.saturating_add(1);
+        }
+    }
+    Ok(())
+}
+
+/// Holds the problems against their games and sources. Gives back how many each source has.
+pub(super) fn problems(connection: &Connection, findings: &Collector) -> rusqlite::Result<HashMap<i64, i64>> {
+    const TABLE: &str = "problem";
+    let mut counts = HashMap::new();
+    let mut statement = connection.prepare(
+        "SELECT p.problem_id, p.source_id, p.ply, p.byte_offset, g.source_id, g.ply_count, s.bytes
+         FROM problem AS p LEFT JOIN game AS g ON g.game_id = p.game_id LEFT JOIN source AS s ON s.source_id = p.source_id",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (id, source): (i64, i64) = (row.get(0)?, row.get(1)?);
+        let (ply, offset): (Option<i64>, i64) = (row.get(2)?, row.get(3)?);
+        let (game_source, plies, size): (Option<i64>, Option<i64>, Option<i64>) =
+            (row.get(4)?, row.get(5)?, row.get(6)?);
+        let id = || RowId::of([("problem_id", id)]);
+        *counts.entry(source).or_default() += 1;
+        if let Some(expected) = game_source.filter(|&expected| expected != source) {
+            findings.wrong(Kind::WrongValue, TABLE, id(), "source_id", expected, source);
+        }
+        if let Some((ply, plies)) = ply.zip(plies).filter(|(ply, plies)| ply > plies) {
+            findings.wrong(Kind::WrongValue, TABLE, id(), "ply", format!("at most {plies}"), ply);
+        }
+        if let Some(size) = size.filter(|&size| offset < 0 || offset > size) {
+            findings.wrong(Kind::WrongValue, TABLE, id(), "byte_offset", format!("at most {size}"), offset);
+        }
+    }
+    Ok(counts)
+}
+
+/// How many games must have reached a position that has a row in `visited_position`.
+pub(super) fn threshold(connection: &Connection, findings: &Collector) -> rusqlite::Result<Option<i64>> {
+    const NAME: &str = "continuation_threshold";
+    let row = || RowId(vec![("name", Id::Text(NAME.to_owned()))]);
+    let sql = "SELECT value FROM setting WHERE name = ?1";
+    let value =
+        connection.query_row(sql, [NAME], |row| row.get::<_, rusqlite::types::Value>(0)).optional()?;
+    match value {
+        Some(rusqlite::types::Value::Integer(threshold)) if threshold > 0 => return Ok(Some(threshold)),
+        Some(other) => {
+            let found = super::stored::tell((&other).into());
+            findings.wrong(Kind::WrongValue, "setting", row(), "value", "a number of games", found);
+        }
+        None => findings.about(Kind::MissingRow, "setting", row(), "the row is missing"),
+    }
+    Ok(None)
+}
+
+/// Holds the totals of sources and imports against what was counted.
+pub(super) fn totals(
+    connection: &Connection,
+    findings: &Collector,
+    sums: &Sums,
+    distinct: u64,
+    problems: &HashMap<i64, i64>,
+) -> rusqlite::Result<()> {
+    let compare = |table, column, id, name, expected: Option<i64>, found: Option<i64>| {
+        if expected.is_some() && expected != found {
+            let row = RowId::of([(column, id)]);
+            findings.wrong(Kind::WrongCount, table, row, name, shown(expected), shown(found));
+        }
+    };
+    let number = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
+    let counted = |counts: &HashMap<i64, Counted>, id| counts.get(&id).copied().unwrap_or_default();
+    let mut statement = connection
+        .prepare("SELECT source_id, games, plies, problems FROM source WHERE indexed_at IS NOT NULL")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let id = row.get(0)?;
+        let source = counted(&sums.sources, id);
+        compare("source", "source_id", id, "games", number(source.games), row.get(1)?);
+        compare("source", "source_id", id, "plies", number(source.plies), row.get(2)?);
+        let problems = problems.get(&id).copied().unwrap_or(0);
+        compare("source", "source_id", id, "problems", Some(problems), row.get(3)?);
+    }
+    let imports: i64 = connection.query_row("SELECT count(*) FROM import", [], |row| row.get(0))?;
+    // Distinct positions and problems are not told apart by import.
+    let only = |number: u64| (imports == 1).then(|| i64::try_from(number).unwrap_or(i64::MAX));
+    let mut statement = connection.prepare(
+        "SELECT import_id, games, plies, positions, distinct_positions, problems FROM import
+         WHERE finished_at IS NOT NULL",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let id = row.get(0)?;
+        let import = counted(&sums.imports, id);
+        compare("import", "import_id", id, "games", number(import.games), row.get(1)?);
+        compare("import", "import_id", id, "plies", number(import.plies), row.get(2)?);
+        compare("import", "import_id", id, "positions", number(import.positions), row.get(3)?);
+        compare("import", "import_id", id, "distinct_positions", only(distinct), row.get(4)?);
+        let problems = problems.values().sum::<i64>().cast_unsigned();
+        compare("import", "import_id", id, "problems", only(problems), row.get(5)?);
+    }
+    Ok(())
+}
+
+/// Which names have been seen, by number.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// How many names there are.
+    count: u64,
+    bits: Vec<AtomicU64>,
+}
+
+impl Names {
+    pub(super) fn new(count: u64) -> Self {
+        // A bit for each of 1, 2, 3 ... count; the first one is for nobody.
+        let words = usize::try_from(count / 64 + 1).unwrap_or(0);
+        Self { count, bits: (0..words).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    pub(super) fn mark(&self, id: Option<i64>) {
+        let Some(id) = id.and_then(|id| u64::try_from(id).ok()).filter(|&id| id <= self.count) else {
+            return;
+        };
+        if let Some(word) = self.bits.get((id / 64) as usize) {
+            word.fetch_or(1 << (id % 64), Ordering::Relaxed);
+        }
+    }
+
+    /// Tells the names that no game has.
+    pub(super) fn tell_unused(&self, table: &'static str, column: &'static str, findings: &Collector) {
+        for id in 1..=self.count {
+            let word = self.bits[(id / 64) as usize].load(Ordering::Relaxed);
+            if word >> (id % 64) & 1 == 0 {
+                let row = RowId::of([(column, id.cast_signed())]);
+                findings.about(Kind::SurplusRow, table, row, "no game has this name");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_links_of_the_schema_are_followed() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, Path::new(":memory:")).unwrap();
+        let mut statement = connection
+            .prepare(
+                "SELECT t.name, f.\"from\", f.\"table\" FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f
+                 WHERE t.type = 'table'",
+            )
+            .unwrap();
+        let rows = statement
+            .query_map([], |row| {
+                Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+            })
+            .unwrap();
+        let mut declared: Vec<_> = rows.collect::<Result<_, _>>().unwrap();
+        let ours = LINKS.into_iter().chain([("game_position", &[][..], "game_id", "game", "game_id")]);
+        let mut followed: Vec<_> = ours
+            .map(|(table, _, column, parent, _)| (table.to_string(), column.to_string(), parent.to_string()))
+            .collect();
+        declared.sort();
+        followed.sort();
+        assert_eq!(declared, followed);
+    }
+
+    #[test]
+    fn names_that_were_not_marked_are_told() {
+        let names = Names::new(65);
+        for id in (1..=65).filter(|&id| id != 64) {
+            names.mark(Some(id));
+        }
+        [None, Some(0), Some(-1), Some(66), Some(i64::MAX)].into_iter().for_each(|id| names.mark(id));
+        let findings = Collector::new(10);
+        names.tell_unused("player", "player_id", &findings);
+        let told: Vec<_> = findings.into_findings().first.into_iter().map(|found| found.row).collect();
+        assert_eq!(told, [RowId::of([("player_id", 64)])]);
+    }
+}

@@ -1,0 +1,371 @@
+//! `visited_position` and `continuation`, counted anew while the games come by.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher, Hasher};
+use std::sync::{Mutex, PoisonError};
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::finding::{Collector, Kind, RowId};
+use super::options::Sample;
+use super::stored::{StoredGame, StoredPosition, shown};
+
+/// How many of a position's best-rated and latest games are listed.
+const LISTED: usize = 15;
+
+/// How many positions are counted in one pass over the games: about 200 MiB.
+pub(super) const AT_ONCE: usize = 1 << 18;
+
+/// Keys are hashes already.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(bytes);
+        self.0 = hasher.finish();
+    }
+
+    fn write_i64(&mut self, key: i64) {
+        self.0 = key.cast_unsigned();
+    }
+}
+
+/// What came of games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    white_wins: i64,
+    draws: i64,
+    black_wins: i64,
+    elo_sum: i64,
+    elo_games: i64,
+    first_year: Option<i64>,
+    last_year: Option<i64>,
+}
+
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        self.white_wins += other.white_wins;
+        self.draws += other.draws;
+        self.black_wins += other.black_wins;
+        self.elo_sum += other.elo_sum;
+        self.elo_games += other.elo_games;
+        self.first_year = [self.first_year, other.first_year].into_iter().flatten().min();
+        self.last_year = [self.last_year, other.last_year].into_iter().flatten().max();
+    }
+
+    const fn games(&self) -> i64 {
+        self.white_wins + self.draws + self.black_wins
+    }
+}
+
+/// What a game came to.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    counts: Counts,
+    is_finished: bool,
+    elo_sum: Option<i64>,
+    /// Grows with the date; what is not known of it counts as 0.
+    day: i64,
+}
+
+impl Outcome {
+    fn of(game: &StoredGame) -> Self {
+        let result = game.text("result").unwrap_or_default();
+        let mut parts =
+            game.text("date").unwrap_or_default().split('.').map(|part| part.parse().unwrap_or(0));
+        let mut next = || parts.next().unwrap_or(0_i64);
+        let (year, month, day) = (next(), next(), next());
+        let elo_sum = game.white_elo.zip(game.black_elo).map(|(white, black)| white + black);
+        let known_year = Some(year).filter(|&year| year != 0);
+        let counts = Counts {
+            white_wins: (result == "1-0").into(),
+            draws: (result == "1/2-1/2").into(),
+            black_wins: (result == "0-1").into(),
+            elo_sum: elo_sum.unwrap_or(0),
+            elo_games: elo_sum.is_some().into(),
+            first_year: known_year,
+            last_year: known_year,
+        };
+        Self { counts, is_finished: counts.games() > 0, elo_sum, day: (year * 100 + month) * 100 + day }
+    }
+}
+
+/// What is counted of one position.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    /// Rows with this key and the FEN that is stored, and rows with another one.
+    same_fen: u64,
+    other_fen: u64,
+    counts: Counts,
+    unfinished: i64,
+    moves: Vec<(i64, Counts)>,
+    /// Sorts as the list does, then the game.
+    top: Vec<((i64, i64), i64)>,
+    recent: Vec<((i64, i64), i64)>,
+}
+
+impl Tally {
+    fn count(&mut self, game: i64, move_code: Option<i64>, outcome: &Outcome) {
+        if !outcome.is_finished {
+            self.unfinished += 1;
+            return;
+        }
+        self.counts.add(&outcome.counts);
+        if let Some(code) = move_code {
+            self.count_move(code, &outcome.counts);
+        }
+        if let Some(elo_sum) = outcome.elo_sum {
+            insert(&mut self.top, ((-elo_sum, game), game));
+        }
+        insert(&mut self.recent, ((-outcome.day, -game), game));
+    }
+
+    fn count_move(&mut self, code: i64, counts: &Counts) {
+        let at = self.moves.iter().position(|&(other, _)| other == code).unwrap_or_else(|| {
+            self.moves.push((code, Counts::default()));
+            self.moves.len() - 1
+        });
+        self.moves[at].1.add(counts);
+    }
+
+    fn absorb(&mut self, other: &Self) {
+        self.same_fen += other.same_fen;
+        self.other_fen += other.other_fen;
+        self.counts.add(&other.counts);
+        self.unfinished += other.unfinished;
+        other.moves.iter().for_each(|(code, counts)| self.count_move(*code, counts));
+        other.top.iter().for_each(|&listed| insert(&mut self.top, listed));
+        other.recent.iter().for_each(|&listed| insert(&mut self.recent, listed));
+    }
+}
+
+/// Puts a game into its place in a list, and keeps the list short.
+fn insert(list: &mut Vec<((i64, i64), i64)>, listed: ((i64, i64), i64)) {
+    let at = list.partition_point(|other| *other < listed);
+    if at < LISTED {
+        list.truncate(LISTED - 1);
+        list.insert(at, listed);
+    }
+}
+
+/// The visited positions that are counted anew in one pass over the games.
+#[derive(Debug, Default)]
+pub(super) struct Visited {
+    slots: HashMap<i64, u32, BuildHasherDefault<KeyHasher>>,
+    /// By slot: key, a hash of the FEN that is stored, what has been counted.
+    entries: Vec<(i64, u64, Mutex<Tally>)>,
+}
+
+impl Visited {
+    /// The next positions of the sample after the key `after`, at most [`AT_ONCE`]; `index` counts the rows gone by, of
+    /// `count`.
+    pub(super) fn next(
+        connection: &Connection,
+        after: Option<i64>,
+        sample: Sample,
+        index: &mut u64,
+        count: u64,
+    ) -> rusqlite::Result<Self> {
+        let mut visited = Self::default();
+        let sql = "SELECT key, fen FROM visited_position WHERE key > ?1 OR ?1 IS NULL ORDER BY key";
+        let mut statement = connection.prepare(sql)?;
+        let mut rows = statement.query([after])?;
+        while visited.entries.len() < AT_ONCE
+            && let Some(row) = rows.next()?
+        {
+            if sample.has(*index, count) {
+                let key = row.get(0)?;
+                let slot = u32::try_from(visited.entries.len()).expect("one pass counts few positions");
+                visited.slots.insert(key, slot);
+                visited.entries.push((key, hash(super::stored::bytes(row, 1)?), Mutex::default()));
+            }
+            *index += 1;
+        }
+        Ok(visited)
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn last_key(&self) -> Option<i64> {
+        self.entries.last().map(|&(key, ..)| key)
+    }
+
+    pub(super) fn has(&self, key: i64) -> bool {
+        self.slots.contains_key(&key)
+    }
+
+    /// Holds the rows of both tables against what was counted.
+    pub(super) fn compare(&self, connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+        for (key, _, tally) in &self.entries {
+            let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+            // Two positions that share a key need not have a row.
+            if tally.same_fen == 0 || tally.other_fen == 0 {
+                compare_position(connection, findings, *key, &tally)?;
+                compare_moves(connection, findings, *key, &tally)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn hash(fen: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(fen);
+    hasher.finish()
+}
+
+fn compare_position(
+    connection: &Connection,
+    findings: &Collector,
+    key: i64,
+    tally: &Tally,
+) -> rusqlite::Result<()> {
+    const TABLE: &str = "visited_position";
+    const NUMBERS: [&str; 7] =
+        ["games", "white_wins", "draws", "black_wins", "unfinished", "elo_sum", "elo_games"];
+    let sql = "SELECT games, white_wins, draws, black_wins, unfinished, elo_sum, elo_games, top_games, recent_games, fen
+               FROM visited_position WHERE key = ?1";
+    let counts = &tally.counts;
+    let numbers = [
+        counts.games(),
+        counts.white_wins,
+        counts.draws,
+        counts.black_wins,
+        tally.unfinished,
+        counts.elo_sum,
+        counts.elo_games,
+    ];
+    let id = || RowId::of([("key", key)]);
+    let mut statement = connection.prepare_cached(sql)?;
+    let row = statement.query_row([key], |row| {
+        for (column, (name, expected)) in NUMBERS.into_iter().zip(numbers).enumerate() {
+            let found: rusqlite::types::Value = row.get(column)?;
+            if found != expected.into() {
+                findings.wrong(Kind::WrongCount, TABLE, id(), name, expected, show(&found));
+            }
+        }
+        for (column, name, list) in [(7, "top_games", &tally.top), (8, "recent_games", &tally.recent)] {
+            let ids: Vec<String> = list.iter().map(|(_, game)| game.to_string()).collect();
+            let expected = format!("[{}]", ids.join(","));
+            let found: rusqlite::types::Value = row.get(column)?;
+            if found != expected.clone().into() {
+                let expected = format!("'{expected}'");
+                findings.wrong(Kind::WrongValue, TABLE, id(), name, expected, show(&found));
+            }
+        }
+        if tally.other_fen > 0 {
+            let found: rusqlite::types::Value = row.get(9)?;
+            let expected = "the one in game_position";
+            findings.wrong(Kind::WrongValue, TABLE, id(), "fen", expected, show(&found));
+        }
+        Ok(())
+    });
+    row.optional().map(drop)
+}
+
+fn compare_moves(
+    connection: &Connection,
+    findings: &Collector,
+    key: i64,
+    tally: &Tally,
+) -> rusqlite::Result<()> {
+    const TABLE: &str = "continuation";
+    const NUMBERS: [&str; 8] =
+        ["games", "white_wins", "draws", "black_wins", "elo_sum", "elo_games", "first_year", "last_year"];
+    let sql =
+        "SELECT games, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year, move_code
+               FROM continuation WHERE key = ?1";
+    let mut counted: HashMap<i64, Counts> = tally.moves.iter().copied().collect();
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([key])?;
+    while let Some(row) = rows.next()? {
+        let code: i64 = row.get(8)?;
+        let id = || RowId::of([("key", key), ("move_code", code)]);
+        let Some(counts) = counted.remove(&code) else {
+            findings.about(Kind::SurplusRow, TABLE, id(), "no game went on with this move");
+            continue;
+        };
+        let numbers = [
+            Some(counts.games()),
+            Some(counts.white_wins),
+            Some(counts.draws),
+            Some(counts.black_wins),
+            Some(counts.elo_sum),
+            Some(counts.elo_games),
+            counts.first_year,
+            counts.last_year,
+        ];
+        for (column, (name, expected)) in NUMBERS.into_iter().zip(numbers).enumerate() {
+            let found: rusqlite::types::Value = row.get(column)?;
+            if found != expected.into() {
+                findings.wrong(Kind::WrongCount, TABLE, id(), name, shown(expected), show(&found));
+            }
+        }
+    }
+    for (code, counts) in counted {
+        let id = RowId::of([("key", key), ("move_code", code)]);
+        let found = format!("the row is missing, {} games went on with this move", counts.games());
+        findings.about(Kind::MissingRow, TABLE, id, found);
+    }
+    Ok(())
+}
+
+fn show(value: &rusqlite::types::Value) -> String {
+    super::stored::tell(value.into())
+}
+
+/// Counts the visits of one thread's games.
+#[derive(Debug)]
+pub(super) struct Visits<'v> {
+    visited: &'v Visited,
+    /// Of the present game: slot, ply, move, whether the FEN is the stored one.
+    hits: Vec<(u32, i64, Option<i64>, bool)>,
+    tallies: HashMap<u32, Tally>,
+}
+
+impl<'v> Visits<'v> {
+    pub(super) fn new(visited: &'v Visited) -> Self {
+        Self { visited, hits: Vec::new(), tallies: HashMap::new() }
+    }
+
+    pub(super) fn see(&mut self, stored: &StoredPosition, fen: &[u8]) {
+        if let Some(&slot) = self.visited.slots.get(&stored.key) {
+            let same = self.visited.entries[slot as usize].1 == hash(fen);
+            self.hits.push((slot, stored.ply, stored.move_code, same));
+        }
+    }
+
+    /// Counts the game for each position that it reached: once, by its last visit.
+    pub(super) fn end_game(&mut self, game: &StoredGame) {
+        if self.hits.is_empty() {
+            return;
+        }
+        let outcome = Outcome::of(game);
+        self.hits.sort_unstable_by_key(|&(slot, ply, ..)| (slot, ply));
+        for visits in self.hits.chunk_by(|(slot, ..), (next, ..)| slot == next) {
+            let Some(&(slot, _, move_code, _)) = visits.last() else { continue };
+            let tally = self.tallies.entry(slot).or_default();
+            for &(.., same) in visits {
+                *(if same { &mut tally.same_fen } else { &mut tally.other_fen }) += 1;
+            }
+            tally.count(game.game, move_code, &outcome);
+        }
+        self.hits.clear();
+    }
+
+    /// Hands over what was counted.
+    pub(super) fn hand_over(&mut self) {
+        for (slot, tally) in self.tallies.drain() {
+            let entry = &self.visited.entries[slot as usize].2;
+            entry.lock().unwrap_or_else(PoisonError::into_inner).absorb(&tally);
+        }
+    }
+}
