@@ -87,8 +87,8 @@ fn list(words: &[String]) -> String {
     }
     let number = |word: &String| word.trim_end_matches(['!', 'x']).parse::<i64>().expect("plies");
     let mut told = vec![format!("{} games, {} plies", words.len(), words.iter().map(number).sum::<i64>())];
-    let odd = |word: &str| word.ends_with(['!', 'x']) || word.starts_with('-');
-    let odd = words.iter().zip(1..).filter(|(word, _)| odd(word)).map(|(word, place)| format!("{place}:{word}"));
+    let odd = words.iter().zip(1..).filter(|(word, _)| word.ends_with(['!', 'x']));
+    let odd = odd.map(|(word, place)| format!("{place}:{word}"));
     told.extend(odd);
     told.join(" ")
 }
@@ -97,9 +97,14 @@ fn list(words: &[String]) -> String {
 /// other positions.
 fn compare(games: &[Game], rows: &[Row]) -> String {
     if games.iter().map(|game| game.plies).ne(rows.iter().map(|row| row.plies)) {
-        return if rows.is_empty() { "none".to_owned() } else { list(&rows.iter().map(|row| row.plies.to_string()).collect::<Vec<_>>()) };
+        return if rows.is_empty() {
+            "none".to_owned()
+        } else {
+            list(&rows.iter().map(|row| row.plies.to_string()).collect::<Vec<_>>())
+        };
     }
-    let other = games.iter().zip(rows).zip(1..).filter(|((game, row), _)| game.fen.as_ref() != Some(&row.fen));
+    let other =
+        games.iter().zip(rows).zip(1..).filter(|((game, row), _)| game.fen.as_ref() != Some(&row.fen));
     let other: Vec<String> = other.map(|(_, place)| place.to_string()).collect();
     if other.is_empty() { "=".to_owned() } else { format!("position {}", list(&other)) }
 }
@@ -133,7 +138,9 @@ fn every_file_is_read_as_the_table_says() {
     let mut told: HashMap<&str, Vec<&str>> = table
         .lines()
         .filter(|line| !line.starts_with('#'))
-        .map(|line| line.split_once('\t').map(|(file, rest)| (file, rest.split('\t').collect())).expect("columns"))
+        .map(|line| {
+            line.split_once('\t').map(|(file, rest)| (file, rest.split('\t').collect())).expect("columns")
+        })
         .collect();
     let (mut wrong, mut slowest, mut count) = (Vec::new(), (Duration::ZERO, String::new()), 0);
     for path in files(&edge) {
