@@ -286,7 +286,8 @@ fn text_made_to_be_slow_is_not() {
     let quotes = format!("[Event \"{}\"]\n\n1. e4 *\n", "\\\"]".repeat(500_000));
     let place = Place::new().with("dashes.pgn", dashes).with("quotes.pgn", quotes);
     let started = std::time::Instant::now();
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "dashes.pgn", "quotes.pgn"]).0, 0);
+    // Of the quotes only a part is kept.
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "dashes.pgn", "quotes.pgn"]).0, 3);
     assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());
     assert_eq!(place.number("a.db", "SELECT sum(ply_count) FROM game"), 2);
 }

@@ -14,6 +14,7 @@ const ALLOWED: [&str; 12] = [
     "BSD-3-Clause",
     "CC0-1.0",
     "ISC",
+    "BSL-1.0",
     "MIT",
     "MIT-0",
     "Unicode-3.0",

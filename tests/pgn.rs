@@ -36,6 +36,7 @@ fn read(text: &[u8], base: usize) -> (Vec<Game>, Vec<FrameProblem>) {
     let moved = |problem: FrameProblem| match problem {
         FrameProblem::UnclosedTag { offset } => FrameProblem::UnclosedTag { offset: base + offset },
         FrameProblem::Outside { offset } => FrameProblem::Outside { offset: base + offset },
+        FrameProblem::TooManyTags { offset } => FrameProblem::TooManyTags { offset: base + offset },
     };
     (games, problems.into_iter().map(moved).collect())
 }
@@ -123,7 +124,8 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 fn boundaries_by_line(text: &[u8]) -> Vec<usize> {
     let (mut found, mut at, mut blank_before, mut last_line) = (Vec::new(), 0, false, None);
     for line in text.split(|&byte| byte == b'\n') {
-        let is_tag = starts_tag_pair(&text[at..]);
+        let rest = &text[at..];
+        let is_tag = starts_tag_pair(rest.strip_prefix(b"\xef\xbb\xbf").unwrap_or(rest));
         if is_tag && blank_before && last_line == Some(false) {
             found.push(at);
         }

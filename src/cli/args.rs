@@ -12,7 +12,7 @@ use super::size::ByteSize;
 
 const EXAMPLES: &str = "\
 Examples:
-  pgndex index games.db *.pgn                     index PGN files into a new database
+  pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
   pgndex find games.db --moves \"1. e4 c5 2. Nf3\"  games with this position
   pgndex find games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\"
   pgndex game games.db 42                         score sheet of game 42
@@ -46,21 +46,28 @@ pub(super) enum Command {
     Key(KeyArgs),
 }
 
-/// Index PGN files into a database
+/// Index PGN files, packed or not, into a database
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   pgndex index games.db openings.pgn endings.pgn   two files
-  pgndex index games.db twic/                      all .pgn files of a directory and those below it
+  pgndex index games.db twic/                      all PGN files of a directory and those below it
+  pgndex index games.db lichess_db_*.pgn.zst       archives, as they are
+  pgndex index games.db @files.txt                 the files listed there, one path a line
+  curl -s URL | pgndex index games.db -            from standard input
   pgndex index --overwrite games.db twic/          the same, replacing what is there
 
-Compressed files must be unpacked first. A game or a file that cannot be read is counted and reported, and the run goes on. What was found wrong stands \
-in the table `problem`; if a game lost something by it, the exit status is 3.")]
+Archives are told by their first bytes: zstd, gzip, bzip2, and zip, of which all .pgn files are read. UTF-16 is read too. \
+Byte offsets are those of the unpacked UTF-8 text. Nothing is unpacked to disk, but a text of tens of MiB without a game boundary.
+
+A game or a file that cannot be read is counted and reported, and the run goes on; a damaged archive gives the games \
+before the damage. What was found wrong stands in the table `problem`; if a game lost something by it, the exit status is 3.")]
 pub(crate) struct IndexArgs {
     /// Database to make
     #[arg(value_name = "DB")]
     pub(super) database: PathBuf,
-    /// PGN files, or directories to be searched for files ending in .pgn
+    /// PGN files and archives of them; directories, patterns such as 'twic*.zip', lists of paths as @FILE, or - for standard
+    /// input
     #[arg(value_name = "PGN", required = true)]
     pub(super) inputs: Vec<PathBuf>,
     /// Replace the database if it exists

@@ -26,6 +26,7 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let options = options(args)?;
     let plan = Plan::new(&args.inputs, &options)?;
     if !args.quiet {
+        plan.notes().iter().for_each(|note| super::note(note));
         announce(&plan.estimate());
     }
     let shown = Arc::clone(&progress);
@@ -33,7 +34,7 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let result = plan.run(&args.database, &progress);
     display.stop();
     let summary = result?;
-    for source in &summary.unreadable {
+    for source in summary.unreadable.iter().chain(&summary.damaged) {
         super::complain(source);
     }
     let report = Report { database: &args.database, summary: &summary };

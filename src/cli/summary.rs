@@ -164,6 +164,7 @@ mod tests {
             distinct_positions: 2_604_118,
             spilled_bytes: 0,
             unreadable: Vec::new(),
+            damaged: Vec::new(),
             problems: [
                 (Severity::Warning, "result-mismatch", 1_204),
                 (Severity::Error, "illegal-move", 12),

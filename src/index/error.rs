@@ -55,6 +55,9 @@ pub enum Error {
     /// The worker threads could not be started.
     #[error("cannot start the worker threads; try fewer with --threads")]
     Threads(#[source] rayon::ThreadPoolBuildError),
+    /// A thread that decodes a source could not be started.
+    #[error("cannot start another thread; try fewer with --threads")]
+    Thread(#[source] io::Error),
     /// A worker panicked.
     #[error("a worker thread failed; this is a bug in pgndex, please report it with the PGN that shows it")]
     Panicked,

@@ -5,11 +5,14 @@
 //! (files)    (chunks)  (rayon, in parallel)     (in order)   (in parallel)         (pages, or one SQL writer)
 //! ```
 //!
+//! A plain file is mapped and cut where it lies; an archive or a stream is decoded and cut by a thread of its own.
+//!
 //! Each worker takes the next chunk of whole games, replays it, waits for its turn to have games, names and lines
 //! numbered in input order, and makes the rows of all positions. Rows of `game_position` are written as they come; those of
 //! `position_game` are scattered by key into partitions, which are sorted and written at the end.
 
 mod add;
+mod chunk;
 mod continuations;
 mod crossroads;
 mod error;
@@ -27,6 +30,7 @@ mod reread;
 mod run;
 mod sequence;
 mod space;
+mod stream;
 mod summary;
 #[cfg(test)]
 mod tests;

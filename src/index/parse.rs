@@ -5,7 +5,7 @@ use super::outcome::Outcome;
 use super::problem::Kind;
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError};
 use crate::opening::{OpeningBook, OpeningId};
-use crate::pgn::{FrameProblem, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
+use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
 use crate::store::row::{GameId, GameStatus, HeaderBatch, Ply, ProblemRow, SourceId, Text};
 
 /// The names of a game that have tables of their own.
@@ -96,6 +96,27 @@ pub(super) struct ChunkParser<'a> {
 /// The most warnings told of one game: garbage must not fill the database.
 const MOST_WARNINGS: u32 = 100;
 
+/// Line ends in a piece of a text: `\n`, `\r\n`, or `\r` alone.
+pub(super) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
+    /// What a byte can count, so that the processor counts many pieces of the text side by side.
+    const BLOCK: usize = 255;
+    let text = &text[range.start..];
+    let length = range.end - range.start;
+    // Each byte with the one after it; the last one of the text has none.
+    let pairs = length.min(text.len().saturating_sub(1));
+    let ends_line = |byte: u8, next: u8| byte == b'\n' || (byte == b'\r' && next != b'\n');
+    let mut count = 0;
+    for start in (0..pairs).step_by(BLOCK) {
+        let end = pairs.min(start + BLOCK);
+        let block = text[start..end].iter().zip(&text[start + 1..=end]);
+        count += u64::from(block.fold(0_u8, |count, (&byte, &next)| count + u8::from(ends_line(byte, next))));
+    }
+    count + u64::from(pairs < length && text.last().is_some_and(|&byte| ends_line(byte, 0)))
+}
+
+/// The most plies of one game that are kept: garbage must not fill the memory.
+const MOST_PLIES: usize = 1 << 22;
+
 /// Counts line ends up to an offset, going on from where it last was, or back.
 #[derive(Default)]
 struct LineCounter {
@@ -105,7 +126,7 @@ struct LineCounter {
 
 impl LineCounter {
     fn at(&mut self, text: &[u8], offset: usize) -> u64 {
-        let count = |range| memchr::memchr_iter(b'\n', &text[range]).count() as u64;
+        let count = |range| count_lines(text, range);
         if offset < self.offset {
             self.lines -= count(offset..self.offset);
         } else {
@@ -125,9 +146,11 @@ struct Ending {
 }
 
 impl<'a> ChunkParser<'a> {
-    /// A parser for a chunk that begins `base` bytes into its source. `start` is the standard start position.
+    /// A parser for a chunk that begins `base` bytes into its source and was cut at the first boundary after `size` bytes. `start` is the
+    /// standard start position.
     pub(super) fn new(
         text: &'a [u8],
+        size: usize,
         source: SourceId,
         base: u64,
         start: &'a Position,
@@ -137,7 +160,7 @@ impl<'a> ChunkParser<'a> {
             text,
             source,
             base,
-            reader: Reader::new(text),
+            reader: Reader::of_chunk(text, size),
             tags: Vec::new(),
             frame: Vec::new(),
             lines: LineCounter::default(),
@@ -255,6 +278,13 @@ impl<'a> ChunkParser<'a> {
         let mut opening = self.openings.find(&position);
         let result = loop {
             match self.reader.next_token() {
+                Token::Move(_) if part.codes.len() - first == MOST_PLIES => {
+                    let message = format!("more than {MOST_PLIES} plies: the rest is left out");
+                    let offset = self.reader.offset();
+                    self.problem(part, Kind::LongGame, offset, Some(game), Some(MOST_PLIES), None, &message);
+                    status = GameStatus::Truncated;
+                    break self.skip_moves();
+                }
                 Token::Move(token) => match position.play_san(token) {
                     Ok(code) => {
                         part.codes.push(code);
@@ -316,7 +346,7 @@ impl<'a> ChunkParser<'a> {
     ) -> Result<MoveCode, SanError> {
         let length = glued_move(token).filter(|_| error == SanError::Unreadable).ok_or(error)?;
         let code = position.play_san(&token[..length])?;
-        let (shown, played) = (decode(token), decode(&token[..length]));
+        let (shown, played) = (shown(token), decode(&token[..length]));
         let message = format!("no space after the move: \"{shown}\" begins with {played}");
         let offset = self.reader.offset() - token.len();
         self.problem(part, Kind::MissingSpace, offset, Some(game), Some(ply), Some(&shown), &message);
@@ -343,7 +373,7 @@ impl<'a> ChunkParser<'a> {
             SanError::Ambiguous => Kind::AmbiguousMove,
             _ => Kind::IllegalMove,
         };
-        let shown = decode(token);
+        let shown = shown(token);
         let dots = if position.side() == crate::board::Color::White { "." } else { "..." };
         let number = position.fullmove_number();
         let message = format!("{number}{dots}{shown}: {error} in {}", position.fen());
@@ -373,7 +403,7 @@ impl<'a> ChunkParser<'a> {
 
     fn unknown_token(&mut self, token: &[u8], game: GameId, ply: usize, part: &mut Part) -> bool {
         if !is_annotation(token) {
-            let shown = decode(token);
+            let shown = shown(token);
             let message = format!("\"{}\" is no part of movetext: passed over", shown.escape_debug());
             let offset = self.reader.offset() - token.len();
             self.problem(part, Kind::UnknownToken, offset, Some(game), Some(ply), Some(&shown), &message);
@@ -400,7 +430,7 @@ impl<'a> ChunkParser<'a> {
                 let tag = tag.unwrap_or_default().as_str();
                 let message = format!("the tag says {tag}, the moves end in {}", token.as_str());
                 let at = self.reader.token_start();
-                let shown = decode(&self.text[at..self.reader.offset()]);
+                let shown = shown(&self.text[at..self.reader.offset()]);
                 self.problem(part, Kind::ResultMismatch, at, Some(game), None, Some(&shown), &message);
             }
             _ => {}
@@ -417,6 +447,10 @@ impl<'a> ChunkParser<'a> {
             FrameProblem::UnclosedTag { offset } => {
                 let message = "a tag pair without its closing quote and bracket: read to the end of the line";
                 self.problem(part, Kind::UnclosedTag, offset, game, None, None, message);
+            }
+            FrameProblem::TooManyTags { offset } => {
+                let message = format!("more than {MOST_TAGS} tag pairs: passed over from here on");
+                self.problem(part, Kind::LongTags, offset, game, None, None, &message);
             }
             FrameProblem::Outside { offset } => {
                 let message = "text that belongs to no game: passed over";
@@ -481,13 +515,27 @@ impl<'a> ChunkParser<'a> {
     }
 }
 
-/// At most 500 bytes of a text: a token can be as long as a file.
+/// The most bytes of a text that are shown: a token can be as long as a file.
+const MOST_SHOWN: usize = 500;
+
+/// A text, or its beginning.
 fn shorten(text: &str) -> std::borrow::Cow<'_, str> {
-    const MOST: usize = 500;
-    if text.len() <= MOST {
+    if text.len() <= MOST_SHOWN {
         return text.into();
     }
-    format!("{}…", &text[..text.floor_char_boundary(MOST)]).into()
+    format!("{}…", &text[..text.floor_char_boundary(MOST_SHOWN)]).into()
+}
+
+/// A token as text, or its beginning.
+fn shown(token: &[u8]) -> std::borrow::Cow<'_, str> {
+    if token.len() <= MOST_SHOWN {
+        return decode(token);
+    }
+    let begin = &token[..MOST_SHOWN];
+    // The last character may be cut.
+    let whole = begin.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+    let begin = if whole + 4 > MOST_SHOWN { &begin[..whole] } else { begin };
+    format!("{}…", decode(begin)).into()
 }
 
 /// How long the move is that a word begins with, if a result or a move number is all that follows it.
@@ -566,7 +614,8 @@ mod tests {
     fn first_game(text: &[u8]) -> (Vec<String>, Vec<&'static str>, GameResult) {
         let (start, openings) = (Position::start(), OpeningBook::built_in());
         let mut part = Part::default();
-        assert!(ChunkParser::new(text, SourceId(1), 0, &start, &openings).parse_part(&mut part));
+        let mut parser = ChunkParser::new(text, text.len(), SourceId(1), 0, &start, &openings);
+        parser.parse_part(&mut part);
         let moves = &part.codes[..part.replays[0].moves];
         let kinds = part.headers.problems.iter().map(|problem| problem.kind).collect();
         (moves.iter().map(|code| code.uci(None).to_string()).collect(), kinds, part.headers.games[0].result)
@@ -604,6 +653,43 @@ mod tests {
         let text = "1. e4\u{203c} e5\u{2047} 2. Nf3\u{2049} Nc6\u{2048} 3. Bb5\u{25a1} a6= 4. Ba4\u{221e} *";
         let (moves, kinds, _) = first_game(text.as_bytes());
         assert_eq!((moves.len(), kinds.len()), (7, 0));
+    }
+
+    #[test]
+    fn of_a_very_long_game_the_beginning_is_kept() {
+        let text = format!("{} *", "Nf3 Nf6 Ng1 Ng8 ".repeat(MOST_PLIES / 4));
+        let (moves, kinds, _) = first_game(text.as_bytes());
+        assert_eq!((moves.len(), kinds.len()), (MOST_PLIES, 0));
+        let (moves, kinds, _) = first_game(format!("Nf3 Nf6 Ng1 Ng8 {text}").as_bytes());
+        assert_eq!((moves.len(), kinds), (MOST_PLIES, vec!["long-game"]));
+    }
+
+    #[test]
+    fn long_tokens_are_shown_in_part() {
+        assert_eq!(shown(b"abc"), "abc");
+        assert_eq!(shown(&[b'x'; 1000]), format!("{}…", "x".repeat(MOST_SHOWN)));
+        assert_eq!(shown("é€".repeat(400).as_bytes()), format!("{}…", "é€".repeat(MOST_SHOWN / 5)));
+        assert_eq!(shown(&[0xe9; 1000]), format!("{}…", "é".repeat(MOST_SHOWN)));
+    }
+
+    #[test]
+    fn lines_end_in_three_ways() {
+        let pieces: [&[u8]; 5] = [b"\n", b"\r", b"\r\n", b"abc", b"\n\r\r"];
+        let mut text = Vec::new();
+        for step in 0..2000_usize {
+            text.extend_from_slice(pieces[(step * step + step / 7) % 5]);
+        }
+        let slow = |end: usize| {
+            (0..end)
+                .filter(|&at| text[at] == b'\n' || (text[at] == b'\r' && text.get(at + 1) != Some(&b'\n')))
+                .count()
+        };
+        let mut counter = LineCounter::default();
+        for at in [0, 1, 2, 3, 254, 255, 256, 511, 300, 1000, 10, text.len() - 1, text.len()] {
+            assert_eq!(counter.at(&text, at), slow(at) as u64, "{at}");
+        }
+        assert_eq!(count_lines(b"", 0..0), 0);
+        assert_eq!(count_lines(b"\r", 0..1), 1);
     }
 
     #[test]

@@ -27,13 +27,13 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Bytes of PGN text in all; 0 until that is known.
+    /// Bytes of all sources, archives packed; 0 until that is known, and if a stream is among them.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes of PGN text that have been read.
+    /// Bytes of the sources that have been read, archives packed.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)

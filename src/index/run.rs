@@ -21,12 +21,13 @@ use super::problem::Kind;
 use super::progress::{Phase, Progress};
 use super::sequence::{Sequencer, SourceCount, SourceStart, Turnstile};
 use super::space::Estimate;
+use super::stream::{CutOptions, SourceEnd};
 use super::summary::{ProblemCounts, Stages, Summary};
 use super::update::Tracker;
 use super::visit::Visit;
 use super::worker::{Load, Outlet, Shared};
 use crate::board::PositionKey;
-use crate::source::{self, Mapped, Sources};
+use crate::source::{self, DecodeOptions, Mapped, Opened, SourceFile, Sources};
 use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{Severity, SourceId};
 use crate::store::{
@@ -61,9 +62,15 @@ impl<'o> Plan<'o> {
     /// When none of them can be read.
     pub fn new<P: AsRef<Path>>(paths: &[P], options: &'o IndexOptions) -> Result<Self> {
         let sources = source::list(paths);
-        check_sources(&sources)?;
-        let estimate = Estimate::new(&sources, occurrence_memory(options));
+        check_sources(&sources, options)?;
+        let estimate = Estimate::new(&sources, occurrence_memory(options, &sources));
         Ok(Self { sources, options, estimate })
+    }
+
+    /// What was left out of the sources given, and why: a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.sources.notes
     }
 
     /// What the run is expected to write.
@@ -97,7 +104,7 @@ impl<'o> Plan<'o> {
     fn build(&self, target: &Path, progress: &Progress) -> Result<Summary> {
         let started = Instant::now();
         let (sources, options) = (&self.sources, self.options);
-        progress.expect(sources.bytes());
+        progress.expect(sources.bytes().unwrap_or(0));
         let build_options =
             BuildOptions { overwrite: true, cache_bytes: (options.memory / 8).min(256 << 20) };
         let mut build = Build::create(target, build_options)?;
@@ -144,26 +151,42 @@ impl<'o> Plan<'o> {
 }
 
 /// Bytes of memory for occurrences; the rest is for what has no size of its own: buffers, names, SQLite.
-const fn occurrence_memory(options: &IndexOptions) -> u64 {
-    options.memory / 4 * 3
+fn occurrence_memory(options: &IndexOptions, sources: &Sources) -> u64 {
+    let decoding = sources.files.iter().flatten().map(SourceFile::extra_memory).max().unwrap_or(0);
+    // A longer window than half of the memory is refused.
+    (options.memory - decoding.min(options.memory / 2)) / 4 * 3
 }
 
 /// Fails if there is nothing that can be read.
-fn check_sources(sources: &Sources) -> Result<()> {
+fn check_sources(sources: &Sources, options: &IndexOptions) -> Result<()> {
     let mut reason = None;
     for file in &sources.files {
-        let message = match file {
-            Ok(file) => match Mapped::open(&file.path) {
-                Ok(_) => return Ok(()),
-                Err(error) => error.full_message(),
-            },
-            Err(error) => error.full_message(),
-        };
+        let message =
+            match file.as_ref().map_err(source::Error::full_message).and_then(|file| check(file, options)) {
+                Ok(()) => return Ok(()),
+                Err(message) => message,
+            };
         reason.get_or_insert(message);
     }
     Err(Error::NoSource(reason.unwrap_or_else(|| {
         "no PGN file was given or found; directories are searched for files ending in .pgn".to_owned()
     })))
+}
+
+/// Whether a source can be read, at least its beginning. A stream is not touched.
+fn check(file: &SourceFile, options: &IndexOptions) -> std::result::Result<(), String> {
+    match source::open(file).map_err(|error| error.full_message())? {
+        Opened::Packed(packed) if file.bytes.is_some() => {
+            let decode = DecodeOptions { threads: 1, memory: options.memory };
+            let mut decoded = packed.decode(decode).map_err(|error| error.full_message())?;
+            let mut failure = None;
+            while let Err(error) = decoded.read(&mut Vec::new(), 1) {
+                failure.get_or_insert_with(|| decoded.describe(&error, 0));
+            }
+            failure.map_or(Ok(()), |failure| Err(format!("{}: {failure}", file.path.display())))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Where temporary files go.
@@ -231,6 +254,8 @@ pub(super) struct Run<'r> {
     started: Instant,
     pool: ThreadPool,
     partitions: Partitions,
+    /// The directory of temporary files.
+    directory: std::path::PathBuf,
 }
 
 /// What sorting gave.
@@ -243,11 +268,12 @@ struct Sorted {
 struct ReadResult {
     counts: Vec<SourceCount>,
     outcomes: Outcomes,
-    digests: Vec<Option<SourceDigest>>,
+    ends: Vec<SourceEnd>,
     /// The leaves of `game_position` in order, where they are built directly.
     segments: Vec<Segment>,
     problems: ProblemCounts,
     unreadable: Vec<String>,
+    damaged: Vec<String>,
     skipped: u64,
 }
 
@@ -261,13 +287,19 @@ impl<'r> Run<'r> {
     ) -> Result<Self> {
         let Plan { options, estimate, .. } = plan;
         let pool = ThreadPoolBuilder::new()
-            .num_threads(options.threads_for(intake.sources.bytes()))
+            .num_threads(
+                options.threads_for(intake.sources.bytes().map_or(u64::MAX, |_| estimate.text_bytes)),
+            )
             .thread_name(|index| format!("worker-{index}"))
             .build()
             .map_err(Error::Threads)?;
-        let expected = estimate.plies + estimate.games;
-        let partitions = Partitions::new(expected, occurrence_memory(options), directory)?;
-        Ok(Self { intake, options, progress, started, pool, partitions })
+        // A stream may bring anything: enough partitions for a large one.
+        const LARGE: u64 = 100_000_000;
+        let unknown = if intake.sources.bytes().is_none() { LARGE } else { 0 };
+        let expected = estimate.plies + estimate.games + unknown;
+        let memory = occurrence_memory(options, intake.sources);
+        let partitions = Partitions::new(expected, memory, directory.clone())?;
+        Ok(Self { intake, options, progress, started, pool, partitions, directory })
     }
 
     /// Fills all tables, those that are not built directly through `loader`, and commits. Gives back also the crossroads that are
@@ -310,7 +342,7 @@ impl<'r> Run<'r> {
         let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
         let (games, plies) = (total(|count| count.games), total(|count| count.plies));
         let positions = games - read.skipped + plies;
-        self.finish_sources(&mut loader, &read.counts, &read.digests)?;
+        self.finish_sources(&mut loader, &read.counts, &read.ends)?;
         loader.finish_import(&ImportTotals {
             games,
             plies,
@@ -328,9 +360,10 @@ impl<'r> Run<'r> {
             distinct_positions,
             problems: read.problems,
             unreadable: read.unreadable,
+            damaged: read.damaged,
             added: self.intake.target.is_some(),
             known_sources: 0,
-            bytes: self.intake.sources.bytes(),
+            bytes: self.text_read(&read.ends),
             spilled_bytes: self.partitions.spilled(),
             file_bytes: 0,
             stages,
@@ -385,11 +418,9 @@ impl<'r> Run<'r> {
         &self,
         loader: &mut BulkLoader<'_>,
         counts: &[SourceCount],
-        digests: &[Option<SourceDigest>],
+        ends: &[SourceEnd],
     ) -> Result<()> {
-        let files = &self.intake.sources.files;
-        for (((id, file), count), &digest) in self.intake.ids().zip(files).zip(counts).zip(digests) {
-            let bytes = file.as_ref().ok().filter(|_| digest.is_some()).map(|file| file.bytes);
+        for ((id, count), &SourceEnd { bytes, digest }) in self.intake.ids().zip(counts).zip(ends) {
             loader.finish_source(
                 id,
                 &SourceTotals {
@@ -407,11 +438,7 @@ impl<'r> Run<'r> {
     /// Reads all sources: workers parse and replay, this thread writes what they hand it.
     fn read(&self, loader: &mut BulkLoader<'_>, pages: Option<&Arc<PageFile>>) -> Result<ReadResult> {
         let shared = Shared {
-            feed: Mutex::new(Feed::new(
-                self.intake.sources,
-                self.intake.last_source,
-                self.options.chunk_size,
-            )),
+            feed: Mutex::new(Feed::new(self.intake.sources, self.intake.last_source, self.cut_options())),
             sequencer: Mutex::new(self.sequencer()?),
             turn: Turnstile::default(),
             append_turn: Turnstile::default(),
@@ -462,15 +489,36 @@ impl<'r> Run<'r> {
         let sequencer = shared.sequencer.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut segments = shared.segments.into_inner().unwrap_or_else(PoisonError::into_inner);
         segments.sort_by_key(|&(chunk, part, _)| (chunk, part));
+        let feed = shared.feed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let ends = feed.ends.into_iter().zip(digests);
         Ok(ReadResult {
             counts: sequencer.sources,
             outcomes: sequencer.outcomes,
-            digests,
+            ends: ends.map(|(end, digest)| SourceEnd { digest: end.digest.or(digest), ..end }).collect(),
             segments: segments.into_iter().map(|(_, _, segment)| segment).collect(),
             problems: tally.problems,
             unreadable: tally.unreadable,
+            damaged: tally.damaged,
             skipped: tally.skipped,
         })
+    }
+
+    fn cut_options(&self) -> CutOptions {
+        let threads = self.pool.current_num_threads();
+        let most = usize::try_from(self.options.memory / 8 / threads as u64).unwrap_or(usize::MAX);
+        CutOptions {
+            chunk_size: self.options.chunk_size,
+            most_in_memory: most.clamp(4 << 20, 32 << 20),
+            directory: self.directory.clone(),
+            decode: DecodeOptions { threads, memory: self.options.memory },
+        }
+    }
+
+    /// PGN text that was read, in bytes.
+    fn text_read(&self, ends: &[SourceEnd]) -> u64 {
+        let files = self.intake.sources.files.iter();
+        let first = files.map(|file| file.as_ref().map_or(0, |file| file.first_byte));
+        ends.iter().zip(first).map(|(end, first)| end.bytes.unwrap_or(0).saturating_sub(first)).sum()
     }
 
     fn sequencer(&self) -> Result<Sequencer> {
@@ -478,14 +526,16 @@ impl<'r> Run<'r> {
         Sequencer::new(self.intake.starts.clone(), self.intake.last_source, known)
     }
 
-    /// The digests of all sources that can be read.
+    /// The digests of all plain files that can be read; those of other sources are made where they are decoded.
     fn digests(&self, shared: &Shared<'_>) -> Vec<Option<SourceDigest>> {
         let of = |path: &Path| {
             let map = Mapped::open(path).ok()?;
             let is_stopped = || self.progress.is_stopped() || shared.turn.is_stopped();
             digest(&map, map.bytes().len(), is_stopped)
         };
-        self.intake.sources.files.iter().map(|file| of(&file.as_ref().ok()?.path)).collect()
+        let file =
+            |file: &source::Result<SourceFile>| of(&file.as_ref().ok().filter(|file| file.is_plain())?.path);
+        self.intake.sources.files.iter().map(file).collect()
     }
 
     /// Memory for each worker's blocks: 8 MiB, or less where that would be much of what is allowed.
@@ -620,6 +670,7 @@ fn first_failure(results: Vec<Result<()>>) -> Result<()> {
 struct Tally {
     problems: ProblemCounts,
     unreadable: Vec<String>,
+    damaged: Vec<String>,
     skipped: u64,
 }
 
@@ -628,8 +679,11 @@ impl Tally {
         use crate::store::row::GameStatus;
         for problem in &batch.problems {
             self.problems.add(problem.severity, problem.kind);
+            let message = || problem.message.of(&batch.text).to_owned();
             if problem.kind == Kind::UnreadableSource.as_str() {
-                self.unreadable.push(problem.message.of(&batch.text).to_owned());
+                self.unreadable.push(message());
+            } else if problem.kind == Kind::DamagedArchive.as_str() {
+                self.damaged.push(message());
             }
         }
         self.skipped += batch.games.iter().filter(|game| game.status == GameStatus::Skipped).count() as u64;

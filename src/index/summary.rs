@@ -20,11 +20,13 @@ pub struct Summary {
     pub problems: ProblemCounts,
     /// The sources that could not be read, and why: a sentence each.
     pub unreadable: Vec<String>,
+    /// The sources that could be read in part, and what is wrong with them: a sentence each.
+    pub damaged: Vec<String>,
     /// Whether they were added to a database that was there.
     pub added: bool,
     /// Sources that were not read, because the database has them.
     pub known_sources: u64,
-    /// Bytes of PGN text.
+    /// Bytes of PGN text, unpacked.
     pub bytes: u64,
     /// Bytes that went through temporary files.
     pub spilled_bytes: u64,

@@ -1,10 +1,10 @@
 //! What each worker thread does: chunks to parts, parts to numbered rows.
 
-use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender};
 
+use super::chunk::Chunk;
 use super::error::{Error, Result};
 use super::feed::{Feed, Task};
 use super::parse::{ChunkParser, Part, Standard};
@@ -16,7 +16,6 @@ use super::sequence::{Sequencer, Turnstile};
 use super::visit::Visit;
 use crate::board::MAX_CANONICAL_FEN;
 use crate::opening::OpeningBook;
-use crate::source::Mapped;
 use crate::store::btree::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
 use crate::store::row::{GameId, HeaderBatch, PositionBatch, PositionRow, ProblemRow, SourceId, Text};
 
@@ -104,11 +103,13 @@ impl Shared<'_> {
             part: Part::default(),
         };
         loop {
-            let work = lock(&self.feed).next();
-            let Some(work) = work else { break };
+            let work = lock(&self.feed).next(|| self.progress.is_stopped() || self.turn.is_stopped());
+            let Some(work) = work? else { break };
             match work.task {
-                Task::Chunk { map, range } => worker.chunk(work.number, work.source, &map, range)?,
-                Task::Report(message) => worker.report(work.number, work.source, &message)?,
+                Task::Chunk(chunk) => worker.chunk(work.number, work.source, &chunk)?,
+                Task::Report { kind, offset, message } => {
+                    worker.report(work.number, work.source, kind, offset, &message)?;
+                }
             }
         }
         worker.scatter.finish()?;
@@ -130,11 +131,12 @@ struct Worker<'w, 's> {
 }
 
 impl Worker<'_, '_> {
-    fn chunk(&mut self, number: u64, source: SourceId, map: &Mapped, range: Range<usize>) -> Result<()> {
+    fn chunk(&mut self, number: u64, source: SourceId, chunk: &Chunk) -> Result<()> {
         let shared = self.shared;
-        let text = &map.bytes()[range.clone()];
-        let mut parser =
-            ChunkParser::new(text, source, range.start as u64, &shared.standard.position, shared.openings);
+        let text = chunk.bytes();
+        let _small = chunk.keep_small();
+        let start = &shared.standard.position;
+        let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, start, shared.openings);
         let mut read = 0;
         for part_number in 0.. {
             if shared.progress.is_stopped() {
@@ -156,15 +158,14 @@ impl Worker<'_, '_> {
             let (games, plies) = (self.part.replays.len() as u64, self.part.codes.len() as u64);
             self.positions(number, part_number, first)?;
             let offset = if done { text.len() } else { parser.offset() };
-            shared.progress.add((offset - read) as u64, games, plies);
+            shared.progress.add(chunk.input_share(read..offset), games, plies);
+            chunk.release(read..offset);
             read = offset;
             if done {
                 break;
             }
         }
-        self.end_appending(number)?;
-        map.release(range);
-        Ok(())
+        self.end_appending(number)
     }
 
     /// Sends the rows of the small tables on their way and takes an emptied batch in their place.
@@ -202,14 +203,20 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Numbers and sends the report on a source that cannot be read.
-    fn report(&mut self, number: u64, source: SourceId, message: &str) -> Result<()> {
+    /// Numbers and sends the report on a source of which something cannot be read.
+    fn report(
+        &mut self,
+        number: u64,
+        source: SourceId,
+        kind: Kind,
+        offset: u64,
+        message: &str,
+    ) -> Result<()> {
         self.part.clear();
         let message = self.part.headers.push_text(message);
-        let kind = Kind::UnreadableSource;
         self.part.headers.problems.push(ProblemRow {
             source,
-            byte_offset: 0,
+            byte_offset: offset,
             line: 0,
             game_number: 0,
             game: None,

@@ -416,6 +416,10 @@ pub fn looks_like_move(word: &[u8]) -> bool {
 /// `Sf3`, `Txd1+` or `Крe2`. To pass over it would be to play the rest of the game from a wrong position.
 #[must_use]
 pub fn is_foreign_move(word: &[u8]) -> bool {
+    const LONGEST: usize = 24;
+    if word.len() > LONGEST {
+        return false;
+    }
     let (letters, rest) = match word {
         [letter, rest @ ..] if letter.is_ascii_alphabetic() => (&word[..1], rest),
         _ => word.split_at(word.iter().take_while(|byte| !byte.is_ascii()).count()),

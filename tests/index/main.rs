@@ -2,9 +2,11 @@
 //! and nothing left behind when a run fails.
 
 mod adding;
+mod archives;
 mod continuations;
 mod edge;
 mod failures;
+mod inputs;
 mod problems;
 mod support;
 mod tables;
