@@ -41,6 +41,21 @@ const NUMBERED: [(&str, &str); 5] = [
 
 /// Lets SQLite look at every page and row.
 pub(super) fn integrity(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    // Of a page that the file has only the beginning of, SQLite takes the rest to be zeros.
+    let told: i64 = connection.query_row(
+        "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+        [],
+        |row| row.get(0),
+    )?;
+    let path: String =
+        connection
+            .query_row("SELECT file FROM pragma_database_list WHERE name = 'main'", [], |row| row.get(0))?;
+    if let Ok(metadata) = std::fs::metadata(&path)
+        && metadata.len() < told.cast_unsigned()
+    {
+        let message = format!("the file has {} bytes, and its header tells {told}", metadata.len());
+        findings.about(Kind::Integrity, "file", RowId::default(), &message);
+    }
     // At most 1,000 messages.
     let mut statement = connection.prepare("PRAGMA integrity_check(1000)")?;
     let mut rows = statement.query([])?;

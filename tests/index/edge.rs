@@ -174,11 +174,12 @@ fn no_archive_panics_or_hangs() {
     let options = IndexOptions { overwrite: true, ..options() };
     for path in files(&archives) {
         let started = Instant::now();
-        match run(&target, &[&path], &options) {
+        let result = run(&target, &[&path], &options);
+        assert!(started.elapsed() < Duration::from_secs(3), "{}: {:?}", path.display(), started.elapsed());
+        match result {
             Ok(summary) => assert_sound(&target, &summary),
             Err(Error::NoSource(_)) => {}
             Err(error) => panic!("{}: {error:?}", path.display()),
         }
-        assert!(started.elapsed() < MOST_TIME, "{}: {:?}", path.display(), started.elapsed());
     }
 }
