@@ -189,8 +189,8 @@ impl<'a> Lexer<'a> {
     fn starts_again(&self) -> bool {
         matches!(self.text.get(self.at), Some(b'1' | b' ' | b'\t'))
             && self.moved
-            && follows_blank_line(&self.text[..self.at])
             && starts_first_move(&self.text[self.at..])
+            && follows_blank_line(&self.text[..self.at])
     }
 
     #[inline(never)]
@@ -382,10 +382,11 @@ fn follows_blank_line(before: &[u8]) -> bool {
     count(b'\n').max(count(b'\r')) > 1
 }
 
-/// Whether White's first move begins here, blanks before it passed over: `1. e4`, but not `1... e5`.
+/// Whether White's first move begins on this line, indented or not: `1. e4`, but not `1... e5`.
 #[cold]
-fn starts_first_move(text: &[u8]) -> bool {
-    let Some(rest) = text.trim_ascii_start().strip_prefix(b"1.") else { return false };
+fn starts_first_move(line: &[u8]) -> bool {
+    let indent = line.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+    let Some(rest) = line[indent..].strip_prefix(b"1.") else { return false };
     matches!(rest.trim_ascii_start(), [letter, ..] if matches!(CLASSES[usize::from(*letter)], Class::Move))
 }
 
