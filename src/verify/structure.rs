@@ -9,7 +9,8 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::finding::{Collector, Id, Kind, RowId};
 use super::games::{Counted, Sums};
 use super::stored::shown;
-use crate::store::{self, migrate};
+use crate::board::Position;
+use crate::store::{self, Database, migrate};
 
 /// A column that names a row of another table, and the table's primary key.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
@@ -135,9 +136,9 @@ fn row_text(value: &rusqlite::types::Value) -> String {
     }
 }
 
-/// Tells gaps in what is numbered 1, 2, 3 ...
-pub(super) fn numbers(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
-    for (table, column) in NUMBERED {
+/// Tells gaps in what is numbered 1, 2, 3 ... Where games `may_go`, they leave gaps.
+pub(super) fn numbers(connection: &Connection, findings: &Collector, may_go: bool) -> rusqlite::Result<()> {
+    for (table, column) in NUMBERED.into_iter().filter(|(table, _)| !(may_go && *table == "game")) {
         let sql = format!("SELECT count(*), ifnull(max({column}), 0), ifnull(min({column}), 1) FROM {table}");
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
         let (count, most, least): (i64, i64, i64) = connection.query_row(&sql, [], read)?;
@@ -211,6 +212,43 @@ pub(super) fn threshold(connection: &Connection, findings: &Collector) -> rusqli
         None => findings.about(Kind::MissingRow, "setting", row(), "the row is missing"),
     }
     Ok(None)
+}
+
+/// Holds the list of openings against its digest, and their keys against their positions.
+pub(super) fn openings(database: &Database, findings: &Collector) -> rusqlite::Result<()> {
+    const NAME: &str = "openings";
+    let connection = database.connection();
+    let mut statement = connection.prepare("SELECT opening_id, key, fen FROM opening ORDER BY opening_id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (id, key, fen): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let id = || RowId::of([("opening_id", id)]);
+        match Position::from_fen(fen.as_bytes()) {
+            Ok((position, _)) if position.canonical_fen() != fen => {
+                findings.wrong(Kind::WrongValue, "opening", id(), "fen", position.canonical_fen(), fen);
+            }
+            Ok((position, _)) if position.key().as_i64() != key => {
+                findings.wrong(Kind::WrongValue, "opening", id(), "key", position.key().as_i64(), key);
+            }
+            Ok(_) => {}
+            // The list as a whole cannot be read.
+            Err(error) => {
+                let expected = format!("a legal position ({error})");
+                findings.wrong(Kind::WrongValue, "opening", id(), "fen", expected, fen);
+                return Ok(());
+            }
+        }
+    }
+    let row = || RowId(vec![("name", Id::Text(NAME.to_owned()))]);
+    match (database.setting::<String>(NAME), database.opening_book()) {
+        (Ok(found), Ok(book)) if found != book.digest() => {
+            findings.wrong(Kind::WrongValue, "setting", row(), "value", book.digest(), found);
+        }
+        (Err(error), _) => findings.about(Kind::MissingRow, "setting", row(), error),
+        (_, Err(error)) => findings.about(Kind::Unreadable, "opening", RowId::default(), error),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Holds the totals of sources and imports against what was counted.
