@@ -97,14 +97,15 @@ impl<'o> Plan<'o> {
     /// When the database cannot be written, when there is clearly too little space for it, or when the run is
     /// [stopped](Progress::stop). Anything wrong within the sources is no error but a row of `problem`, counted in the summary.
     pub fn run(self, target: &Path, progress: &Progress) -> Result<Summary> {
-        let is_there =
-            std::fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
-        if is_there && !self.options.overwrite {
+        let length =
+            std::fs::metadata(target).ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
+        if length.is_some_and(|length| length > 0) && !self.options.overwrite {
             return add::run(self, target, progress);
         }
         let started = Instant::now();
         let cache_bytes = (self.options.memory / 8).min(256 << 20);
-        let build_options = BuildOptions { overwrite: self.options.overwrite, cache_bytes };
+        let build_options =
+            BuildOptions { overwrite: self.options.overwrite || length == Some(0), cache_bytes };
         match Build::create(target, build_options) {
             Ok(build) => self.build(build, progress, started),
             // Another run has made it since we looked.

@@ -202,6 +202,16 @@ fn a_file_that_was_written_anew_is_read_whole() {
 }
 
 #[test]
+fn an_empty_file_is_as_good_as_none() {
+    let directory = directory();
+    let (file, target) = (directory.path().join("a.pgn"), directory.path().join("a.db"));
+    fs::write(&file, GAMES).expect("written");
+    fs::write(&target, "").expect("written");
+    let summary = run(&target, &[&file], &options()).expect("indexed");
+    assert_sound(&target, &summary);
+}
+
+#[test]
 fn what_cannot_be_added_changes_nothing() {
     let directory = directory();
     let (file, target) = (directory.path().join("a.pgn"), directory.path().join("a.db"));
