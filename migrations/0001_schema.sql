@@ -168,6 +168,7 @@ CREATE TABLE problem (
     source_id   INTEGER NOT NULL REFERENCES source,
     byte_offset INTEGER NOT NULL,               -- from the start of the source
     line        INTEGER NOT NULL,               -- from 1
+    column_number INTEGER NOT NULL,             -- byte within the line, from 1
     game_number INTEGER,                        -- which game of the source, from 1; NULL outside any game
     game_id     INTEGER REFERENCES game,        -- NULL: the game was not kept
     ply         INTEGER,                        -- the ply that could not be played

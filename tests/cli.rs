@@ -171,7 +171,8 @@ mod help {
           pgndex sql games.db "SELECT white, black, date FROM games WHERE eco = 'B90'"
 
         Answers go to standard output, all else to standard error.
-        Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games was lost.
+        Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games was lost, 4 another
+        program is writing the database.
         "#);
         assert_eq!(help(&["-h"]), help(&["--help"]));
         assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
@@ -184,16 +185,16 @@ mod help {
         Index PGN files, packed or not, into a database
 
         Usage: pgndex index [OPTIONS] <DB> <PGN>...
+               pgndex index [OPTIONS] --dry-run <PGN>...
 
         Arguments:
           <DB>      Database to make
-          <PGN>...  PGN files and archives of them; directories, patterns such as 'twic*.zip', lists of
+          [PGN]...  PGN files and archives of them; directories, patterns such as 'twic*.zip', lists of
                     paths as @FILE, or - for standard input
 
         Options:
               --overwrite                       Replace the database if it exists
-              --strict                          Fail, and leave the database as it was, if anything at all
-                                                is wrong with the input
+              --dry-run                         Only read and replay the games, and write no database
               --continuation-threshold <GAMES>  How many games must have reached a position for its
                                                 continuations to be kept ready for `explore` [default: 64]
           -j, --threads <N>                     Threads that parse and sort, at most 256 [default: one for
@@ -210,7 +211,22 @@ mod help {
           -q, --quiet                           Show no progress and no summary; errors are still shown
               --json                            End with one JSON object on standard output instead of the
                                                 summary
+              --log-format <FORMAT>             How to write notes, errors and progress to standard error;
+                                                json is one object a line [default: text] [possible values:
+                                                text, json]
           -h, --help                            Print help
+
+        What is wrong with the input:
+              --strict             Fail, and leave the database as it was, if anything at all is wrong with
+                                   the input
+              --problems <FILE>    Write all problems to a file while they are found: JSON, one object a
+                                   line
+              --rejects <FILE>     Write the text of all games with an error to a file, as it stands in the
+                                   input
+              --on-problem <WHAT>  What becomes of a game with an error: its moves before the error are
+                                   kept, it is left out, or the run fails there and writes no database
+                                   [default: keep] [possible values: keep, skip, stop]
+              --max-problems <N>   Fail, and write no database, if there are more errors than this
 
         Examples:
           pgndex index games.db openings.pgn endings.pgn   two files
@@ -219,6 +235,7 @@ mod help {
           pgndex index games.db @files.txt                 the files listed there, one path a line
           curl -s URL | pgndex index games.db -            from standard input
           pgndex index --overwrite games.db twic/          the same, replacing what is there
+          pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
 
         Archives are told by their first bytes: zstd, gzip, bzip2, and zip, of which all .pgn files are
         read. UTF-16 is read too. Byte offsets are those of the unpacked UTF-8 text. Nothing is unpacked to

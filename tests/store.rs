@@ -141,6 +141,7 @@ fn add_headers(text: &mut HeaderBatch) {
         source: SourceId(1),
         byte_offset: 150,
         line: 12,
+        column: 7,
         game_number: 2,
         game: Some(GameId(2)),
         ply: Some(Ply(3)),
@@ -309,8 +310,8 @@ fn moves_read_like_a_score_sheet() {
     5060803636482931868|rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -|2|1|0
     ");
     insta::assert_snapshot!(table(database.connection(), "SELECT * FROM problem"), @r"
-    1|1|150|12|2|2|3|Kxe9|illegal-move|error|no such square
-    2|1|150|12|||||illegal-move|error|no such square
+    1|1|150|12|7|2|2|3|Kxe9|illegal-move|error|no such square
+    2|1|150|12|7|||||illegal-move|error|no such square
     ");
 }
 

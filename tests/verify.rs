@@ -323,7 +323,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ("UPDATE source SET games = 1", &["wrong-count source source_id 1: games is 1, expected 53"]),
     ("UPDATE source SET import_id = 9", &["dangling-link source source_id 1: import_id is 9, expected a row of import"]),
     (
-        "INSERT INTO problem VALUES (1, 2, 1 << 40, 1, 1, 99, NULL, NULL, 'illegal-move', 'error', '')",
+        "INSERT INTO problem VALUES (1, 2, 1 << 40, 1, 1, 1, 99, NULL, NULL, 'illegal-move', 'error', '')",
         &[
             "dangling-link problem problem_id 1: game_id is 99",
             "dangling-link problem problem_id 1: source_id is 2",
@@ -331,7 +331,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "INSERT INTO problem VALUES (1, 1, 1 << 40, 1, 1, 9, 500, NULL, 'illegal-move', 'error', '')",
+        "INSERT INTO problem VALUES (1, 1, 1 << 40, 1, 1, 1, 9, 500, NULL, 'illegal-move', 'error', '')",
         &[
             "wrong-count import import_id 1: problems is 0, expected 1",
             "wrong-count source source_id 1: problems is 0, expected 1",

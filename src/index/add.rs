@@ -8,6 +8,7 @@ use super::error::{Error, Result};
 use super::options::IndexOptions;
 use super::parse::count_lines;
 use super::progress::Progress;
+use super::report::Reports;
 use super::run::{Intake, Plan, Run, Way, digest, directory};
 use super::sequence::SourceStart;
 use super::summary::Summary;
@@ -34,6 +35,7 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let options = settled(plan.options, &database)?;
     let sources = Sources { files, ..Sources::default() };
     let plan = Plan { sources, options: &options, estimate: plan.estimate };
+    let reports = Reports::create(&options, &plan.sources, last_source, Some(lock.target()))?;
     let mut summary = Summary { added: true, ..Summary::default() };
     if !plan.sources.files.is_empty() {
         progress.expect(plan.sources.bytes().unwrap_or(0));
@@ -41,7 +43,7 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         plan.estimate.check(lock.target(), &spill)?;
         let target = Some(lock.target().to_owned());
         let intake = Intake { sources: &plan.sources, starts, last_source, target };
-        let run = Run::new(&plan, intake, progress, started, spill)?;
+        let run = Run::new(&plan, intake, progress, started, spill, reports)?;
         let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
         let threshold = options.continuation_threshold;
         let mut removed = Vec::new();

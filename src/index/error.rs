@@ -75,6 +75,33 @@ pub enum Error {
         /// Problems of severity warning.
         warnings: u64,
     },
+    /// There were more errors than allowed.
+    #[error(
+        "{place}{message}; {}; nothing was written to the database",
+        if *most == 0 { "the run ends at the first error".to_owned() } else { format!("no more than {most} errors are allowed") }
+    )]
+    TooManyErrors {
+        /// How many were allowed.
+        most: u64,
+        /// Where the one too many is: path, line, column, byte, game and ply, and ": "; empty if the message tells.
+        place: String,
+        /// What is wrong there.
+        message: String,
+    },
+    /// A file for problems or rejected games could not be written.
+    #[error("{}: cannot be written; check the path, the permissions and the free space", path.display())]
+    Report {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file for problems or rejected games has another use in this run.
+    #[error("{}: is read or written by this run itself; choose another file", path.display())]
+    ReportInUse {
+        /// The file.
+        path: PathBuf,
+    },
     /// Somebody asked to stop.
     #[error("stopped before the end; nothing was written")]
     Stopped,

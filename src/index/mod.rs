@@ -26,6 +26,7 @@ mod partition;
 mod positions;
 mod problem;
 mod progress;
+mod report;
 mod reread;
 mod run;
 mod sequence;
@@ -39,7 +40,7 @@ mod visit;
 mod worker;
 
 pub use error::{Error, Result};
-pub use options::{IndexOptions, Writer};
+pub use options::{IndexOptions, OnProblem, Writer};
 pub(crate) use parse::mix_move;
 pub use problem::Kind as ProblemKind;
 pub use progress::{Phase, Progress};

@@ -1,5 +1,7 @@
 //! A chunk of PGN text to games that have been replayed: the first half of a worker's work.
 
+use std::ops::Range;
+
 use super::header::Header;
 use super::outcome::Outcome;
 use super::problem::Kind;
@@ -44,6 +46,10 @@ pub(super) struct Part {
     pub(super) replays: Vec<Replay>,
     pub(super) codes: Vec<MoveCode>,
     pub(super) setups: Vec<Position>,
+    /// Games read, those too that were left out.
+    pub(super) read: u32,
+    /// The texts of games with an error, in bytes of the chunk.
+    pub(super) rejects: Vec<Range<usize>>,
     /// Problems of severity error, and others.
     pub(super) errors: u64,
     pub(super) warnings: u64,
@@ -58,6 +64,8 @@ impl Part {
         self.replays.clear();
         self.codes.clear();
         self.setups.clear();
+        self.read = 0;
+        self.rejects.clear();
         self.errors = 0;
         self.warnings = 0;
     }
@@ -91,6 +99,8 @@ pub(super) struct ChunkParser<'a> {
     warnings_left: u32,
     start: &'a Position,
     openings: &'a OpeningBook,
+    /// Whether games with an error are left out.
+    leave_out: bool,
 }
 
 /// The most warnings told of one game: garbage must not fill the database.
@@ -122,18 +132,63 @@ const MOST_PLIES: usize = 1 << 22;
 struct LineCounter {
     offset: usize,
     lines: u64,
+    /// Where the line begins that the offset is in.
+    line_start: usize,
 }
 
 impl LineCounter {
-    fn at(&mut self, text: &[u8], offset: usize) -> u64 {
+    /// The line of an offset, from 0, and the byte within it, from 1.
+    fn at(&mut self, text: &[u8], offset: usize) -> (u64, u64) {
         let count = |range| count_lines(text, range);
-        if offset < self.offset {
+        let is_other_line = if offset < self.offset {
             self.lines -= count(offset..self.offset);
+            offset < self.line_start
         } else {
-            self.lines += count(self.offset..offset);
+            let passed = count(self.offset..offset);
+            self.lines += passed;
+            passed > 0
+        };
+        if is_other_line {
+            // Between `\r` and `\n` no line begins.
+            let within = text[..offset].ends_with(b"\r") && text[offset..].starts_with(b"\n");
+            let end = memchr::memrchr2(b'\n', b'\r', &text[..offset - usize::from(within)]);
+            self.line_start = end.map_or(0, |end| end + 1);
         }
         self.offset = offset;
-        self.lines
+        (self.lines, (offset - self.line_start) as u64 + 1)
+    }
+}
+
+/// How much there is in a part.
+struct Extent {
+    games: usize,
+    tags: usize,
+    problems: usize,
+    codes: usize,
+    setups: usize,
+}
+
+impl Extent {
+    fn of(part: &Part) -> Self {
+        Self {
+            games: part.names.len(),
+            tags: part.headers.tags.len(),
+            problems: part.headers.problems.len(),
+            codes: part.codes.len(),
+            setups: part.setups.len(),
+        }
+    }
+
+    /// Takes out of the part what came since, but not the problems.
+    fn restore(&self, part: &mut Part) {
+        part.names.truncate(self.games);
+        part.outcomes.truncate(self.games);
+        part.replays.truncate(self.games);
+        part.headers.games.truncate(self.games);
+        part.headers.tags.truncate(self.tags);
+        part.codes.truncate(self.codes);
+        part.setups.truncate(self.setups);
+        part.headers.problems[self.problems..].iter_mut().for_each(|problem| problem.game = None);
     }
 }
 
@@ -167,7 +222,14 @@ impl<'a> ChunkParser<'a> {
             warnings_left: MOST_WARNINGS,
             start,
             openings,
+            leave_out: false,
         }
+    }
+
+    /// The same, which leaves games with an error out if `yes`.
+    pub(super) const fn leaving_out(mut self, yes: bool) -> Self {
+        self.leave_out = yes;
+        self
     }
 
     /// How far the chunk has been read, in bytes.
@@ -177,7 +239,7 @@ impl<'a> ChunkParser<'a> {
 
     /// Line ends of the whole chunk.
     pub(super) fn line_count(&mut self) -> u64 {
-        self.lines.at(self.text, self.text.len())
+        self.lines.at(self.text, self.text.len()).0
     }
 
     /// Reads games into `part`, emptied first, until it is full. Gives back whether the chunk is at its end.
@@ -186,6 +248,7 @@ impl<'a> ChunkParser<'a> {
         while !part.is_full() {
             self.frame.clear();
             self.warnings_left = MOST_WARNINGS;
+            let (before, errors) = (Extent::of(part), part.errors);
             let found = self.reader.next_game(&mut self.tags, &mut self.frame);
             for index in 0..self.frame.len() {
                 self.frame_problem(self.frame[index], found, part);
@@ -194,6 +257,15 @@ impl<'a> ChunkParser<'a> {
                 return true;
             }
             self.game(part);
+            part.read += 1;
+            if part.errors > errors {
+                let start = self.reader.game_start();
+                let end = start + self.text[start..self.reader.offset()].trim_ascii_end().len();
+                part.rejects.push(start..end);
+                if self.leave_out {
+                    before.restore(part);
+                }
+            }
         }
         false
     }
@@ -494,7 +566,7 @@ impl<'a> ChunkParser<'a> {
                 message.to_mut().push_str("; further warnings on this game are not told");
             }
         }
-        let line = self.lines.at(self.text, offset);
+        let (line, column) = self.lines.at(self.text, offset);
         *(match kind.severity() {
             Severity::Error => &mut part.errors,
             Severity::Warning => &mut part.warnings,
@@ -503,7 +575,8 @@ impl<'a> ChunkParser<'a> {
             source: self.source,
             byte_offset: self.base + offset as u64,
             line,
-            game_number: game.map_or(0, |game| game.0),
+            column,
+            game_number: game.map_or(0, |_| part.read + 1),
             game,
             ply: ply.map(|ply| Ply(u32::try_from(ply).unwrap_or(u32::MAX))),
             token: token.map(|token| part.headers.push_text(&shorten(token))),
@@ -641,6 +714,27 @@ mod tests {
         assert_eq!((moves.len(), kinds), (2, vec!["unknown-token"; 2]));
     }
 
+    /// Counted from the start each time.
+    fn plain_place(text: &[u8], offset: usize) -> (u64, u64) {
+        let ends_line =
+            |&at: &usize| text[at] == b'\n' || (text[at] == b'\r' && text.get(at + 1) != Some(&b'\n'));
+        let ends: Vec<usize> = (0..offset).filter(ends_line).collect();
+        (ends.len() as u64, (offset - ends.last().map_or(0, |end| end + 1)) as u64 + 1)
+    }
+
+    #[test]
+    fn lines_and_columns_are_right_in_any_order() {
+        let text = b"a\nbb\r\nccc\rdd\n\n\r\r\n\re\r\n\r\nff";
+        for first in 0..=text.len() {
+            for second in 0..=text.len() {
+                let mut lines = LineCounter::default();
+                for offset in [first, second] {
+                    assert_eq!(lines.at(text, offset), plain_place(text, offset), "{first}, {second}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_text_may_end_within_a_character() {
         for text in [&b"1. e4 e5 \xe2\x80"[..], b"1. e4 e5 \xe2", b"1. e4 e5 \xc2", b"1. e4 e5 \xef\xbb"] {
@@ -686,7 +780,7 @@ mod tests {
         };
         let mut counter = LineCounter::default();
         for at in [0, 1, 2, 3, 254, 255, 256, 511, 300, 1000, 10, text.len() - 1, text.len()] {
-            assert_eq!(counter.at(&text, at), slow(at) as u64, "{at}");
+            assert_eq!(counter.at(&text, at).0, slow(at) as u64, "{at}");
         }
         assert_eq!(count_lines(b"", 0..0), 0);
         assert_eq!(count_lines(b"\r", 0..1), 1);

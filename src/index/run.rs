@@ -1,9 +1,11 @@
 //! A whole run: sources in, finished database out.
 
+use std::collections::BTreeMap;
 use std::iter::Sum;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::thread::ScopedJoinHandle;
+use std::time::Instant;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -13,20 +15,22 @@ use super::continuations;
 use super::crossroads::{Counter, Crossroads};
 use super::error::{Error, Result};
 use super::feed::Feed;
-use super::options::{IndexOptions, Writer};
+use super::options::{IndexOptions, OnProblem, Writer};
 use super::outcome::Outcomes;
 use super::parse::Standard;
 use super::partition::{Partitions, RECORD};
 use super::problem::Kind;
 use super::progress::{Phase, Progress};
-use super::sequence::{Sequencer, SourceCount, SourceStart, Turnstile};
+use super::report::Reports;
+use super::sequence::{Numbering, Sequencer, SourceCount, SourceStart, Turnstile};
 use super::space::Estimate;
 use super::stream::{CutOptions, SourceEnd};
 use super::summary::{ProblemCounts, Stages, Summary};
 use super::update::Tracker;
 use super::visit::Visit;
-use super::worker::{Load, Outlet, Shared};
+use super::worker::{Destination, Load, Outlet, Shared};
 use crate::board::PositionKey;
+use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Mapped, Opened, SourceFile, Sources};
 use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{Severity, SourceId};
@@ -109,12 +113,34 @@ impl<'o> Plan<'o> {
         }
     }
 
+    /// Reads and replays all games of the sources and finds what [`run`](Self::run) would find wrong, without a database.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run) that come of the sources and of the options on problems.
+    pub fn dry_run(self, progress: &Progress) -> Result<Summary> {
+        let started = Instant::now();
+        let openings = Arc::new(OpeningBook::from_positions(Vec::new()));
+        let options = IndexOptions { openings, ..self.options.clone() };
+        let plan = Plan { sources: self.sources, options: &options, estimate: Estimate::default() };
+        let intake = Intake::all(&plan.sources);
+        progress.expect(plan.sources.bytes().unwrap_or(0));
+        let directory = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let reports = Reports::create(&options, &plan.sources, intake.last_source, None)?;
+        let run = Run::new(&plan, intake, progress, started, directory, reports)?;
+        let read = run.read(None, Destination::Nowhere)?;
+        run.check_result(&read)?;
+        let stages = Stages { read: started.elapsed(), ..Stages::default() };
+        Ok(Summary { dry_run: true, stages, elapsed: started.elapsed(), ..run.summary(read) })
+    }
+
     fn build(&self, mut build: Build, progress: &Progress, started: Instant) -> Result<Summary> {
         let (sources, options) = (&self.sources, self.options);
         progress.expect(sources.bytes().unwrap_or(0));
         let spill = directory(options, build.path());
         self.estimate.check(build.path(), &spill)?;
-        let run = Run::new(self, Intake::all(sources), progress, started, spill)?;
+        let intake = Intake::all(sources);
+        let reports = Reports::create(options, sources, intake.last_source, Some(build.target()))?;
+        let run = Run::new(self, intake, progress, started, spill, reports)?;
         let (mut summary, crossroads) = match options.writer {
             Writer::Sql => {
                 progress.watch(build.connection());
@@ -261,6 +287,7 @@ pub(super) struct Run<'r> {
     partitions: Partitions,
     /// The directory of temporary files.
     directory: std::path::PathBuf,
+    reports: Mutex<Reports>,
 }
 
 /// What sorting gave.
@@ -276,10 +303,7 @@ struct ReadResult {
     ends: Vec<SourceEnd>,
     /// The leaves of `game_position` in order, where they are built directly.
     segments: Vec<Segment>,
-    problems: ProblemCounts,
-    unreadable: Vec<String>,
-    damaged: Vec<String>,
-    skipped: u64,
+    tally: Tally,
 }
 
 impl<'r> Run<'r> {
@@ -289,6 +313,7 @@ impl<'r> Run<'r> {
         progress: &'r Progress,
         started: Instant,
         directory: std::path::PathBuf,
+        reports: Reports,
     ) -> Result<Self> {
         let Plan { options, estimate, .. } = plan;
         let pool = ThreadPoolBuilder::new()
@@ -304,7 +329,8 @@ impl<'r> Run<'r> {
         let expected = estimate.plies + estimate.games + unknown;
         let memory = occurrence_memory(options, intake.sources);
         let partitions = Partitions::new(expected, memory, directory.clone())?;
-        Ok(Self { intake, options, progress, started, pool, partitions, directory })
+        let reports = Mutex::new(reports);
+        Ok(Self { intake, options, progress, started, pool, partitions, directory, reports })
     }
 
     /// Fills all tables, those that are not built directly through `loader`, and commits. Gives back also the crossroads that are
@@ -317,18 +343,18 @@ impl<'r> Run<'r> {
         self.begin(&mut loader)?;
         let mut stages = Stages::default();
         let clock = Instant::now();
-        let pages = match way {
-            Way::Pages(file, _) => Some(file),
-            Way::Rows | Way::Added { .. } => None,
+        let destination = match way {
+            Way::Pages(file, _) => Destination::Pages(file),
+            Way::Rows | Way::Added { .. } => Destination::Rows,
         };
-        let read = self.read(&mut loader, pages)?;
+        let mut read = self.read(Some(&mut loader), destination)?;
         stages.read = clock.elapsed();
         self.check_result(&read)?;
         self.progress.enter(Phase::Sorting);
         let clock = Instant::now();
         let sorted = match way {
             Way::Pages(file, roots) => std::thread::scope(|scope| {
-                let (segments, outcomes) = (read.segments, &read.outcomes);
+                let (segments, outcomes) = (std::mem::take(&mut read.segments), &read.outcomes);
                 let built = scope.spawn(move || self.build_trees(file, roots, segments, outcomes));
                 // Meanwhile, in another file:
                 loader.make_indexes()?;
@@ -344,48 +370,52 @@ impl<'r> Run<'r> {
         stages.sort = clock.elapsed();
         self.progress.enter(Phase::Finishing);
         let clock = Instant::now();
-        let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
-        let (games, plies) = (total(|count| count.games), total(|count| count.plies));
-        let positions = games - read.skipped + plies;
         self.finish_sources(&mut loader, &read.counts, &read.ends)?;
+        let mut summary = Summary { distinct_positions, ..self.summary(read) };
         loader.finish_import(&ImportTotals {
-            games,
-            plies,
-            positions,
+            games: summary.games,
+            plies: summary.plies,
+            positions: summary.positions,
             distinct_positions,
-            problems: total(|count| count.problems),
+            problems: summary.problems.iter().map(|(.., count)| count).sum(),
             elapsed: self.started.elapsed(),
         })?;
         loader.finish()?;
         stages.headers = clock.elapsed();
-        let summary = Summary {
+        summary.stages = stages;
+        Ok((summary, crossroads))
+    }
+
+    /// What reading tells of the run.
+    fn summary(&self, read: ReadResult) -> Summary {
+        let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
+        let (games, plies) = (total(|count| count.games), total(|count| count.plies));
+        Summary {
             games,
+            left_out: total(|count| count.left_out),
             plies,
-            positions,
-            distinct_positions,
-            problems: read.problems,
-            unreadable: read.unreadable,
-            damaged: read.damaged,
+            positions: games - read.tally.skipped + plies,
+            variants: read.tally.variants,
+            problems: read.tally.problems,
+            unreadable: read.tally.unreadable,
+            damaged: read.tally.damaged,
             added: self.intake.target.is_some(),
-            known_sources: 0,
             bytes: self.text_read(&read.ends),
             spilled_bytes: self.partitions.spilled(),
-            file_bytes: 0,
-            stages,
-            elapsed: Duration::ZERO,
-        };
-        Ok((summary, crossroads))
+            ..Summary::default()
+        }
     }
 
     /// Fails if what was read is not to become a database: before the rest of the work.
     fn check_result(&self, read: &ReadResult) -> Result<()> {
+        let Tally { unreadable, problems, .. } = &read.tally;
         if let Some(reason) =
-            read.unreadable.first().filter(|_| read.unreadable.len() == self.intake.sources.files.len())
+            unreadable.first().filter(|_| unreadable.len() == self.intake.sources.files.len())
         {
             // They could be read a moment ago: no reason to replace a database by an empty one.
             return Err(Error::NoSource(reason.clone()));
         }
-        let (errors, warnings) = (read.problems.of(Severity::Error), read.problems.of(Severity::Warning));
+        let (errors, warnings) = (problems.of(Severity::Error), problems.of(Severity::Warning));
         if self.options.strict && errors + warnings > 0 {
             return Err(Error::Strict { errors, warnings });
         }
@@ -397,6 +427,7 @@ impl<'r> Run<'r> {
         let openings = self.options.openings.digest();
         let options = serde_json::json!({
             "strict": self.options.strict,
+            "on_problem": self.options.on_problem.as_str(),
             "continuation_threshold": self.options.continuation_threshold,
             "openings": openings,
         });
@@ -440,11 +471,16 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// Reads all sources: workers parse and replay, this thread writes what they hand it.
-    fn read(&self, loader: &mut BulkLoader<'_>, pages: Option<&Arc<PageFile>>) -> Result<ReadResult> {
+    /// Reads all sources: workers parse and replay, this thread writes what they hand it, if there is a `loader`.
+    fn read(
+        &self,
+        mut loader: Option<&mut BulkLoader<'_>>,
+        destination: Destination<'_>,
+    ) -> Result<ReadResult> {
+        let numbering = if loader.is_some() { Numbering::All } else { Numbering::Places };
         let shared = Shared {
             feed: Mutex::new(Feed::new(self.intake.sources, self.intake.last_source, self.cut_options())),
-            sequencer: Mutex::new(self.sequencer()?),
+            sequencer: Mutex::new(self.sequencer(numbering)?),
             turn: Turnstile::default(),
             append_turn: Turnstile::default(),
             partitions: &self.partitions,
@@ -452,6 +488,8 @@ impl<'r> Run<'r> {
             standard: Standard::new(),
             openings: &self.options.openings,
             progress: self.progress,
+            reports: &self.reports,
+            leave_out: self.options.on_problem == OnProblem::Skip,
             segments: Mutex::default(),
         };
         let (loads, load_queue) = crossbeam_channel::bounded(2 * self.pool.current_num_threads() + 2);
@@ -460,22 +498,22 @@ impl<'r> Run<'r> {
         let outlet = Outlet { loads, empty_headers, empty_positions };
         let mut tally = Tally::default();
         let digests = std::thread::scope(|scope| {
-            let digests = scope.spawn(|| self.digests(&shared));
+            let digests = (numbering == Numbering::All).then(|| scope.spawn(|| self.digests(&shared)));
             let workers = scope.spawn(|| {
                 let outlet = outlet;
-                let results = self.pool.broadcast(|_| shared.work(&outlet, pages));
+                let results = self.pool.broadcast(|_| shared.work(&outlet, destination));
                 first_failure(results)
             });
             let written = load_queue.iter().try_for_each(|load| {
                 match load {
                     Load::Headers(mut batch) => {
                         tally.count(&batch);
-                        loader.append_headers(&batch)?;
+                        loader.as_mut().map_or(Ok(()), |loader| loader.append_headers(&batch))?;
                         batch.clear();
                         let _ = headers_back.send(batch);
                     }
                     Load::Positions(mut batch) => {
-                        loader.append_positions(&batch)?;
+                        loader.as_mut().map_or(Ok(()), |loader| loader.append_positions(&batch))?;
                         batch.clear();
                         let _ = positions_back.send(batch);
                     }
@@ -487,7 +525,8 @@ impl<'r> Run<'r> {
             }
             drop(load_queue);
             let worked = workers.join().map_err(|_| Error::Panicked)?;
-            let digests = digests.join().map_err(|_| Error::Panicked)?;
+            let digests =
+                digests.map_or(Ok(Vec::new()), ScopedJoinHandle::join).map_err(|_| Error::Panicked)?;
             // The writer's error is the cause of the workers' being stopped, if it has one.
             written.and(worked).map(|()| digests)
         })?;
@@ -495,16 +534,13 @@ impl<'r> Run<'r> {
         let mut segments = shared.segments.into_inner().unwrap_or_else(PoisonError::into_inner);
         segments.sort_by_key(|&(chunk, part, _)| (chunk, part));
         let feed = shared.feed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let ends = feed.ends.into_iter().zip(digests);
+        let ends = feed.ends.into_iter().zip(digests.into_iter().chain(std::iter::repeat(None)));
         Ok(ReadResult {
             counts: sequencer.sources,
             outcomes: sequencer.outcomes,
             ends: ends.map(|(end, digest)| SourceEnd { digest: end.digest.or(digest), ..end }).collect(),
             segments: segments.into_iter().map(|(_, _, segment)| segment).collect(),
-            problems: tally.problems,
-            unreadable: tally.unreadable,
-            damaged: tally.damaged,
-            skipped: tally.skipped,
+            tally,
         })
     }
 
@@ -526,9 +562,9 @@ impl<'r> Run<'r> {
         ends.iter().zip(first).map(|(end, first)| end.bytes.unwrap_or(0).saturating_sub(first)).sum()
     }
 
-    fn sequencer(&self) -> Result<Sequencer> {
+    fn sequencer(&self, numbering: Numbering) -> Result<Sequencer> {
         let known = self.intake.target.as_deref().map(Known::open).transpose()?;
-        Sequencer::new(self.intake.starts.clone(), self.intake.last_source, known)
+        Sequencer::new(numbering, self.intake.starts.clone(), self.intake.last_source, known)
     }
 
     /// The digests of all plain files that can be read; those of other sources are made where they are decoded.
@@ -673,6 +709,7 @@ struct Tally {
     unreadable: Vec<String>,
     damaged: Vec<String>,
     skipped: u64,
+    variants: BTreeMap<String, u64>,
 }
 
 impl Tally {
@@ -685,8 +722,17 @@ impl Tally {
                 self.unreadable.push(message());
             } else if problem.kind == Kind::DamagedArchive.as_str() {
                 self.damaged.push(message());
+            } else if problem.kind == Kind::UnsupportedVariant.as_str() {
+                self.count_variant(problem.token.map_or("", |token| token.of(&batch.text)));
             }
         }
         self.skipped += batch.games.iter().filter(|game| game.status == GameStatus::Skipped).count() as u64;
+    }
+
+    fn count_variant(&mut self, name: &str) {
+        /// Any text can be a name: garbage must not fill the memory.
+        const MOST: usize = 100;
+        let is_known = self.variants.len() < MOST || self.variants.contains_key(name);
+        *self.variants.entry(if is_known { name } else { "others" }.to_owned()).or_default() += 1;
     }
 }

@@ -63,6 +63,16 @@ pub(super) struct SourceCount {
     pub(super) games: u64,
     pub(super) plies: u64,
     pub(super) problems: u64,
+    /// Games that were left out; they are not among `games`.
+    pub(super) left_out: u64,
+}
+
+/// What gets numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Numbering {
+    All,
+    /// Lines and the games of each source: nothing is to be kept.
+    Places,
 }
 
 /// Where the numbers within a source go on: of what was read of it before.
@@ -75,6 +85,7 @@ pub(super) struct SourceStart {
 /// Numbers what comes by in input order.
 #[derive(Debug)]
 pub(super) struct Sequencer {
+    numbering: Numbering,
     games: u32,
     players: Names,
     events: Names,
@@ -94,10 +105,16 @@ pub(super) struct Sequencer {
 
 impl Sequencer {
     /// Goes on after what is `known`; `starts` are those of all sources, whose ids follow `last_source`.
-    pub(super) fn new(starts: Vec<SourceStart>, last_source: SourceId, known: Option<Known>) -> Result<Self> {
+    pub(super) fn new(
+        numbering: Numbering,
+        starts: Vec<SourceStart>,
+        last_source: SourceId,
+        known: Option<Known>,
+    ) -> Result<Self> {
         let last = |table| known.as_ref().map_or(Ok(NameId(0)), |known| known.last_name(table));
         let game = known.as_ref().map_or(Ok(GameId(0)), Known::last_game)?;
         Ok(Self {
+            numbering,
             games: game.0,
             players: Names::after(last(NameTable::Player)?),
             events: Names::after(last(NameTable::Event)?),
@@ -123,22 +140,28 @@ impl Sequencer {
         let games = u32::try_from(part.names.len()).map_err(|_| Error::TooManyGames)?;
         let first = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
         self.games = self.games.checked_add(games).ok_or(Error::TooManyGames)?;
-        self.outcomes.extend(&part.outcomes);
-        for index in 0..part.names.len() {
-            self.name(index, part)?;
-            part.headers.games[index].game.0 += first;
+        if self.numbering == Numbering::All {
+            self.outcomes.extend(&part.outcomes);
+            for index in 0..part.names.len() {
+                self.name(index, part)?;
+                part.headers.games[index].game.0 += first;
+            }
+            part.headers.tags.iter_mut().for_each(|tag| tag.game.0 += first);
         }
-        part.headers.tags.iter_mut().for_each(|tag| tag.game.0 += first);
         for problem in &mut part.headers.problems {
             problem.line += self.source_lines + 1;
-            if let Some(game) = &mut problem.game {
-                problem.game_number = self.source_games + game.0 + 1;
-                game.0 += first;
+            if problem.game_number > 0 {
+                problem.game_number = problem.game_number.saturating_add(self.source_games);
+            }
+            match &mut problem.game {
+                Some(game) if self.numbering == Numbering::All => game.0 += first,
+                game => *game = None,
             }
         }
-        self.source_games += games;
+        self.source_games = self.source_games.saturating_add(part.read);
         let count = &mut self.sources[source_index];
         count.games += u64::from(games);
+        count.left_out += u64::from(part.read - games);
         count.plies += part.codes.len() as u64;
         count.problems += part.headers.problems.len() as u64;
         Ok(GameId(first))

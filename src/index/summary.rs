@@ -10,6 +10,12 @@ use crate::store::row::Severity;
 pub struct Summary {
     /// Games read, that are now in the database.
     pub games: u64,
+    /// Games with an error that were left out of it.
+    pub left_out: u64,
+    /// Games whose moves were skipped because the rules of their variant are not known, by the variant's name.
+    pub variants: BTreeMap<String, u64>,
+    /// Whether the input was only looked at, and no database written.
+    pub dry_run: bool,
     /// Moves replayed.
     pub plies: u64,
     /// Positions of games: rows of `game_position`.

@@ -12,6 +12,7 @@ use super::partition::{Partitions, Scatter};
 use super::positions::{PositionView, for_each_position};
 use super::problem::Kind;
 use super::progress::Progress;
+use super::report::Reports;
 use super::sequence::{Sequencer, Turnstile};
 use super::visit::Visit;
 use crate::board::MAX_CANONICAL_FEN;
@@ -33,6 +34,9 @@ pub(super) struct Shared<'s> {
     pub(super) standard: Standard,
     pub(super) openings: &'s OpeningBook,
     pub(super) progress: &'s Progress,
+    pub(super) reports: &'s Mutex<Reports>,
+    /// Whether games with an error are left out.
+    pub(super) leave_out: bool,
     /// The leaves of `game_position` by chunk and part, where they are built directly.
     pub(super) segments: Mutex<Vec<(u64, u32, Segment)>>,
 }
@@ -65,13 +69,27 @@ pub(super) enum PositionSink {
     Leaves(LeafWriter),
     /// Through SQL, in batches.
     Batches(PositionBatch),
+    /// Nowhere: the input is only looked at.
+    Nowhere,
+}
+
+/// Where positions go.
+#[derive(Clone, Copy)]
+pub(super) enum Destination<'f> {
+    /// Into pages of this file.
+    Pages(&'f Arc<PageFile>),
+    /// To the writer, in batches.
+    Rows,
+    /// Nowhere.
+    Nowhere,
 }
 
 impl PositionSink {
-    pub(super) fn new(pages: Option<&Arc<PageFile>>) -> Self {
-        match pages {
-            Some(file) => Self::Leaves(LeafWriter::new(Arc::clone(file))),
-            None => Self::Batches(PositionBatch::default()),
+    pub(super) fn new(destination: Destination<'_>) -> Self {
+        match destination {
+            Destination::Pages(file) => Self::Leaves(LeafWriter::new(Arc::clone(file))),
+            Destination::Rows => Self::Batches(PositionBatch::default()),
+            Destination::Nowhere => Self::Nowhere,
         }
     }
 }
@@ -93,12 +111,12 @@ impl Shared<'_> {
     }
 
     /// Works until there is nothing left to do.
-    pub(super) fn work(&self, outlet: &Outlet, pages: Option<&Arc<PageFile>>) -> Result<()> {
+    pub(super) fn work(&self, outlet: &Outlet, destination: Destination<'_>) -> Result<()> {
         let guard = StopOnDrop(self);
         let mut worker = Worker {
             shared: self,
             outlet,
-            sink: PositionSink::new(pages),
+            sink: PositionSink::new(destination),
             scatter: Scatter::new(self.partitions, self.scatter_bytes),
             part: Part::default(),
         };
@@ -136,7 +154,8 @@ impl Worker<'_, '_> {
         let text = chunk.bytes();
         let _small = chunk.keep_small();
         let start = &shared.standard.position;
-        let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, start, shared.openings);
+        let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, start, shared.openings)
+            .leaving_out(shared.leave_out);
         let mut read = 0;
         for part_number in 0.. {
             if shared.progress.is_stopped() {
@@ -151,6 +170,7 @@ impl Worker<'_, '_> {
                 sequencer.pass_lines(lines);
                 first
             };
+            lock(shared.reports).take(&self.part, text)?;
             self.send_headers()?;
             if done {
                 shared.turn.pass();
@@ -200,6 +220,7 @@ impl Worker<'_, '_> {
                 })?;
                 send_positions(shared, outlet, chunk, batch)
             }
+            PositionSink::Nowhere => Ok(()),
         }
     }
 
@@ -218,6 +239,7 @@ impl Worker<'_, '_> {
             source,
             byte_offset: offset,
             line: 0,
+            column: 1,
             game_number: 0,
             game: None,
             ply: None,
@@ -228,6 +250,7 @@ impl Worker<'_, '_> {
         });
         self.shared.turn.wait(number)?;
         lock(&self.shared.sequencer).number(source, &mut self.part)?;
+        lock(self.shared.reports).take(&self.part, &[])?;
         self.send_headers()?;
         self.shared.turn.pass();
         self.end_appending(number)
