@@ -119,17 +119,22 @@ fn fail(fault: Fault, points: u32, ends: u64) {
     }
 }
 
-/// On a full disk the run says so and leaves nothing behind, unless all is done that needs space.
+/// On a full disk the run says so and leaves nothing behind, unless all is done already but what makes the log go.
 fn check_full(scene: &Scene, place: &Path, output: &Output, state: State, what: &str) {
     if output.status.success() {
-        return scene.assert_complete(place, what);
+        return assert_eq!(state, State::After, "{what}");
     }
     let told = text(output);
     assert_eq!(output.status.code(), Some(1), "{what}: {told}");
     assert!(told.contains("no space left") || told.contains("free some space"), "{what}: {told}");
     if state == State::Before {
-        // Its contents are checked already; to bring the journal mode of its header back needs space.
-        scene.assert_same_files(place, what);
+        // Its contents are checked already. Even to end a write-ahead log needs some space: an empty one may stay.
+        let log = place.join("x.db-wal");
+        if std::fs::metadata(&log).is_ok_and(|log| log.len() == 0) {
+            assert_eq!(scene.way, Way::Adding, "{what}");
+        } else {
+            scene.assert_same_files(place, what);
+        }
     }
 }
 

@@ -4,7 +4,7 @@
  *   FAULT_BELOW   the directory
  *   FAULT_KIND    kill   the process is killed; of a write, half is done
  *                 power  the same, and writes that were not synced are lost: all, or a part as FAULT_SEED has it
- *                 full   from then on no file can grow
+ *                 full   from then on no write can make a file longer
  *   FAULT_AT      N; 0: never
  *   FAULT_COUNT   a file that gets the number of changes when the process ends by itself
  *
@@ -174,18 +174,13 @@ ssize_t pwrite(int fd, const void *bytes, size_t length, off_t start) { return p
 
 int ftruncate64(int fd, off_t size) {
     pthread_mutex_lock(&mutex);
-    int file = watched(fd), done;
+    int file = watched(fd);
     if (file >= 0) {
         if (strikes()) die();
-        if (is_full(file, size)) {
-            pthread_mutex_unlock(&mutex);
-            errno = ENOSPC;
-            return -1;
-        }
         off_t old = size_of(file);
         keep(file, size, old > size ? (size_t)(old - size) : 0);
     }
-    done = real_ftruncate64(fd, size);
+    int done = real_ftruncate64(fd, size);
     int error = errno;
     pthread_mutex_unlock(&mutex);
     errno = error;

@@ -35,7 +35,7 @@ pub(crate) enum State {
 
 /// A run, what it begins with, and what comes of it when nothing disturbs it.
 pub(crate) struct Scene {
-    way: Way,
+    pub(crate) way: Way,
     start: TempDir,
     end: TempDir,
     /// How long it takes.

@@ -40,7 +40,7 @@ fn a_second_writer_is_told_who_writes_since_when() {
     assert_eq!(rest, " wait until it has finished\n");
     let age = format!("SELECT unixepoch('now') - unixepoch('{since}') BETWEEN 0 AND 60");
     assert_eq!(number(&open(&place.path().join(DATABASE)), &age), 1, "{told}");
-    assert!(!output.status.success());
+    assert_eq!(output.status.code(), Some(4));
     drop(lock);
     scene.assert_untouched(place.path(), "busy");
     scene.complete(place.path(), "free again");
@@ -79,7 +79,7 @@ fn a_lock_of_another_program_is_told() {
             told.contains("x.db: in use by another program; wait until it has finished\n"),
             "{lock}: {told}"
         );
-        assert!(!output.status.success());
+        assert_eq!(output.status.code(), Some(4));
         drop(other);
         scene.assert_untouched(place.path(), lock);
         scene.complete(place.path(), lock);

@@ -44,7 +44,8 @@ fn stop(way: Way, stops: u32, times: usize) {
         stopped += 1;
         assert_eq!(output.status.code(), Some(1), "{what}: {}", text(&output));
         let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(told, "pgndex: error: stopped before the end; nothing was written\n", "{what}");
+        let end = "pgndex: error: stopped before the end; nothing was written\n";
+        assert!(told.ends_with(end), "{what}: {told}");
         assert_eq!(scene.check(place.path(), &what), State::Before, "{what}");
         scene.assert_untouched(place.path(), &what);
         scene.complete(place.path(), &what);
