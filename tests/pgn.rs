@@ -28,7 +28,7 @@ fn read(text: &[u8], base: usize) -> (Vec<Game>, Vec<FrameProblem>) {
             if matches!(token, Token::End | Token::Result(_)) {
                 break;
             }
-            assert_ne!(token, Token::TagPair, "a tag pair ends the game");
+            assert_ne!(token, Token::NextGame, "the next game is none of this one's tokens");
         }
         games.push(game);
         assert!(games.len() <= text.len(), "the text ends");
@@ -180,12 +180,12 @@ proptest! {
         prop_assert_eq!(starts, games.iter().map(|game| game.start).collect::<Vec<_>>());
     }
 
-    /// From any byte on, tokens come to an end.
+    /// From any byte on, tokens come to an end, that of the text or of the game.
     #[test]
     fn the_lexer_ends(text in prop_oneof![soup(), bytes()], at in any::<prop::sample::Index>()) {
         let mut lexer = Lexer::new(&text, at.index(text.len() + 1));
         let mut tokens = 0;
-        while lexer.next_token() != Token::End {
+        while !matches!(lexer.next_token(), Token::End | Token::NextGame) {
             tokens += 1;
             prop_assert!(tokens <= text.len(), "{}", text.escape_ascii());
         }

@@ -557,8 +557,17 @@ fn a_second_writer_is_told_who_has_the_database() {
     let path = directory.path().join("games.db");
     let lock = WriterLock::acquire(&path).expect("a lock");
     let error = Build::create(&path, BuildOptions::default()).expect_err("busy");
-    let text = message(&error, directory.path()).replace(&std::process::id().to_string(), "PID");
-    insta::assert_snapshot!(text, @"games.db: in use by another program (process PID); wait until it has finished");
+    let text = message(&error, directory.path());
+    let (_, since) = text.split_once(" since ").expect("a time");
+    let (since, _) = since.split_once(';').expect("its end");
+    let age: i64 = Connection::open_in_memory()
+        .and_then(|clock| {
+            clock.query_row("SELECT unixepoch('now') - unixepoch(?1)", [since], |row| row.get(0))
+        })
+        .expect("a time");
+    assert!((0..60).contains(&age), "{text}");
+    let text = text.replace(&std::process::id().to_string(), "PID").replace(since, "TIME");
+    insta::assert_snapshot!(text, @"games.db: being written by process PID since TIME; wait until it has finished");
     drop(lock);
     WriterLock::acquire(&path).expect("free again");
     assert_eq!(names(directory.path()), [""; 0]);

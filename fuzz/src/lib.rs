@@ -75,11 +75,11 @@ pub fn lexer(data: &[u8]) {
         if token == Token::End {
             return assert_eq!(now, data.len());
         }
-        assert!(now > at || token == Token::TagPair, "{token:?} at {at} takes no byte");
+        assert!(now > at || token == Token::NextGame, "{token:?} at {at} takes no byte");
         if let Token::Move(word) | Token::Junk(word) = token {
             assert!(!word.is_empty() && data[..now].ends_with(word));
         }
-        if token == Token::TagPair {
+        if token == Token::NextGame {
             // Who reads the tag pair goes on behind it.
             lexer = Lexer::new(data, now + 1);
         }

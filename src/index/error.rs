@@ -15,7 +15,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// The database could not be written.
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Store(store::Error),
     /// The pages of the database could not be written.
     #[error(transparent)]
     Btree(BtreeError),
@@ -105,6 +105,16 @@ pub enum Error {
     /// Somebody asked to stop.
     #[error("stopped before the end; nothing was written")]
     Stopped,
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        match error {
+            // Only a stop ends a statement of a run early.
+            store::Error::Interrupted => Self::Stopped,
+            other => Self::Store(other),
+        }
+    }
 }
 
 impl From<BtreeError> for Error {

@@ -35,7 +35,8 @@ use crate::source::{self, DecodeOptions, Mapped, Opened, SourceFile, Sources};
 use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{Severity, SourceId};
 use crate::store::{
-    Build, BuildOptions, BulkLoader, ImportTotals, Known, LoadMode, NewImport, SourceDigest, SourceTotals,
+    self, Build, BuildOptions, BulkLoader, ImportTotals, Known, LoadMode, NewImport, SourceDigest,
+    SourceTotals,
 };
 
 /// Indexes PGN files, and directories of them, into a new database: a [`Plan`] made and carried out.
@@ -99,9 +100,16 @@ impl<'o> Plan<'o> {
         let is_there =
             std::fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
         if is_there && !self.options.overwrite {
-            add::run(self, target, progress)
-        } else {
-            self.build(target, progress)
+            return add::run(self, target, progress);
+        }
+        let started = Instant::now();
+        let cache_bytes = (self.options.memory / 8).min(256 << 20);
+        let build_options = BuildOptions { overwrite: self.options.overwrite, cache_bytes };
+        match Build::create(target, build_options) {
+            Ok(build) => self.build(build, progress, started),
+            // Another run has made it since we looked.
+            Err(store::Error::TargetExists { .. }) => add::run(self, target, progress),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -125,13 +133,9 @@ impl<'o> Plan<'o> {
         Ok(Summary { dry_run: true, stages, elapsed: started.elapsed(), ..run.summary(read) })
     }
 
-    fn build(&self, target: &Path, progress: &Progress) -> Result<Summary> {
-        let started = Instant::now();
+    fn build(&self, mut build: Build, progress: &Progress, started: Instant) -> Result<Summary> {
         let (sources, options) = (&self.sources, self.options);
         progress.expect(sources.bytes().unwrap_or(0));
-        let build_options =
-            BuildOptions { overwrite: true, cache_bytes: (options.memory / 8).min(256 << 20) };
-        let mut build = Build::create(target, build_options)?;
         let spill = directory(options, build.path());
         self.estimate.check(build.path(), &spill)?;
         let intake = Intake::all(sources);
@@ -139,12 +143,14 @@ impl<'o> Plan<'o> {
         let run = Run::new(self, intake, progress, started, spill, reports)?;
         let (mut summary, crossroads) = match options.writer {
             Writer::Sql => {
+                progress.watch(build.connection());
                 let loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh)?;
                 run.load(loader, Way::Rows)?
             }
             Writer::Direct => {
                 let roots = Roots::of(&build)?;
                 let headers = build.scratch("headers")?;
+                progress.watch(headers.connection());
                 let (mut summary, crossroads) = build.with_closed(|path| {
                     let file = Arc::new(PageFile::open(path)?);
                     let loader = BulkLoader::begin(headers.connection(), headers.path(), LoadMode::Fresh)?;
@@ -153,6 +159,7 @@ impl<'o> Plan<'o> {
                     Ok::<_, Error>(loaded)
                 })?;
                 let copying = Instant::now();
+                progress.watch(build.connection());
                 build.take_rows(headers)?;
                 summary.stages.headers += copying.elapsed();
                 (summary, crossroads)
@@ -163,9 +170,7 @@ impl<'o> Plan<'o> {
         continuations::write(crossroads, &mut loader)?;
         loader.finish()?;
         summary.stages.continuations = clock.elapsed();
-        if progress.is_stopped() {
-            return Err(Error::Stopped);
-        }
+        progress.check()?;
         let syncing = Instant::now();
         let path = build.target().to_owned();
         build.finish()?;
@@ -637,16 +642,14 @@ impl<'r> Run<'r> {
         let mut rows = Vec::new();
         for index in 0..self.partitions.len() {
             self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
-                if self.progress.is_stopped() {
-                    return Err(Error::Stopped);
-                }
+                self.progress.check()?;
                 rows.clear();
                 rows.extend(piece.iter().map(|visit| visit.occurrence()));
                 loader.append_occurrences(&rows)?;
                 tracker.see(piece, loader)
             })?;
         }
-        Ok(Sorted { distinct: tracker.finish(loader)?, crossroads: Vec::new() })
+        Ok(Sorted { distinct: tracker.finish(loader, self.progress)?, crossroads: Vec::new() })
     }
 
     /// Shows `sink` all visits of a partition, sorted, and counts them by position.
@@ -658,9 +661,7 @@ impl<'r> Run<'r> {
     ) -> Result<Sorted> {
         let mut counter = Counter::new(outcomes, self.options.continuation_threshold);
         self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
-            if self.progress.is_stopped() {
-                return Err(Error::Stopped);
-            }
+            self.progress.check()?;
             counter.see(piece);
             sink(piece)
         })?;

@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
                     self.lexer = before;
                     return true;
                 }
-                Token::End | Token::TagPair => {
+                Token::End | Token::NextGame => {
                     if outside {
                         note(problems, FrameProblem::Outside { offset });
                     }
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
 
     /// Gives back the last `bytes` bytes of the token just read: the next one begins with them.
     pub fn unread(&mut self, bytes: usize) {
-        self.lexer = Lexer::new(&self.text[..self.limit], self.lexer.offset() - bytes);
+        self.lexer.unread(bytes);
     }
 
     /// The next token of the present game; `End` after its last.
@@ -188,9 +188,9 @@ impl<'a> Reader<'a> {
             return Token::End;
         }
         let token = self.lexer.next_token();
-        if matches!(token, Token::Result(_) | Token::End | Token::TagPair) {
+        if matches!(token, Token::Result(_) | Token::End | Token::NextGame) {
             self.in_game = false;
-            if token == Token::TagPair {
+            if token == Token::NextGame {
                 return Token::End;
             }
         }

@@ -51,7 +51,10 @@ pub(super) fn integrity(connection: &Connection, findings: &Collector) -> rusqli
     let path: String =
         connection
             .query_row("SELECT file FROM pragma_database_list WHERE name = 'main'", [], |row| row.get(0))?;
+    // What a write-ahead log has need not be in the file yet.
+    let has_log = std::fs::metadata(format!("{path}-wal")).is_ok_and(|log| log.len() > 0);
     if let Ok(metadata) = std::fs::metadata(&path)
+        && !has_log
         && metadata.len() < told.cast_unsigned()
     {
         let message = format!("the file has {} bytes, and its header tells {told}", metadata.len());

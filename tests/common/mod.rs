@@ -165,7 +165,7 @@ impl Games {
                     self.position(row, &before, Some(code));
                     row.ply_count += 1;
                 }
-                Token::Result(_) | Token::End | Token::TagPair => break,
+                Token::Result(_) | Token::End | Token::NextGame => break,
                 _ => {}
             }
         }
