@@ -503,8 +503,9 @@ mod writing {
     fn one_writer_at_a_time() {
         let sample = Sample::new();
         let lock = WriterLock::acquire(&sample.path("games.db")).expect("the lock");
-        let failure = sample.failure(&["--write", "DELETE FROM tag"]);
-        assert!(failure.contains("being written by process "), "{failure}");
+        let refused = sample.run(&["--write", "DELETE FROM tag"]);
+        assert_eq!((refused.status, refused.stdout.as_str()), (4, ""));
+        assert!(refused.stderr.contains("being written by process "), "{}", refused.stderr);
         assert_eq!(sample.ok(&["SELECT count(*) AS n FROM tag", "--format", "csv"]), "n\n2\n");
         drop(lock);
         assert_eq!(sample.run(&["--write", "DELETE FROM tag"]).status, 0);

@@ -266,10 +266,10 @@ fn damaged_archives_give_their_good_games() {
             fs::write(&input, archive).unwrap();
             let summary = run(&target, &[&input], &options).unwrap();
             assert_sound(&target, &summary);
-            assert!(summary.games > 2000 && summary.games <= 12_000, "{what} {how}: {}", summary.games);
+            // A flipped bit may spoil some games, or part them, before it is found out.
+            assert!(summary.games > 2000 && summary.games <= 13_000, "{what} {how}: {}", summary.games);
             assert_eq!(summary.damaged.len(), 1, "{what} {how}");
             let database = open(&target);
-            // A flipped bit may also spoil some games before it is found out.
             let whole = "SELECT count(*) FROM game WHERE ply_count = 5 AND status = 'ok'";
             let spoilt = if how == "cut" { 1 } else { 1000 };
             assert!(number(&database, whole) >= summary.games - spoilt, "{what} {how}");
