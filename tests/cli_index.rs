@@ -601,3 +601,19 @@ fn the_log_can_be_json() {
     assert_eq!(status, 0);
     assert_eq!(objects(&err)[0]["message"], "no games were found");
 }
+
+#[test]
+fn a_range_passes_over_numbers_of_games_that_were_read_again() {
+    let place = Place::new().with("a.pgn", "[Event \"x\"]\n\n1. e4 e5");
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).0, 0);
+    let place = place.with("a.pgn", "[Event \"x\"]\n\n1. e4 e5 2. Nf3 *\n\n[Event \"y\"]\n\n1. d4 *\n");
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).0, 0);
+    let (status, out, err) = place.run(&["game", "a.db", "1-3", "--format", "pgn"]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    assert_eq!(out.matches("[Event ").count(), 2);
+    let (status, _, err) = place.run(&["game", "a.db", "1"]);
+    assert_eq!(
+        (status, err.as_str()),
+        (1, "pgndex: error: a.db: no game 1; it was read again later, with another number\n")
+    );
+}

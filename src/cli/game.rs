@@ -38,13 +38,22 @@ pub(super) fn run(args: &GameArgs) -> anyhow::Result<()> {
     }
     let mut out = stdout();
     let mut text = String::new();
-    for (index, game) in args.games.iter().flat_map(|range| range.first..=range.last).enumerate() {
-        let record = database.game(GameId(game))?;
+    let games = args
+        .games
+        .iter()
+        .flat_map(|range| (range.first..=range.last).map(move |game| (game, range.first < range.last)));
+    let mut is_first = true;
+    for (game, is_of_range) in games {
+        let record = match database.game(GameId(game)) {
+            // The number of a game that was cut off and has been read again.
+            Err(Error::NoSuchGame { .. }) if is_of_range => continue,
+            record => record?,
+        };
         // Before anything is printed: a damaged game is not shown as if it were sound.
         replay(&record, |_, _| {})?;
         match args.format {
             GameFormat::Table => {
-                if index > 0 {
+                if !std::mem::take(&mut is_first) {
                     writeln!(out)?;
                 }
                 write_sheet(&mut out, &record, args)?;

@@ -58,7 +58,11 @@ fn play_pgn(text: &str) -> anyhow::Result<PositionQuery> {
             Token::UnclosedVariation => bail!("--moves: a variation is not closed; add ')'"),
             Token::StrayClosing => bail!("--moves: a ')' or '}}' closes nothing"),
             Token::NextGame => bail!("--moves: another game begins; give the moves of one"),
-            Token::Result(_) | Token::End => return line.end(),
+            Token::Result(_) if lexer.next_token() == Token::End => return line.end(),
+            Token::Result(result) => {
+                bail!("--moves: there is more after {}; give the moves of one game", result.as_str())
+            }
+            Token::End => return line.end(),
         }
     }
 }

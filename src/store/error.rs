@@ -196,7 +196,10 @@ pub enum Error {
     /// There is no game with that number.
     #[error("{}: no game {}; {}", path.display(), game.0, last.map_or_else(
         || "there are no games".to_owned(),
-        |last| format!("the games have the numbers 1 to {}", last.0)
+        |last| match game.0 {
+            number if (1..last.0).contains(&number) => "it was read again later, with another number".to_owned(),
+            _ => format!("the games have the numbers 1 to {}", last.0),
+        }
     ))]
     NoSuchGame {
         /// The database.
