@@ -69,6 +69,9 @@ pub(crate) struct IndexArgs {
     /// Fail, and leave the database as it was, if anything at all is wrong with the input
     #[arg(long)]
     pub(super) strict: bool,
+    /// What becomes of a game that repeats an earlier one
+    #[arg(long, value_name = "RULE", value_enum, default_value = "skip")]
+    pub(super) duplicates: DuplicatesArg,
     /// How many games must have reached a position for its continuations to be kept ready for `explore`
     #[arg(long, value_name = "GAMES", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) continuation_threshold: u32,
@@ -98,6 +101,17 @@ pub(crate) struct IndexArgs {
     /// End with one JSON object on standard output instead of the summary
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// What becomes of games that repeat an earlier one.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum DuplicatesArg {
+    /// They are kept, and not looked for
+    Keep,
+    /// They are skipped, and linked to the one that is kept, if moves, players, date and result are the same
+    Skip,
+    /// They are also skipped if they have the same moves, at least 20 plies, whoever played
+    Moves,
 }
 
 /// Ways to write the two big tables.

@@ -3,12 +3,12 @@
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
-use pgndex::index::{Estimate, IndexOptions, Phase, Plan, Progress, Writer};
+use pgndex::index::{Duplicates, Estimate, IndexOptions, Phase, Plan, Progress, Writer};
 use pgndex::opening::OpeningBook;
 use pgndex::store::row::Severity;
 
 use super::Status;
-use super::args::{IndexArgs, WriterArg};
+use super::args::{DuplicatesArg, IndexArgs, WriterArg};
 use super::number::bytes;
 use super::progress::{Progress as Display, Snapshot};
 use super::signal::{ignore_file_size_signal, stop_on_signal};
@@ -75,6 +75,11 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         temp_dir: args.temp_dir.clone(),
         overwrite: args.overwrite,
         strict: args.strict,
+        duplicates: match args.duplicates {
+            DuplicatesArg::Keep => Duplicates::Keep,
+            DuplicatesArg::Skip => Duplicates::Skip,
+            DuplicatesArg::Moves => Duplicates::Moves,
+        },
         continuation_threshold: args.continuation_threshold,
         openings: match &args.eco {
             Some(path) => Arc::new(OpeningBook::read(path)?),

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use pgndex::index::{Stages, Summary};
+use pgndex::index::{DuplicateCounts, Stages, Summary};
 use pgndex::store::row::Severity;
 use serde_json::{Value, json};
 
@@ -45,6 +45,8 @@ impl Report<'_> {
         let kinds = summary.problems.iter().map(
             |(severity, kind, count)| json!({ "severity": severity.as_str(), "kind": kind, "count": count }),
         );
+        let duplicates = summary.duplicates.iter().filter(|&(_, count)| count > 0);
+        let duplicates = duplicates.map(|(kind, count)| json!({ "kind": kind, "count": count }));
         let stages =
             stages(&summary.stages).map(|(name, _, time)| (name.to_owned(), json!(time.as_secs_f64())));
         json!({
@@ -53,6 +55,8 @@ impl Report<'_> {
             "plies": summary.plies,
             "positions": summary.positions,
             "distinct_positions": summary.distinct_positions,
+            "duplicates": summary.duplicates.skipped(),
+            "duplicate_kinds": duplicates.collect::<Vec<_>>(),
             "problems": summary.problems.iter().map(|(.., count)| count).sum::<u64>(),
             "problem_kinds": kinds.collect::<Vec<_>>(),
             "bytes": summary.file_bytes,
@@ -103,6 +107,7 @@ impl Report<'_> {
                 counted(summary.known_sources, "source")
             )?;
         }
+        self.write_duplicates(out)?;
         let stages = stages(&summary.stages).map(|(_, name, time)| format!("{name} {}", duration(time)));
         writeln!(out, "  time        {}", stages.join(", "))?;
         if summary.spilled_bytes > 0 {
@@ -113,6 +118,26 @@ impl Report<'_> {
         writeln!(out, "\n  next: pgndex info {name}")?;
         if summary.problems.iter().next().is_some() {
             writeln!(out, "        pgndex sql {name} \"SELECT line, game_id, kind, message FROM problem\"")?;
+        }
+        Ok(())
+    }
+
+    fn write_duplicates(self, out: &mut impl Write) -> io::Result<()> {
+        let DuplicateCounts { same, moves, prefix } = self.summary.duplicates;
+        let lines = [
+            (same, "skipped: same moves, players, date and result as an earlier game"),
+            (moves, "skipped: same moves as an earlier game"),
+            (
+                prefix,
+                "kept, though a longer game by the same players on the same date begins with all their moves",
+            ),
+        ];
+        let mut lines = lines.into_iter().filter(|&(count, _)| count > 0).peekable();
+        if lines.peek().is_some() {
+            writeln!(out, "  duplicates")?;
+        }
+        for (count, what) in lines {
+            writeln!(out, "    {} {what}", counted(count, "game"))?;
         }
         Ok(())
     }
@@ -162,6 +187,7 @@ mod tests {
             plies: 3_372_442,
             positions: 3_412_442,
             distinct_positions: 2_604_118,
+            duplicates: DuplicateCounts { same: 1_012, moves: 0, prefix: 1 },
             spilled_bytes: 0,
             unreadable: Vec::new(),
             problems: [

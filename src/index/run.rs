@@ -11,9 +11,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::add;
 use super::continuations;
 use super::crossroads::{Counter, Crossroads};
+use super::duplicates::Originals;
 use super::error::{Error, Result};
 use super::feed::Feed;
-use super::options::{IndexOptions, Writer};
+use super::options::{Duplicates, IndexOptions, Writer};
 use super::outcome::Outcomes;
 use super::parse::Standard;
 use super::partition::{Partitions, RECORD};
@@ -21,14 +22,14 @@ use super::problem::Kind;
 use super::progress::{Phase, Progress};
 use super::sequence::{Sequencer, SourceCount, SourceStart, Turnstile};
 use super::space::Estimate;
-use super::summary::{ProblemCounts, Stages, Summary};
+use super::summary::{DuplicateCounts, ProblemCounts, Stages, Summary};
 use super::update::Tracker;
 use super::visit::Visit;
 use super::worker::{Load, Outlet, Shared};
 use crate::board::PositionKey;
 use crate::source::{self, Mapped, Sources};
 use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
-use crate::store::row::{Severity, SourceId};
+use crate::store::row::{DuplicateKind, GameId, Severity, SourceId};
 use crate::store::{
     Build, BuildOptions, BulkLoader, ImportTotals, Known, LoadMode, NewImport, SourceDigest, SourceTotals,
 };
@@ -128,6 +129,9 @@ impl<'o> Plan<'o> {
         let clock = Instant::now();
         let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Append)?;
         continuations::write(crossroads, &mut loader)?;
+        if options.duplicates != Duplicates::Keep {
+            summary.duplicates.add(DuplicateKind::Prefix, loader.note_prefixes(GameId(0))?);
+        }
         loader.finish()?;
         summary.stages.continuations = clock.elapsed();
         if progress.is_stopped() {
@@ -196,8 +200,17 @@ pub(super) enum Way<'f> {
     /// Through SQL, into empty tables.
     Rows,
     /// Through SQL, into tables that have rows. What this changes in the continuations of positions that at least `threshold`
-    /// games reached is written too; those with a `removed` key are counted again.
-    Added { threshold: u32, removed: &'f [PositionKey] },
+    /// games reached is written too; those with a `removed` key are counted again. The duplicates of the games that were `replaced`
+    /// are given to those that were read in their place.
+    Added { threshold: u32, removed: &'f [PositionKey], replaced: &'f [Replaced] },
+}
+
+/// A game that was removed, and where its text is read again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Replaced {
+    pub(super) game: GameId,
+    pub(super) source: SourceId,
+    pub(super) byte_offset: u64,
 }
 
 /// What is to be read, and how it is numbered.
@@ -210,13 +223,15 @@ pub(super) struct Intake<'s> {
     pub(super) last_source: SourceId,
     /// The database that is added to.
     pub(super) target: Option<PathBuf>,
+    /// Games that it no longer has.
+    pub(super) removed: Vec<GameId>,
 }
 
 impl<'s> Intake<'s> {
     /// All of some sources, into a new database.
     fn all(sources: &'s Sources) -> Self {
         let starts = vec![SourceStart::default(); sources.files.len()];
-        Self { sources, starts, last_source: SourceId(0), target: None }
+        Self { sources, starts, last_source: SourceId(0), target: None, removed: Vec::new() }
     }
 
     fn ids(&self) -> impl Iterator<Item = SourceId> {
@@ -231,6 +246,8 @@ pub(super) struct Run<'r> {
     started: Instant,
     pool: ThreadPool,
     partitions: Partitions,
+    /// For temporary files.
+    directory: PathBuf,
 }
 
 /// What sorting gave.
@@ -249,6 +266,9 @@ struct ReadResult {
     problems: ProblemCounts,
     unreadable: Vec<String>,
     skipped: u64,
+    duplicates: DuplicateCounts,
+    /// The game before the first that was read.
+    last_game: GameId,
 }
 
 impl<'r> Run<'r> {
@@ -266,8 +286,8 @@ impl<'r> Run<'r> {
             .build()
             .map_err(Error::Threads)?;
         let expected = estimate.plies + estimate.games;
-        let partitions = Partitions::new(expected, occurrence_memory(options), directory)?;
-        Ok(Self { intake, options, progress, started, pool, partitions })
+        let partitions = Partitions::new(expected, occurrence_memory(options), directory.clone())?;
+        Ok(Self { intake, options, progress, started, pool, partitions, directory })
     }
 
     /// Fills all tables, those that are not built directly through `loader`, and commits. Gives back also the crossroads that are
@@ -298,7 +318,7 @@ impl<'r> Run<'r> {
                 built.join().map_err(|_| Error::Panicked)?
             })?,
             Way::Rows => self.append_occurrences(&mut loader, &read.outcomes)?,
-            Way::Added { threshold, removed } => {
+            Way::Added { threshold, removed, .. } => {
                 let tracker = Tracker::new(&loader, &read.outcomes, threshold, removed)?;
                 self.add_occurrences(&mut loader, tracker)?
             }
@@ -311,12 +331,17 @@ impl<'r> Run<'r> {
         let (games, plies) = (total(|count| count.games), total(|count| count.plies));
         let positions = games - read.skipped + plies;
         self.finish_sources(&mut loader, &read.counts, &read.digests)?;
+        let mut duplicates = read.duplicates;
+        if let Way::Added { replaced, .. } = way {
+            duplicates.add(DuplicateKind::Prefix, self.settle_duplicates(&loader, replaced, read.last_game)?);
+        }
         loader.finish_import(&ImportTotals {
             games,
             plies,
             positions,
             distinct_positions,
             problems: total(|count| count.problems),
+            duplicates: duplicates.skipped(),
             elapsed: self.started.elapsed(),
         })?;
         loader.finish()?;
@@ -327,6 +352,7 @@ impl<'r> Run<'r> {
             positions,
             distinct_positions,
             problems: read.problems,
+            duplicates,
             unreadable: read.unreadable,
             added: self.intake.target.is_some(),
             known_sources: 0,
@@ -337,6 +363,22 @@ impl<'r> Run<'r> {
             elapsed: Duration::ZERO,
         };
         Ok((summary, crossroads))
+    }
+
+    /// Completes the duplicates of a database that is added to. Gives back how many prefixes were found.
+    fn settle_duplicates(
+        &self,
+        loader: &BulkLoader<'_>,
+        replaced: &[Replaced],
+        last_game: GameId,
+    ) -> Result<u64> {
+        for &Replaced { game, source, byte_offset } in replaced {
+            loader.move_duplicates(game, last_game, source, byte_offset)?;
+        }
+        match self.options.duplicates {
+            Duplicates::Keep => Ok(0),
+            Duplicates::Skip | Duplicates::Moves => Ok(loader.note_prefixes(last_game)?),
+        }
     }
 
     /// Fails if what was read is not to become a database: before the rest of the work.
@@ -359,6 +401,7 @@ impl<'r> Run<'r> {
         let openings = self.options.openings.digest();
         let options = serde_json::json!({
             "strict": self.options.strict,
+            "duplicates": self.options.duplicates.as_str(),
             "continuation_threshold": self.options.continuation_threshold,
             "openings": openings,
         });
@@ -398,6 +441,7 @@ impl<'r> Run<'r> {
                     games: count.games,
                     plies: count.plies,
                     problems: count.problems,
+                    duplicates: count.duplicates,
                 },
             )?;
         }
@@ -464,18 +508,23 @@ impl<'r> Run<'r> {
         segments.sort_by_key(|&(chunk, part, _)| (chunk, part));
         Ok(ReadResult {
             counts: sequencer.sources,
+            last_game: sequencer.outcomes.before(),
             outcomes: sequencer.outcomes,
             digests,
             segments: segments.into_iter().map(|(_, _, segment)| segment).collect(),
             problems: tally.problems,
             unreadable: tally.unreadable,
             skipped: tally.skipped,
+            duplicates: tally.duplicates,
         })
     }
 
     fn sequencer(&self) -> Result<Sequencer> {
-        let known = self.intake.target.as_deref().map(Known::open).transpose()?;
-        Sequencer::new(self.intake.starts.clone(), self.intake.last_source, known)
+        let Intake { starts, last_source, target, removed, .. } = &self.intake;
+        let known = target.as_deref().map(Known::open).transpose()?;
+        let rule = self.options.duplicates;
+        let originals = Originals::new(self.options.memory / 16, self.directory.clone())?;
+        Sequencer::new(starts.clone(), *last_source, known, removed.clone(), rule, originals)
     }
 
     /// The digests of all sources that can be read.
@@ -621,6 +670,7 @@ struct Tally {
     problems: ProblemCounts,
     unreadable: Vec<String>,
     skipped: u64,
+    duplicates: DuplicateCounts,
 }
 
 impl Tally {
@@ -632,6 +682,7 @@ impl Tally {
                 self.unreadable.push(problem.message.of(&batch.text).to_owned());
             }
         }
+        batch.duplicates.iter().for_each(|duplicate| self.duplicates.add(duplicate.kind, 1));
         self.skipped += batch.games.iter().filter(|game| game.status == GameStatus::Skipped).count() as u64;
     }
 }

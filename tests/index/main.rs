@@ -3,6 +3,7 @@
 
 mod adding;
 mod continuations;
+mod duplicates;
 mod edge;
 mod failures;
 mod problems;
