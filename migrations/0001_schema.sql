@@ -197,6 +197,7 @@ CREATE TABLE duplicate (
     PRIMARY KEY (source_id, byte_offset)
 ) WITHOUT ROWID;
 
+CREATE INDEX duplicate_original ON duplicate (original_id);
 CREATE UNIQUE INDEX player_name ON player (name);
 CREATE UNIQUE INDEX event_name ON event (name);
 CREATE UNIQUE INDEX site_name ON site (name);
@@ -209,7 +210,6 @@ CREATE INDEX game_opening ON game (opening_id);
 CREATE INDEX opening_key ON opening (key);
 CREATE INDEX game_moves_hash ON game (moves_hash, white_id);
 CREATE INDEX game_prefix_hash ON game (prefix_hash);
-CREATE INDEX duplicate_original ON duplicate (original_id);
 
 -- One row per game, with names.
 CREATE VIEW games AS

@@ -189,7 +189,7 @@ mod tests {
             let directory = tempfile::tempdir().unwrap();
             let mut table = Originals::new(memory, directory.path().to_owned()).unwrap();
             for game in 0..filler {
-                let print = Print { moves: mix(7, game), plies: 80, pairing: None };
+                let print = Print { moves: mix(1 << 40, game), plies: 80, pairing: None };
                 table.insert(&print, GameId(1 << 20 | game as u32)).unwrap();
             }
             let mut earlier: Vec<(GameId, Print)> = Vec::new();
