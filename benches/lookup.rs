@@ -15,7 +15,7 @@ use divan::Bencher;
 use pgndex::board::{Position, PositionKey};
 use pgndex::index::{IndexOptions, Progress, index};
 use pgndex::store::row::{GameId, Ply};
-use pgndex::store::{Database, GameFilter, HitCount, HitOrder, Search};
+use pgndex::store::{Database, GameFilter, HitCount, HitOrder, ListLengths, Search};
 
 fn main() {
     eprintln!("database: {}", DATABASE.display());
@@ -113,4 +113,14 @@ fn of_one_player(bencher: Bencher<'_, '_>, target: &Target) {
     let name: String = database.connection().query_row(sql, [], |row| row.get(0)).expect("a player");
     let player = Some(format!("={name}").parse().expect("a name"));
     first_page(bencher, target, HitOrder::Game, &GameFilter { player, ..GameFilter::default() });
+}
+
+/// What was played from a position, with its best-rated and latest games.
+#[divan::bench(args = targets())]
+fn explored(bencher: Bencher<'_, '_>, target: &Target) {
+    bencher.bench_local(|| {
+        let database = Database::open_read_only(&DATABASE).expect("a database");
+        let found = database.explore(target.key, &target.fen, ListLengths::MAX).expect("an exploration");
+        assert!(found.results.games() + u64::from(found.unfinished) > 0);
+    });
 }

@@ -33,10 +33,10 @@ CREATE TABLE import (
 -- One reading of an input file, 1, 2, 3 ... in input order. A file that grew and was read on has a row for each reading.
 CREATE TABLE source (
     source_id  INTEGER PRIMARY KEY,
-    path       TEXT NOT NULL,                   -- as it was given
+    path       TEXT NOT NULL,                   -- as it was given; 'a.zip/b.pgn' is a file in an archive, '-' standard input
     first_byte INTEGER NOT NULL DEFAULT 0,      -- where this reading began: all before was read by earlier ones
     bytes      INTEGER,                         -- size of the PGN text, decompressed, to its end
-    digest     TEXT,                            -- BLAKE3 of all these bytes, in hexadecimal
+    digest     TEXT,                            -- BLAKE3 of all these bytes, in hexadecimal; NULL if the file is damaged
     games      INTEGER NOT NULL DEFAULT 0,
     plies      INTEGER NOT NULL DEFAULT 0,
     problems   INTEGER NOT NULL DEFAULT 0,
@@ -65,7 +65,7 @@ CREATE TABLE site (
 CREATE TABLE game (
     game_id      INTEGER PRIMARY KEY,
     source_id    INTEGER NOT NULL REFERENCES source,
-    byte_offset  INTEGER NOT NULL,              -- its PGN text: `byte_length` bytes from here in its source
+    byte_offset  INTEGER NOT NULL,              -- its PGN text: `byte_length` bytes from here in its source, decompressed
     byte_length  INTEGER NOT NULL,
     event_id     INTEGER REFERENCES event,
     site_id      INTEGER REFERENCES site,
@@ -172,6 +172,7 @@ CREATE TABLE problem (
     source_id   INTEGER NOT NULL REFERENCES source,
     byte_offset INTEGER NOT NULL,               -- from the start of the source
     line        INTEGER NOT NULL,               -- from 1
+    column_number INTEGER NOT NULL,             -- byte within the line, from 1
     game_number INTEGER,                        -- which game of the source, from 1; NULL outside any game
     game_id     INTEGER REFERENCES game,        -- NULL: the game was not kept
     ply         INTEGER,                        -- the ply that could not be played

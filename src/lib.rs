@@ -27,4 +27,5 @@ pub mod replay;
 #[cfg(feature = "index")]
 pub mod source;
 pub mod store;
+#[cfg(feature = "index")]
 pub mod verify;

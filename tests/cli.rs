@@ -147,7 +147,7 @@ mod help {
         Usage: pgndex <COMMAND>
 
         Commands:
-          index    Index PGN files into a database
+          index    Index PGN files, packed or not, into a database
           info     Show what a database holds
           find     Find the games that reached a position
           explore  Show what was played from a position, and with what results
@@ -163,7 +163,7 @@ mod help {
           -V, --version  Print version
 
         Examples:
-          pgndex index games.db *.pgn                     index PGN files into a new database
+          pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
           pgndex find games.db --moves "1. e4 c5 2. Nf3"  games with this position
           pgndex find games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -"
           pgndex game games.db 42                         score sheet of game 42
@@ -171,7 +171,8 @@ mod help {
           pgndex sql games.db "SELECT white, black, date FROM games WHERE eco = 'B90'"
 
         Answers go to standard output, all else to standard error.
-        Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games was lost.
+        Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games was lost, 4 another
+        program is writing the database.
         "#);
         assert_eq!(help(&["-h"]), help(&["--help"]));
         assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
@@ -180,46 +181,112 @@ mod help {
 
     #[test]
     fn of_index() {
-        insta::assert_snapshot!(help(&["index", "--help"]), @"
-        Index PGN files into a database
+        insta::assert_snapshot!(help(&["index", "--help"]), @r#"
+        Index PGN files, packed or not, into a database
 
         Usage: pgndex index [OPTIONS] <DB> <PGN>...
+               pgndex index [OPTIONS] --dry-run <PGN>...
 
         Arguments:
-          <DB>      Database to make
-          <PGN>...  PGN files, or directories to be searched for files ending in .pgn
+          <DB>
+                  Database to make
+
+          [PGN]...
+                  PGN files and archives of them; directories, patterns such as 'twic*.zip', lists of paths
+                  as @FILE, or - for standard input
 
         Options:
-              --overwrite                       Replace the database if it exists
-              --strict                          Fail, and leave the database as it was, if anything at all
-                                                is wrong with the input
-              --continuation-threshold <GAMES>  How many games must have reached a position for its
-                                                continuations to be kept ready for `explore` [default: 64]
-          -j, --threads <N>                     Threads that parse and sort, at most 256 [default: one for
-                                                each processor]
-              --memory <SIZE>                   Memory to use, such as 512M or 4G; what is more goes to
-                                                temporary files [default: a quarter of the machine's, at
-                                                most 4G]
-              --temp-dir <DIR>                  Directory for temporary files, about 20 bytes for each
-                                                position [default: the database's]
-              --eco <FILE>                      Names of openings: a TSV file with the columns eco, name and
-                                                pgn, an .eco file of Scid, a PGN file with ECO and Opening
-                                                tags, or a directory of such files [default: a list of the
-                                                main openings]
-          -q, --quiet                           Show no progress and no summary; errors are still shown
-              --json                            End with one JSON object on standard output instead of the
-                                                summary
-          -h, --help                            Print help
+              --overwrite
+                  Replace the database if it exists
+
+              --dry-run
+                  Only read and replay the games, and write no database
+
+              --duplicates <RULE>
+                  What becomes of a game that repeats an earlier one
+
+                  Possible values:
+                  - keep:  They are kept, and not looked for
+                  - skip:  They are skipped, and linked to the one that is kept, if moves, players, date and
+                    result are the same
+                  - moves: They are also skipped if they have the same moves, at least 20 plies, whoever
+                    played
+                  
+                  [default: skip]
+
+              --continuation-threshold <GAMES>
+                  How many games must have reached a position for its continuations to be kept ready for
+                  `explore`
+                  
+                  [default: 64]
+
+          -j, --threads <N>
+                  Threads that parse and sort, at most 256 [default: one for each processor]
+
+              --memory <SIZE>
+                  Memory to use, such as 512M or 4G; what is more goes to temporary files [default: a
+                  quarter of the machine's, at most 4G]
+
+              --temp-dir <DIR>
+                  Directory for temporary files, about 20 bytes for each position [default: the database's]
+
+              --eco <FILE>
+                  Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
+                  PGN file with ECO and Opening tags, or a directory of such files [default: a list of the
+                  main openings]
+
+          -q, --quiet
+                  Show no progress and no summary; errors are still shown
+
+              --json
+                  End with one JSON object on standard output instead of the summary
+
+              --log-format <FORMAT>
+                  How to write notes, errors and progress to standard error; json is one object a line
+                  
+                  [default: text]
+                  [possible values: text, json]
+
+          -h, --help
+                  Print help (see a summary with '-h')
+
+        What is wrong with the input:
+              --strict
+                  Fail, and leave the database as it was, if anything at all is wrong with the input
+
+              --problems <FILE>
+                  Write all problems to a file while they are found: JSON, one object a line
+
+              --rejects <FILE>
+                  Write the text of all games with an error to a file, as it stands in the input
+
+              --on-problem <WHAT>
+                  What becomes of a game with an error: its moves before the error are kept, it is left out,
+                  or the run fails there and writes no database
+                  
+                  [default: keep]
+                  [possible values: keep, skip, stop]
+
+              --max-problems <N>
+                  Fail, and write no database, if there are more errors than this
 
         Examples:
           pgndex index games.db openings.pgn endings.pgn   two files
-          pgndex index games.db twic/                      all .pgn files of a directory and those below it
+          pgndex index games.db twic/                      all PGN files of a directory and those below it
+          pgndex index games.db lichess_db_*.pgn.zst       archives, as they are
+          pgndex index games.db @files.txt                 the files listed there, one path a line
+          curl -s URL | pgndex index games.db -            from standard input
           pgndex index --overwrite games.db twic/          the same, replacing what is there
+          pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
 
-        Compressed files must be unpacked first. A game or a file that cannot be read is counted and
-        reported, and the run goes on. What was found wrong stands in the table `problem`; if a game lost
-        something by it, the exit status is 3.
-        ");
+        Archives are told by their first bytes: zstd, gzip, bzip2, and zip, of which all .pgn files are
+        read. UTF-16 is read too. Byte offsets are those of the unpacked UTF-8 text. Nothing is unpacked to
+        disk, but a text of tens of MiB without a game boundary.
+
+        A game or a file that cannot be read is counted and reported, and the run goes on; a damaged archive
+        gives the games before the damage. What was found wrong stands in the table `problem`; if a game
+        lost something by it, the exit status is 3.
+        "#);
     }
 
     #[test]
@@ -746,6 +813,7 @@ mod info {
               "count": 1
             }
           ],
+          "duplicates": [],
           "sources": [
             {
               "source_id": 1,
@@ -755,6 +823,7 @@ mod info {
               "games": 4,
               "plies": 23,
               "problems": 1,
+              "duplicates": 0,
               "indexed_at": "YYYY-MM-DDTHH:MM:SSZ"
             }
           ],
@@ -770,6 +839,7 @@ mod info {
               "positions": 27,
               "distinct_positions": 20,
               "problems": 1,
+              "duplicates": 0,
               "seconds": 1.5
             }
           ]

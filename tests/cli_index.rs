@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const TWO_GAMES: &str = "\
 [Event \"Test\"]\n[White \"Adams\"]\n[Black \"Torre\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 d6 1-0\n\n\
@@ -46,6 +46,18 @@ impl Place {
             .collect();
         names.sort();
         names
+    }
+
+    /// All rows of a table, as text.
+    fn rows(&self, database: &str, table: &str) -> Vec<String> {
+        let database = rusqlite::Connection::open(self.path(database)).unwrap();
+        let mut query = database.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let columns = query.column_count();
+        let row = |row: &rusqlite::Row<'_>| {
+            let values = (0..columns).map(|column| row.get::<_, rusqlite::types::Value>(column));
+            Ok(format!("{:?}", values.collect::<rusqlite::Result<Vec<_>>>()?))
+        };
+        query.query_map([], row).unwrap().collect::<rusqlite::Result<_>>().unwrap()
     }
 
     fn number(&self, database: &str, sql: &str) -> i64 {
@@ -249,6 +261,7 @@ fn a_signal_stops_the_run_and_nothing_stays_behind() {
     assert_eq!(output.status.code(), Some(1));
     let err = String::from_utf8(output.stderr).unwrap();
     assert!(err.contains("stopped before the end; nothing was written"), "{err}");
+    assert!(err.starts_with("pgndex: note: stopping; a second Ctrl-C ends at once"), "{err}");
     assert_eq!(place.names(), ["big.pgn"]);
 }
 
@@ -319,7 +332,305 @@ fn text_made_to_be_slow_is_not() {
     let quotes = format!("[Event \"{}\"]\n\n1. e4 *\n", "\\\"]".repeat(500_000));
     let place = Place::new().with("dashes.pgn", dashes).with("quotes.pgn", quotes);
     let started = std::time::Instant::now();
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "dashes.pgn", "quotes.pgn"]).0, 0);
+    // Of the quotes only a part is kept.
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "dashes.pgn", "quotes.pgn"]).0, 3);
     assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());
     assert_eq!(place.number("a.db", "SELECT sum(ply_count) FROM game"), 2);
+}
+
+/// Good games among bad ones, with line ends and blanks of all kinds.
+const MIXED: &str = "[Event \"one\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. e4 e5 1-0\n\n\
+    [Event \"two\"]\r\n[White \"C\"]\r\n[Result \"1-0\"]\r\n\r\n1. e4 {a\r\nb}   e5 2. Ke3 {lost} 1-0\r\n\r\n\
+    [Event \"three\"]\n[Variant \"Atomic\"]\n\n1. e4 e5 1-0\n\n\n\
+    [Event \"four\"]\n[WhiteElo \"x\"]\n\n1. d4 ) d5 *\n\n\
+    [Event \"five\"]\n[FEN \"nonsense\"]\n\n1. e4 *\n\n\
+    [Event \"six\"]\n[Variant \"Atomic\"]\n\n1. e4 2. d5 *\n\n\
+    [Event \"s\u{ed}even\"]\n[White \"D\"]\n\n{\u{fc}} 1. e4 e5 2. Nf6 Nf3 *\n\n\
+    [Event \"eight\"]\n[White \"E\"]\n[Black \"A\"]\n\n1. c4 *\n";
+/// Its games with an error, as they stand there.
+const BAD: [&str; 5] = ["two", "three", "five", "six", "s\u{ed}even"];
+
+/// The text of a game of [`MIXED`].
+fn text_of(event: &str) -> &'static str {
+    let start = MIXED.find(&format!("[Event \"{event}\"]")).unwrap();
+    let end = MIXED[start + 1..].find("[Event ").map_or(MIXED.len(), |end| start + 1 + end);
+    MIXED[start..end].trim_end()
+}
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect()
+}
+
+#[test]
+fn problems_and_rejects_are_written_as_they_are_found() {
+    let rejects: String = BAD.map(|event| format!("{}\n\n", text_of(event))).concat();
+    let mut first = None;
+    for (threads, chunk) in [("1", "1M"), ("4", "1K"), ("3", "300")] {
+        let place = Place::new().with("a.pgn", MIXED).with("b.pgn", MIXED);
+        let arguments = [
+            "index",
+            "-q",
+            "-j",
+            threads,
+            "--chunk-size",
+            chunk,
+            "--problems",
+            "p.jsonl",
+            "--rejects",
+            "r.pgn",
+            "a.db",
+            "a.pgn",
+            "missing.pgn",
+            "b.pgn",
+        ];
+        assert_eq!(place.run(&arguments).0, 3);
+        assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap(), rejects.repeat(2));
+        let problems = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
+        let rows: Vec<Value> = rusqlite::Connection::open(place.path("a.db"))
+            .unwrap()
+            .prepare(
+                "SELECT json_object('path', path, 'line', line, 'column_number', column_number, 'byte_offset', byte_offset,
+                 'game_number', game_number, 'game_id', game_id, 'ply', ply, 'token', token, 'kind', kind,
+                 'severity', severity, 'message', message) FROM problem JOIN source USING (source_id) ORDER BY problem_id",
+            )
+            .unwrap()
+            .query_map([], |row| Ok(serde_json::from_str(&row.get::<_, String>(0)?).unwrap()))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert_eq!(problems, rows);
+        assert!(problems.len() > 2 * BAD.len());
+        for problem in problems.iter().filter(|problem| problem["path"] != "missing.pgn") {
+            let number = |name: &str| usize::try_from(problem[name].as_u64().unwrap()).unwrap();
+            let before = &MIXED[..number("byte_offset")];
+            let line = before.matches('\n').count() + 1;
+            let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1) + 1;
+            assert_eq!((number("line"), number("column_number")), (line, column), "{problem}");
+        }
+        let documentation = include_str!("../docs/json.md");
+        for name in problems[0].as_object().unwrap().keys() {
+            assert!(documentation.contains(&format!("`{name}`")), "{name}");
+        }
+        assert_eq!(*first.get_or_insert(problems.clone()), problems, "{threads} threads, {chunk}");
+        // Read alone, the rejects have the same errors again.
+        assert_eq!(place.run(&["index", "-q", "--problems", "again.jsonl", "again.db", "r.pgn"]).0, 3);
+        let again = objects(&std::fs::read_to_string(place.path("again.jsonl")).unwrap());
+        let errors = |problems: &[Value]| -> Vec<Value> {
+            let errors = problems.iter().filter(|problem| problem["severity"] == "error");
+            errors.map(|problem| json!([problem["kind"], problem["ply"], problem["token"]])).collect()
+        };
+        let found: Vec<_> =
+            problems.into_iter().filter(|problem| problem["kind"] != "unreadable-source").collect();
+        assert_eq!(errors(&again), errors(&found));
+    }
+}
+
+#[test]
+fn games_with_errors_can_be_left_out() {
+    let good: String = ["one", "four", "eight"].map(|event| format!("{}\n\n", text_of(event))).concat();
+    for (threads, chunk) in [("1", "1M"), ("4", "300")] {
+        let place = Place::new().with("a.pgn", MIXED).with("good.pgn", good.as_bytes());
+        let arguments = [
+            "index",
+            "--json",
+            "--on-problem",
+            "skip",
+            "--rejects",
+            "r.pgn",
+            "-j",
+            threads,
+            "--chunk-size",
+            chunk,
+        ];
+        let (status, out, _) = place.run(&[&arguments[..], &["a.db", "a.pgn"]].concat());
+        assert_eq!(status, 3);
+        let summary: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((&summary["games"], &summary["left_out"]), (&3.into(), &5.into()));
+        assert_eq!(summary["skipped_variants"], json!({ "Atomic": 2 }));
+        assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap().matches("[Event").count(), 5);
+        assert_eq!(place.run(&["index", "-q", "b.db", "good.pgn"]).0, 0);
+        for table in ["game_position", "position_game", "player", "event", "tag", "site"] {
+            assert_eq!(place.rows("a.db", table), place.rows("b.db", table), "{table}");
+        }
+        let of_problems =
+            "SELECT group_concat(DISTINCT game_number ORDER BY game_number) FROM problem WHERE game_id IS";
+        let text = |sql: &str| -> String {
+            let database = rusqlite::Connection::open(place.path("a.db")).unwrap();
+            database.query_row(sql, [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(text(&format!("{of_problems} NULL")), "2,3,5,6,7");
+        assert_eq!(text(&format!("{of_problems} NOT NULL")), "4");
+        assert_eq!(
+            text("SELECT kind FROM problem WHERE game_id = 2 AND token = ')' OR kind = 'stray-closing'"),
+            "stray-closing"
+        );
+        assert_eq!(place.number("a.db", "SELECT sum(games) FROM source"), 3);
+        // The file grows: the games that were left out are counted on.
+        std::fs::write(place.path("a.pgn"), [MIXED, "\n[Event \"nine\"]\n\n1. e4 Ke3 *\n"].concat()).unwrap();
+        assert_eq!(place.run(&["index", "-q", "--problems", "p.jsonl", "a.db", "a.pgn"]).0, 3);
+        let grown = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
+        assert_eq!((&grown[0]["game_number"], &grown[0]["game_id"]), (&9.into(), &4.into()));
+    }
+}
+
+#[test]
+fn a_run_can_end_at_the_first_error_or_after_some() {
+    for (threads, chunk) in [("1", "1M"), ("4", "300")] {
+        let place = Place::new().with("a.pgn", MIXED).with("good.pgn", TWO_GAMES);
+        assert_eq!(place.run(&["index", "-q", "a.db", "good.pgn"]).0, 0);
+        let tables = ["import", "source", "game", "game_position", "position_game", "problem", "player"];
+        let before = tables.map(|table| place.rows("a.db", table));
+        let run = |more: &[&str], database: &str| {
+            let all = [
+                &["index", "-q", "-j", threads, "--chunk-size", chunk],
+                more,
+                &[database, "good.pgn", "a.pgn"],
+            ];
+            let (status, out, err) = place.run(&all.concat());
+            assert_eq!((status, out.as_str()), (1, ""));
+            err
+        };
+        for database in ["a.db", "b.db"] {
+            let err = run(&["--on-problem", "stop", "--problems", "p.jsonl"], database);
+            insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
+            pgndex: error: a.pgn:13:12 (byte 135, game 2, ply 2): 2.Ke3: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; the run ends at the first error; nothing was written to the database
+            "#); }
+            let problems = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
+            assert_eq!(problems.last().unwrap()["token"], "Ke3");
+            let err = run(&["--max-problems", "3"], database);
+            insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
+            pgndex: error: a.pgn:32:1 (byte 305, game 6): variant "Atomic" is not supported: moves are skipped, tags are kept; no more than 3 errors are allowed; nothing was written to the database
+            "#); }
+        }
+        assert_eq!(tables.map(|table| place.rows("a.db", table)), before);
+        assert_eq!(place.names(), ["a.db", "a.pgn", "good.pgn", "p.jsonl"]);
+        assert_eq!(place.run(&["index", "-q", "--max-problems", "5", "a.db", "a.pgn"]).0, 3);
+    }
+}
+
+#[test]
+fn a_dry_run_finds_the_same_and_writes_no_database() {
+    let place = Place::new().with("a.pgn", MIXED).with("good.pgn", TWO_GAMES);
+    let (status, out, _) =
+        place.run(&["index", "--json", "--problems", "p", "--rejects", "r", "a.db", "a.pgn", "good.pgn"]);
+    assert_eq!(status, 3);
+    let whole: Value = serde_json::from_str(&out).unwrap();
+    // A database that comes first is passed over.
+    for database in [&[][..], &["a.db"]] {
+        let options = ["index", "--json", "--dry-run", "--problems", "p2", "--rejects", "r2"];
+        let (status, out, _) = place.run(&[&options[..], database, &["a.pgn", "good.pgn"]].concat());
+        assert_eq!(status, 3);
+        let dry: Value = serde_json::from_str(&out).unwrap();
+        for name in [
+            "games",
+            "plies",
+            "positions",
+            "problems",
+            "problem_kinds",
+            "errors",
+            "warnings",
+            "input_bytes",
+            "skipped_variants",
+        ] {
+            assert_eq!(dry[name], whole[name], "{name}");
+        }
+        assert_eq!(
+            (&dry["database"], &dry["dry_run"], &dry["bytes"]),
+            (&Value::Null, &true.into(), &0.into())
+        );
+        let read = |name: &str| std::fs::read_to_string(place.path(name)).unwrap();
+        assert_eq!(read("r2"), read("r"));
+        let without_ids = |text: &str| {
+            let mut problems = objects(text);
+            problems.iter_mut().for_each(|problem| problem["game_id"] = Value::Null);
+            problems
+        };
+        assert_eq!(without_ids(&read("p2")), without_ids(&read("p")));
+    }
+    assert_eq!(place.names(), ["a.db", "a.pgn", "good.pgn", "p", "p2", "r", "r2"]);
+    let (status, _, err) = place.run(&["index", "--dry-run", "good.pgn"]);
+    assert_eq!(status, 0);
+    assert!(err.starts_with("read 2 games, 6 plies in ") && err.contains("no database was written"), "{err}");
+    assert!(err.contains("problems    none"), "{err}");
+    assert_eq!(place.run(&["index", "--dry-run", "--strict", "a.pgn"]).0, 1);
+    assert_eq!(place.run(&["index", "--dry-run", "--on-problem", "stop", "a.pgn"]).0, 1);
+    assert_eq!(place.run(&["index", "--dry-run", "missing.pgn"]).0, 1);
+    assert_eq!(place.run(&["index", "--dry-run"]).0, 2);
+}
+
+#[test]
+fn variants_whose_rules_are_not_known_are_named() {
+    let place = Place::new().with("a.pgn", MIXED);
+    let (status, _, err) = place.run(&["index", "a.db", "a.pgn"]);
+    assert_eq!(status, 3);
+    assert!(err.contains("    2 games of variant Atomic skipped\n"), "{err}");
+}
+
+#[test]
+fn reports_never_replace_what_is_read_or_written() {
+    let place = Place::new().with("a.pgn", MIXED);
+    for arguments in [
+        ["--rejects", "a.pgn", "--problems", "p"],
+        ["--problems", "./a.pgn", "--rejects", "r"],
+        ["--problems", "a.db", "--rejects", "r"],
+        ["--problems", "same", "--rejects", "same"],
+    ] {
+        let (status, _, err) = place.run(&[&["index", "-q"], &arguments[..], &["a.db", "a.pgn"]].concat());
+        assert_eq!(status, 1);
+        assert!(err.contains("is read or written by this run itself; choose another file"), "{err}");
+        assert_eq!(std::fs::read_to_string(place.path("a.pgn")).unwrap(), MIXED);
+        assert!(!place.path("a.db").exists());
+    }
+    let (status, _, err) = place.run(&["index", "-q", "--problems", "no/such/p", "a.db", "a.pgn"]);
+    assert_eq!(status, 1);
+    assert!(err.contains("no/such/p: cannot be written; check the path"), "{err}");
+    if cfg!(target_os = "linux") {
+        let (status, _, err) = place.run(&["index", "-q", "--problems", "/dev/full", "a.db", "a.pgn"]);
+        assert_eq!(status, 1, "{err}");
+        assert!(!place.path("a.db").exists());
+    }
+}
+
+#[test]
+fn another_writer_is_a_status_of_its_own() {
+    let place = Place::new().with("a.pgn", TWO_GAMES).with(".a.db.pgndex-tmp.lock", "");
+    let lock = std::fs::File::open(place.path(".a.db.pgndex-tmp.lock")).unwrap();
+    lock.lock().unwrap();
+    let (status, _, err) = place.run(&["index", "a.db", "a.pgn"]);
+    assert_eq!(status, 4);
+    assert!(err.contains("a.db: ") && err.contains("wait until it has finished"), "{err}");
+    let (status, _, err) = place.run(&["index", "--log-format", "json", "a.db", "a.pgn"]);
+    let last = objects(&err).pop().unwrap();
+    assert_eq!((status, &last["level"], &last["fields"]["exit_status"]), (4, &"error".into(), &4.into()));
+    drop(lock);
+    assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).0, 0);
+}
+
+#[test]
+fn the_log_can_be_json() {
+    let place = Place::new().with("a.pgn", MIXED).with("empty.pgn", "");
+    let (status, out, err) = place.run(&["index", "--log-format", "json", "a.db", "a.pgn", "missing.pgn"]);
+    assert_eq!((status, out.as_str()), (3, ""));
+    let events = objects(&err);
+    let documentation = include_str!("../docs/json.md");
+    for event in &events {
+        let names: Vec<_> = event.as_object().unwrap().keys().collect();
+        assert_eq!(names, ["time", "level", "message", "fields"], "{event}");
+        for name in event["fields"].as_object().unwrap().keys() {
+            assert!(documentation.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+    let (last, before) = events.split_last().unwrap();
+    assert_eq!(
+        (&last["level"], &last["message"], &last["fields"]["games"]),
+        (&"info".into(), &"done".into(), &8.into())
+    );
+    assert!(
+        before.iter().any(|event| event["level"] == "error"
+            && event["message"].as_str().unwrap().starts_with("missing.pgn: no such file")),
+        "{err}"
+    );
+    let (status, _, err) = place.run(&["index", "-q", "--log-format", "json", "b.db", "empty.pgn"]);
+    assert_eq!(status, 0);
+    assert_eq!(objects(&err)[0]["message"], "no games were found");
 }

@@ -504,7 +504,7 @@ mod writing {
         let sample = Sample::new();
         let lock = WriterLock::acquire(&sample.path("games.db")).expect("the lock");
         let failure = sample.failure(&["--write", "DELETE FROM tag"]);
-        assert!(failure.contains("in use by another program (process "), "{failure}");
+        assert!(failure.contains("being written by process "), "{failure}");
         assert_eq!(sample.ok(&["SELECT count(*) AS n FROM tag", "--format", "csv"]), "n\n2\n");
         drop(lock);
         assert_eq!(sample.run(&["--write", "DELETE FROM tag"]).status, 0);

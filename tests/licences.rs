@@ -6,12 +6,13 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Licences whose code may be linked into a program under MIT or Apache-2.0.
-const ALLOWED: [&str; 12] = [
+const ALLOWED: [&str; 13] = [
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
+    "BSL-1.0",
     "CC0-1.0",
     "ISC",
     "MIT",

@@ -28,7 +28,7 @@ fn read(text: &[u8], base: usize) -> (Vec<Game>, Vec<FrameProblem>) {
             if matches!(token, Token::End | Token::Result(_)) {
                 break;
             }
-            assert_ne!(token, Token::TagPair, "a tag pair ends the game");
+            assert_ne!(token, Token::NextGame, "the next game is none of this one's tokens");
         }
         games.push(game);
         assert!(games.len() <= text.len(), "the text ends");
@@ -36,6 +36,7 @@ fn read(text: &[u8], base: usize) -> (Vec<Game>, Vec<FrameProblem>) {
     let moved = |problem: FrameProblem| match problem {
         FrameProblem::UnclosedTag { offset } => FrameProblem::UnclosedTag { offset: base + offset },
         FrameProblem::Outside { offset } => FrameProblem::Outside { offset: base + offset },
+        FrameProblem::TooManyTags { offset } => FrameProblem::TooManyTags { offset: base + offset },
     };
     (games, problems.into_iter().map(moved).collect())
 }
@@ -123,7 +124,8 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 fn boundaries_by_line(text: &[u8]) -> Vec<usize> {
     let (mut found, mut at, mut blank_before, mut last_line) = (Vec::new(), 0, false, None);
     for line in text.split(|&byte| byte == b'\n') {
-        let is_tag = starts_tag_pair(&text[at..]);
+        let rest = &text[at..];
+        let is_tag = starts_tag_pair(rest.strip_prefix(b"\xef\xbb\xbf").unwrap_or(rest));
         if is_tag && blank_before && last_line == Some(false) {
             found.push(at);
         }
@@ -178,12 +180,12 @@ proptest! {
         prop_assert_eq!(starts, games.iter().map(|game| game.start).collect::<Vec<_>>());
     }
 
-    /// From any byte on, tokens come to an end.
+    /// From any byte on, tokens come to an end, that of the text or of the game.
     #[test]
     fn the_lexer_ends(text in prop_oneof![soup(), bytes()], at in any::<prop::sample::Index>()) {
         let mut lexer = Lexer::new(&text, at.index(text.len() + 1));
         let mut tokens = 0;
-        while lexer.next_token() != Token::End {
+        while !matches!(lexer.next_token(), Token::End | Token::NextGame) {
             tokens += 1;
             prop_assert!(tokens <= text.len(), "{}", text.escape_ascii());
         }

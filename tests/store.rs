@@ -141,6 +141,7 @@ fn add_headers(text: &mut HeaderBatch) {
         source: SourceId(1),
         byte_offset: 150,
         line: 12,
+        column: 7,
         game_number: 2,
         game: Some(GameId(2)),
         ply: Some(Ply(3)),
@@ -311,8 +312,8 @@ fn moves_read_like_a_score_sheet() {
     5060803636482931868|rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -|2|1|0
     ");
     insta::assert_snapshot!(table(database.connection(), "SELECT * FROM problem"), @r"
-    1|1|150|12|2|2|3|Kxe9|illegal-move|error|no such square
-    2|1|150|12|||||illegal-move|error|no such square
+    1|1|150|12|7|2|2|3|Kxe9|illegal-move|error|no such square
+    2|1|150|12|7|||||illegal-move|error|no such square
     ");
 }
 
@@ -558,8 +559,17 @@ fn a_second_writer_is_told_who_has_the_database() {
     let path = directory.path().join("games.db");
     let lock = WriterLock::acquire(&path).expect("a lock");
     let error = Build::create(&path, BuildOptions::default()).expect_err("busy");
-    let text = message(&error, directory.path()).replace(&std::process::id().to_string(), "PID");
-    insta::assert_snapshot!(text, @"games.db: in use by another program (process PID); wait until it has finished");
+    let text = message(&error, directory.path());
+    let (_, since) = text.split_once(" since ").expect("a time");
+    let (since, _) = since.split_once(';').expect("its end");
+    let age: i64 = Connection::open_in_memory()
+        .and_then(|clock| {
+            clock.query_row("SELECT unixepoch('now') - unixepoch(?1)", [since], |row| row.get(0))
+        })
+        .expect("a time");
+    assert!((0..60).contains(&age), "{text}");
+    let text = text.replace(&std::process::id().to_string(), "PID").replace(since, "TIME");
+    insta::assert_snapshot!(text, @"games.db: being written by process PID since TIME; wait until it has finished");
     drop(lock);
     WriterLock::acquire(&path).expect("free again");
     assert_eq!(names(directory.path()), [""; 0]);

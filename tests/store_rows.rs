@@ -191,6 +191,7 @@ fn add_game(id: GameId, game: &Game, batch: &mut HeaderBatch, expected: &mut Exp
             source: SourceId(1),
             byte_offset: offset.into(),
             line: line.into(),
+            column: u64::from(line) + 1,
             game_number: plies,
             game: None,
             ply: game.elo.map(|elo| Ply(elo.into())),
@@ -204,6 +205,7 @@ fn add_game(id: GameId, game: &Game, batch: &mut HeaderBatch, expected: &mut Exp
         expected.problems.push(vec![
             int(offset),
             int(line),
+            int(i64::from(line) + 1),
             number,
             maybe(game.elo),
             message.clone(),
@@ -260,7 +262,7 @@ proptest! {
         );
         prop_assert_eq!(read("SELECT * FROM tag ORDER BY game_id, name"), expected.tags);
         prop_assert_eq!(
-            read("SELECT byte_offset, line, game_number, ply, token, message FROM problem ORDER BY problem_id"),
+            read("SELECT byte_offset, line, column_number, game_number, ply, token, message FROM problem ORDER BY problem_id"),
             expected.problems
         );
         prop_assert_eq!(read("SELECT * FROM game_position ORDER BY game_id, ply"), expected.positions);

@@ -124,6 +124,29 @@ fn both_writers_and_any_threshold_make_sound_databases() {
 }
 
 #[test]
+fn databases_that_were_added_to_are_sound() {
+    let place = Place(tempfile::tempdir().unwrap());
+    let options = IndexOptions { threads: 2, continuation_threshold: 2, ..IndexOptions::default() };
+    let add = |text: &str| {
+        fs::write(place.source(), text).unwrap();
+        index(&place.database(), &[place.source()], &options, &IndexProgress::default()).unwrap();
+        sound(&place, Sample::All)
+    };
+    // In the middle of a game that is read again, and of a name that is no name then.
+    let end = GAMES.find("1. e4").unwrap() + 300;
+    let name = GAMES[end..].find("[White \"").unwrap() + end + 11;
+    for end in [end, name, GAMES.len() / 2, GAMES.len()] {
+        let report = add(&GAMES[..end]);
+        assert_eq!((report.reread_games, report.sources_other), (report.games, 0));
+    }
+    assert!(place.number("SELECT max(game_id) - count(*) FROM game") > 0);
+    let report = add(ODD);
+    assert_eq!((report.games, report.reread_games, report.sources_other), (61, 8, 4));
+    place.damage("DELETE FROM game WHERE game_id = 30");
+    assert!(!place.verify(Sample::Some(0)).is_sound());
+}
+
+#[test]
 fn databases_of_real_games_are_sound() {
     let root = std::env::var_os("PGNDEX_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
@@ -300,7 +323,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ("UPDATE source SET games = 1", &["wrong-count source source_id 1: games is 1, expected 53"]),
     ("UPDATE source SET import_id = 9", &["dangling-link source source_id 1: import_id is 9, expected a row of import"]),
     (
-        "INSERT INTO problem VALUES (1, 2, 1 << 40, 1, 1, 99, NULL, NULL, 'illegal-move', 'error', '')",
+        "INSERT INTO problem VALUES (1, 2, 1 << 40, 1, 1, 1, 99, NULL, NULL, 'illegal-move', 'error', '')",
         &[
             "dangling-link problem problem_id 1: game_id is 99",
             "dangling-link problem problem_id 1: source_id is 2",
@@ -308,7 +331,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "INSERT INTO problem VALUES (1, 1, 1 << 40, 1, 1, 9, 500, NULL, 'illegal-move', 'error', '')",
+        "INSERT INTO problem VALUES (1, 1, 1 << 40, 1, 1, 1, 9, 500, NULL, 'illegal-move', 'error', '')",
         &[
             "wrong-count import import_id 1: problems is 0, expected 1",
             "wrong-count source source_id 1: problems is 0, expected 1",
@@ -370,8 +393,21 @@ const DAMAGE: &[(&str, &[&str])] = &[
         "INSERT INTO continuation VALUES (5060803636482931868, 0, 1, 1, 0, 0, 0, 0, NULL, NULL)",
         &["surplus-row continuation key 5060803636482931868, move_code 0: no game went on with this move"],
     ),
-    ("DELETE FROM setting", &["missing-row setting name 'continuation_threshold': the row is missing"]),
-    ("UPDATE setting SET value = 'many'", &["wrong-value setting name 'continuation_threshold': value is 'many'"]),
+    (
+        "DELETE FROM setting",
+        &[
+            "missing-row setting name 'continuation_threshold': the row is missing",
+            "missing-row setting name 'openings': ",
+        ],
+    ),
+    ("UPDATE opening SET key = 5 WHERE opening_id = 9", &["wrong-value opening opening_id 9: key is 5, expected "]),
+    ("UPDATE opening SET fen = 'x' WHERE opening_id = 9", &["wrong-value opening opening_id 9: fen is x, expected "]),
+    ("UPDATE opening SET name = 'x' WHERE opening_id = 9", &["wrong-value setting name 'openings': value is "]),
+    (
+        "UPDATE game SET opening_id = NULL WHERE game_id = 3",
+        &["wrong-value game game_id 3: opening_id is NULL, expected "],
+    ),
+    ("UPDATE setting SET value = 'many' WHERE name = 'continuation_threshold'", &["wrong-value setting name 'continuation_threshold': value is 'many'"]),
     ("DROP INDEX game_white", &["schema sqlite_schema type 'index', name 'game_white': is missing"]),
     ("DROP VIEW moves", &["schema sqlite_schema type 'view', name 'moves': is missing"]),
     (

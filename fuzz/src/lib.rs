@@ -58,6 +58,7 @@ fn read(text: &[u8], base: usize, found: &mut Vec<String>) {
     found.extend(problems.iter().map(|problem| match problem {
         FrameProblem::UnclosedTag { offset } => format!("unclosed tag at {}", base + offset),
         FrameProblem::Outside { offset } => format!("text outside at {}", base + offset),
+        FrameProblem::TooManyTags { offset } => format!("too many tags at {}", base + offset),
     }));
     // Problems are told with the game they come before; between chunks only their order may differ.
     found.sort();
@@ -74,11 +75,11 @@ pub fn lexer(data: &[u8]) {
         if token == Token::End {
             return assert_eq!(now, data.len());
         }
-        assert!(now > at || token == Token::TagPair, "{token:?} at {at} takes no byte");
+        assert!(now > at || token == Token::NextGame, "{token:?} at {at} takes no byte");
         if let Token::Move(word) | Token::Junk(word) = token {
             assert!(!word.is_empty() && data[..now].ends_with(word));
         }
-        if token == Token::TagPair {
+        if token == Token::NextGame {
             // Who reads the tag pair goes on behind it.
             lexer = Lexer::new(data, now + 1);
         }

@@ -70,6 +70,19 @@ impl San {
             b"O-O" | b"0-0" | b"o-o" | b"OO" | b"00" | b"oo" => Ok(Self::Castle { short: true }),
             b"O-O-O" | b"0-0-0" | b"o-o-o" | b"OOO" | b"000" | b"ooo" => Ok(Self::Castle { short: false }),
             b"--" | b"Z0" | b"0000" | b"@@@@" => Ok(Self::Null),
+            [king, 0xe2, 0x80, 0x90..=0x95, rest @ ..] => Self::parse_wide_castling(*king, rest),
+            _ => Err(SanError::Unreadable),
+        }
+    }
+
+    /// Castling with Unicode dashes, U+2010 to U+2015, after the first of them.
+    #[cold]
+    fn parse_wide_castling(king: u8, rest: &[u8]) -> Result<Self, SanError> {
+        match rest {
+            [rook] if *rook == king => Ok(Self::Castle { short: true }),
+            [rook, 0xe2, 0x80, 0x90..=0x95, last] if [*rook, *last] == [king; 2] => {
+                Ok(Self::Castle { short: false })
+            }
             _ => Err(SanError::Unreadable),
         }
     }

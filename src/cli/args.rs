@@ -12,7 +12,7 @@ use super::size::ByteSize;
 
 const EXAMPLES: &str = "\
 Examples:
-  pgndex index games.db *.pgn                     index PGN files into a new database
+  pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
   pgndex find games.db --moves \"1. e4 c5 2. Nf3\"  games with this position
   pgndex find games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\"
   pgndex game games.db 42                         score sheet of game 42
@@ -20,7 +20,8 @@ Examples:
   pgndex sql games.db \"SELECT white, black, date FROM games WHERE eco = 'B90'\"
 
 Answers go to standard output, all else to standard error.
-Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games was lost.";
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games was lost, 4 another program is writing \
+the database.";
 
 /// Index PGN dumps into one SQLite file and look up any position or move of any game
 #[derive(Debug, Parser)]
@@ -46,29 +47,56 @@ pub(super) enum Command {
     Key(KeyArgs),
 }
 
-/// Index PGN files into a database
+/// Index PGN files, packed or not, into a database
 #[derive(Args, Debug)]
+#[command(
+    override_usage = "pgndex index [OPTIONS] <DB> <PGN>...\n       pgndex index [OPTIONS] --dry-run <PGN>..."
+)]
 #[command(after_help = "\
 Examples:
   pgndex index games.db openings.pgn endings.pgn   two files
-  pgndex index games.db twic/                      all .pgn files of a directory and those below it
+  pgndex index games.db twic/                      all PGN files of a directory and those below it
+  pgndex index games.db lichess_db_*.pgn.zst       archives, as they are
+  pgndex index games.db @files.txt                 the files listed there, one path a line
+  curl -s URL | pgndex index games.db -            from standard input
   pgndex index --overwrite games.db twic/          the same, replacing what is there
+  pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
 
-Compressed files must be unpacked first. A game or a file that cannot be read is counted and reported, and the run goes on. What was found wrong stands \
-in the table `problem`; if a game lost something by it, the exit status is 3.")]
+Archives are told by their first bytes: zstd, gzip, bzip2, and zip, of which all .pgn files are read. UTF-16 is read too. \
+Byte offsets are those of the unpacked UTF-8 text. Nothing is unpacked to disk, but a text of tens of MiB without a game boundary.
+
+A game or a file that cannot be read is counted and reported, and the run goes on; a damaged archive gives the games \
+before the damage. What was found wrong stands in the table `problem`; if a game lost something by it, the exit status is 3.")]
 pub(crate) struct IndexArgs {
     /// Database to make
     #[arg(value_name = "DB")]
     pub(super) database: PathBuf,
-    /// PGN files, or directories to be searched for files ending in .pgn
-    #[arg(value_name = "PGN", required = true)]
+    /// PGN files and archives of them; directories, patterns such as 'twic*.zip', lists of paths as @FILE, or - for standard
+    /// input
+    #[arg(value_name = "PGN", required_unless_present = "dry_run")]
     pub(super) inputs: Vec<PathBuf>,
     /// Replace the database if it exists
     #[arg(long)]
     pub(super) overwrite: bool,
     /// Fail, and leave the database as it was, if anything at all is wrong with the input
-    #[arg(long)]
+    #[arg(help_heading = WRONG, long)]
     pub(super) strict: bool,
+    /// Only read and replay the games, and write no database
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Write all problems to a file while they are found: JSON, one object a line
+    #[arg(help_heading = WRONG, long, value_name = "FILE")]
+    pub(super) problems: Option<PathBuf>,
+    /// Write the text of all games with an error to a file, as it stands in the input
+    #[arg(help_heading = WRONG, long, value_name = "FILE")]
+    pub(super) rejects: Option<PathBuf>,
+    /// What becomes of a game with an error: its moves before the error are kept, it is left out, or the run fails there and
+    /// writes no database
+    #[arg(help_heading = WRONG, long, value_name = "WHAT", value_enum, default_value = "keep")]
+    pub(super) on_problem: OnProblemArg,
+    /// Fail, and write no database, if there are more errors than this
+    #[arg(help_heading = WRONG, long, value_name = "N")]
+    pub(super) max_problems: Option<u64>,
     /// What becomes of a game that repeats an earlier one
     #[arg(long, value_name = "RULE", value_enum, default_value = "skip")]
     pub(super) duplicates: DuplicatesArg,
@@ -101,6 +129,27 @@ pub(crate) struct IndexArgs {
     /// End with one JSON object on standard output instead of the summary
     #[arg(long)]
     pub(super) json: bool,
+    /// How to write notes, errors and progress to standard error; json is one object a line
+    #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
+    pub(super) log_format: LogFormat,
+}
+
+/// Heading of the options on what is wrong with the input.
+const WRONG: &str = "What is wrong with the input";
+
+/// What becomes of a game with an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OnProblemArg {
+    Keep,
+    Skip,
+    Stop,
+}
+
+/// Forms of what goes to standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum LogFormat {
+    Text,
+    Json,
 }
 
 /// What becomes of games that repeat an earlier one.

@@ -290,6 +290,7 @@ fn write_json(out: &mut impl Write, record: &GameRecord, problems: &[GameProblem
 fn problem_json(problem: &GameProblem) -> Value {
     json!({
         "line": problem.line,
+        "column_number": problem.column,
         "byte_offset": problem.byte_offset,
         "ply": problem.ply.map(|ply| ply.0),
         "token": problem.token,

@@ -1,14 +1,17 @@
 //! `pgndex index`.
 
-use std::io::{self, Write as _};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pgndex::index::{Duplicates, Estimate, IndexOptions, Phase, Plan, Progress, Writer};
+use pgndex::index::{Duplicates, Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Writer};
 use pgndex::opening::OpeningBook;
 use pgndex::store::row::Severity;
 
 use super::Status;
-use super::args::{DuplicatesArg, IndexArgs, WriterArg};
+use super::args::{DuplicatesArg, IndexArgs, LogFormat, OnProblemArg, WriterArg};
+use super::log::Level;
 use super::number::bytes;
 use super::progress::{Progress as Display, Snapshot};
 use super::signal::{ignore_file_size_signal, stop_on_signal};
@@ -19,31 +22,47 @@ use super::summary::Report;
 /// # Errors
 /// When nothing can be read, the database cannot be written, or somebody stops it.
 pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
+    if args.log_format == LogFormat::Json {
+        super::log::use_json();
+    }
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
-    stop_on_signal(move || stopped.stop())?;
+    stop_on_signal(move || {
+        stopped.stop();
+        super::note(
+            "stopping; a second Ctrl-C ends at once and leaves temporary files, which the next run removes",
+        );
+    })?;
     ignore_file_size_signal();
     let options = options(args)?;
-    let plan = Plan::new(&args.inputs, &options)?;
+    let inputs = inputs(args);
+    let plan = Plan::new(&inputs, &options)?;
     if !args.quiet {
-        announce(&plan.estimate());
+        plan.notes().iter().for_each(|note| super::note(note));
+        if !args.dry_run {
+            announce(&plan.estimate());
+        }
     }
     let shown = Arc::clone(&progress);
     let display = Display::start(args.quiet, move || snapshot(&shown));
-    let result = plan.run(&args.database, &progress);
+    let result = if args.dry_run { plan.dry_run(&progress) } else { plan.run(&args.database, &progress) };
     display.stop();
     let summary = result?;
-    for source in &summary.unreadable {
+    for source in summary.unreadable.iter().chain(&summary.damaged) {
         super::complain(source);
     }
-    let report = Report { database: &args.database, summary: &summary };
+    let database = Some(args.database.as_path()).filter(|_| !args.dry_run);
+    let report = Report { database, summary: &summary };
     if args.json {
         match writeln!(io::stdout().lock(), "{}", report.to_json()) {
             // Nobody reads it: the exit status still tells whether something was lost.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             written => written?,
         }
-    } else if !args.quiet {
+    }
+    if !args.quiet && super::log::is_json() {
+        super::log::write(Level::Info, "done", "done", report.to_json());
+    } else if !args.quiet && !args.json {
         // The database is in place; a summary that cannot be shown is no failure.
         let _ = report.write(&mut io::stderr().lock());
     }
@@ -51,6 +70,21 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         super::note("no games were found");
     }
     Ok(if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done })
+}
+
+/// What is to be read. A dry run has no database: all its arguments are inputs, but for a database that comes first, as in the
+/// same command without `--dry-run`.
+fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
+    let first = Some(args.database.clone()).filter(|path| args.dry_run && !is_database(path));
+    first.into_iter().chain(args.inputs.iter().cloned()).collect()
+}
+
+fn is_database(path: &Path) -> bool {
+    const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+    let mut start = [0; MAGIC.len()];
+    path.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && start == *MAGIC
 }
 
 /// Says what is about to be written, if it is much.
@@ -75,6 +109,10 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         temp_dir: args.temp_dir.clone(),
         overwrite: args.overwrite,
         strict: args.strict,
+        on_problem: if args.on_problem == OnProblemArg::Skip { OnProblem::Skip } else { OnProblem::Keep },
+        most_errors: if args.on_problem == OnProblemArg::Stop { Some(0) } else { args.max_problems },
+        problems: args.problems.clone(),
+        rejects: args.rejects.clone(),
         duplicates: match args.duplicates {
             DuplicatesArg::Keep => Duplicates::Keep,
             DuplicatesArg::Skip => Duplicates::Skip,

@@ -12,6 +12,7 @@ mod histogram;
 mod index;
 mod info;
 mod key;
+mod log;
 mod number;
 mod output;
 mod position_query;
@@ -24,11 +25,15 @@ mod table;
 mod timing;
 mod verify;
 
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
+
+use pgndex::{index as index_job, store};
+use serde_json::json;
 
 pub(crate) use args::Arguments;
 use args::Command;
+use log::Level;
 
 /// How a command that did not fail went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,36 +88,58 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-/// Writes an error and what caused it to standard error.
-pub(crate) fn report(error: &anyhow::Error) {
-    // There is nowhere left to say that standard error cannot be written.
-    let _ = write!(io::stderr().lock(), "{}", describe(error));
+/// Writes an error and what caused it to standard error. Gives back the exit status for it.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    /// The same command may succeed later.
+    const BUSY: u8 = 4;
+    let status = if is_busy(error) { BUSY } else { 1 };
+    let fields = json!({ "causes": causes(error), "exit_status": status });
+    log::write(Level::Error, &describe(error), &error.to_string(), fields);
+    status.into()
+}
+
+/// Whether another program is writing the database.
+fn is_busy(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let of_index = cause.downcast_ref::<index_job::Error>().and_then(|error| match error {
+            index_job::Error::Store(error) => Some(error),
+            _ => None,
+        });
+        let of_store = of_index.or_else(|| cause.downcast_ref::<store::Error>());
+        matches!(of_store, Some(store::Error::Busy { .. }))
+    })
 }
 
 /// Writes to standard error that something could not be done, though the rest could.
 fn complain(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "pgndex: error: {text}");
+    log::write(Level::Error, &format!("pgndex: error: {text}"), text, json!({}));
 }
 
 /// Writes a remark to standard error.
 fn note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "pgndex: note: {text}");
+    log::write(Level::Info, &format!("pgndex: note: {text}"), text, json!({}));
 }
 
-/// An error with all its causes, one a line; a cause that only says again what stands above is left out.
+/// An error with all its causes, one a line.
 fn describe(error: &anyhow::Error) -> String {
-    let mut text = format!("pgndex: error: {error}\n");
+    let causes = causes(error).into_iter().map(|cause| format!("\n  because: {cause}"));
+    format!("pgndex: error: {error}{}", causes.collect::<String>())
+}
+
+/// The causes of an error, without those that only say again what the one above says.
+fn causes(error: &anyhow::Error) -> Vec<String> {
+    let mut causes = Vec::new();
     let mut above = error.to_string();
     for cause in error.chain().skip(1) {
         let message = cause.to_string();
         // SQLite's number for what its message has just told in words.
         let is_code = cause.is::<rusqlite::ffi::Error>();
         if !is_code && !above.contains(&message) {
-            text += &format!("  because: {message}\n");
+            causes.push(message.clone());
             above = message;
         }
     }
-    text
+    causes
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn play_pgn(text: &str) -> anyhow::Result<PositionQuery> {
             Token::UnclosedComment => bail!("--moves: a comment is not closed; add '}}'"),
             Token::UnclosedVariation => bail!("--moves: a variation is not closed; add ')'"),
             Token::StrayClosing => bail!("--moves: a ')' or '}}' closes nothing"),
-            Token::TagPair => bail!("--moves: there is a tag pair; give the moves only"),
+            Token::NextGame => bail!("--moves: another game begins; give the moves of one"),
             Token::Result(_) | Token::End => return line.end(),
         }
     }

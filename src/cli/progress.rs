@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use serde_json::{Value, json};
+
+use super::log::{self, Level};
 use super::number::{bytes, counted, duration, rough};
 
 /// How far a run is at a moment.
@@ -33,11 +36,14 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Shows progress on standard error: a bar if it is a terminal, else a line after 2 seconds and then every 5.
-    /// If `quiet`, nothing.
+    /// Shows progress on standard error: a bar if it is a terminal, else a line after 2 seconds and then every 5; JSON every
+    /// 10 seconds. If `quiet`, nothing.
     pub(crate) fn start(quiet: bool, snapshot: impl Fn() -> Snapshot + Send + 'static) -> Self {
         if quiet {
             Self { stop: None, thread: None }
+        } else if log::is_json() {
+            let every = Duration::from_secs(10);
+            Self::run(every, every, snapshot, Events)
         } else if io::stderr().is_terminal() {
             let bar = Bar::new(ProgressDrawTarget::stderr());
             Self::run(Duration::ZERO, Duration::from_millis(100), snapshot, bar)
@@ -166,6 +172,28 @@ impl<W: Write> Show for Log<W> {
     }
 }
 
+/// JSON in a log.
+struct Events;
+
+impl Show for Events {
+    fn show(&mut self, snapshot: &Snapshot, rates: &Rates) {
+        let fields = fields(snapshot, rates);
+        log::write(Level::Info, snapshot.phase, snapshot.phase, fields);
+    }
+}
+
+/// The fields are described in `docs/json.md`.
+fn fields(snapshot: &Snapshot, rates: &Rates) -> Value {
+    json!({
+        "bytes_done": snapshot.bytes_done,
+        "bytes_total": Some(snapshot.bytes_total).filter(|&total| total > 0),
+        "games": snapshot.games,
+        "plies": snapshot.plies,
+        "plies_per_second": rates.plies.round() as u64,
+        "seconds_left": rates.left.map(|left| left.as_secs()),
+    })
+}
+
 /// A bar on a terminal.
 struct Bar(ProgressBar);
 
@@ -251,6 +279,17 @@ mod tests {
         pgndex: reading: 50.0 MiB, 41,000 games, 1,367 games/s, 109 k plies/s
         pgndex: sorting: 50.0 MiB of 200 MiB (25 %), 41,000 games
         ");
+    }
+
+    #[test]
+    fn an_event_tells_the_same_to_programs() {
+        let fields = |snapshot| fields(snapshot, &after(30, snapshot));
+        insta::assert_snapshot!(fields(&HALF), @r#"
+        {"bytes_done":52428800,"bytes_total":209715200,"games":41000,"plies":3280000,"plies_per_second":109333,"seconds_left":90}
+        "#);
+        insta::assert_snapshot!(fields(&Snapshot { bytes_total: 0, ..HALF }), @r#"
+        {"bytes_done":52428800,"bytes_total":null,"games":41000,"plies":3280000,"plies_per_second":109333,"seconds_left":null}
+        "#);
     }
 
     #[test]

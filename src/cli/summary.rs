@@ -15,8 +15,8 @@ use super::table::printable;
 /// What a run did to a database.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Report<'a> {
-    /// The database.
-    pub(crate) database: &'a Path,
+    /// The database, if one was written.
+    pub(crate) database: Option<&'a Path>,
     /// What was done.
     pub(crate) summary: &'a Summary,
 }
@@ -50,14 +50,19 @@ impl Report<'_> {
         let stages =
             stages(&summary.stages).map(|(name, _, time)| (name.to_owned(), json!(time.as_secs_f64())));
         json!({
-            "database": self.database.display().to_string(),
+            "database": self.database.map(|path| path.display().to_string()),
+            "dry_run": summary.dry_run,
             "games": summary.games,
+            "left_out": summary.left_out,
+            "skipped_variants": summary.variants,
             "plies": summary.plies,
             "positions": summary.positions,
             "distinct_positions": summary.distinct_positions,
             "duplicates": summary.duplicates.skipped(),
             "duplicate_kinds": duplicates.collect::<Vec<_>>(),
             "problems": summary.problems.iter().map(|(.., count)| count).sum::<u64>(),
+            "errors": summary.problems.of(Severity::Error),
+            "warnings": summary.problems.of(Severity::Warning),
             "problem_kinds": kinds.collect::<Vec<_>>(),
             "bytes": summary.file_bytes,
             "input_bytes": summary.bytes,
@@ -76,7 +81,8 @@ impl Report<'_> {
     /// Of writing.
     pub(crate) fn write(self, out: &mut impl Write) -> io::Result<()> {
         let summary = self.summary;
-        let name = printable(&self.database.display().to_string());
+        let Some(database) = self.database else { return self.write_dry_run(out) };
+        let name = printable(&database.display().to_string());
         if summary.added && summary.games == 0 && summary.known_sources > 0 && summary.bytes == 0 {
             let known = counted(summary.known_sources, "source");
             return writeln!(out, "nothing new: {name} has the {known} already");
@@ -108,6 +114,7 @@ impl Report<'_> {
             )?;
         }
         self.write_duplicates(out)?;
+        self.write_left_out(out)?;
         let stages = stages(&summary.stages).map(|(_, name, time)| format!("{name} {}", duration(time)));
         writeln!(out, "  time        {}", stages.join(", "))?;
         if summary.spilled_bytes > 0 {
@@ -142,6 +149,29 @@ impl Report<'_> {
         Ok(())
     }
 
+    /// Writes the summary of a run without a database.
+    fn write_dry_run(self, out: &mut impl Write) -> io::Result<()> {
+        let summary = self.summary;
+        writeln!(
+            out,
+            "read {}, {} in {} ({} plies/s); no database was written\n",
+            counted(summary.games + summary.left_out, "game"),
+            counted(summary.plies, "ply"),
+            duration(summary.elapsed),
+            rough(self.plies_per_second())
+        )?;
+        writeln!(out, "  input       {}", bytes(summary.bytes))?;
+        self.write_left_out(out)?;
+        self.write_problems(out)
+    }
+
+    fn write_left_out(self, out: &mut impl Write) -> io::Result<()> {
+        if self.summary.left_out > 0 {
+            writeln!(out, "  left out    {} with errors", counted(self.summary.left_out, "game"))?;
+        }
+        Ok(())
+    }
+
     fn write_problems(self, out: &mut impl Write) -> io::Result<()> {
         let problems = &self.summary.problems;
         let Some(most) = problems.iter().map(|(.., count)| count).max() else {
@@ -159,6 +189,9 @@ impl Report<'_> {
             for (_, kind, count) in problems.iter().filter(|&(found, ..)| found == severity) {
                 writeln!(out, "      {:>width$}  {kind}", grouped(count))?;
             }
+        }
+        for (variant, &games) in &self.summary.variants {
+            writeln!(out, "    {} of variant {} skipped", counted(games, "game"), printable(variant))?;
         }
         Ok(())
     }
@@ -189,7 +222,11 @@ mod tests {
             distinct_positions: 2_604_118,
             duplicates: DuplicateCounts { same: 1_012, moves: 0, prefix: 1 },
             spilled_bytes: 0,
+            left_out: 0,
+            variants: [("Atomic".to_owned(), 12)].into_iter().collect(),
+            dry_run: false,
             unreadable: Vec::new(),
+            damaged: Vec::new(),
             problems: [
                 (Severity::Warning, "result-mismatch", 1_204),
                 (Severity::Error, "illegal-move", 12),
@@ -210,7 +247,7 @@ mod tests {
 
     fn print(summary: &Summary) -> String {
         let mut out = Vec::new();
-        Report { database: Path::new("games.db"), summary }.write(&mut out).unwrap();
+        Report { database: Some(Path::new("games.db")), summary }.write(&mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -221,6 +258,9 @@ mod tests {
 
           database    games.db, 298 MiB (93 bytes a ply)
           input       33.0 MiB
+          duplicates
+            1,012 games skipped: same moves, players, date and result as an earlier game
+            1 game kept, though a longer game by the same players on the same date begins with all their moves
           time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
           problems
             12 errors: something of these games was lost
@@ -228,6 +268,7 @@ mod tests {
             1,207 warnings: put right
               1,204  result-mismatch
                   3  unclosed-variation
+            12 games of variant Atomic skipped
 
           next: pgndex info games.db
                 pgndex sql games.db "SELECT line, game_id, kind, message FROM problem"
@@ -258,6 +299,9 @@ mod tests {
           database    games.db, 298 MiB
           input       33.0 MiB
           skipped     2 sources that the database has
+          duplicates
+            1,012 games skipped: same moves, players, date and result as an earlier game
+            1 game kept, though a longer game by the same players on the same date begins with all their moves
           time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
           problems    none
 
@@ -268,9 +312,9 @@ mod tests {
 
     #[test]
     fn a_summary_for_programs() {
-        let report = Report { database: Path::new("games.db"), summary: &summary() };
+        let report = Report { database: Some(Path::new("games.db")), summary: &summary() };
         insta::assert_snapshot!(report.to_json(), @r#"
-        {"database":"games.db","games":40000,"plies":3372442,"positions":3412442,"distinct_positions":2604118,"problems":1219,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"added":false,"known_sources":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
+        {"database":"games.db","dry_run":false,"games":40000,"left_out":0,"skipped_variants":{"Atomic":12},"plies":3372442,"positions":3412442,"distinct_positions":2604118,"duplicates":1012,"duplicate_kinds":[{"kind":"same","count":1012},{"kind":"prefix","count":1}],"problems":1219,"errors":12,"warnings":1207,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"added":false,"known_sources":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
         "#);
     }
 }

@@ -6,13 +6,15 @@ use std::time::Instant;
 
 use super::error::{Error, Result};
 use super::options::IndexOptions;
+use super::parse::count_lines;
 use super::progress::Progress;
+use super::report::Reports;
 use super::run::{Intake, Plan, Replaced, Run, Way, digest, directory};
 use super::sequence::SourceStart;
 use super::summary::Summary;
 use crate::opening::OpeningBook;
 use crate::pgn::next_boundary;
-use crate::source::{self, Mapped, SourceFile, Sources};
+use crate::source::{self, DecodeOptions, Mapped, Opened, SourceFile, Sources};
 use crate::store::row::SourceId;
 use crate::store::{BulkLoader, Database, Known, KnownSource, LastGame, LoadMode, SourceDigest, WriterLock};
 
@@ -21,25 +23,29 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let started = Instant::now();
     let lock = WriterLock::acquire(target)?;
     let database = Database::open(lock.target())?;
+    progress.watch(database.connection());
     database.begin_adding(plan.options.memory / 4)?;
     let known = Known::open(lock.target())?;
-    let selection = Selection::of(std::mem::take(&mut plan.sources.files), &known, progress)?;
+    let decode = DecodeOptions { threads: plan.options.threads, memory: plan.options.memory };
+    let files = std::mem::take(&mut plan.sources.files);
+    let selection = Selection::of(files, &known, decode, progress)?;
     let last_source = known.last_source()?;
     drop(known);
     let Selection { files, starts, again, known_sources } = selection;
     let replaced = replaced(&again, last_source);
     let options = settled(plan.options, &database)?;
-    let sources = Sources { files };
+    let sources = Sources { files, ..Sources::default() };
     let plan = Plan { sources, options: &options, estimate: plan.estimate };
+    let reports = Reports::create(&options, &plan.sources, last_source, Some(lock.target()))?;
     let mut summary = Summary { added: true, ..Summary::default() };
     if !plan.sources.files.is_empty() {
-        progress.expect(plan.sources.bytes());
+        progress.expect(plan.sources.bytes().unwrap_or(0));
         let spill = directory(plan.options, lock.target());
         plan.estimate.check(lock.target(), &spill)?;
         let target = Some(lock.target().to_owned());
         let removed = replaced.iter().map(|replaced| replaced.game).collect();
         let intake = Intake { sources: &plan.sources, starts, last_source, target, removed };
-        let run = Run::new(&plan, intake, progress, started, spill)?;
+        let run = Run::new(&plan, intake, progress, started, spill, reports)?;
         let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
         let threshold = options.continuation_threshold;
         let mut removed = Vec::new();
@@ -98,7 +104,12 @@ struct Selection {
 }
 
 impl Selection {
-    fn of(files: Vec<source::Result<SourceFile>>, known: &Known, progress: &Progress) -> Result<Self> {
+    fn of(
+        files: Vec<source::Result<SourceFile>>,
+        known: &Known,
+        decode: DecodeOptions,
+        progress: &Progress,
+    ) -> Result<Self> {
         let sources = known.sources()?;
         let mut selection = Self::default();
         for file in files {
@@ -106,7 +117,7 @@ impl Selection {
                 return Err(Error::Stopped);
             }
             let standing = match &file {
-                Ok(file) => Standing::of(file, &sources, progress),
+                Ok(file) => Standing::of(file, &sources, decode, progress),
                 Err(_) => Standing::New,
             };
             match (standing, file) {
@@ -137,7 +148,7 @@ impl Selection {
             first_byte = usize::try_from(last.byte_offset).unwrap_or(usize::MAX).min(grown.read);
         }
         file.first_byte = first_byte as u64;
-        let lines = memchr::memchr_iter(b'\n', &text[..first_byte]).count() as u64;
+        let lines = count_lines(text, 0..first_byte);
         self.add(Ok(file), SourceStart { games, lines });
         Ok(())
     }
@@ -162,10 +173,19 @@ struct Grown {
 }
 
 impl Standing {
-    fn of(file: &SourceFile, known: &[KnownSource], progress: &Progress) -> Self {
-        let same_size: Vec<_> = known.iter().filter(|source| source.bytes == file.bytes).collect();
+    fn of(file: &SourceFile, known: &[KnownSource], decode: DecodeOptions, progress: &Progress) -> Self {
+        // A stream can be read only once.
+        let Some(size) = file.bytes.filter(|_| !known.is_empty()) else { return Self::New };
+        if !file.is_plain() {
+            let text = decoded(file, decode, progress);
+            let is_known = |(bytes, digest): (u64, String)| {
+                known.iter().any(|source| source.bytes == bytes && source.digest == digest)
+            };
+            return if text.is_some_and(is_known) { Self::Known } else { Self::New };
+        }
+        let same_size: Vec<_> = known.iter().filter(|source| source.bytes == size).collect();
         let earlier =
-            known.iter().rfind(|source| source.path == file.path && (1..file.bytes).contains(&source.bytes));
+            known.iter().rfind(|source| source.path == file.path && (1..size).contains(&source.bytes));
         if same_size.is_empty() && earlier.is_none() {
             return Self::New;
         }
@@ -175,7 +195,7 @@ impl Standing {
             digest(&map, end, || progress.is_stopped()).map(SourceDigest::to_hex)
         };
         if !same_size.is_empty()
-            && let Some(digest) = digest_of(file.bytes)
+            && let Some(digest) = digest_of(size)
             && same_size.iter().any(|source| source.digest == digest)
         {
             return Self::Known;
@@ -188,5 +208,25 @@ impl Standing {
             }
             _ => Self::New,
         }
+    }
+}
+
+/// Size and digest of the text of an archive; `None` if it is damaged or somebody asks to stop.
+fn decoded(file: &SourceFile, options: DecodeOptions, progress: &Progress) -> Option<(u64, String)> {
+    const BLOCK: usize = 1 << 20;
+    let Ok(Opened::Packed(packed)) = source::open(file) else { return None };
+    let mut decoded = packed.decode(options).ok()?;
+    let (mut hasher, mut bytes, mut text) = (blake3::Hasher::new(), 0, Vec::new());
+    loop {
+        text.clear();
+        let read = decoded.read(&mut text, BLOCK).ok()?;
+        if read == 0 {
+            return Some((bytes, SourceDigest(*hasher.finalize().as_bytes()).to_hex()));
+        }
+        if progress.is_stopped() {
+            return None;
+        }
+        bytes += read as u64;
+        hasher.update(&text);
     }
 }

@@ -15,7 +15,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// The database could not be written.
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Store(store::Error),
     /// The pages of the database could not be written.
     #[error(transparent)]
     Btree(BtreeError),
@@ -55,6 +55,9 @@ pub enum Error {
     /// The worker threads could not be started.
     #[error("cannot start the worker threads; try fewer with --threads")]
     Threads(#[source] rayon::ThreadPoolBuildError),
+    /// A thread that decodes a source could not be started.
+    #[error("cannot start another thread; try fewer with --threads")]
+    Thread(#[source] io::Error),
     /// A worker panicked.
     #[error("a worker thread failed; this is a bug in pgndex, please report it with the PGN that shows it")]
     Panicked,
@@ -72,9 +75,46 @@ pub enum Error {
         /// Problems of severity warning.
         warnings: u64,
     },
+    /// There were more errors than allowed.
+    #[error(
+        "{place}{message}; {}; nothing was written to the database",
+        if *most == 0 { "the run ends at the first error".to_owned() } else { format!("no more than {most} errors are allowed") }
+    )]
+    TooManyErrors {
+        /// How many were allowed.
+        most: u64,
+        /// Where the one too many is: path, line, column, byte, game and ply, and ": "; empty if the message tells.
+        place: String,
+        /// What is wrong there.
+        message: String,
+    },
+    /// A file for problems or rejected games could not be written.
+    #[error("{}: cannot be written; check the path, the permissions and the free space", path.display())]
+    Report {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file for problems or rejected games has another use in this run.
+    #[error("{}: is read or written by this run itself; choose another file", path.display())]
+    ReportInUse {
+        /// The file.
+        path: PathBuf,
+    },
     /// Somebody asked to stop.
     #[error("stopped before the end; nothing was written")]
     Stopped,
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        match error {
+            // Only a stop ends a statement of a run early.
+            store::Error::Interrupted => Self::Stopped,
+            other => Self::Store(other),
+        }
+    }
 }
 
 impl From<BtreeError> for Error {

@@ -1,10 +1,16 @@
 //! Chunks of sources, in order, for whoever asks next.
 
-use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::pgn::next_boundary;
-use crate::source::{Mapped, SourceFile, Sources};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use super::chunk::Chunk;
+use super::error::{Error, Result};
+use super::problem::Kind;
+use super::stream::{self, CutOptions, Piece, SourceEnd};
+use crate::pgn::{LOOK_BACK, boundary_in, next_boundary};
+use crate::source::{Mapped, Opened, SourceFile, Sources, open};
 use crate::store::row::SourceId;
 
 /// What a worker is given to do. The numbers of all work are 0, 1, 2 … in input order.
@@ -19,61 +25,132 @@ pub(super) struct Work {
 #[derive(Debug)]
 pub(super) enum Task {
     /// Whole games of a source.
-    Chunk { map: Arc<Mapped>, range: Range<usize> },
-    /// A source that cannot be read: why.
-    Report(String),
+    Chunk(Chunk),
+    /// Something wrong with a source, at this place in its text.
+    Report { kind: Kind, offset: u64, message: String },
 }
 
 /// Opens one source after the other and cuts it into chunks.
 #[derive(Debug)]
 pub(super) struct Feed<'s> {
     sources: std::slice::Iter<'s, crate::source::Result<SourceFile>>,
-    chunk_size: usize,
+    options: CutOptions,
     number: u64,
     source: SourceId,
-    open: Option<(Arc<Mapped>, usize)>,
+    open: Option<Open>,
+    /// What was read of the sources that are done, in order.
+    pub(super) ends: Vec<SourceEnd>,
+}
+
+#[derive(Debug)]
+enum Open {
+    /// A plain file, and where its next chunk begins.
+    File(Arc<Mapped>, usize),
+    Stream(Receiver<Piece>),
 }
 
 impl<'s> Feed<'s> {
     /// The ids of the sources follow `last`.
-    pub(super) fn new(sources: &'s Sources, last: SourceId, chunk_size: usize) -> Self {
+    pub(super) fn new(sources: &'s Sources, last: SourceId, options: CutOptions) -> Self {
         let sources = sources.files.iter();
-        Self { sources, chunk_size: chunk_size.max(1), number: 0, source: last, open: None }
+        Self { sources, options, number: 0, source: last, open: None, ends: Vec::new() }
     }
-}
 
-impl Iterator for Feed<'_> {
-    type Item = Work;
-
-    fn next(&mut self) -> Option<Work> {
+    /// The next work, or `None` if all is done. Gives up waiting for it when `is_stopped` says so.
+    pub(super) fn next(&mut self, is_stopped: impl Fn() -> bool) -> Result<Option<Work>> {
         loop {
             let task = match self.open.take() {
-                Some((map, start)) if start < map.bytes().len() => {
-                    let target = start.saturating_add(self.chunk_size).min(map.bytes().len());
-                    let end = next_boundary(map.bytes(), target - 1);
-                    self.open = Some((Arc::clone(&map), end));
-                    Task::Chunk { map, range: start..end }
-                }
-                _ => {
-                    self.source.0 += 1;
-                    let opened = match self.sources.next()? {
-                        Ok(file) => Mapped::open(&file.path)
-                            .map(|map| (map, usize::try_from(file.first_byte).unwrap_or(usize::MAX)))
-                            .map_err(|error| error.full_message()),
-                        Err(error) => Err(error.full_message()),
-                    };
-                    match opened {
-                        Ok((map, start)) => {
-                            self.open = Some((Arc::new(map), start));
-                            continue;
-                        }
-                        Err(message) => Task::Report(message),
-                    }
-                }
+                None => match self.open_next()? {
+                    None => return Ok(None),
+                    Some(task) => task,
+                },
+                Some(Open::File(map, start)) => self.cut(map, start, &is_stopped)?,
+                Some(Open::Stream(pieces)) => self.receive(pieces, &is_stopped)?,
             };
+            let Some(task) = task else { continue };
             let number = self.number;
             self.number += 1;
-            return Some(Work { number, source: self.source, task });
+            return Ok(Some(Work { number, source: self.source, task }));
         }
+    }
+
+    /// Opens the next source. `None`: there is none; otherwise a report if it cannot be read.
+    fn open_next(&mut self) -> Result<Option<Option<Task>>> {
+        let Some(file) = self.sources.next() else { return Ok(None) };
+        self.source.0 += 1;
+        let opened = file
+            .as_ref()
+            .map_err(crate::source::Error::full_message)
+            .and_then(|file| open(file).map_err(|error| error.full_message()).map(|opened| (opened, file)));
+        match opened {
+            Ok((Opened::Mapped(map), file)) => {
+                let start = usize::try_from(file.first_byte).unwrap_or(usize::MAX).min(map.bytes().len());
+                self.open = Some(Open::File(Arc::new(map), start));
+            }
+            Ok((Opened::Packed(packed), file)) => {
+                let path = file.path.display().to_string();
+                self.open = Some(Open::Stream(stream::start(packed, path, self.options.clone())?));
+            }
+            Err(message) => {
+                self.ends.push(SourceEnd::default());
+                return Ok(Some(Some(Task::Report { kind: Kind::UnreadableSource, offset: 0, message })));
+            }
+        }
+        Ok(Some(None))
+    }
+
+    /// Cuts the next chunk off a plain file. `None`: there is no more of it.
+    fn cut(&mut self, map: Arc<Mapped>, start: usize, is_stopped: impl Fn() -> bool) -> Result<Option<Task>> {
+        /// Text that is searched before what was searched is released.
+        const WINDOW: usize = 8 << 20;
+        let text = map.bytes();
+        if start == text.len() {
+            self.ends.push(SourceEnd { bytes: Some(text.len() as u64), digest: None });
+            return Ok(None);
+        }
+        let mut from = start.saturating_add(self.options.chunk_size.max(1)).min(text.len()) - 1;
+        let end = loop {
+            let to = from.saturating_add(WINDOW);
+            if to >= text.len() {
+                break next_boundary(text, from);
+            }
+            if let Some(boundary) = boundary_in(text, from..to) {
+                break boundary;
+            }
+            if is_stopped() {
+                return Err(Error::Stopped);
+            }
+            map.release(from.saturating_sub(LOOK_BACK)..to - LOOK_BACK);
+            from = to - 8;
+        };
+        self.open = Some(Open::File(Arc::clone(&map), end));
+        Ok(Some(Task::Chunk(Chunk::of_file(map, start..end, self.options.chunk_size))))
+    }
+
+    /// Waits for the next piece of a decoded source. `None`: there is no more of it.
+    fn receive(&mut self, pieces: Receiver<Piece>, is_stopped: impl Fn() -> bool) -> Result<Option<Task>> {
+        /// How often to look whether to stop: nothing else ends the wait for a terminal.
+        const PATIENCE: Duration = Duration::from_millis(50);
+        let piece = loop {
+            if is_stopped() {
+                return Err(Error::Stopped);
+            }
+            match pieces.recv_timeout(PATIENCE) {
+                Ok(piece) => break piece,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(Error::Panicked),
+            }
+        };
+        let task = match piece {
+            Piece::Failed(error) => return Err(error),
+            Piece::End(end) => {
+                self.ends.push(end);
+                return Ok(None);
+            }
+            Piece::Chunk(chunk) => Task::Chunk(chunk),
+            Piece::Report { kind, offset, message } => Task::Report { kind, offset, message },
+        };
+        self.open = Some(Open::Stream(pieces));
+        Ok(Some(task))
     }
 }

@@ -33,8 +33,19 @@ impl Header {
         let mut header = Self::default();
         header.row.game = game;
         let first_tag = part.headers.tags.len();
+        let mut left = MOST_TEXT;
         for tag in tags {
-            let value = tag.text();
+            let kept = tag.value.len().min(MOST_VALUE).min(left.saturating_sub(tag.name.len()));
+            if kept < tag.value.len() && left > 0 {
+                let token = format!("[{}", String::from_utf8_lossy(tag.name));
+                problems.push((tag.offset, Kind::LongTags, token, TOO_LONG));
+            }
+            if kept == 0 && !tag.value.is_empty() {
+                left = 0;
+                continue;
+            }
+            left -= tag.name.len() + kept;
+            let value = TagPair { value: cut(tag.value, kept), ..*tag }.text();
             if let Err(reason) = header.set(tag.name, &value, part) {
                 header.keep(tag.name, &value, part);
                 if let Some(reason) = reason {
@@ -89,6 +100,18 @@ impl Header {
         let value = part.headers.push_text(value);
         part.headers.tags.push(TagRow { game: self.row.game, name, value });
     }
+}
+
+/// The most that is kept of a tag's value, and of all tags of a game, in bytes.
+const MOST_VALUE: usize = 64 << 10;
+const MOST_TEXT: usize = 1 << 20;
+const TOO_LONG: &str = "only 64 KiB of a tag and 1 MiB of all tags of a game are kept";
+
+/// The first bytes of a text, without a part of a UTF-8 character at their end.
+fn cut(text: &[u8], most: usize) -> &[u8] {
+    let is_inside = |at: usize| text.get(at).is_some_and(|byte| (0x80..0xc0).contains(byte));
+    let end = (0..4).map(|back| most.saturating_sub(back)).find(|&at| !is_inside(at)).unwrap_or(most);
+    &text[..end]
 }
 
 const COLUMNS: [&[u8]; 17] = [
@@ -213,6 +236,26 @@ mod tests {
         }
         assert!(rating("GM").is_err());
         assert!(rating("99999").is_err());
+    }
+
+    #[test]
+    fn of_very_long_tags_a_part_is_kept() {
+        let long = "\u{20ac}".repeat(MOST_VALUE);
+        let tag = |name, value| TagPair { name, value, offset: 0 };
+        let mut tags = vec![tag(&b"Event"[..], long.as_bytes()), tag(b"Latin", &[0xe9; MOST_VALUE + 1])];
+        tags.extend([b"A", b"B", b"C", b"D"].map(|name| tag(&name[..], &long.as_bytes()[..MOST_VALUE - 1])));
+        let (mut part, mut problems) = (Part::default(), Vec::new());
+        let header = Header::read(&tags, GameId(0), &mut part, &mut problems);
+        let text = &part.headers.text;
+        assert_eq!(header.names.event.unwrap().of(text), "\u{20ac}".repeat(MOST_VALUE / 3));
+        let latin = part.headers.tags.iter().find(|tag| tag.name.of(text) == "Latin").unwrap();
+        assert_eq!(latin.value.of(text), "\u{e9}".repeat(MOST_VALUE));
+        assert_eq!((problems.len(), problems[0].1), (2, Kind::LongTags));
+        let many = vec![tag(&b"X"[..], &[b'x'; MOST_VALUE][..]); 100];
+        let (mut part, mut problems) = (Part::default(), Vec::new());
+        Header::read(&many, GameId(0), &mut part, &mut problems);
+        assert!(part.headers.text.len() <= MOST_TEXT);
+        assert_eq!((part.headers.tags.len(), problems.len()), (1, 1));
     }
 
     #[test]

@@ -5,11 +5,14 @@
 //! (files)    (chunks)  (rayon, in parallel)     (in order)   (in parallel)         (pages, or one SQL writer)
 //! ```
 //!
+//! A plain file is mapped and cut where it lies; an archive or a stream is decoded and cut by a thread of its own.
+//!
 //! Each worker takes the next chunk of whole games, replays it, waits for its turn to have games, names and lines
 //! numbered in input order, and makes the rows of all positions. Rows of `game_position` are written as they come; those of
 //! `position_game` are scattered by key into partitions, which are sorted and written at the end.
 
 mod add;
+mod chunk;
 mod continuations;
 mod crossroads;
 mod duplicates;
@@ -24,11 +27,13 @@ mod partition;
 mod positions;
 mod problem;
 mod progress;
+mod report;
 mod reread;
 mod run;
 mod scratch;
 mod sequence;
 mod space;
+mod stream;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -37,7 +42,7 @@ mod visit;
 mod worker;
 
 pub use error::{Error, Result};
-pub use options::{Duplicates, IndexOptions, Writer};
+pub use options::{Duplicates, IndexOptions, OnProblem, Writer};
 pub(crate) use parse::mix_move;
 pub use problem::Kind as ProblemKind;
 pub use progress::{Phase, Progress};

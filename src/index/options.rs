@@ -19,6 +19,14 @@ pub struct IndexOptions {
     pub overwrite: bool,
     /// Whether any problem, even a warning, makes the run fail.
     pub strict: bool,
+    /// What becomes of a game with an error.
+    pub on_problem: OnProblem,
+    /// The most problems of severity error that the input may have; one more makes the run fail.
+    pub most_errors: Option<u64>,
+    /// A file for all problems, while they are found: JSON, one object a line.
+    pub problems: Option<PathBuf>,
+    /// A file for the text of all games with an error, as it stands in its source.
+    pub rejects: Option<PathBuf>,
     /// What becomes of games that repeat an earlier one.
     pub duplicates: Duplicates,
     /// How many games must have reached a position for it to be kept in `visited_position` and `continuation`.
@@ -68,6 +76,27 @@ pub enum Writer {
     Sql,
 }
 
+/// What becomes of a game with a problem of severity error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnProblem {
+    /// The moves before the error are kept, or if there are none, the tags.
+    #[default]
+    Keep,
+    /// It is left out of the database; its problems are not.
+    Skip,
+}
+
+impl OnProblem {
+    /// The word that `import.options` has.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Skip => "skip",
+        }
+    }
+}
+
 impl Default for IndexOptions {
     /// One thread per core, a quarter of the machine's memory (at most 4 GiB), continuations from 64 games on, the built-in
     /// openings, duplicates skipped, chunks of 1 MiB.
@@ -78,6 +107,10 @@ impl Default for IndexOptions {
             temp_dir: None,
             overwrite: false,
             strict: false,
+            on_problem: OnProblem::Keep,
+            most_errors: None,
+            problems: None,
+            rejects: None,
             duplicates: Duplicates::default(),
             continuation_threshold: 64,
             openings: OpeningBook::built_in(),

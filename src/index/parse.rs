@@ -1,12 +1,14 @@
 //! A chunk of PGN text to games that have been replayed: the first half of a worker's work.
 
+use std::ops::Range;
+
 use super::duplicates::{PREFIX_PLIES, Print, mix, mix_text};
 use super::header::Header;
 use super::outcome::Outcome;
 use super::problem::Kind;
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError};
 use crate::opening::{OpeningBook, OpeningId};
-use crate::pgn::{FrameProblem, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
+use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
 use crate::store::row::{GameId, GameRow, GameStatus, HeaderBatch, Ply, ProblemRow, SourceId, Text};
 
 /// The names of a game that have tables of their own.
@@ -43,12 +45,16 @@ pub(super) struct Part {
     pub(super) names: Vec<GameNames>,
     /// What tells whether a game repeats another.
     pub(super) prints: Vec<Option<Print>>,
-    /// The lines in which games begin.
-    pub(super) lines: Vec<u64>,
+    /// The lines in which games begin, from 0, and which games of the part they are, from 1.
+    pub(super) places: Vec<(u64, u32)>,
     pub(super) outcomes: Vec<Outcome>,
     pub(super) replays: Vec<Replay>,
     pub(super) codes: Vec<MoveCode>,
     pub(super) setups: Vec<Position>,
+    /// Games read, those too that were left out.
+    pub(super) read: u32,
+    /// The texts of games with an error, in bytes of the chunk.
+    pub(super) rejects: Vec<Range<usize>>,
     /// Problems of severity error, and others.
     pub(super) errors: u64,
     pub(super) warnings: u64,
@@ -60,11 +66,13 @@ impl Part {
         self.headers.clear();
         self.names.clear();
         self.prints.clear();
-        self.lines.clear();
+        self.places.clear();
         self.outcomes.clear();
         self.replays.clear();
         self.codes.clear();
         self.setups.clear();
+        self.read = 0;
+        self.rejects.clear();
         self.errors = 0;
         self.warnings = 0;
     }
@@ -91,7 +99,7 @@ impl Part {
         retain(&mut self.replays, flag);
         retain(&mut self.names, flag);
         retain(&mut self.prints, flag);
-        retain(&mut self.lines, flag);
+        retain(&mut self.places, flag);
         retain(&mut self.outcomes, flag);
         let mut next = 0;
         let new_id = |&is_removed: &bool| {
@@ -136,28 +144,98 @@ pub(super) struct ChunkParser<'a> {
     warnings_left: u32,
     start: &'a Position,
     openings: &'a OpeningBook,
+    /// Whether games with an error are left out.
+    leave_out: bool,
 }
 
 /// The most warnings told of one game: garbage must not fill the database.
 const MOST_WARNINGS: u32 = 100;
+
+/// Line ends in a piece of a text: `\n`, `\r\n`, or `\r` alone.
+pub(super) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
+    /// What a byte can count, so that the processor counts many pieces of the text side by side.
+    const BLOCK: usize = 255;
+    let text = &text[range.start..];
+    let length = range.end - range.start;
+    // Each byte with the one after it; the last one of the text has none.
+    let pairs = length.min(text.len().saturating_sub(1));
+    let ends_line = |byte: u8, next: u8| byte == b'\n' || (byte == b'\r' && next != b'\n');
+    let mut count = 0;
+    for start in (0..pairs).step_by(BLOCK) {
+        let end = pairs.min(start + BLOCK);
+        let block = text[start..end].iter().zip(&text[start + 1..=end]);
+        count += u64::from(block.fold(0_u8, |count, (&byte, &next)| count + u8::from(ends_line(byte, next))));
+    }
+    count + u64::from(pairs < length && text.last().is_some_and(|&byte| ends_line(byte, 0)))
+}
+
+/// The most plies of one game that are kept: garbage must not fill the memory.
+const MOST_PLIES: usize = 1 << 22;
 
 /// Counts line ends up to an offset, going on from where it last was, or back.
 #[derive(Default)]
 struct LineCounter {
     offset: usize,
     lines: u64,
+    /// Where the line begins that the offset is in.
+    line_start: usize,
 }
 
 impl LineCounter {
-    fn at(&mut self, text: &[u8], offset: usize) -> u64 {
-        let count = |range| memchr::memchr_iter(b'\n', &text[range]).count() as u64;
-        if offset < self.offset {
+    /// The line of an offset, from 0, and the byte within it, from 1.
+    fn at(&mut self, text: &[u8], offset: usize) -> (u64, u64) {
+        let count = |range| count_lines(text, range);
+        let is_other_line = if offset < self.offset {
             self.lines -= count(offset..self.offset);
+            offset < self.line_start
         } else {
-            self.lines += count(self.offset..offset);
+            let passed = count(self.offset..offset);
+            self.lines += passed;
+            passed > 0
+        };
+        if is_other_line {
+            // Between `\r` and `\n` no line begins.
+            let within = text[..offset].ends_with(b"\r") && text[offset..].starts_with(b"\n");
+            let end = memchr::memrchr2(b'\n', b'\r', &text[..offset - usize::from(within)]);
+            self.line_start = end.map_or(0, |end| end + 1);
         }
         self.offset = offset;
-        self.lines
+        (self.lines, (offset - self.line_start) as u64 + 1)
+    }
+}
+
+/// How much there is in a part.
+struct Extent {
+    games: usize,
+    tags: usize,
+    problems: usize,
+    codes: usize,
+    setups: usize,
+}
+
+impl Extent {
+    fn of(part: &Part) -> Self {
+        Self {
+            games: part.names.len(),
+            tags: part.headers.tags.len(),
+            problems: part.headers.problems.len(),
+            codes: part.codes.len(),
+            setups: part.setups.len(),
+        }
+    }
+
+    /// Takes out of the part what came since, but not the problems.
+    fn restore(&self, part: &mut Part) {
+        part.names.truncate(self.games);
+        part.prints.truncate(self.games);
+        part.places.truncate(self.games);
+        part.outcomes.truncate(self.games);
+        part.replays.truncate(self.games);
+        part.headers.games.truncate(self.games);
+        part.headers.tags.truncate(self.tags);
+        part.codes.truncate(self.codes);
+        part.setups.truncate(self.setups);
+        part.headers.problems[self.problems..].iter_mut().for_each(|problem| problem.game = None);
     }
 }
 
@@ -170,9 +248,11 @@ struct Ending {
 }
 
 impl<'a> ChunkParser<'a> {
-    /// A parser for a chunk that begins `base` bytes into its source. `start` is the standard start position.
+    /// A parser for a chunk that begins `base` bytes into its source and was cut at the first boundary after `size` bytes. `start` is the
+    /// standard start position.
     pub(super) fn new(
         text: &'a [u8],
+        size: usize,
         source: SourceId,
         base: u64,
         start: &'a Position,
@@ -182,14 +262,21 @@ impl<'a> ChunkParser<'a> {
             text,
             source,
             base,
-            reader: Reader::new(text),
+            reader: Reader::of_chunk(text, size),
             tags: Vec::new(),
             frame: Vec::new(),
             lines: LineCounter::default(),
             warnings_left: MOST_WARNINGS,
             start,
             openings,
+            leave_out: false,
         }
+    }
+
+    /// The same, which leaves games with an error out if `yes`.
+    pub(super) const fn leaving_out(mut self, yes: bool) -> Self {
+        self.leave_out = yes;
+        self
     }
 
     /// How far the chunk has been read, in bytes.
@@ -199,7 +286,7 @@ impl<'a> ChunkParser<'a> {
 
     /// Line ends of the whole chunk.
     pub(super) fn line_count(&mut self) -> u64 {
-        self.lines.at(self.text, self.text.len())
+        self.lines.at(self.text, self.text.len()).0
     }
 
     /// Reads games into `part`, emptied first, until it is full. Gives back whether the chunk is at its end.
@@ -208,6 +295,7 @@ impl<'a> ChunkParser<'a> {
         while !part.is_full() {
             self.frame.clear();
             self.warnings_left = MOST_WARNINGS;
+            let (before, errors) = (Extent::of(part), part.errors);
             let found = self.reader.next_game(&mut self.tags, &mut self.frame);
             for index in 0..self.frame.len() {
                 self.frame_problem(self.frame[index], found, part);
@@ -216,6 +304,15 @@ impl<'a> ChunkParser<'a> {
                 return true;
             }
             self.game(part);
+            part.read += 1;
+            if part.errors > errors {
+                let start = self.reader.game_start();
+                let end = start + self.text[start..self.reader.offset()].trim_ascii_end().len();
+                part.rejects.push(start..end);
+                if self.leave_out {
+                    before.restore(part);
+                }
+            }
         }
         false
     }
@@ -256,7 +353,7 @@ impl<'a> ChunkParser<'a> {
         let pairing = pairing(&header.names, &row, &part.headers.text);
         (row.moves_hash, row.prefix_hash) = moves_hashes(part, start, self.start, first_code, pairing);
         part.prints.push(Print::of(&row, pairing));
-        part.lines.push(self.lines.at(self.text, begin));
+        part.places.push((self.lines.at(self.text, begin).0, part.read + 1));
         part.replays.push(Replay { moves: part.codes.len() - first_code, start });
         part.outcomes.push(Outcome::of(&row, &part.headers.text));
         part.headers.games.push(row);
@@ -303,6 +400,13 @@ impl<'a> ChunkParser<'a> {
         let mut opening = self.openings.find(&position);
         let result = loop {
             match self.reader.next_token() {
+                Token::Move(_) if part.codes.len() - first == MOST_PLIES => {
+                    let message = format!("more than {MOST_PLIES} plies: the rest is left out");
+                    let offset = self.reader.offset();
+                    self.problem(part, Kind::LongGame, offset, Some(game), Some(MOST_PLIES), None, &message);
+                    status = GameStatus::Truncated;
+                    break self.skip_moves();
+                }
                 Token::Move(token) => match position.play_san(token) {
                     Ok(code) => {
                         part.codes.push(code);
@@ -364,7 +468,7 @@ impl<'a> ChunkParser<'a> {
     ) -> Result<MoveCode, SanError> {
         let length = glued_move(token).filter(|_| error == SanError::Unreadable).ok_or(error)?;
         let code = position.play_san(&token[..length])?;
-        let (shown, played) = (decode(token), decode(&token[..length]));
+        let (shown, played) = (shown(token), decode(&token[..length]));
         let message = format!("no space after the move: \"{shown}\" begins with {played}");
         let offset = self.reader.offset() - token.len();
         self.problem(part, Kind::MissingSpace, offset, Some(game), Some(ply), Some(&shown), &message);
@@ -391,7 +495,7 @@ impl<'a> ChunkParser<'a> {
             SanError::Ambiguous => Kind::AmbiguousMove,
             _ => Kind::IllegalMove,
         };
-        let shown = decode(token);
+        let shown = shown(token);
         let dots = if position.side() == crate::board::Color::White { "." } else { "..." };
         let number = position.fullmove_number();
         let message = format!("{number}{dots}{shown}: {error} in {}", position.fen());
@@ -421,7 +525,7 @@ impl<'a> ChunkParser<'a> {
 
     fn unknown_token(&mut self, token: &[u8], game: GameId, ply: usize, part: &mut Part) -> bool {
         if !is_annotation(token) {
-            let shown = decode(token);
+            let shown = shown(token);
             let message = format!("\"{}\" is no part of movetext: passed over", shown.escape_debug());
             let offset = self.reader.offset() - token.len();
             self.problem(part, Kind::UnknownToken, offset, Some(game), Some(ply), Some(&shown), &message);
@@ -448,7 +552,7 @@ impl<'a> ChunkParser<'a> {
                 let tag = tag.unwrap_or_default().as_str();
                 let message = format!("the tag says {tag}, the moves end in {}", token.as_str());
                 let at = self.reader.token_start();
-                let shown = decode(&self.text[at..self.reader.offset()]);
+                let shown = shown(&self.text[at..self.reader.offset()]);
                 self.problem(part, Kind::ResultMismatch, at, Some(game), None, Some(&shown), &message);
             }
             _ => {}
@@ -465,6 +569,10 @@ impl<'a> ChunkParser<'a> {
             FrameProblem::UnclosedTag { offset } => {
                 let message = "a tag pair without its closing quote and bracket: read to the end of the line";
                 self.problem(part, Kind::UnclosedTag, offset, game, None, None, message);
+            }
+            FrameProblem::TooManyTags { offset } => {
+                let message = format!("more than {MOST_TAGS} tag pairs: passed over from here on");
+                self.problem(part, Kind::LongTags, offset, game, None, None, &message);
             }
             FrameProblem::Outside { offset } => {
                 let message = "text that belongs to no game: passed over";
@@ -508,7 +616,7 @@ impl<'a> ChunkParser<'a> {
                 message.to_mut().push_str("; further warnings on this game are not told");
             }
         }
-        let line = self.lines.at(self.text, offset);
+        let (line, column) = self.lines.at(self.text, offset);
         *(match kind.severity() {
             Severity::Error => &mut part.errors,
             Severity::Warning => &mut part.warnings,
@@ -517,7 +625,8 @@ impl<'a> ChunkParser<'a> {
             source: self.source,
             byte_offset: self.base + offset as u64,
             line,
-            game_number: game.map_or(0, |game| game.0),
+            column,
+            game_number: game.map_or(0, |_| part.read + 1),
             game,
             ply: ply.map(|ply| Ply(u32::try_from(ply).unwrap_or(u32::MAX))),
             token: token.map(|token| part.headers.push_text(&shorten(token))),
@@ -529,13 +638,27 @@ impl<'a> ChunkParser<'a> {
     }
 }
 
-/// At most 500 bytes of a text: a token can be as long as a file.
+/// The most bytes of a text that are shown: a token can be as long as a file.
+const MOST_SHOWN: usize = 500;
+
+/// A text, or its beginning.
 fn shorten(text: &str) -> std::borrow::Cow<'_, str> {
-    const MOST: usize = 500;
-    if text.len() <= MOST {
+    if text.len() <= MOST_SHOWN {
         return text.into();
     }
-    format!("{}…", &text[..text.floor_char_boundary(MOST)]).into()
+    format!("{}…", &text[..text.floor_char_boundary(MOST_SHOWN)]).into()
+}
+
+/// A token as text, or its beginning.
+fn shown(token: &[u8]) -> std::borrow::Cow<'_, str> {
+    if token.len() <= MOST_SHOWN {
+        return decode(token);
+    }
+    let begin = &token[..MOST_SHOWN];
+    // The last character may be cut.
+    let whole = begin.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+    let begin = if whole + 4 > MOST_SHOWN { &begin[..whole] } else { begin };
+    format!("{}…", decode(begin)).into()
 }
 
 /// How long the move is that a word begins with, if a result or a move number is all that follows it.
@@ -630,7 +753,8 @@ mod tests {
     fn first_game(text: &[u8]) -> (Vec<String>, Vec<&'static str>, GameResult) {
         let (start, openings) = (Position::start(), OpeningBook::built_in());
         let mut part = Part::default();
-        assert!(ChunkParser::new(text, SourceId(1), 0, &start, &openings).parse_part(&mut part));
+        let mut parser = ChunkParser::new(text, text.len(), SourceId(1), 0, &start, &openings);
+        parser.parse_part(&mut part);
         let moves = &part.codes[..part.replays[0].moves];
         let kinds = part.headers.problems.iter().map(|problem| problem.kind).collect();
         (moves.iter().map(|code| code.uci(None).to_string()).collect(), kinds, part.headers.games[0].result)
@@ -656,6 +780,27 @@ mod tests {
         assert_eq!((moves.len(), kinds), (2, vec!["unknown-token"; 2]));
     }
 
+    /// Counted from the start each time.
+    fn plain_place(text: &[u8], offset: usize) -> (u64, u64) {
+        let ends_line =
+            |&at: &usize| text[at] == b'\n' || (text[at] == b'\r' && text.get(at + 1) != Some(&b'\n'));
+        let ends: Vec<usize> = (0..offset).filter(ends_line).collect();
+        (ends.len() as u64, (offset - ends.last().map_or(0, |end| end + 1)) as u64 + 1)
+    }
+
+    #[test]
+    fn lines_and_columns_are_right_in_any_order() {
+        let text = b"a\nbb\r\nccc\rdd\n\n\r\r\n\re\r\n\r\nff";
+        for first in 0..=text.len() {
+            for second in 0..=text.len() {
+                let mut lines = LineCounter::default();
+                for offset in [first, second] {
+                    assert_eq!(lines.at(text, offset), plain_place(text, offset), "{first}, {second}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_text_may_end_within_a_character() {
         for text in [&b"1. e4 e5 \xe2\x80"[..], b"1. e4 e5 \xe2", b"1. e4 e5 \xc2", b"1. e4 e5 \xef\xbb"] {
@@ -668,6 +813,43 @@ mod tests {
         let text = "1. e4\u{203c} e5\u{2047} 2. Nf3\u{2049} Nc6\u{2048} 3. Bb5\u{25a1} a6= 4. Ba4\u{221e} *";
         let (moves, kinds, _) = first_game(text.as_bytes());
         assert_eq!((moves.len(), kinds.len()), (7, 0));
+    }
+
+    #[test]
+    fn of_a_very_long_game_the_beginning_is_kept() {
+        let text = format!("{} *", "Nf3 Nf6 Ng1 Ng8 ".repeat(MOST_PLIES / 4));
+        let (moves, kinds, _) = first_game(text.as_bytes());
+        assert_eq!((moves.len(), kinds.len()), (MOST_PLIES, 0));
+        let (moves, kinds, _) = first_game(format!("Nf3 Nf6 Ng1 Ng8 {text}").as_bytes());
+        assert_eq!((moves.len(), kinds), (MOST_PLIES, vec!["long-game"]));
+    }
+
+    #[test]
+    fn long_tokens_are_shown_in_part() {
+        assert_eq!(shown(b"abc"), "abc");
+        assert_eq!(shown(&[b'x'; 1000]), format!("{}…", "x".repeat(MOST_SHOWN)));
+        assert_eq!(shown("é€".repeat(400).as_bytes()), format!("{}…", "é€".repeat(MOST_SHOWN / 5)));
+        assert_eq!(shown(&[0xe9; 1000]), format!("{}…", "é".repeat(MOST_SHOWN)));
+    }
+
+    #[test]
+    fn lines_end_in_three_ways() {
+        let pieces: [&[u8]; 5] = [b"\n", b"\r", b"\r\n", b"abc", b"\n\r\r"];
+        let mut text = Vec::new();
+        for step in 0..2000_usize {
+            text.extend_from_slice(pieces[(step * step + step / 7) % 5]);
+        }
+        let slow = |end: usize| {
+            (0..end)
+                .filter(|&at| text[at] == b'\n' || (text[at] == b'\r' && text.get(at + 1) != Some(&b'\n')))
+                .count()
+        };
+        let mut counter = LineCounter::default();
+        for at in [0, 1, 2, 3, 254, 255, 256, 511, 300, 1000, 10, text.len() - 1, text.len()] {
+            assert_eq!(counter.at(&text, at).0, slow(at) as u64, "{at}");
+        }
+        assert_eq!(count_lines(b"", 0..0), 0);
+        assert_eq!(count_lines(b"\r", 0..1), 1);
     }
 
     #[test]

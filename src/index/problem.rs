@@ -8,6 +8,8 @@ use crate::store::row::Severity;
 pub enum Kind {
     /// A file or directory cannot be read.
     UnreadableSource,
+    /// An archive or a stream is damaged or ends too early: what follows is lost.
+    DamagedArchive,
     /// A move that the rules forbid.
     IllegalMove,
     /// A move that fits two legal moves.
@@ -20,6 +22,10 @@ pub enum Kind {
     InvalidFen,
     /// A variant whose rules are not known.
     UnsupportedVariant,
+    /// Tags of which only a part is kept, as they are very long or very many.
+    LongTags,
+    /// A game so long that only its beginning is kept.
+    LongGame,
     /// A variation without an end.
     UnclosedVariation,
     /// A `)` or `}` that closes nothing.
@@ -46,12 +52,15 @@ impl Kind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::UnreadableSource => "unreadable-source",
+            Self::DamagedArchive => "damaged-archive",
             Self::IllegalMove => "illegal-move",
             Self::AmbiguousMove => "ambiguous-move",
             Self::UnreadableMove => "unreadable-move",
             Self::UnclosedComment => "unclosed-comment",
             Self::InvalidFen => "invalid-fen",
             Self::UnsupportedVariant => "unsupported-variant",
+            Self::LongTags => "long-tags",
+            Self::LongGame => "long-game",
             Self::UnclosedVariation => "unclosed-variation",
             Self::StrayClosing => "stray-closing",
             Self::UnknownToken => "unknown-token",
@@ -69,12 +78,15 @@ impl Kind {
     pub const fn severity(self) -> Severity {
         match self {
             Self::UnreadableSource
+            | Self::DamagedArchive
             | Self::IllegalMove
             | Self::AmbiguousMove
             | Self::UnreadableMove
             | Self::UnclosedComment
             | Self::InvalidFen
-            | Self::UnsupportedVariant => Severity::Error,
+            | Self::UnsupportedVariant
+            | Self::LongTags
+            | Self::LongGame => Severity::Error,
             _ => Severity::Warning,
         }
     }

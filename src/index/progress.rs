@@ -1,6 +1,11 @@
 //! How far a run has come, for others to look at while it goes on.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+use rusqlite::Connection;
+
+use super::error::{Error, Result};
 
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,17 +28,17 @@ pub struct Progress {
     games: AtomicU64,
     plies: AtomicU64,
     phase: AtomicU8,
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
 }
 
 impl Progress {
-    /// Bytes of PGN text in all; 0 until that is known.
+    /// Bytes of all sources, archives packed; 0 until that is known, and if a stream is among them.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes of PGN text that have been read.
+    /// Bytes of the sources that have been read, archives packed.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
@@ -70,6 +75,20 @@ impl Progress {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// Fails if the run is to stop.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
+    }
+
+    /// Lets a stop end the statements of a connection, too: they then fail as interrupted.
+    pub(super) fn watch(&self, connection: &Connection) {
+        // In SQLite's instructions: some milliseconds.
+        const INTERVAL: i32 = 100_000;
+        let stop = Arc::clone(&self.stop);
+        let is_stopped = move || stop.load(Ordering::Relaxed);
+        connection.progress_handler(INTERVAL, Some(is_stopped)).expect("a connection of our own");
+    }
+
     pub(super) fn enter(&self, phase: Phase) {
         self.phase.store(phase as u8, Ordering::Relaxed);
     }
@@ -82,5 +101,31 @@ impl Progress {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.games.fetch_add(games, Ordering::Relaxed);
         self.plies.fetch_add(plies, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store;
+
+    #[test]
+    fn a_stop_ends_a_statement() {
+        let progress = Progress::default();
+        let connection = Connection::open_in_memory().unwrap();
+        progress.watch(&connection);
+        let endless =
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+        let ended = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(50));
+                progress.stop();
+            });
+            connection.query_row(endless, [], |row| row.get::<_, i64>(0)).unwrap_err()
+        });
+        let error = store::Error::sqlite("x.db".as_ref(), "count", ended);
+        assert!(matches!(Error::from(error), Error::Stopped));
     }
 }

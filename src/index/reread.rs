@@ -24,7 +24,8 @@ impl Default for Reread {
 impl Reread {
     /// Reads the first game of a text, if there is one.
     pub(crate) fn read(&mut self, text: &[u8]) -> Option<GameText<'_>> {
-        ChunkParser::new(text, SourceId(1), 0, &self.start, &self.openings).parse_part(&mut self.part);
+        ChunkParser::new(text, text.len(), SourceId(1), 0, &self.start, &self.openings)
+            .parse_part(&mut self.part);
         (!self.part.names.is_empty()).then_some(GameText { part: &self.part })
     }
 }

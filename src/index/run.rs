@@ -1,9 +1,11 @@
 //! A whole run: sources in, finished database out.
 
+use std::collections::BTreeMap;
 use std::iter::Sum;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::thread::ScopedJoinHandle;
+use std::time::Instant;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -14,24 +16,28 @@ use super::crossroads::{Counter, Crossroads};
 use super::duplicates::Originals;
 use super::error::{Error, Result};
 use super::feed::Feed;
-use super::options::{Duplicates, IndexOptions, Writer};
+use super::options::{Duplicates, IndexOptions, OnProblem, Writer};
 use super::outcome::Outcomes;
 use super::parse::Standard;
 use super::partition::{Partitions, RECORD};
 use super::problem::Kind;
 use super::progress::{Phase, Progress};
-use super::sequence::{Sequencer, SourceCount, SourceStart, Turnstile};
+use super::report::Reports;
+use super::sequence::{Numbering, Sequencer, SourceCount, SourceStart, Turnstile};
 use super::space::Estimate;
+use super::stream::{CutOptions, SourceEnd};
 use super::summary::{DuplicateCounts, ProblemCounts, Stages, Summary};
 use super::update::Tracker;
 use super::visit::Visit;
-use super::worker::{Load, Outlet, Shared};
+use super::worker::{Destination, Load, Outlet, Shared};
 use crate::board::PositionKey;
-use crate::source::{self, Mapped, Sources};
+use crate::opening::OpeningBook;
+use crate::source::{self, DecodeOptions, Mapped, Opened, SourceFile, Sources};
 use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{DuplicateKind, GameId, Severity, SourceId};
 use crate::store::{
-    Build, BuildOptions, BulkLoader, ImportTotals, Known, LoadMode, NewImport, SourceDigest, SourceTotals,
+    self, Build, BuildOptions, BulkLoader, ImportTotals, Known, LoadMode, NewImport, SourceDigest,
+    SourceTotals,
 };
 
 /// Indexes PGN files, and directories of them, into a new database: a [`Plan`] made and carried out.
@@ -62,9 +68,15 @@ impl<'o> Plan<'o> {
     /// When none of them can be read.
     pub fn new<P: AsRef<Path>>(paths: &[P], options: &'o IndexOptions) -> Result<Self> {
         let sources = source::list(paths);
-        check_sources(&sources)?;
-        let estimate = Estimate::new(&sources, occurrence_memory(options));
+        check_sources(&sources, options)?;
+        let estimate = Estimate::new(&sources, occurrence_memory(options, &sources));
         Ok(Self { sources, options, estimate })
+    }
+
+    /// What was left out of the sources given, and why: a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.sources.notes
     }
 
     /// What the run is expected to write.
@@ -89,30 +101,57 @@ impl<'o> Plan<'o> {
         let is_there =
             std::fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
         if is_there && !self.options.overwrite {
-            add::run(self, target, progress)
-        } else {
-            self.build(target, progress)
+            return add::run(self, target, progress);
+        }
+        let started = Instant::now();
+        let cache_bytes = (self.options.memory / 8).min(256 << 20);
+        let build_options = BuildOptions { overwrite: self.options.overwrite, cache_bytes };
+        match Build::create(target, build_options) {
+            Ok(build) => self.build(build, progress, started),
+            // Another run has made it since we looked.
+            Err(store::Error::TargetExists { .. }) => add::run(self, target, progress),
+            Err(error) => Err(error.into()),
         }
     }
 
-    fn build(&self, target: &Path, progress: &Progress) -> Result<Summary> {
+    /// Reads and replays all games of the sources and finds what [`run`](Self::run) would find wrong, without a database.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run) that come of the sources and of the options on problems.
+    pub fn dry_run(self, progress: &Progress) -> Result<Summary> {
         let started = Instant::now();
+        let openings = Arc::new(OpeningBook::from_positions(Vec::new()));
+        let options = IndexOptions { openings, ..self.options.clone() };
+        let plan = Plan { sources: self.sources, options: &options, estimate: Estimate::default() };
+        let intake = Intake::all(&plan.sources);
+        progress.expect(plan.sources.bytes().unwrap_or(0));
+        let directory = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let reports = Reports::create(&options, &plan.sources, intake.last_source, None)?;
+        let run = Run::new(&plan, intake, progress, started, directory, reports)?;
+        let read = run.read(None, Destination::Nowhere)?;
+        run.check_result(&read)?;
+        let stages = Stages { read: started.elapsed(), ..Stages::default() };
+        Ok(Summary { dry_run: true, stages, elapsed: started.elapsed(), ..run.summary(read) })
+    }
+
+    fn build(&self, mut build: Build, progress: &Progress, started: Instant) -> Result<Summary> {
         let (sources, options) = (&self.sources, self.options);
-        progress.expect(sources.bytes());
-        let build_options =
-            BuildOptions { overwrite: true, cache_bytes: (options.memory / 8).min(256 << 20) };
-        let mut build = Build::create(target, build_options)?;
+        progress.expect(sources.bytes().unwrap_or(0));
         let spill = directory(options, build.path());
         self.estimate.check(build.path(), &spill)?;
-        let run = Run::new(self, Intake::all(sources), progress, started, spill)?;
+        let intake = Intake::all(sources);
+        let reports = Reports::create(options, sources, intake.last_source, Some(build.target()))?;
+        let run = Run::new(self, intake, progress, started, spill, reports)?;
         let (mut summary, crossroads) = match options.writer {
             Writer::Sql => {
+                progress.watch(build.connection());
                 let loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh)?;
                 run.load(loader, Way::Rows)?
             }
             Writer::Direct => {
                 let roots = Roots::of(&build)?;
                 let headers = build.scratch("headers")?;
+                progress.watch(headers.connection());
                 let (mut summary, crossroads) = build.with_closed(|path| {
                     let file = Arc::new(PageFile::open(path)?);
                     let loader = BulkLoader::begin(headers.connection(), headers.path(), LoadMode::Fresh)?;
@@ -121,6 +160,7 @@ impl<'o> Plan<'o> {
                     Ok::<_, Error>(loaded)
                 })?;
                 let copying = Instant::now();
+                progress.watch(build.connection());
                 build.take_rows(headers)?;
                 summary.stages.headers += copying.elapsed();
                 (summary, crossroads)
@@ -134,9 +174,7 @@ impl<'o> Plan<'o> {
         }
         loader.finish()?;
         summary.stages.continuations = clock.elapsed();
-        if progress.is_stopped() {
-            return Err(Error::Stopped);
-        }
+        progress.check()?;
         let syncing = Instant::now();
         let path = build.target().to_owned();
         build.finish()?;
@@ -148,26 +186,42 @@ impl<'o> Plan<'o> {
 }
 
 /// Bytes of memory for occurrences; the rest is for what has no size of its own: buffers, names, SQLite.
-const fn occurrence_memory(options: &IndexOptions) -> u64 {
-    options.memory / 4 * 3
+fn occurrence_memory(options: &IndexOptions, sources: &Sources) -> u64 {
+    let decoding = sources.files.iter().flatten().map(SourceFile::extra_memory).max().unwrap_or(0);
+    // A longer window than half of the memory is refused.
+    (options.memory - decoding.min(options.memory / 2)) / 4 * 3
 }
 
 /// Fails if there is nothing that can be read.
-fn check_sources(sources: &Sources) -> Result<()> {
+fn check_sources(sources: &Sources, options: &IndexOptions) -> Result<()> {
     let mut reason = None;
     for file in &sources.files {
-        let message = match file {
-            Ok(file) => match Mapped::open(&file.path) {
-                Ok(_) => return Ok(()),
-                Err(error) => error.full_message(),
-            },
-            Err(error) => error.full_message(),
-        };
+        let message =
+            match file.as_ref().map_err(source::Error::full_message).and_then(|file| check(file, options)) {
+                Ok(()) => return Ok(()),
+                Err(message) => message,
+            };
         reason.get_or_insert(message);
     }
     Err(Error::NoSource(reason.unwrap_or_else(|| {
         "no PGN file was given or found; directories are searched for files ending in .pgn".to_owned()
     })))
+}
+
+/// Whether a source can be read, at least its beginning. A stream is not touched.
+fn check(file: &SourceFile, options: &IndexOptions) -> std::result::Result<(), String> {
+    match source::open(file).map_err(|error| error.full_message())? {
+        Opened::Packed(packed) if file.bytes.is_some() => {
+            let decode = DecodeOptions { threads: 1, memory: options.memory };
+            let mut decoded = packed.decode(decode).map_err(|error| error.full_message())?;
+            let mut failure = None;
+            while let Err(error) = decoded.read(&mut Vec::new(), 1) {
+                failure.get_or_insert_with(|| decoded.describe(&error, 0));
+            }
+            failure.map_or(Ok(()), |failure| Err(format!("{}: {failure}", file.path.display())))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Where temporary files go.
@@ -246,8 +300,9 @@ pub(super) struct Run<'r> {
     started: Instant,
     pool: ThreadPool,
     partitions: Partitions,
-    /// For temporary files.
+    /// The directory of temporary files.
     directory: PathBuf,
+    reports: Mutex<Reports>,
 }
 
 /// What sorting gave.
@@ -260,13 +315,10 @@ struct Sorted {
 struct ReadResult {
     counts: Vec<SourceCount>,
     outcomes: Outcomes,
-    digests: Vec<Option<SourceDigest>>,
+    ends: Vec<SourceEnd>,
     /// The leaves of `game_position` in order, where they are built directly.
     segments: Vec<Segment>,
-    problems: ProblemCounts,
-    unreadable: Vec<String>,
-    skipped: u64,
-    duplicates: DuplicateCounts,
+    tally: Tally,
     /// The game before the first that was read.
     last_game: GameId,
 }
@@ -278,16 +330,24 @@ impl<'r> Run<'r> {
         progress: &'r Progress,
         started: Instant,
         directory: std::path::PathBuf,
+        reports: Reports,
     ) -> Result<Self> {
         let Plan { options, estimate, .. } = plan;
         let pool = ThreadPoolBuilder::new()
-            .num_threads(options.threads_for(intake.sources.bytes()))
+            .num_threads(
+                options.threads_for(intake.sources.bytes().map_or(u64::MAX, |_| estimate.text_bytes)),
+            )
             .thread_name(|index| format!("worker-{index}"))
             .build()
             .map_err(Error::Threads)?;
-        let expected = estimate.plies + estimate.games;
-        let partitions = Partitions::new(expected, occurrence_memory(options), directory.clone())?;
-        Ok(Self { intake, options, progress, started, pool, partitions, directory })
+        // A stream may bring anything: enough partitions for a large one.
+        const LARGE: u64 = 100_000_000;
+        let unknown = if intake.sources.bytes().is_none() { LARGE } else { 0 };
+        let expected = estimate.plies + estimate.games + unknown;
+        let memory = occurrence_memory(options, intake.sources);
+        let partitions = Partitions::new(expected, memory, directory.clone())?;
+        let reports = Mutex::new(reports);
+        Ok(Self { intake, options, progress, started, pool, partitions, directory, reports })
     }
 
     /// Fills all tables, those that are not built directly through `loader`, and commits. Gives back also the crossroads that are
@@ -300,18 +360,18 @@ impl<'r> Run<'r> {
         self.begin(&mut loader)?;
         let mut stages = Stages::default();
         let clock = Instant::now();
-        let pages = match way {
-            Way::Pages(file, _) => Some(file),
-            Way::Rows | Way::Added { .. } => None,
+        let destination = match way {
+            Way::Pages(file, _) => Destination::Pages(file),
+            Way::Rows | Way::Added { .. } => Destination::Rows,
         };
-        let read = self.read(&mut loader, pages)?;
+        let mut read = self.read(Some(&mut loader), destination)?;
         stages.read = clock.elapsed();
         self.check_result(&read)?;
         self.progress.enter(Phase::Sorting);
         let clock = Instant::now();
         let sorted = match way {
             Way::Pages(file, roots) => std::thread::scope(|scope| {
-                let (segments, outcomes) = (read.segments, &read.outcomes);
+                let (segments, outcomes) = (std::mem::take(&mut read.segments), &read.outcomes);
                 let built = scope.spawn(move || self.build_trees(file, roots, segments, outcomes));
                 // Meanwhile, in another file:
                 loader.make_indexes()?;
@@ -327,42 +387,47 @@ impl<'r> Run<'r> {
         stages.sort = clock.elapsed();
         self.progress.enter(Phase::Finishing);
         let clock = Instant::now();
-        let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
-        let (games, plies) = (total(|count| count.games), total(|count| count.plies));
-        let positions = games - read.skipped + plies;
-        self.finish_sources(&mut loader, &read.counts, &read.digests)?;
-        let mut duplicates = read.duplicates;
+        self.finish_sources(&mut loader, &read.counts, &read.ends)?;
+        let last_game = read.last_game;
+        let mut summary = Summary { distinct_positions, ..self.summary(read) };
         if let Way::Added { replaced, .. } = way {
-            duplicates.add(DuplicateKind::Prefix, self.settle_duplicates(&loader, replaced, read.last_game)?);
+            let prefixes = self.settle_duplicates(&loader, replaced, last_game)?;
+            summary.duplicates.add(DuplicateKind::Prefix, prefixes);
         }
         loader.finish_import(&ImportTotals {
-            games,
-            plies,
-            positions,
+            games: summary.games,
+            plies: summary.plies,
+            positions: summary.positions,
             distinct_positions,
-            problems: total(|count| count.problems),
-            duplicates: duplicates.skipped(),
+            problems: summary.problems.iter().map(|(.., count)| count).sum(),
+            duplicates: summary.duplicates.skipped(),
             elapsed: self.started.elapsed(),
         })?;
         loader.finish()?;
         stages.headers = clock.elapsed();
-        let summary = Summary {
-            games,
-            plies,
-            positions,
-            distinct_positions,
-            problems: read.problems,
-            duplicates,
-            unreadable: read.unreadable,
-            added: self.intake.target.is_some(),
-            known_sources: 0,
-            bytes: self.intake.sources.bytes(),
-            spilled_bytes: self.partitions.spilled(),
-            file_bytes: 0,
-            stages,
-            elapsed: Duration::ZERO,
-        };
+        summary.stages = stages;
         Ok((summary, crossroads))
+    }
+
+    /// What reading tells of the run.
+    fn summary(&self, read: ReadResult) -> Summary {
+        let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
+        let (games, plies) = (total(|count| count.games), total(|count| count.plies));
+        Summary {
+            games,
+            left_out: total(|count| count.left_out),
+            plies,
+            positions: games - read.tally.skipped + plies,
+            variants: read.tally.variants,
+            problems: read.tally.problems,
+            duplicates: read.tally.duplicates,
+            unreadable: read.tally.unreadable,
+            damaged: read.tally.damaged,
+            added: self.intake.target.is_some(),
+            bytes: self.text_read(&read.ends),
+            spilled_bytes: self.partitions.spilled(),
+            ..Summary::default()
+        }
     }
 
     /// Completes the duplicates of a database that is added to. Gives back how many prefixes were found.
@@ -383,13 +448,14 @@ impl<'r> Run<'r> {
 
     /// Fails if what was read is not to become a database: before the rest of the work.
     fn check_result(&self, read: &ReadResult) -> Result<()> {
+        let Tally { unreadable, problems, .. } = &read.tally;
         if let Some(reason) =
-            read.unreadable.first().filter(|_| read.unreadable.len() == self.intake.sources.files.len())
+            unreadable.first().filter(|_| unreadable.len() == self.intake.sources.files.len())
         {
             // They could be read a moment ago: no reason to replace a database by an empty one.
             return Err(Error::NoSource(reason.clone()));
         }
-        let (errors, warnings) = (read.problems.of(Severity::Error), read.problems.of(Severity::Warning));
+        let (errors, warnings) = (problems.of(Severity::Error), problems.of(Severity::Warning));
         if self.options.strict && errors + warnings > 0 {
             return Err(Error::Strict { errors, warnings });
         }
@@ -402,6 +468,7 @@ impl<'r> Run<'r> {
         let options = serde_json::json!({
             "strict": self.options.strict,
             "duplicates": self.options.duplicates.as_str(),
+            "on_problem": self.options.on_problem.as_str(),
             "continuation_threshold": self.options.continuation_threshold,
             "openings": openings,
         });
@@ -428,11 +495,9 @@ impl<'r> Run<'r> {
         &self,
         loader: &mut BulkLoader<'_>,
         counts: &[SourceCount],
-        digests: &[Option<SourceDigest>],
+        ends: &[SourceEnd],
     ) -> Result<()> {
-        let files = &self.intake.sources.files;
-        for (((id, file), count), &digest) in self.intake.ids().zip(files).zip(counts).zip(digests) {
-            let bytes = file.as_ref().ok().filter(|_| digest.is_some()).map(|file| file.bytes);
+        for ((id, count), &SourceEnd { bytes, digest }) in self.intake.ids().zip(counts).zip(ends) {
             loader.finish_source(
                 id,
                 &SourceTotals {
@@ -448,15 +513,16 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// Reads all sources: workers parse and replay, this thread writes what they hand it.
-    fn read(&self, loader: &mut BulkLoader<'_>, pages: Option<&Arc<PageFile>>) -> Result<ReadResult> {
+    /// Reads all sources: workers parse and replay, this thread writes what they hand it, if there is a `loader`.
+    fn read(
+        &self,
+        mut loader: Option<&mut BulkLoader<'_>>,
+        destination: Destination<'_>,
+    ) -> Result<ReadResult> {
+        let numbering = if loader.is_some() { Numbering::All } else { Numbering::Places };
         let shared = Shared {
-            feed: Mutex::new(Feed::new(
-                self.intake.sources,
-                self.intake.last_source,
-                self.options.chunk_size,
-            )),
-            sequencer: Mutex::new(self.sequencer()?),
+            feed: Mutex::new(Feed::new(self.intake.sources, self.intake.last_source, self.cut_options())),
+            sequencer: Mutex::new(self.sequencer(numbering)?),
             turn: Turnstile::default(),
             append_turn: Turnstile::default(),
             partitions: &self.partitions,
@@ -464,6 +530,8 @@ impl<'r> Run<'r> {
             standard: Standard::new(),
             openings: &self.options.openings,
             progress: self.progress,
+            reports: &self.reports,
+            leave_out: self.options.on_problem == OnProblem::Skip,
             segments: Mutex::default(),
         };
         let (loads, load_queue) = crossbeam_channel::bounded(2 * self.pool.current_num_threads() + 2);
@@ -472,22 +540,22 @@ impl<'r> Run<'r> {
         let outlet = Outlet { loads, empty_headers, empty_positions };
         let mut tally = Tally::default();
         let digests = std::thread::scope(|scope| {
-            let digests = scope.spawn(|| self.digests(&shared));
+            let digests = (numbering == Numbering::All).then(|| scope.spawn(|| self.digests(&shared)));
             let workers = scope.spawn(|| {
                 let outlet = outlet;
-                let results = self.pool.broadcast(|_| shared.work(&outlet, pages));
+                let results = self.pool.broadcast(|_| shared.work(&outlet, destination));
                 first_failure(results)
             });
             let written = load_queue.iter().try_for_each(|load| {
                 match load {
                     Load::Headers(mut batch) => {
                         tally.count(&batch);
-                        loader.append_headers(&batch)?;
+                        loader.as_mut().map_or(Ok(()), |loader| loader.append_headers(&batch))?;
                         batch.clear();
                         let _ = headers_back.send(batch);
                     }
                     Load::Positions(mut batch) => {
-                        loader.append_positions(&batch)?;
+                        loader.as_mut().map_or(Ok(()), |loader| loader.append_positions(&batch))?;
                         batch.clear();
                         let _ = positions_back.send(batch);
                     }
@@ -499,42 +567,62 @@ impl<'r> Run<'r> {
             }
             drop(load_queue);
             let worked = workers.join().map_err(|_| Error::Panicked)?;
-            let digests = digests.join().map_err(|_| Error::Panicked)?;
+            let digests =
+                digests.map_or(Ok(Vec::new()), ScopedJoinHandle::join).map_err(|_| Error::Panicked)?;
             // The writer's error is the cause of the workers' being stopped, if it has one.
             written.and(worked).map(|()| digests)
         })?;
         let sequencer = shared.sequencer.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut segments = shared.segments.into_inner().unwrap_or_else(PoisonError::into_inner);
         segments.sort_by_key(|&(chunk, part, _)| (chunk, part));
+        let feed = shared.feed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let ends = feed.ends.into_iter().zip(digests.into_iter().chain(std::iter::repeat(None)));
         Ok(ReadResult {
             counts: sequencer.sources,
             last_game: sequencer.outcomes.before(),
             outcomes: sequencer.outcomes,
-            digests,
+            ends: ends.map(|(end, digest)| SourceEnd { digest: end.digest.or(digest), ..end }).collect(),
             segments: segments.into_iter().map(|(_, _, segment)| segment).collect(),
-            problems: tally.problems,
-            unreadable: tally.unreadable,
-            skipped: tally.skipped,
-            duplicates: tally.duplicates,
+            tally,
         })
     }
 
-    fn sequencer(&self) -> Result<Sequencer> {
+    fn cut_options(&self) -> CutOptions {
+        let threads = self.pool.current_num_threads();
+        let most = usize::try_from(self.options.memory / 8 / threads as u64).unwrap_or(usize::MAX);
+        CutOptions {
+            chunk_size: self.options.chunk_size,
+            most_in_memory: most.clamp(4 << 20, 32 << 20),
+            directory: self.directory.clone(),
+            decode: DecodeOptions { threads, memory: self.options.memory },
+        }
+    }
+
+    /// PGN text that was read, in bytes.
+    fn text_read(&self, ends: &[SourceEnd]) -> u64 {
+        let files = self.intake.sources.files.iter();
+        let first = files.map(|file| file.as_ref().map_or(0, |file| file.first_byte));
+        ends.iter().zip(first).map(|(end, first)| end.bytes.unwrap_or(0).saturating_sub(first)).sum()
+    }
+
+    fn sequencer(&self, numbering: Numbering) -> Result<Sequencer> {
         let Intake { starts, last_source, target, removed, .. } = &self.intake;
         let known = target.as_deref().map(Known::open).transpose()?;
         let rule = self.options.duplicates;
         let originals = Originals::new(self.options.memory / 16, self.directory.clone())?;
-        Sequencer::new(starts.clone(), *last_source, known, removed.clone(), rule, originals)
+        Sequencer::new(numbering, starts.clone(), *last_source, known, removed.clone(), rule, originals)
     }
 
-    /// The digests of all sources that can be read.
+    /// The digests of all plain files that can be read; those of other sources are made where they are decoded.
     fn digests(&self, shared: &Shared<'_>) -> Vec<Option<SourceDigest>> {
         let of = |path: &Path| {
             let map = Mapped::open(path).ok()?;
             let is_stopped = || self.progress.is_stopped() || shared.turn.is_stopped();
             digest(&map, map.bytes().len(), is_stopped)
         };
-        self.intake.sources.files.iter().map(|file| of(&file.as_ref().ok()?.path)).collect()
+        let file =
+            |file: &source::Result<SourceFile>| of(&file.as_ref().ok().filter(|file| file.is_plain())?.path);
+        self.intake.sources.files.iter().map(file).collect()
     }
 
     /// Memory for each worker's blocks: 8 MiB, or less where that would be much of what is allowed.
@@ -600,16 +688,14 @@ impl<'r> Run<'r> {
         let mut rows = Vec::new();
         for index in 0..self.partitions.len() {
             self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
-                if self.progress.is_stopped() {
-                    return Err(Error::Stopped);
-                }
+                self.progress.check()?;
                 rows.clear();
                 rows.extend(piece.iter().map(|visit| visit.occurrence()));
                 loader.append_occurrences(&rows)?;
                 tracker.see(piece, loader)
             })?;
         }
-        Ok(Sorted { distinct: tracker.finish(loader)?, crossroads: Vec::new() })
+        Ok(Sorted { distinct: tracker.finish(loader, self.progress)?, crossroads: Vec::new() })
     }
 
     /// Shows `sink` all visits of a partition, sorted, and counts them by position.
@@ -621,9 +707,7 @@ impl<'r> Run<'r> {
     ) -> Result<Sorted> {
         let mut counter = Counter::new(outcomes, self.options.continuation_threshold);
         self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
-            if self.progress.is_stopped() {
-                return Err(Error::Stopped);
-            }
+            self.progress.check()?;
             counter.see(piece);
             sink(piece)
         })?;
@@ -669,8 +753,10 @@ fn first_failure(results: Vec<Result<()>>) -> Result<()> {
 struct Tally {
     problems: ProblemCounts,
     unreadable: Vec<String>,
+    damaged: Vec<String>,
     skipped: u64,
     duplicates: DuplicateCounts,
+    variants: BTreeMap<String, u64>,
 }
 
 impl Tally {
@@ -678,11 +764,23 @@ impl Tally {
         use crate::store::row::GameStatus;
         for problem in &batch.problems {
             self.problems.add(problem.severity, problem.kind);
+            let message = || problem.message.of(&batch.text).to_owned();
             if problem.kind == Kind::UnreadableSource.as_str() {
-                self.unreadable.push(problem.message.of(&batch.text).to_owned());
+                self.unreadable.push(message());
+            } else if problem.kind == Kind::DamagedArchive.as_str() {
+                self.damaged.push(message());
+            } else if problem.kind == Kind::UnsupportedVariant.as_str() {
+                self.count_variant(problem.token.map_or("", |token| token.of(&batch.text)));
             }
         }
         batch.duplicates.iter().for_each(|duplicate| self.duplicates.add(duplicate.kind, 1));
         self.skipped += batch.games.iter().filter(|game| game.status == GameStatus::Skipped).count() as u64;
+    }
+
+    fn count_variant(&mut self, name: &str) {
+        /// Any text can be a name: garbage must not fill the memory.
+        const MOST: usize = 100;
+        let is_known = self.variants.len() < MOST || self.variants.contains_key(name);
+        *self.variants.entry(if is_known { name } else { "others" }.to_owned()).or_default() += 1;
     }
 }

@@ -66,6 +66,16 @@ pub(super) struct SourceCount {
     pub(super) plies: u64,
     pub(super) problems: u64,
     pub(super) duplicates: u64,
+    /// Games that were left out; they are not among `games`.
+    pub(super) left_out: u64,
+}
+
+/// What gets numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Numbering {
+    All,
+    /// Lines and the games of each source: nothing is to be kept.
+    Places,
 }
 
 /// Where the numbers within a source go on: of what was read of it before.
@@ -78,6 +88,7 @@ pub(super) struct SourceStart {
 /// Numbers what comes by in input order.
 #[derive(Debug)]
 pub(super) struct Sequencer {
+    numbering: Numbering,
     games: u32,
     players: Names,
     events: Names,
@@ -103,6 +114,7 @@ impl Sequencer {
     /// Goes on after what is `known`, of which the games `removed` are no longer there; `starts` are those of all sources, whose ids
     /// follow `last_source`.
     pub(super) fn new(
+        numbering: Numbering,
         starts: Vec<SourceStart>,
         last_source: SourceId,
         known: Option<Known>,
@@ -113,6 +125,7 @@ impl Sequencer {
         let last = |table| known.as_ref().map_or(Ok(NameId(0)), |known| known.last_name(table));
         let game = known.as_ref().map_or(Ok(GameId(0)), Known::last_game)?;
         Ok(Self {
+            numbering,
             games: game.0,
             players: Names::after(last(NameTable::Player)?),
             events: Names::after(last(NameTable::Event)?),
@@ -138,24 +151,31 @@ impl Sequencer {
             let SourceStart { games, lines } = self.starts[source_index];
             (self.source, self.source_games, self.source_lines) = (source, games, lines);
         }
-        for problem in &mut part.headers.problems {
-            problem.line += self.source_lines + 1;
-            if let Some(game) = problem.game {
-                problem.game_number = self.source_games + game.0 + 1;
-            }
-        }
         let found = u32::try_from(part.names.len()).map_err(|_| Error::TooManyGames)?;
         let first = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
-        self.sift(part)?;
-        self.outcomes.extend(&part.outcomes);
-        part.headers.games.iter_mut().for_each(|row| row.game.0 += first);
-        part.headers.tags.iter_mut().for_each(|tag| tag.game.0 += first);
-        let games = part.headers.problems.iter_mut().filter_map(|problem| problem.game.as_mut());
-        games.for_each(|game| game.0 += first);
-        self.source_games += found;
+        if self.numbering == Numbering::All {
+            self.sift(part)?;
+            self.outcomes.extend(&part.outcomes);
+            part.headers.games.iter_mut().for_each(|row| row.game.0 += first);
+            part.headers.tags.iter_mut().for_each(|tag| tag.game.0 += first);
+        } else {
+            self.games = self.games.checked_add(found).ok_or(Error::TooManyGames)?;
+        }
+        for problem in &mut part.headers.problems {
+            problem.line += self.source_lines + 1;
+            if problem.game_number > 0 {
+                problem.game_number = problem.game_number.saturating_add(self.source_games);
+            }
+            match &mut problem.game {
+                Some(game) if self.numbering == Numbering::All => game.0 += first,
+                game => *game = None,
+            }
+        }
+        self.source_games = self.source_games.saturating_add(part.read);
         let count = &mut self.sources[source_index];
         count.games += part.names.len() as u64;
         count.duplicates += part.headers.duplicates.len() as u64;
+        count.left_out += u64::from(part.read - found);
         count.plies += part.codes.len() as u64;
         count.problems += part.headers.problems.len() as u64;
         Ok(GameId(first))
@@ -177,12 +197,13 @@ impl Sequencer {
             if let Some((original, kind)) = repeated {
                 *is_duplicate = true;
                 let game = part.headers.games[index];
+                let (line, number) = part.places[index];
                 part.headers.duplicates.push(DuplicateRow {
                     source: game.source,
                     byte_offset: game.byte_offset,
                     byte_length: game.byte_length,
-                    line: part.lines[index] + self.source_lines + 1,
-                    game_number: self.source_games + game.game.0 + 1,
+                    line: line + self.source_lines + 1,
+                    game_number: self.source_games.saturating_add(number),
                     kind,
                     original,
                 });

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::error::{Error, Result};
 use super::partition::RECORD;
 use crate::pgn::{Reader, Token, next_boundary};
-use crate::source::{Mapped, SourceFile, Sources};
+use crate::source::{DecodeOptions, Opened, Packed, SourceFile, Sources, open};
 
 /// What a run is expected to write. Told from samples: a quarter more or less is nothing unusual.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct Estimate {
     pub games: u64,
     /// Plies in all sources.
     pub plies: u64,
+    /// PGN text in all sources, unpacked, in bytes.
+    pub text_bytes: u64,
     /// Size of the database, in bytes.
     pub database_bytes: u64,
     /// Temporary files beside the database, in bytes.
@@ -23,20 +25,25 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The estimate for sources, if `memory` bytes are there for occurrences.
+    /// The estimate for sources, if `memory` bytes are there for occurrences. Streams count as nothing: nobody knows what they will
+    /// bring.
     pub(super) fn new(sources: &Sources, memory: u64) -> Self {
         // As measured on collections with short and long headers: 100 bytes a ply, and 250 a game in the small tables.
         const BYTES_A_PLY: u64 = 100;
         const BYTES_A_GAME: u64 = 250;
         const SCRATCH_A_GAME: u64 = 200;
-        let sample = Sample::of(sources);
-        let share = |count: u64| {
-            (u128::from(count) * u128::from(sources.bytes()) / u128::from(sample.bytes.max(1))) as u64
+        let sample = Sample::of(sources, memory);
+        let part = |of: u64, count: u64, whole: u64| {
+            (u128::from(of) * u128::from(count) / u128::from(whole.max(1))) as u64
         };
-        let (games, plies) = (share(sample.games), share(sample.plies));
+        let input = sources.files.iter().flatten().filter_map(|file| file.bytes).sum();
+        let text_bytes = part(input, sample.files_text, sample.files_bytes);
+        let (games, plies) =
+            (part(text_bytes, sample.games, sample.bytes), part(text_bytes, sample.plies, sample.bytes));
         Self {
             games,
             plies,
+            text_bytes,
             database_bytes: plies
                 .saturating_mul(BYTES_A_PLY)
                 .saturating_add(games.saturating_mul(BYTES_A_GAME)),
@@ -73,29 +80,70 @@ struct Sample {
     bytes: u64,
     games: u64,
     plies: u64,
+    /// Size of the files that were looked into, in bytes, and of their text.
+    files_bytes: u64,
+    files_text: u64,
 }
 
 impl Sample {
-    /// Looks into at most sixteen files, at three places each.
-    fn of(sources: &Sources) -> Self {
+    const WINDOW: usize = 64 << 10;
+
+    /// Looks into at most sixteen files.
+    fn of(sources: &Sources, memory: u64) -> Self {
         const FILES: usize = 16;
-        const WINDOW: usize = 64 << 10;
-        let files: Vec<&SourceFile> = sources.files.iter().flatten().filter(|file| file.bytes > 0).collect();
+        let files: Vec<&SourceFile> =
+            sources.files.iter().flatten().filter(|file| file.bytes.is_some_and(|bytes| bytes > 0)).collect();
         let mut sample = Self::default();
         for file in files.iter().step_by(files.len().div_ceil(FILES).max(1)) {
-            let Ok(map) = Mapped::open(&file.path) else { continue };
-            let text = map.bytes();
-            let mut end = 0;
-            for place in 0..3 {
-                let start = (text.len() / 3 * place).max(end);
-                let start = if start == 0 { 0 } else { next_boundary(text, start - 1) };
-                // Up to twice the window, so that a single game of any length ends the search.
-                let limit = start.saturating_add(2 * WINDOW).min(text.len());
-                end = next_boundary(&text[..limit], start.saturating_add(WINDOW).min(limit));
-                sample.add(&text[start..end]);
-            }
+            let bytes = file.bytes.unwrap_or_default();
+            let text = match open(file) {
+                Ok(Opened::Mapped(map)) => {
+                    sample.look_into(map.bytes());
+                    bytes
+                }
+                Ok(Opened::Packed(packed)) => sample.decode(packed, bytes, memory),
+                Err(_) => continue,
+            };
+            sample.files_bytes += bytes;
+            sample.files_text += text;
         }
         sample
+    }
+
+    /// Looks at three places of a text.
+    fn look_into(&mut self, text: &[u8]) {
+        let mut end = 0;
+        for place in 0..3 {
+            let start = (text.len() / 3 * place).max(end);
+            // Up to twice the window, so that a single game of any length ends the search.
+            let limit = start.saturating_add(4 * Self::WINDOW).min(text.len());
+            let start = if start == 0 { 0 } else { next_boundary(&text[..limit], start - 1) };
+            let limit = start.saturating_add(2 * Self::WINDOW).min(text.len());
+            end = next_boundary(&text[..limit], start.saturating_add(Self::WINDOW).min(limit));
+            self.add(&text[start..end]);
+        }
+    }
+
+    /// Looks at the first text of an archive of `bytes` bytes. Gives back how much text all of it has, as far as can be told.
+    fn decode(&mut self, packed: Packed, bytes: u64, memory: u64) -> u64 {
+        const TEXT: usize = 2 << 20;
+        /// Games are hardly packed better; a beginning that is says nothing of the rest, and must not make a run fail.
+        const MOST_RATIO: u128 = 30;
+        let options = DecodeOptions { threads: 1, memory };
+        let Ok(mut decoded) = packed.decode(options) else { return 0 };
+        let mut text = Vec::new();
+        while text.len() < TEXT {
+            match decoded.read(&mut text, TEXT) {
+                Ok(0) | Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+        self.look_into(&text);
+        if text.len() < TEXT {
+            return text.len() as u64;
+        }
+        let told = u128::from(bytes) * text.len() as u128 / u128::from(decoded.bytes_read().max(1));
+        told.min(u128::from(bytes) * MOST_RATIO) as u64
     }
 
     fn add(&mut self, text: &[u8]) {
@@ -159,6 +207,24 @@ mod tests {
         assert_eq!(estimate(&game.repeat(20_000), 1 << 30).spill_bytes, 0);
         let long = estimate(&format!("[Event \"x\"]\n\n{}", "Nf3 Nf6 Ng1 Ng8 ".repeat(100_000)), 0);
         assert!(long.plies > 300_000 && long.games < 20, "{long:?}");
+    }
+
+    #[test]
+    fn the_text_of_archives_is_told_from_their_beginning() {
+        let game = |number: u64| {
+            let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            format!("[Event \"{mixed:x}\"]\n\n1. e4 e5 2. Nf3 {{{mixed:b}}} Nc6 3. Bb5 *\n\n")
+        };
+        let text: String = (0..40_000).map(game).collect();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.pgn.zst");
+        std::fs::write(&path, zstd::encode_all(text.as_bytes(), 1).unwrap()).unwrap();
+        let estimate = |paths: &[&std::path::Path]| Estimate::new(&crate::source::list(paths), 0);
+        let one = estimate(&[&path]);
+        assert!(one.text_bytes.abs_diff(text.len() as u64) < text.len() as u64 / 4, "{one:?}");
+        assert!(one.games.abs_diff(40_000) < 10_000 && one.plies.abs_diff(200_000) < 50_000, "{one:?}");
+        assert_eq!(estimate(&[std::path::Path::new("-")]), Estimate::default());
+        assert_eq!(estimate(&[&path, std::path::Path::new("-")]), one);
     }
 
     #[test]

@@ -10,6 +10,12 @@ use crate::store::row::{DuplicateKind, Severity};
 pub struct Summary {
     /// Games read, that are now in the database.
     pub games: u64,
+    /// Games with an error that were left out of it.
+    pub left_out: u64,
+    /// Games whose moves were skipped because the rules of their variant are not known, by the variant's name.
+    pub variants: BTreeMap<String, u64>,
+    /// Whether the input was only looked at, and no database written.
+    pub dry_run: bool,
     /// Moves replayed.
     pub plies: u64,
     /// Positions of games: rows of `game_position`.
@@ -22,11 +28,13 @@ pub struct Summary {
     pub duplicates: DuplicateCounts,
     /// The sources that could not be read, and why: a sentence each.
     pub unreadable: Vec<String>,
+    /// The sources that could be read in part, and what is wrong with them: a sentence each.
+    pub damaged: Vec<String>,
     /// Whether they were added to a database that was there.
     pub added: bool,
     /// Sources that were not read, because the database has them.
     pub known_sources: u64,
-    /// Bytes of PGN text.
+    /// Bytes of PGN text, unpacked.
     pub bytes: u64,
     /// Bytes that went through temporary files.
     pub spilled_bytes: u64,

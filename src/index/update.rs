@@ -6,6 +6,7 @@ use super::continuations::{self, count_untold};
 use super::crossroads::{Counter, Crossroads};
 use super::error::Result;
 use super::outcome::{Outcome, Outcomes};
+use super::progress::Progress;
 use super::visit::Visit;
 use crate::board::{Position, PositionKey};
 use crate::store::row::{ContinuationRow, GameId, Text, VisitedBatch, VisitedRow};
@@ -58,7 +59,7 @@ impl<'o> Tracker<'o> {
     }
 
     /// Brings the tables up to date when all other rows are written. Gives back how many distinct keys came by.
-    pub(super) fn finish(mut self, loader: &mut BulkLoader<'_>) -> Result<u64> {
+    pub(super) fn finish(mut self, loader: &mut BulkLoader<'_>, progress: &Progress) -> Result<u64> {
         let mut known = KnownOutcomes::default();
         let (_, counted) = self.counter.finish();
         let mut batch = VisitedBatch::default();
@@ -68,6 +69,7 @@ impl<'o> Tracker<'o> {
                 continue;
             }
             if batch.positions.len() >= 1024 {
+                progress.check()?;
                 loader.add_to_visited(&batch)?;
                 batch.clear();
             }
@@ -77,6 +79,7 @@ impl<'o> Tracker<'o> {
         self.risen.dedup();
         let mut risen = Vec::new();
         for key in self.risen {
+            progress.check()?;
             risen.extend(recount(key, self.threshold, &mut known, loader)?);
         }
         continuations::write(risen, loader)?;

@@ -1,10 +1,10 @@
 //! What each worker thread does: chunks to parts, parts to numbered rows.
 
-use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender};
 
+use super::chunk::Chunk;
 use super::error::{Error, Result};
 use super::feed::{Feed, Task};
 use super::parse::{ChunkParser, Part, Standard};
@@ -12,11 +12,11 @@ use super::partition::{Partitions, Scatter};
 use super::positions::{PositionView, for_each_position};
 use super::problem::Kind;
 use super::progress::Progress;
+use super::report::Reports;
 use super::sequence::{Sequencer, Turnstile};
 use super::visit::Visit;
 use crate::board::MAX_CANONICAL_FEN;
 use crate::opening::OpeningBook;
-use crate::source::Mapped;
 use crate::store::btree::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
 use crate::store::row::{GameId, HeaderBatch, PositionBatch, PositionRow, ProblemRow, SourceId, Text};
 
@@ -34,6 +34,9 @@ pub(super) struct Shared<'s> {
     pub(super) standard: Standard,
     pub(super) openings: &'s OpeningBook,
     pub(super) progress: &'s Progress,
+    pub(super) reports: &'s Mutex<Reports>,
+    /// Whether games with an error are left out.
+    pub(super) leave_out: bool,
     /// The leaves of `game_position` by chunk and part, where they are built directly.
     pub(super) segments: Mutex<Vec<(u64, u32, Segment)>>,
 }
@@ -66,13 +69,27 @@ pub(super) enum PositionSink {
     Leaves(LeafWriter),
     /// Through SQL, in batches.
     Batches(PositionBatch),
+    /// Nowhere: the input is only looked at.
+    Nowhere,
+}
+
+/// Where positions go.
+#[derive(Clone, Copy)]
+pub(super) enum Destination<'f> {
+    /// Into pages of this file.
+    Pages(&'f Arc<PageFile>),
+    /// To the writer, in batches.
+    Rows,
+    /// Nowhere.
+    Nowhere,
 }
 
 impl PositionSink {
-    pub(super) fn new(pages: Option<&Arc<PageFile>>) -> Self {
-        match pages {
-            Some(file) => Self::Leaves(LeafWriter::new(Arc::clone(file))),
-            None => Self::Batches(PositionBatch::default()),
+    pub(super) fn new(destination: Destination<'_>) -> Self {
+        match destination {
+            Destination::Pages(file) => Self::Leaves(LeafWriter::new(Arc::clone(file))),
+            Destination::Rows => Self::Batches(PositionBatch::default()),
+            Destination::Nowhere => Self::Nowhere,
         }
     }
 }
@@ -94,21 +111,23 @@ impl Shared<'_> {
     }
 
     /// Works until there is nothing left to do.
-    pub(super) fn work(&self, outlet: &Outlet, pages: Option<&Arc<PageFile>>) -> Result<()> {
+    pub(super) fn work(&self, outlet: &Outlet, destination: Destination<'_>) -> Result<()> {
         let guard = StopOnDrop(self);
         let mut worker = Worker {
             shared: self,
             outlet,
-            sink: PositionSink::new(pages),
+            sink: PositionSink::new(destination),
             scatter: Scatter::new(self.partitions, self.scatter_bytes),
             part: Part::default(),
         };
         loop {
-            let work = lock(&self.feed).next();
-            let Some(work) = work else { break };
+            let work = lock(&self.feed).next(|| self.progress.is_stopped() || self.turn.is_stopped());
+            let Some(work) = work? else { break };
             match work.task {
-                Task::Chunk { map, range } => worker.chunk(work.number, work.source, &map, range)?,
-                Task::Report(message) => worker.report(work.number, work.source, &message)?,
+                Task::Chunk(chunk) => worker.chunk(work.number, work.source, &chunk)?,
+                Task::Report { kind, offset, message } => {
+                    worker.report(work.number, work.source, kind, offset, &message)?;
+                }
             }
         }
         worker.scatter.finish()?;
@@ -130,11 +149,13 @@ struct Worker<'w, 's> {
 }
 
 impl Worker<'_, '_> {
-    fn chunk(&mut self, number: u64, source: SourceId, map: &Mapped, range: Range<usize>) -> Result<()> {
+    fn chunk(&mut self, number: u64, source: SourceId, chunk: &Chunk) -> Result<()> {
         let shared = self.shared;
-        let text = &map.bytes()[range.clone()];
-        let mut parser =
-            ChunkParser::new(text, source, range.start as u64, &shared.standard.position, shared.openings);
+        let text = chunk.bytes();
+        let _small = chunk.keep_small();
+        let start = &shared.standard.position;
+        let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, start, shared.openings)
+            .leaving_out(shared.leave_out);
         let mut read = 0;
         for part_number in 0.. {
             if shared.progress.is_stopped() {
@@ -149,6 +170,7 @@ impl Worker<'_, '_> {
                 sequencer.pass_lines(lines);
                 first
             };
+            lock(shared.reports).take(&self.part, text)?;
             self.send_headers()?;
             if done {
                 shared.turn.pass();
@@ -156,15 +178,14 @@ impl Worker<'_, '_> {
             let (games, plies) = (self.part.replays.len() as u64, self.part.codes.len() as u64);
             self.positions(number, part_number, first)?;
             let offset = if done { text.len() } else { parser.offset() };
-            shared.progress.add((offset - read) as u64, games, plies);
+            shared.progress.add(chunk.input_share(read..offset), games, plies);
+            chunk.release(read..offset);
             read = offset;
             if done {
                 break;
             }
         }
-        self.end_appending(number)?;
-        map.release(range);
-        Ok(())
+        self.end_appending(number)
     }
 
     /// Sends the rows of the small tables on their way and takes an emptied batch in their place.
@@ -199,18 +220,26 @@ impl Worker<'_, '_> {
                 })?;
                 send_positions(shared, outlet, chunk, batch)
             }
+            PositionSink::Nowhere => Ok(()),
         }
     }
 
-    /// Numbers and sends the report on a source that cannot be read.
-    fn report(&mut self, number: u64, source: SourceId, message: &str) -> Result<()> {
+    /// Numbers and sends the report on a source of which something cannot be read.
+    fn report(
+        &mut self,
+        number: u64,
+        source: SourceId,
+        kind: Kind,
+        offset: u64,
+        message: &str,
+    ) -> Result<()> {
         self.part.clear();
         let message = self.part.headers.push_text(message);
-        let kind = Kind::UnreadableSource;
         self.part.headers.problems.push(ProblemRow {
             source,
-            byte_offset: 0,
+            byte_offset: offset,
             line: 0,
+            column: 1,
             game_number: 0,
             game: None,
             ply: None,
@@ -221,6 +250,7 @@ impl Worker<'_, '_> {
         });
         self.shared.turn.wait(number)?;
         lock(&self.shared.sequencer).number(source, &mut self.part)?;
+        lock(self.shared.reports).take(&self.part, &[])?;
         self.send_headers()?;
         self.shared.turn.pass();
         self.end_appending(number)

@@ -24,7 +24,9 @@ pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
     match problems.first() {
         None => Ok(openings),
         Some(&FrameProblem::UnclosedTag { offset }) => Err((offset, LineError::UnclosedTag)),
-        Some(&FrameProblem::Outside { offset }) => Err((offset, LineError::Outside)),
+        Some(&(FrameProblem::Outside { offset } | FrameProblem::TooManyTags { offset })) => {
+            Err((offset, LineError::Outside))
+        }
     }
 }
 

@@ -149,7 +149,7 @@ pub(super) fn play<'a>(start: &Position, mut next: impl FnMut() -> (Token<'a>, u
                 }
                 continue;
             }
-            Token::Result(_) | Token::End | Token::TagPair => return Ok(position),
+            Token::Result(_) | Token::End | Token::NextGame => return Ok(position),
             Token::Junk(word) => {
                 return Err((end - word.len(), LineError::Token(format!("\"{}\"", shown(word)))));
             }

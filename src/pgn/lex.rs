@@ -21,8 +21,9 @@ pub enum Token<'a> {
     UnclosedVariation,
     /// A `)` or `}` that closes nothing.
     StrayClosing,
-    /// A tag pair at the start of a line: another game begins, without a blank line between.
-    TagPair,
+    /// Another game begins, and this one has no result: with a tag pair at the start of a line or, after a move, anywhere;
+    /// or, after a move and a blank line, with White's move 1.
+    NextGame,
     /// The end of the text.
     End,
 }
@@ -93,13 +94,20 @@ pub struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
     odd: usize,
+    /// A move has been read.
+    moved: bool,
 }
 
 impl<'a> Lexer<'a> {
     /// A lexer for `text` from byte `at` on. The text before is looked at only to tell whether a line begins.
     #[must_use]
     pub const fn new(text: &'a [u8], at: usize) -> Self {
-        Self { text, at, odd: at }
+        Self { text, at, odd: at, moved: false }
+    }
+
+    /// The same lexer `bytes` bytes before, within the word just read.
+    pub(super) const fn unread(&mut self, bytes: usize) {
+        self.at -= bytes;
     }
 
     /// The offset of the next byte to be read.
@@ -121,7 +129,11 @@ impl<'a> Lexer<'a> {
             let Some(&byte) = self.text.get(self.at) else { return Token::End };
             match CLASSES[usize::from(byte)] {
                 Class::Blank | Class::Sign => self.at += 1,
-                Class::Move => return Token::Move(self.word()),
+                Class::Move => {
+                    let word = self.word();
+                    self.moved = self.moved || crate::board::Position::is_san(word);
+                    return Token::Move(word);
+                }
                 Class::Digit => {
                     if let Some(token) = self.number() {
                         return token;
@@ -133,8 +145,8 @@ impl<'a> Lexer<'a> {
                 },
                 Class::LineEnd => {
                     self.at += 1;
-                    if self.starts_line() {
-                        return Token::TagPair;
+                    if self.starts_line() || self.starts_again() {
+                        return Token::NextGame;
                     }
                 }
                 _ => {
@@ -159,8 +171,26 @@ impl<'a> Lexer<'a> {
                 starts_tag_pair(&self.text[self.at..])
             }
             Some(b'[') => starts_tag_pair(&self.text[self.at..]),
+            Some(b' ' | b'\t') => {
+                let line = &self.text[self.at..];
+                let indent = line.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+                let starts = starts_tag_pair(&line[indent..]);
+                if starts {
+                    self.at += indent;
+                }
+                starts
+            }
             _ => false,
         }
+    }
+
+    /// Whether White's move 1 stands at the start of a line, after a move of this game and a blank line.
+    #[inline]
+    fn starts_again(&self) -> bool {
+        matches!(self.text.get(self.at), Some(b'1' | b' ' | b'\t'))
+            && self.moved
+            && starts_first_move(&self.text[self.at..])
+            && follows_blank_line(&self.text[..self.at])
     }
 
     #[inline(never)]
@@ -187,7 +217,12 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
                 return Some(Token::Result(GameResult::Unknown));
             }
-            Class::Bracket => self.at += 1,
+            Class::Bracket => {
+                if self.moved && starts_tag_pair(&self.text[self.at..]) {
+                    return Some(Token::NextGame);
+                }
+                self.at += 1;
+            }
             Class::Dash => return self.dashes(),
             Class::High => return self.high(),
             _ => return Some(Token::Junk(self.word())),
@@ -217,7 +252,7 @@ impl<'a> Lexer<'a> {
             [0xc2, 0xa0, ..] => self.pass(2),
             [0xef, 0xbb, 0xbf, ..] => {
                 self.at += BOM.len();
-                starts_tag_pair(&self.text[self.at..]).then_some(Token::TagPair)
+                starts_tag_pair(&self.text[self.at..]).then_some(Token::NextGame)
             }
             [0xe2, 0x80 | 0x81 | 0x86..=0xaf, 0x80..=0xbf, ..] => self.pass(3),
             [0xc2, 0xb1, ..] => self.pass(2),
@@ -260,7 +295,7 @@ impl<'a> Lexer<'a> {
         self.at += 1;
         while let Some(&byte) = self.text.get(self.at) {
             if !IN_WORD[usize::from(byte)] {
-                if matches!(byte, b'(' | b'.') {
+                if matches!(byte, b'(' | b'.' | 0xe2) {
                     self.at += word_tail(&self.text[start..self.at], &self.text[self.at..]);
                 }
                 break;
@@ -303,7 +338,8 @@ impl<'a> Lexer<'a> {
         if let Some(result) = GameResult::parse(word) {
             return Some(Token::Result(result));
         }
-        if word.starts_with(b"0-0") && word.len() < LONGEST {
+        let castles = matches!(word, [b'0', b'-', b'0', ..] | [b'0', 0xe2, 0x80, 0x90..=0x95, b'0', ..]);
+        if castles && word.len() < LONGEST {
             return Some(Token::Move(word));
         }
         // A move number with something after it that is none of these.
@@ -338,13 +374,32 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// How many bytes after a word still belong to it: the rest of `e8(Q)` or `exd6e.p.`.
+/// Whether the last line with anything on it is followed by a blank one.
+#[cold]
+fn follows_blank_line(before: &[u8]) -> bool {
+    let blank = &before[before.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1)..];
+    let count = |end| blank.iter().filter(|&&byte| byte == end).count();
+    count(b'\n').max(count(b'\r')) > 1
+}
+
+/// Whether White's first move begins on this line, indented or not: `1. e4`, but not `1... e5`.
+#[cold]
+fn starts_first_move(line: &[u8]) -> bool {
+    let indent = line.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+    let Some(rest) = line[indent..].strip_prefix(b"1.") else { return false };
+    matches!(rest.trim_ascii_start(), [letter, ..] if matches!(CLASSES[usize::from(*letter)], Class::Move))
+}
+
+/// How many bytes after a word still belong to it: the rest of `e8(Q)`, of `exd6e.p.`, of castling with Unicode dashes.
 #[cold]
 fn word_tail(word: &[u8], rest: &[u8]) -> usize {
     match rest {
         [b'(', b'Q' | b'R' | b'B' | b'N', b')', ..] if matches!(word, [.., b'a'..=b'h', b'1' | b'8']) => 3,
         [b'.', b'p', b'.', ..] if word.ends_with(b"e") => 3,
         [b'.', b'p', ..] if word.ends_with(b"e") => 2,
+        [0xe2, 0x80, 0x90..=0x95, b'O' | b'o', rest @ ..] if matches!(word, b"O" | b"o") => {
+            4 + word_tail(word, rest)
+        }
         _ => 0,
     }
 }
@@ -362,6 +417,10 @@ pub fn looks_like_move(word: &[u8]) -> bool {
 /// `Sf3`, `Txd1+` or `Крe2`. To pass over it would be to play the rest of the game from a wrong position.
 #[must_use]
 pub fn is_foreign_move(word: &[u8]) -> bool {
+    const LONGEST: usize = 24;
+    if word.len() > LONGEST {
+        return false;
+    }
     let (letters, rest) = match word {
         [letter, rest @ ..] if letter.is_ascii_alphabetic() => (&word[..1], rest),
         _ => word.split_at(word.iter().take_while(|byte| !byte.is_ascii()).count()),
@@ -405,12 +464,54 @@ mod tests {
                 Token::Result(result) => tokens.push(format!("result:{}", result.as_str())),
                 other => {
                     tokens.push(format!("{other:?}"));
-                    if other == Token::TagPair {
+                    if other == Token::NextGame {
                         return tokens;
                     }
                 }
             }
         }
+    }
+
+    #[test]
+    fn another_game_begins_with_its_tags_or_with_move_1_after_a_blank_line() {
+        for (text, moves) in [
+            ("1. e4 e5\n\n1. d4 d5 *", 2),
+            ("1. e4 e5\r\n \r\n  1.d4", 2),
+            ("1. e4\r\r1. d4", 1),
+            ("1. e4 e5\n  [White \"A\"] 1. d4", 2),
+            ("1. e4 Nf[Event \"a\"]\n", 2),
+        ] {
+            let found = tokens(text);
+            assert_eq!(
+                (found.len(), found.last().map(String::as_str)),
+                (moves + 1, Some("NextGame")),
+                "{text}"
+            );
+        }
+        for text in [
+            "{a}\n\n1. e4 e5",
+            "1. e4\n\n1... e5",
+            "1. e4\n1. e5",
+            "1. e4\n\n1 e5",
+            "<br>[White \"A\"]\n\n1. e4 e5",
+        ] {
+            assert_eq!(tokens(text).iter().filter(|token| token.starts_with('e')).count(), 2, "{text}");
+        }
+    }
+
+    #[test]
+    fn castling_is_read_with_unicode_dashes() {
+        for text in
+            ["8. O\u{2010}O Ba6", "8.0\u{2013}0 Ba6", "8. o\u{2013}o\u{2013}o Ba6", "8. O\u{2010}O+ Ba6"]
+        {
+            let found = tokens(text);
+            assert_eq!(
+                (found.len(), crate::board::Position::is_san(found[0].as_bytes())),
+                (2, true),
+                "{text}"
+            );
+        }
+        assert_eq!(tokens("1. e4 \u{2013} e5\u{2013}"), ["e4", "e5"]);
     }
 
     #[test]
@@ -442,8 +543,8 @@ mod tests {
         assert_eq!(tokens("1. e4 { never"), ["e4", "UnclosedComment"]);
         assert_eq!(tokens("1. e4 (1. d4 { in } d5"), ["e4", "UnclosedVariation"]);
         assert_eq!(tokens("1. e4 ) e5 }"), ["e4", "StrayClosing", "e5", "StrayClosing"]);
-        assert_eq!(tokens("1. e4 (d4\n[Event \"b\"]"), ["e4", "UnclosedVariation", "TagPair"]);
-        assert_eq!(tokens("1. e4\n[Event \"b\"]"), ["e4", "TagPair"]);
+        assert_eq!(tokens("1. e4 (d4\n[Event \"b\"]"), ["e4", "UnclosedVariation", "NextGame"]);
+        assert_eq!(tokens("1. e4\n[Event \"b\"]"), ["e4", "NextGame"]);
         assert_eq!(tokens("1. e4\n[%clk 1]"), ["e4", "junk:%clk"]);
     }
 
@@ -469,10 +570,10 @@ mod tests {
             let text = [b"1. e4 ", cut, b"\n[Event \"b\"]"].concat();
             let mut lexer = Lexer::new(&text, 0);
             let mut last = lexer.next_token();
-            while !matches!(last, Token::End | Token::TagPair) {
+            while !matches!(last, Token::End | Token::NextGame) {
                 last = lexer.next_token();
             }
-            assert_eq!(last, Token::TagPair, "{}", cut.escape_ascii());
+            assert_eq!(last, Token::NextGame, "{}", cut.escape_ascii());
         }
         assert_eq!(tokens("1. e4\u{2049} e5\u{2047}"), ["e4", "e5"]);
     }

@@ -10,6 +10,6 @@ mod tags;
 
 pub use export::GameWriter;
 pub use lex::{Lexer, Token, is_foreign_move, looks_like_move};
-pub use reader::{FrameProblem, Reader};
-pub use split::{chunks, next_boundary, starts_tag_pair};
+pub use reader::{FrameProblem, MOST_TAGS, Reader};
+pub use split::{LOOK_AHEAD, LOOK_BACK, boundary_in, chunks, next_boundary, starts_tag_pair};
 pub use tags::{TagPair, decode};

@@ -1,7 +1,7 @@
 //! Text to games, one after the other.
 
 use super::lex::{Lexer, Token, is_foreign_move, skip_blanks};
-use super::split::next_boundary;
+use super::split::boundary_in;
 use super::tags::{TagPair, read_tag};
 
 /// Something wrong in a game's frame; the game goes on.
@@ -17,6 +17,22 @@ pub enum FrameProblem {
         /// Where it begins.
         offset: usize,
     },
+    /// The first tag pair beyond [`MOST_TAGS`]: it and those after it are passed over.
+    TooManyTags {
+        /// Where it begins.
+        offset: usize,
+    },
+}
+
+/// The most tag pairs of a game that are given out.
+pub const MOST_TAGS: usize = 1000;
+
+/// Adds a problem, unless there are very many: garbage must not fill the memory.
+fn note(problems: &mut Vec<FrameProblem>, problem: FrameProblem) {
+    const MOST: usize = 1000;
+    if problems.len() < MOST {
+        problems.push(problem);
+    }
 }
 
 /// Reads the games of a text that begins with a game (a whole file, or a chunk of one).
@@ -29,6 +45,8 @@ pub struct Reader<'a> {
     lexer: Lexer<'a>,
     /// The next boundary that can be told locally: no game goes beyond it.
     limit: usize,
+    /// There are no boundaries from here on.
+    boundaries_end: usize,
     in_game: bool,
     start: usize,
 }
@@ -37,8 +55,17 @@ impl<'a> Reader<'a> {
     /// A reader at the start of `text`.
     #[must_use]
     pub fn new(text: &'a [u8]) -> Self {
-        let limit = next_boundary(text, 0);
-        Self { text, lexer: Lexer::new(&text[..limit], 0), limit, in_game: false, start: 0 }
+        Self::of_chunk(text, text.len())
+    }
+
+    /// A reader at the start of a chunk that was cut at the first boundary `size` bytes or more from its start: what is beyond is one
+    /// game, however long, and need not be searched for boundaries.
+    #[must_use]
+    pub fn of_chunk(text: &'a [u8], size: usize) -> Self {
+        // Of a boundary's line a few bytes are looked at.
+        let boundaries_end = size.saturating_add(8).min(text.len());
+        let limit = boundary_in(text, 0..boundaries_end).unwrap_or(text.len());
+        Self { text, lexer: Lexer::new(&text[..limit], 0), limit, boundaries_end, in_game: false, start: 0 }
     }
 
     /// Where the present game's text begins, in bytes.
@@ -72,7 +99,8 @@ impl<'a> Reader<'a> {
                 if self.limit == self.text.len() {
                     return false;
                 }
-                self.limit = next_boundary(self.text, self.limit);
+                let rest = self.limit..self.boundaries_end.max(self.limit);
+                self.limit = boundary_in(self.text, rest).unwrap_or(self.text.len());
                 self.lexer = Lexer::new(&self.text[..self.limit], at);
                 continue;
             }
@@ -88,7 +116,7 @@ impl<'a> Reader<'a> {
     fn read_tags(&mut self, tags: &mut Vec<TagPair<'a>>, problems: &mut Vec<FrameProblem>) -> bool {
         let text = &self.text[..self.limit];
         self.start = self.lexer.offset();
-        let mut end = self.start;
+        let (mut end, mut told) = (self.start, false);
         loop {
             let at = skip_blanks(text, end);
             let starts_line = at == self.start || matches!(text[at - 1], b'\n' | b'\r');
@@ -101,12 +129,19 @@ impl<'a> Reader<'a> {
                 break;
             }
             if tag.unclosed {
-                problems.push(FrameProblem::UnclosedTag { offset: at });
+                note(problems, FrameProblem::UnclosedTag { offset: at });
             }
             if tags.is_empty() {
                 self.start = at;
             }
-            tags.push(tag.pair);
+            match tags.len() {
+                MOST_TAGS if told => {}
+                MOST_TAGS => {
+                    note(problems, FrameProblem::TooManyTags { offset: at });
+                    told = true;
+                }
+                _ => tags.push(tag.pair),
+            }
             end = tag.end;
         }
         self.lexer = Lexer::new(text, end);
@@ -122,16 +157,16 @@ impl<'a> Reader<'a> {
             match self.lexer.next_token() {
                 Token::Move(word) | Token::Junk(word) if begins_untagged_game(word) => {
                     if outside {
-                        problems.push(FrameProblem::Outside { offset });
+                        note(problems, FrameProblem::Outside { offset });
                     }
                     self.start = before.offset();
                     self.start = skip_blanks(&self.text[..self.limit], self.start);
                     self.lexer = before;
                     return true;
                 }
-                Token::End | Token::TagPair => {
+                Token::End | Token::NextGame => {
                     if outside {
-                        problems.push(FrameProblem::Outside { offset });
+                        note(problems, FrameProblem::Outside { offset });
                     }
                     return false;
                 }
@@ -143,7 +178,7 @@ impl<'a> Reader<'a> {
 
     /// Gives back the last `bytes` bytes of the token just read: the next one begins with them.
     pub fn unread(&mut self, bytes: usize) {
-        self.lexer = Lexer::new(&self.text[..self.limit], self.lexer.offset() - bytes);
+        self.lexer.unread(bytes);
     }
 
     /// The next token of the present game; `End` after its last.
@@ -153,9 +188,9 @@ impl<'a> Reader<'a> {
             return Token::End;
         }
         let token = self.lexer.next_token();
-        if matches!(token, Token::Result(_) | Token::End | Token::TagPair) {
+        if matches!(token, Token::Result(_) | Token::End | Token::NextGame) {
             self.in_game = false;
-            if token == Token::TagPair {
+            if token == Token::NextGame {
                 return Token::End;
             }
         }
@@ -238,6 +273,13 @@ mod tests {
         let text = "[Event \"a\"]\n\n1. e4 *\n\n----- forwarded message -----\n\n[Event \"b\"]\n\n1. d4 *\n";
         assert_eq!(shape(text), [(1, 1), (1, 1)]);
         assert_eq!(shape("-- 0000 O-O 00 *\n\n1. e4 *\n"), [(0, 1)]);
+    }
+
+    #[test]
+    fn very_many_tags_are_no_more_than_some() {
+        let text = format!("{}\n1. e4 *\n\n[Event \"b\"]\n\n*\n", "[A \"x\"]\n".repeat(MOST_TAGS + 5));
+        let (found, problems) = games(text.as_bytes());
+        assert_eq!((found[0].0.len(), found[0].1.len(), found.len(), problems), (MOST_TAGS, 1, 2, 1));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Where one game ends and the next begins, told locally.
 
+use std::ops::Range;
+
 use memchr::memmem;
 
 /// A byte order mark, which stands where files were put together too.
@@ -11,10 +13,11 @@ pub(super) const fn is_blank(byte: u8) -> bool {
     byte <= b' '
 }
 
-/// Whether a tag pair begins here: `[Name "`.
+/// Whether a tag pair begins here: `[Name "`, within [`LOOK_AHEAD`] bytes.
 #[must_use]
 pub fn starts_tag_pair(text: &[u8]) -> bool {
-    let Some((b'[', rest)) = text.split_first() else { return false };
+    let head = &text[..text.len().min(LOOK_AHEAD - BOM.len())];
+    let Some((b'[', rest)) = head.split_first() else { return false };
     let rest = rest.trim_ascii_start();
     let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let rest = &rest[name..];
@@ -22,34 +25,60 @@ pub fn starts_tag_pair(text: &[u8]) -> bool {
     name > 0 && rest.get(blanks) == Some(&b'"')
 }
 
+/// How many bytes from a place on are looked at to tell whether a game begins there.
+pub const LOOK_AHEAD: usize = 1 << 10;
+
+/// How many bytes before a place are looked at to tell whether a game begins there. A longer line is taken for no tag pair.
+pub const LOOK_BACK: usize = 64 << 10;
+
 /// The first game boundary after `from`, or the end of the text.
 ///
 /// A boundary is a tag-pair line after a blank line, where the nearest non-blank line before it is not itself a tag
 /// pair. It can be told from the text around it alone, so cutting anywhere gives the same games as reading from the start.
 #[must_use]
 pub fn next_boundary(text: &[u8], from: usize) -> usize {
-    let Some(rest) = text.get(from..) else { return text.len() };
-    memmem::find_iter(rest, b"\n[")
-        .map(|found| from + found + 1)
-        .find(|&at| starts_tag_pair(&text[at..]) && follows_a_game(&text[..at]))
-        .unwrap_or(text.len())
+    boundary_in(text, from..text.len()).unwrap_or(text.len())
+}
+
+/// The first game boundary after `range.start` and a few bytes before `range.end`.
+///
+/// It depends on nothing but the text from [`LOOK_BACK`] bytes before it to [`LOOK_AHEAD`] bytes after its start.
+#[must_use]
+pub fn boundary_in(text: &[u8], range: Range<usize>) -> Option<usize> {
+    let find = |range: Range<usize>, line: &[u8]| {
+        let window = text.get(range.start..range.end.min(text.len()))?;
+        let tag = line.len() - 2;
+        memmem::find_iter(window, line)
+            .map(|found| range.start + found + 1)
+            .find(|&at| starts_tag_pair(&text[at + tag..]) && follows_a_game(&text[..at]))
+    };
+    let plain = find(range.clone(), b"\n[");
+    // Files were put together: one with a byte order mark may follow another.
+    find(range.start..plain.unwrap_or(range.end), b"\n\xef\xbb\xbf[").or(plain)
 }
 
 /// Whether the text before a tag pair ends in a blank line, and its last non-blank line is no tag pair.
 fn follows_a_game(before: &[u8]) -> bool {
-    let Some(last) = before.iter().rposition(|&byte| !is_blank(byte)) else { return false };
-    if memchr::memchr_iter(b'\n', &before[last..]).nth(1).is_none() {
+    let seen = &before[before.len().saturating_sub(LOOK_BACK)..];
+    let is_cut = seen.len() < before.len();
+    let last = seen.iter().rposition(|&byte| !is_blank(byte));
+    if (last.is_none() && !is_cut) || memchr::memchr_iter(b'\n', &seen[last.unwrap_or(0)..]).nth(1).is_none()
+    {
         return false;
     }
-    let line = memchr::memrchr(b'\n', &before[..last]).map_or(0, |newline| newline + 1);
-    let line = before[line..].trim_ascii_start();
+    let line = match (last, last.and_then(|last| memchr::memrchr(b'\n', &seen[..last]))) {
+        (_, Some(newline)) => &seen[newline + 1..],
+        (Some(_), None) if !is_cut => seen,
+        _ => return true,
+    };
+    let line = line.trim_ascii_start();
     !starts_tag_pair(line.strip_prefix(BOM).unwrap_or(line))
 }
 
 /// Cuts a text into chunks of whole games, each of about `size` bytes or one game, whichever is longer.
 ///
 /// Gives byte ranges that follow each other from the start of the text to its end.
-pub fn chunks(text: &[u8], size: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+pub fn chunks(text: &[u8], size: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {
         if start == text.len() {
@@ -82,8 +111,43 @@ mod tests {
             b"1. e4 *\n\n[%clk 0:01]\n",
             b"\n\n\n[Event \"first\"]\n",
             b"\xef\xbb\xbf[Event \"a\"]\n\n[Site \"b\"]\n\n",
+            b"1. e4 *\n\n\xef\xbb\xbf1. d4 *\n",
         ] {
             assert_eq!(next_boundary(text, 0), text.len(), "{}", text.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_before_the_tag_pair_is_part_of_the_boundary() {
+        let text = b"[Event \"a\"]\n\n1. e4 {*\n\n\xef\xbb\xbf[Event \"b\"]\n\n1. d4 *\n\n[Event \"c\"]\n";
+        assert_eq!(next_boundary(text, 0), 23);
+        assert_eq!(next_boundary(text, 23), 48);
+    }
+
+    /// A boundary is the same one in the text around it as in the whole, however long the lines and the blanks.
+    #[test]
+    fn boundaries_are_told_from_the_text_around_them() {
+        let long = |byte: u8, length: usize| vec![byte; length];
+        let blank = |length| [b"1. e4 *\n\n".to_vec(), long(b' ', length), b"\n".to_vec()].concat();
+        let tag = |length| [b"[A \"".to_vec(), long(b'x', length), b"\"]\n\n".to_vec()].concat();
+        let name =
+            |length| [b"1. e4 *\n\n[".to_vec(), long(b'x', length), b" \"y\"]\n\n*\n\n".to_vec()].concat();
+        for length in [10, LOOK_AHEAD - 12, LOOK_AHEAD, LOOK_BACK - 8, LOOK_BACK, 3 * LOOK_BACK] {
+            for before in [blank(length), tag(length), name(length), long(b'\n', length)] {
+                let text = [&before[..], b"[Event \"b\"]\n\n*\n"].concat();
+                for at in 1..text.len() {
+                    if text[at] != b'[' {
+                        continue;
+                    }
+                    let whole = boundary_in(&text, at - 1..at + 1);
+                    let from = at.saturating_sub(LOOK_BACK + 1);
+                    let part = boundary_in(
+                        &text[from..text.len().min(at + LOOK_AHEAD)],
+                        at - 1 - from..at + 1 - from,
+                    );
+                    assert_eq!(part.map(|part| part + from), whole, "{length}");
+                }
+            }
         }
     }
 

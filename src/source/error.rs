@@ -30,8 +30,22 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// A file in another form than plain PGN text.
-    #[error("{}: {form}, not plain PGN text; {remedy}", path.display())]
+    /// No file fits a pattern.
+    #[error("{}: no file fits this pattern; check it", path.display())]
+    NoMatch {
+        /// The pattern as given.
+        path: PathBuf,
+    },
+    /// An archive that cannot be read at all.
+    #[error("{}: damaged: {reason}; fetch or make it again", path.display())]
+    Damaged {
+        /// The path.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file in a form that is not read.
+    #[error("{}: {form}, no PGN text; {remedy}", path.display())]
     Form {
         /// The path.
         path: PathBuf,
@@ -59,6 +73,8 @@ impl Error {
             Self::Missing { path }
             | Self::Unreadable { path, .. }
             | Self::NotAFile { path }
+            | Self::NoMatch { path }
+            | Self::Damaged { path, .. }
             | Self::Form { path, .. } => path,
         }
     }

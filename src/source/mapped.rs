@@ -2,9 +2,14 @@
 #![allow(unsafe_code)]
 
 use std::fs::File;
+use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use memmap2::{Advice, Mmap, UncheckedAdvice};
 
 use super::{Error, Result};
@@ -15,38 +20,30 @@ pub struct Mapped {
     map: Option<Mmap>,
 }
 
-/// First bytes of files that are no plain text, what they are, and what to do.
-const FORMS: [(&[u8], &str, &str); 8] = [
-    (b"\x28\xb5\x2f\xfd", "a zstd archive", "unpack it first (zstd -d)"),
-    (b"\x50\x2a\x4d\x18", "a zstd archive", "unpack it first (zstd -d)"),
-    (b"\x1f\x8b", "a gzip archive", "unpack it first (gunzip)"),
-    (b"BZh", "a bzip2 archive", "unpack it first (bunzip2)"),
-    (b"PK\x03\x04", "a zip archive", "unpack it first (unzip)"),
-    (b"SQLite format 3\0", "an SQLite database", "give a PGN file"),
-    (b"\xff\xfe", "UTF-16 text", "convert it first (iconv -f UTF-16 -t UTF-8)"),
-    (b"\xfe\xff", "UTF-16 text", "convert it first (iconv -f UTF-16 -t UTF-8)"),
-];
-
 impl Mapped {
-    /// Maps a file. One that is not plain text but an archive, or UTF-16, is refused.
+    /// Maps a file.
     ///
     /// # Errors
-    /// When the file cannot be opened or mapped, or is no plain text.
+    /// When the file cannot be opened or mapped.
     pub fn open(path: &Path) -> Result<Self> {
         let io = |error| Error::io(path, error);
-        let file = File::open(path).map_err(io)?;
-        if file.metadata().map_err(io)?.len() == 0 {
+        Self::of(&File::open(path).map_err(io)?).map_err(io)
+    }
+
+    /// Maps an open file.
+    ///
+    /// # Errors
+    /// Of the operating system.
+    pub fn of(file: &File) -> io::Result<Self> {
+        if file.metadata()?.len() == 0 {
             return Ok(Self { map: None });
         }
         // SAFETY: the map is read only. A file that another program changes meanwhile may show other bytes: parsing makes no
         // assumption on them that a change could break. One that is cut shorter ends the process with SIGBUS, which is
         // documented for users.
-        let map = unsafe { Mmap::map(&file) }.map_err(io)?;
+        let map = unsafe { Mmap::map(file) }?;
         let _ = map.advise(Advice::Sequential);
-        match FORMS.iter().find(|(magic, ..)| map.starts_with(magic)) {
-            Some(&(_, form, remedy)) => Err(Error::Form { path: path.to_owned(), form, remedy }),
-            None => Ok(Self { map: Some(map) }),
-        }
+        Ok(Self { map: Some(map) })
     }
 
     /// The bytes.
@@ -58,10 +55,47 @@ impl Mapped {
     /// Tells the operating system that these bytes will not be read again soon, so that they need not stay in memory.
     pub fn release(&self, range: Range<usize>) {
         const PAGE: usize = 4096;
-        let (start, end) = (range.start.next_multiple_of(PAGE), range.end / PAGE * PAGE);
+        // Of the last page more may be read; the first one then has been read before.
+        let (start, end) = (range.start / PAGE * PAGE, range.end / PAGE * PAGE);
         if let Some(map) = self.map.as_ref().filter(|_| start < end) {
             // SAFETY: the map is shared, read only and backed by the file: dropped pages are read from it again.
             let _ = unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, start, end - start) };
+        }
+    }
+
+    /// Keeps a long piece of the file from piling up in memory while it is read in whatever way: until the value given back is
+    /// dropped, all of the piece is [released](Self::release) again and again. `None`: the piece is too short for that.
+    #[must_use]
+    pub fn keep_small(self: &Arc<Self>, range: Range<usize>) -> Option<KeptSmall> {
+        const LONG: usize = 16 << 20;
+        /// In which no more than some 50 MiB can be read.
+        const PAUSE: Duration = Duration::from_millis(10);
+        if range.len() < LONG {
+            return None;
+        }
+        let (map, (stop, stopped)) = (Arc::clone(self), bounded::<()>(0));
+        let thread = thread::Builder::new().name("release".into()).spawn(move || {
+            while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+                map.release(range.clone());
+            }
+        });
+        Some(KeptSmall { stop: Some(stop), thread: thread.ok() })
+    }
+}
+
+/// While this lives, a piece of a file takes little memory, as [`Mapped::keep_small`] says.
+#[derive(Debug)]
+pub struct KeptSmall {
+    /// Dropped to wake the thread, which then ends.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for KeptSmall {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
         }
     }
 }

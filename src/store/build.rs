@@ -21,7 +21,7 @@ const HEADER: u64 = 100;
 /// How to build.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildOptions {
-    /// Whether an existing file may be replaced.
+    /// Whether an existing database may be replaced; an empty file may be in any case.
     pub overwrite: bool,
     /// Memory for SQLite's page cache, in bytes. The bulk load only appends and gains nothing from much.
     pub cache_bytes: u64,
@@ -255,7 +255,7 @@ fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::Result<()> 
 /// Whether the finished database may take the target's place.
 fn check_target(target: &Path, overwrite: bool) -> Result<()> {
     let exists = target.exists();
-    if exists && !overwrite {
+    if !overwrite && fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
         return Err(Error::TargetExists { path: target.to_owned() });
     }
     if exists && !is_replaceable(target)? {
@@ -292,7 +292,7 @@ fn settle(target: &Path, exists: bool) -> Result<()> {
         }
         let _ = connection.close(); // The last one to close a write-ahead log removes it.
         if with_suffix(target, "-wal").exists() {
-            return Err(Error::Busy { path: target.to_owned(), process: None });
+            return Err(Error::Busy { path: target.to_owned(), holder: None });
         }
     }
     for suffix in SIDE_FILES {

@@ -1,5 +1,6 @@
 //! An open database.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,6 +20,16 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Database {
     path: PathBuf,
     connection: Connection,
+    /// Whether there is a write-ahead log that is to be given up.
+    is_adding: Cell<bool>,
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        if self.is_adding.get() {
+            let _ = self.end_adding(); // The adding failed, and that is the error to be told.
+        }
+    }
 }
 
 impl Database {
@@ -65,7 +76,7 @@ impl Database {
     fn new(path: &Path, connection: Connection) -> Result<Self> {
         functions::register(&connection)
             .map_err(|source| Error::sqlite(path, "register the SQL functions", source))?;
-        Ok(Self { path: path.to_owned(), connection })
+        Ok(Self { path: path.to_owned(), connection, is_adding: Cell::new(false) })
     }
 
     /// The value of a setting.
@@ -78,10 +89,12 @@ impl Database {
             .map_err(|source| Error::sqlite(&self.path, "read table setting", source))
     }
 
-    /// Makes ready for a large transaction during which others go on reading: a write-ahead log, and a page cache of this size.
+    /// Makes ready for a large transaction during which others go on reading: a write-ahead log, until
+    /// [`end_adding`](Self::end_adding) or the end of this connection, and a page cache of this size.
     ///
     /// # Errors
-    /// [`Error::NoSharing`] if the file system allows no write-ahead log; what SQLite says.
+    /// [`Error::NoSharing`] if the file system allows no write-ahead log; [`Error::Busy`] if somebody goes on reading since
+    /// before; what SQLite says.
     pub fn begin_adding(&self, cache_bytes: u64) -> Result<()> {
         let failed = |source| Error::sqlite(&self.path, "begin a write-ahead log", source);
         let mode: String = self
@@ -91,22 +104,30 @@ impl Database {
         if mode != "wal" {
             return Err(Error::NoSharing { path: self.path.clone() });
         }
+        self.is_adding.set(true);
         let kib = i64::try_from(cache_bytes / 1024).unwrap_or(i64::MAX).clamp(2048, i64::from(i32::MAX));
+        // What is committed must last even where a reader keeps the log from being written back; synced once more or less, it
+        // costs nothing.
         self.connection
-            .pragma_update(None, "synchronous", "NORMAL")
+            .pragma_update(None, "synchronous", "FULL")
             .and_then(|()| self.connection.pragma_update(None, "cache_size", -kib))
             .map_err(failed)
     }
 
-    /// Brings what is in the write-ahead log to its place, on disk, and gives the log up if nobody reads.
+    /// Brings what is in the write-ahead log to its place, on disk, and gives the log up if nobody reads. What is committed
+    /// lasts in any case.
     ///
     /// # Errors
     /// What SQLite says.
     pub fn end_adding(&self) -> Result<()> {
+        self.is_adding.set(false);
         let failed = |source| Error::sqlite(&self.path, "write the write-ahead log back", source);
-        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(failed)?;
-        // Somebody may be reading: then the log stays, empty, until the last one leaves.
-        let _ = self.connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()));
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let is_read: bool = self.connection.query_row(checkpoint, [], |row| row.get(0)).map_err(failed)?;
+        // Then the log stays, and the next writer gives it up.
+        if !is_read {
+            let _ = self.connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()));
+        }
         Ok(())
     }
 

@@ -3,8 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
+use super::lock::Holder;
 use super::query::Place;
 use super::row::GameId;
 use super::schema::SchemaVersion;
@@ -88,6 +89,14 @@ pub enum Error {
         /// The target.
         path: PathBuf,
     },
+    /// The name of the target leaves no room for those of the files beside it.
+    #[error("{}: too long a name for a database; give one of at most {most} bytes", path.display())]
+    LongName {
+        /// The target.
+        path: PathBuf,
+        /// How long a name may be, in bytes.
+        most: usize,
+    },
     /// The directory of the target is missing or cannot be written.
     #[error("{}: cannot write into this directory; create it, or choose another place", path.display())]
     Directory {
@@ -98,15 +107,18 @@ pub enum Error {
     },
     /// Another process is writing the database.
     #[error(
-        "{}: in use by another program{}; wait until it has finished",
+        "{}: {}; wait until it has finished",
         path.display(),
-        process.map_or_else(String::new, |id| format!(" (process {id})"))
+        holder.as_ref().map_or_else(
+            || "in use by another program".to_owned(),
+            |holder| format!("being written by {holder}")
+        )
     )]
     Busy {
         /// The database.
         path: PathBuf,
-        /// The process that holds it, if known.
-        process: Option<u32>,
+        /// Who writes it, if it is this program.
+        holder: Option<Holder>,
     },
     /// The disk, or the quota, or the size a file may have is used up.
     #[error("{}: no space left to write it; free some, or choose another disk", path.display())]
@@ -204,7 +216,7 @@ pub enum Error {
         /// What SQLite said.
         source: rusqlite::Error,
     },
-    /// A statement by the user was stopped by an [`InterruptHandle`](rusqlite::InterruptHandle).
+    /// A statement was stopped from another thread.
     #[error("stopped before the end")]
     Interrupted,
     /// A query by the user has no statement.
@@ -231,13 +243,17 @@ impl Error {
         };
         match code {
             ErrorCode::DiskFull => Self::DiskFull { path, source: source.into() },
-            // A file over its size limit fails as a plain write error.
-            ErrorCode::SystemIoFailure if extended == rusqlite::ffi::SQLITE_IOERR_WRITE => {
+            // A file over its size limit fails as a plain write error; so does the shared memory of a write-ahead log on a full
+            // disk.
+            ErrorCode::SystemIoFailure
+                if [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE].contains(&extended) =>
+            {
                 Self::DiskFull { path, source: source.into() }
             }
             ErrorCode::NotADatabase => Self::NotADatabase { path },
             ErrorCode::DatabaseCorrupt => Self::Corrupt { path, source },
-            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path, process: None },
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path, holder: None },
+            ErrorCode::OperationInterrupted => Self::Interrupted,
             _ => Self::Sqlite { path, action, source },
         }
     }

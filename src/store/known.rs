@@ -47,7 +47,7 @@ pub struct KnownSource {
     pub bytes: u64,
     /// The digest of all of its text, also of what an earlier reading had read.
     pub digest: String,
-    /// How many games this and the earlier readings of the same file found, with those that were skipped as duplicates.
+    /// How many games this and the earlier readings of the same file found, those too that were left out or skipped as duplicates.
     pub games: u64,
 }
 
@@ -144,9 +144,14 @@ impl Known {
     /// # Errors
     /// What SQLite says.
     pub fn sources(&self) -> Result<Vec<KnownSource>> {
-        let sql =
-            "SELECT path, bytes, digest, sum(games + duplicates) OVER (PARTITION BY path ORDER BY source_id)
-                   FROM source WHERE digest IS NOT NULL ORDER BY source_id";
+        let sql = "SELECT path, bytes, digest,
+                       sum(games + duplicates + ifnull(left_out, 0)) OVER (PARTITION BY path ORDER BY source_id)
+                   FROM source LEFT JOIN (SELECT source_id, count(DISTINCT game_number) AS left_out FROM problem
+                                          WHERE game_id IS NULL AND game_number NOT IN
+                                              (SELECT game_number FROM duplicate
+                                               WHERE duplicate.source_id = problem.source_id AND duplicate.game_id IS NULL)
+                                          GROUP BY source_id) USING (source_id)
+                   WHERE digest IS NOT NULL ORDER BY source_id";
         let read = |row: &Row<'_>| {
             Ok(KnownSource {
                 path: PathBuf::from(row.get::<_, String>(0)?),

@@ -1,15 +1,50 @@
 //! One writer at a time.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
 
 use super::error::{Error, Result};
 
 /// What the names of all our files beside a database have in common.
 const MARK: &str = ".pgndex-tmp";
 const LOCK: &str = ".lock";
+
+/// Most bytes of a database's name: 255, as common file systems have it, without what the longest name beside it adds.
+const MOST_NAME: usize = 255 - (1 + MARK.len() + "-headers-journal".len());
+
+/// Who is writing a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The process id.
+    pub process: u32,
+    /// When it took the right to write, in UTC: `2026-03-14T15:09:26Z`.
+    pub since: String,
+}
+
+impl Holder {
+    fn this_process() -> rusqlite::Result<Self> {
+        let now = "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')";
+        let since = Connection::open_in_memory()?.query_row(now, [], |row| row.get(0))?;
+        Ok(Self { process: std::process::id(), since })
+    }
+
+    /// What a lock file tells; `None` as long as its owner has not written it.
+    fn parse(text: &str) -> Option<Self> {
+        let (process, since) = text.strip_suffix('\n')?.split_once(' ')?;
+        Some(Self { process: process.parse().ok()?, since: since.to_owned() })
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} since {}", self.process, self.since)
+    }
+}
 
 /// The right to write one database: a lock file beside it, locked with the operating system, so that a process that
 /// dies gives it up.
@@ -25,7 +60,7 @@ impl WriterLock {
     ///
     /// # Errors
     /// [`Error::Busy`] if another process has it (this never waits), [`Error::Directory`] if the directory is missing or
-    /// cannot be written, [`Error::NotAFile`] if `target` is a directory.
+    /// cannot be written, [`Error::NotAFile`] if `target` is a directory, [`Error::LongName`].
     pub fn acquire(target: &Path) -> Result<Self> {
         // Beside the file that a link points to: a rename must not cross file systems, nor replace the link.
         let is_open_end = target.as_os_str().as_encoded_bytes().ends_with(b"/");
@@ -35,6 +70,9 @@ impl WriterLock {
         let Some(name) = target.file_name().filter(|_| !is_no_file) else {
             return Err(Error::NotAFile { path: target });
         };
+        if name.len() > MOST_NAME {
+            return Err(Error::LongName { most: MOST_NAME, path: target });
+        }
         let lock_path = beside(&target, &side_name(name, LOCK));
         let file = lock(&target, &lock_path)?;
         let lock = Self { target, lock_path, file };
@@ -123,16 +161,19 @@ fn lock(target: &Path, lock_path: &Path) -> Result<File> {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
-                let process = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
-                return Err(Error::Busy { path: target.to_owned(), process });
+                let holder = file.read_to_string(&mut text).ok().and_then(|_| Holder::parse(&text));
+                return Err(Error::Busy { path: target.to_owned(), holder });
             }
             Err(TryLockError::Error(source)) => {
                 return Err(Error::io(lock_path, "lock the database", source));
             }
         }
         if is_still_at(&file, lock_path).map_err(failed)? {
-            let written = file.rewind().and_then(|()| file.set_len(0));
-            let written = written.and_then(|()| writeln!(file, "{}", std::process::id()));
+            let holder =
+                Holder::this_process().map_err(|source| Error::sqlite(lock_path, "tell the time", source))?;
+            // Emptied first: nobody is told of the owner before.
+            let written = file.set_len(0).and_then(|()| file.rewind());
+            let written = written.and_then(|()| writeln!(file, "{} {}", holder.process, holder.since));
             return match written {
                 Ok(()) => Ok(file),
                 Err(error) => {

@@ -92,6 +92,8 @@ pub struct GameRecord {
 pub struct GameProblem {
     /// Line in its source, from 1.
     pub line: u64,
+    /// Byte within the line, from 1.
+    pub column: u64,
     /// Where in its source, in bytes.
     pub byte_offset: u64,
     /// The ply that could not be played.
@@ -237,12 +239,13 @@ impl Database {
     pub fn problems_of(&self, game: GameId) -> Result<Vec<GameProblem>> {
         self.all(
             "look up what is wrong with a game",
-            "SELECT line, byte_offset, ply, token, kind, severity, message FROM problem
+            "SELECT line, column_number, byte_offset, ply, token, kind, severity, message FROM problem
              WHERE game_id = :game ORDER BY problem_id",
             named_params! { ":game": game.0 },
             |row| {
                 Ok(GameProblem {
                     line: unsigned(row, "line")?,
+                    column: unsigned(row, "column_number")?,
                     byte_offset: unsigned(row, "byte_offset")?,
                     ply: row.get::<_, Option<u32>>("ply")?.map(Ply),
                     token: row.get("token")?,

@@ -327,6 +327,8 @@ pub struct ProblemRow {
     pub byte_offset: u64,
     /// Line in the file, from 1.
     pub line: u64,
+    /// Byte within the line, from 1.
+    pub column: u64,
     /// Which game of the file, from 1; 0 outside any game.
     pub game_number: u32,
     /// The game's id, if it was kept.

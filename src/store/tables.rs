@@ -83,7 +83,7 @@ rows!(
 );
 rows!(
     Problems, HeaderBatch, "problem",
-    "source_id, byte_offset, line, game_number, game_id, ply, token, kind, severity, message";
+    "source_id, byte_offset, line, column_number, game_number, game_id, ply, token, kind, severity, message";
     |batch: &HeaderBatch| batch.problems.len(), problem
 );
 rows!(
@@ -190,13 +190,14 @@ fn problem(batch: &HeaderBatch, row: usize, column: usize) -> Option<Cell<'_>> {
         0 => integer(row.source.0),
         1 => integer(i64::try_from(row.byte_offset).ok()?),
         2 => integer(i64::try_from(row.line).ok()?),
-        3 => optional(Some(row.game_number).filter(|&number| number != 0)),
-        4 => optional(row.game.map(|game| game.0)),
-        5 => optional(row.ply.map(|ply| ply.0)),
-        6 => row.token.map_or(Some(Cell::Null), |token| text(&batch.text, token)),
-        7 => Some(Cell::Text(row.kind)),
-        8 => Some(Cell::Text(row.severity.as_str())),
-        9 => text(&batch.text, row.message),
+        3 => integer(i64::try_from(row.column).ok()?),
+        4 => optional(Some(row.game_number).filter(|&number| number != 0)),
+        5 => optional(row.game.map(|game| game.0)),
+        6 => optional(row.ply.map(|ply| ply.0)),
+        7 => row.token.map_or(Some(Cell::Null), |token| text(&batch.text, token)),
+        8 => Some(Cell::Text(row.kind)),
+        9 => Some(Cell::Text(row.severity.as_str())),
+        10 => text(&batch.text, row.message),
         _ => None,
     }
 }

@@ -36,6 +36,9 @@ pub(super) struct Check<'a> {
     /// By key: number and FEN.
     pub(super) openings: HashMap<i64, Vec<(i64, String)>>,
     pub(super) threshold: Option<i64>,
+    /// Whether there were several runs: then a game may have been read again, under a new number, when its file had grown,
+    /// and names that only it had have stayed.
+    is_added_to: bool,
     pub(super) players: Names,
     pub(super) events: Names,
     pub(super) sites: Names,
@@ -84,6 +87,8 @@ pub fn verify(path: &Path, options: &VerifyOptions, progress: &Progress) -> Resu
     let before = version(connection)?;
     let mut check = Check::new(path, options, progress);
     let report = check.run(connection)?;
+    let openings = structure::openings(&database, &check.findings);
+    check.guard("opening", RowId::default(), openings)?;
     if progress.is_stopped() {
         return Err(Error::Stopped);
     }
@@ -106,6 +111,7 @@ impl<'a> Check<'a> {
             start: Position::start(),
             openings: HashMap::new(),
             threshold: None,
+            is_added_to: false,
             players: Names::default(),
             events: Names::default(),
             sites: Names::default(),
@@ -173,6 +179,7 @@ impl<'a> Check<'a> {
         let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         let count = |sql: &str| number(sql).map(|count| u64::try_from(count).unwrap_or(0));
         self.games = count("SELECT count(*) FROM game")?;
+        self.is_added_to = count("SELECT count(*) FROM import")? > 1;
         self.last_game = number("SELECT ifnull(max(game_id), 0) FROM game")?;
         self.progress.expect(2 * count("SELECT ifnull(sum(positions), 0) FROM import")?);
         // No more names than games have places for.
@@ -247,7 +254,8 @@ impl<'a> Check<'a> {
         let findings = &self.findings;
         structure::schema(connection, findings)?;
         let links = self.guard("game", RowId::default(), structure::links(connection, findings))?;
-        let numbers = self.guard("game", RowId::default(), structure::numbers(connection, findings))?;
+        let numbers =
+            self.guard("game", RowId::default(), structure::numbers(connection, findings, self.is_added_to))?;
         let problems = self.guard("problem", RowId::default(), structure::problems(connection, findings))?;
         let done = links.is_some() && numbers.is_some() && problems.is_some();
         lock(outcome).problems = problems.unwrap_or_default();
@@ -271,9 +279,11 @@ impl<'a> Check<'a> {
                 self.guard("position_game", RowId::of([("key", *range.start())]), found).map(drop)
             })?;
         }
-        self.players.tell_unused("player", "player_id", findings);
-        self.events.tell_unused("event", "event_id", findings);
-        self.sites.tell_unused("site", "site_id", findings);
+        if !self.is_added_to {
+            self.players.tell_unused("player", "player_id", findings);
+            self.events.tell_unused("event", "event_id", findings);
+            self.sites.tell_unused("site", "site_id", findings);
+        }
         let Outcome { sums, distinct, problems, .. } = outcome;
         let totals = structure::totals(connection, findings, sums, *distinct, problems);
         self.guard("source", RowId::default(), totals).map(drop)

@@ -9,7 +9,8 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::finding::{Collector, Id, Kind, RowId};
 use super::games::{Counted, Sums};
 use super::stored::shown;
-use crate::store::{self, migrate};
+use crate::board::Position;
+use crate::store::{self, Database, migrate};
 
 /// A column that names a row of another table, and the table's primary key.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
@@ -45,6 +46,24 @@ const NUMBERED: [(&str, &str); 5] = [
 
 /// Lets SQLite look at every page and row.
 pub(super) fn integrity(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    // Of a page that the file has only the beginning of, SQLite takes the rest to be zeros.
+    let told: i64 = connection.query_row(
+        "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+        [],
+        |row| row.get(0),
+    )?;
+    let path: String =
+        connection
+            .query_row("SELECT file FROM pragma_database_list WHERE name = 'main'", [], |row| row.get(0))?;
+    // What a write-ahead log has need not be in the file yet.
+    let has_log = std::fs::metadata(format!("{path}-wal")).is_ok_and(|log| log.len() > 0);
+    if let Ok(metadata) = std::fs::metadata(&path)
+        && !has_log
+        && metadata.len() < told.cast_unsigned()
+    {
+        let message = format!("the file has {} bytes, and its header tells {told}", metadata.len());
+        findings.about(Kind::Integrity, "file", RowId::default(), &message);
+    }
     // At most 1,000 messages.
     let mut statement = connection.prepare("PRAGMA integrity_check(1000)")?;
     let mut rows = statement.query([])?;
@@ -124,9 +143,9 @@ fn row_text(value: &rusqlite::types::Value) -> String {
     }
 }
 
-/// Tells gaps in what is numbered 1, 2, 3 ...
-pub(super) fn numbers(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
-    for (table, column) in NUMBERED {
+/// Tells gaps in what is numbered 1, 2, 3 ... Where games `may_go`, they leave gaps.
+pub(super) fn numbers(connection: &Connection, findings: &Collector, may_go: bool) -> rusqlite::Result<()> {
+    for (table, column) in NUMBERED.into_iter().filter(|(table, _)| !(may_go && *table == "game")) {
         let sql = format!("SELECT count(*), ifnull(max({column}), 0), ifnull(min({column}), 1) FROM {table}");
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
         let (count, most, least): (i64, i64, i64) = connection.query_row(&sql, [], read)?;
@@ -200,6 +219,43 @@ pub(super) fn threshold(connection: &Connection, findings: &Collector) -> rusqli
         None => findings.about(Kind::MissingRow, "setting", row(), "the row is missing"),
     }
     Ok(None)
+}
+
+/// Holds the list of openings against its digest, and their keys against their positions.
+pub(super) fn openings(database: &Database, findings: &Collector) -> rusqlite::Result<()> {
+    const NAME: &str = "openings";
+    let connection = database.connection();
+    let mut statement = connection.prepare("SELECT opening_id, key, fen FROM opening ORDER BY opening_id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (id, key, fen): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let id = || RowId::of([("opening_id", id)]);
+        match Position::from_fen(fen.as_bytes()) {
+            Ok((position, _)) if position.canonical_fen() != fen => {
+                findings.wrong(Kind::WrongValue, "opening", id(), "fen", position.canonical_fen(), fen);
+            }
+            Ok((position, _)) if position.key().as_i64() != key => {
+                findings.wrong(Kind::WrongValue, "opening", id(), "key", position.key().as_i64(), key);
+            }
+            Ok(_) => {}
+            // The list as a whole cannot be read.
+            Err(error) => {
+                let expected = format!("a legal position ({error})");
+                findings.wrong(Kind::WrongValue, "opening", id(), "fen", expected, fen);
+                return Ok(());
+            }
+        }
+    }
+    let row = || RowId(vec![("name", Id::Text(NAME.to_owned()))]);
+    match (database.setting::<String>(NAME), database.opening_book()) {
+        (Ok(found), Ok(book)) if found != book.digest() => {
+            findings.wrong(Kind::WrongValue, "setting", row(), "value", book.digest(), found);
+        }
+        (Err(error), _) => findings.about(Kind::MissingRow, "setting", row(), error),
+        (_, Err(error)) => findings.about(Kind::Unreadable, "opening", RowId::default(), error),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Holds the totals of sources and imports against what was counted.

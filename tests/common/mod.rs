@@ -167,7 +167,7 @@ impl Games {
                     self.position(row, &before, Some(code));
                     row.ply_count += 1;
                 }
-                Token::Result(_) | Token::End | Token::TagPair => break,
+                Token::Result(_) | Token::End | Token::NextGame => break,
                 _ => {}
             }
         }
@@ -197,6 +197,7 @@ impl Games {
             source: SourceId(1),
             byte_offset: offset as u64,
             line: 1,
+            column: 1,
             game_number: row.game.0,
             game: Some(row.game),
             ply: Some(Ply(row.ply_count)),

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use mutate::Mutator;
 use targets::{TARGETS, Target};
 
-/// An input that takes longer is one on which a target hangs.
-const HANG: Duration = Duration::from_secs(2);
+/// How often it is looked whether a target hangs.
+const WATCH: Duration = Duration::from_millis(250);
 /// What the whole process may take. Inputs are of a few KiB; databases and threads take a few dozen MiB.
 const MOST_MEMORY: u64 = 600 << 20;
 
@@ -33,16 +33,21 @@ fn keep(target: &str, input: &[u8]) -> PathBuf {
     path
 }
 
+/// An input that takes longer is one on which a target hangs. One of `index` makes two databases on the disk.
+fn patience(target: &str) -> Duration {
+    Duration::from_secs(if target == "index" { 10 } else { 2 })
+}
+
 /// Ends the process when an input takes too long.
 fn watch() {
     static STARTED: std::sync::Once = std::sync::Once::new();
     STARTED.call_once(|| {
         std::thread::spawn(|| {
             loop {
-                std::thread::sleep(HANG / 8);
+                std::thread::sleep(WATCH);
                 let under_way = UNDER_WAY.lock().unwrap();
                 if let Some((began, target, input)) =
-                    under_way.as_ref().filter(|(began, ..)| began.elapsed() > HANG)
+                    under_way.as_ref().filter(|(began, target, _)| began.elapsed() > patience(target))
                 {
                     let path = keep(target, input);
                     eprintln!("{target} hangs ({:?}) on {}", began.elapsed(), path.display());

@@ -1,12 +1,23 @@
 //! Odd and broken files from other projects' tests and of our own, where they are there.
+//!
+//! `tests/data/edge.tsv` says what we make of each file, and in words why that is not what python-chess or the project that
+//! the file comes from make of it.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pgndex::index::{Error, IndexOptions};
+use pgndex::pgn::decode;
+use rusqlite::Connection;
 
 use crate::support::*;
+
+/// The longest that a file may take.
+const MOST_TIME: Duration = Duration::from_secs(2);
+/// How many games are told one by one.
+const MOST_TOLD: usize = 40;
 
 /// All files below a directory, in order.
 fn files(directory: &Path) -> Vec<PathBuf> {
@@ -16,68 +27,159 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     paths.into_iter().flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
+/// A game: its plies, how its replay ended, its last position.
+struct Game {
+    plies: i64,
+    status: String,
+    /// Four fields of a FEN and the half-move clock.
+    fen: Option<String>,
+}
+
+impl Game {
+    fn all(database: &Connection) -> Vec<Self> {
+        let query = "SELECT g.ply_count, g.status, p.fen || ' ' || p.halfmove_clock FROM game AS g
+            LEFT JOIN game_position AS p ON p.game_id = g.game_id AND p.ply = g.ply_count ORDER BY g.game_id";
+        let mut query = database.prepare(query).expect("a query");
+        let games =
+            query.query_map([], |row| Ok(Self { plies: row.get(0)?, status: row.get(1)?, fen: row.get(2)? }));
+        games.and_then(Iterator::collect).expect("games")
+    }
+
+    fn show(&self) -> String {
+        let mark = match self.status.as_str() {
+            "ok" => "",
+            "truncated" => "!",
+            _ => "x",
+        };
+        format!("{}{mark}", self.plies)
+    }
+}
+
+/// What python-chess makes of a game: plies (-1: it has no start position), four fields of the last FEN and the half-move
+/// clock.
+struct Row {
+    plies: i64,
+    fen: String,
+}
+
+/// The rows of each file.
+fn python_chess(table: &Path) -> HashMap<String, Vec<Row>> {
+    let table = fs::read(table).expect("a table");
+    let mut files: HashMap<String, Vec<Row>> = HashMap::new();
+    for line in decode(&table).lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let fen = fields[4].rsplit_once(' ').map_or("", |(fen, _move_number)| fen);
+        let row = Row { plies: fields[2].parse().expect("plies"), fen: fen.to_owned() };
+        files.entry(fields[0].to_owned()).or_default().push(row);
+    }
+    files
+}
+
+/// Words one after the other, equal ones counted. Many of them: how many there are, their plies, and those that are not plain
+/// numbers, each after its place.
+fn list(words: &[String]) -> String {
+    let runs: Vec<String> = words
+        .chunk_by(|a, b| a == b)
+        .map(|run| if run.len() == 1 { run[0].clone() } else { format!("{}*{}", run.len(), run[0]) })
+        .collect();
+    if runs.len() <= MOST_TOLD {
+        return runs.join(" ");
+    }
+    let number = |word: &String| word.trim_end_matches(['!', 'x']).parse::<i64>().expect("plies");
+    let mut told = vec![format!("{} games, {} plies", words.len(), words.iter().map(number).sum::<i64>())];
+    let odd = words.iter().zip(1..).filter(|(word, _)| word.ends_with(['!', 'x']));
+    let odd = odd.map(|(word, place)| format!("{place}:{word}"));
+    told.extend(odd);
+    told.join(" ")
+}
+
+/// `=` where python-chess plays the same plies to the same positions in all games; otherwise its plies, or the games with
+/// other positions.
+fn compare(games: &[Game], rows: &[Row]) -> String {
+    if games.iter().map(|game| game.plies).ne(rows.iter().map(|row| row.plies)) {
+        return if rows.is_empty() {
+            "none".to_owned()
+        } else {
+            list(&rows.iter().map(|row| row.plies.to_string()).collect::<Vec<_>>())
+        };
+    }
+    let other =
+        games.iter().zip(rows).zip(1..).filter(|((game, row), _)| game.fen.as_ref() != Some(&row.fen));
+    let other: Vec<String> = other.map(|(_, place)| place.to_string()).collect();
+    if other.is_empty() { "=".to_owned() } else { format!("position {}", list(&other)) }
+}
+
+/// A file's columns in the table but for its name and the note.
+fn found(target: &Path, path: &Path, rows: &[Row]) -> [String; 4] {
+    let options = IndexOptions { overwrite: true, ..options() };
+    match run(target, &[path], &options) {
+        Ok(summary) => {
+            assert_sound(target, &summary);
+            let database = open(target);
+            let games = Game::all(&database);
+            assert_eq!(games.len() as u64, summary.games);
+            let kinds = "SELECT kind || ':' || count(*) FROM problem GROUP BY kind ORDER BY kind";
+            let kinds: Vec<String> = column(&database, kinds);
+            let plies: Vec<String> = games.iter().map(Game::show).collect();
+            [games.len().to_string(), list(&plies), kinds.join(" "), compare(&games, rows)]
+        }
+        Err(Error::NoSource(_)) => ["-"; 4].map(str::to_owned),
+        Err(error) => panic!("{}: {error:?}", path.display()),
+    }
+}
+
 #[test]
-fn no_file_panics_or_hangs() {
+fn every_file_is_read_as_the_table_says() {
+    let Some(edge) = shared("edge") else { return };
+    let truth = python_chess(&edge.join("TRUTH_pychess.tsv"));
+    let place = directory();
+    let target = place.path().join("out.db");
+    let table = include_str!("../data/edge.tsv");
+    let mut told: HashMap<&str, Vec<&str>> = table
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| {
+            line.split_once('\t').map(|(file, rest)| (file, rest.split('\t').collect())).expect("columns")
+        })
+        .collect();
+    let (mut wrong, mut slowest, mut count) = (Vec::new(), (Duration::ZERO, String::new()), 0);
+    for path in files(&edge) {
+        let file = path.strip_prefix(&edge).expect("below it").to_string_lossy().into_owned();
+        if !(file.ends_with(".pgn") || file.ends_with(".pgn.zst")) {
+            continue;
+        }
+        let rows = truth.get(file.trim_end_matches(".zst")).map_or(&[][..], Vec::as_slice);
+        let started = Instant::now();
+        let found = found(&target, &path, rows);
+        let elapsed = started.elapsed();
+        assert!(elapsed < MOST_TIME, "{file}: {elapsed:?}");
+        slowest = slowest.max((elapsed, file.clone()));
+        count += 1;
+        let told = told.remove(file.as_str()).unwrap_or_default();
+        let note = told.get(4).copied().unwrap_or_default();
+        if told.len() != 5 || found != told[..4] || (found[3] != "=" && note.is_empty()) {
+            wrong.push(format!("{file}\t{}\t{note}", found.join("\t")));
+        }
+    }
+    println!("{count} files, the slowest {} with {:?}", slowest.1, slowest.0);
+    assert!(wrong.is_empty(), "not as in the table, or without a note:\n{}", wrong.join("\n"));
+    assert!(told.is_empty(), "no such files: {:?}", told.keys());
+}
+
+#[test]
+fn no_archive_panics_or_hangs() {
+    let Some(archives) = shared("archives") else { return };
     let place = directory();
     let target = place.path().join("out.db");
     let options = IndexOptions { overwrite: true, ..options() };
-    let roots = [shared("edge"), shared("archives")];
-    let mut indexed = 0;
-    for path in roots.into_iter().flatten().flat_map(|root| files(&root)) {
+    for path in files(&archives) {
         let started = Instant::now();
-        match run(&target, &[&path], &options) {
+        let result = run(&target, &[&path], &options);
+        assert!(started.elapsed() < Duration::from_secs(3), "{}: {:?}", path.display(), started.elapsed());
+        match result {
             Ok(summary) => assert_sound(&target, &summary),
             Err(Error::NoSource(_)) => {}
             Err(error) => panic!("{}: {error:?}", path.display()),
         }
-        assert!(started.elapsed() < Duration::from_secs(2), "{}: {:?}", path.display(), started.elapsed());
-        indexed += 1;
     }
-    println!("{indexed} files");
-}
-
-/// Plies of all games as the table writes them: `!` after those of a game cut short, `x` after those of one skipped.
-fn plies(database: &rusqlite::Connection) -> String {
-    let query = "SELECT ply_count || CASE status WHEN 'ok' THEN '' WHEN 'truncated' THEN '!' ELSE 'x' END
-        FROM game ORDER BY game_id";
-    let plies: Vec<String> = column(database, query);
-    if plies.len() > 20 && plies.iter().all(|ply| *ply == plies[0]) {
-        return format!("{}*{}", plies.len(), plies[0]);
-    }
-    plies.join(" ")
-}
-
-#[test]
-fn files_made_for_testing() {
-    let Some(made) = shared("edge/made") else { return };
-    let place = directory();
-    let target = place.path().join("out.db");
-    let options = IndexOptions { overwrite: true, ..options() };
-    let table = include_str!("../data/edge_made.tsv");
-    let mut wrong = Vec::new();
-    for row in table.lines().filter(|line| !line.starts_with('#')) {
-        let [name, games, expected_plies, problems, _] = row.split('\t').collect::<Vec<_>>()[..] else {
-            panic!("five columns: {row}");
-        };
-        let path = made.join(format!("{name}.pgn"));
-        let found = match run(&target, &[&path], &options) {
-            Ok(summary) => {
-                let database = open(&target);
-                let kinds = "SELECT kind || ':' || count(*) FROM problem GROUP BY kind ORDER BY kind";
-                let kinds: Vec<String> = column(&database, kinds);
-                [summary.games.to_string(), plies(&database), kinds.join(" ")]
-            }
-            Err(Error::NoSource(_)) => ["-", "-", "-"].map(str::to_owned),
-            Err(error) => panic!("{name}: {error:?}"),
-        };
-        if found != [games, expected_plies, problems] {
-            wrong.push(format!("{name}: {}, not {games}|{expected_plies}|{problems}", found.join("|")));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let rows = table.lines().filter(|line| !line.starts_with('#')).count();
-    assert_eq!(
-        rows,
-        files(&made).iter().filter(|path| path.extension().is_some_and(|end| end == "pgn")).count()
-    );
 }

@@ -2,10 +2,12 @@
 //! and nothing left behind when a run fails.
 
 mod adding;
+mod archives;
 mod continuations;
 mod duplicates;
 mod edge;
 mod failures;
+mod inputs;
 mod problems;
 mod support;
 mod tables;

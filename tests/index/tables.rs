@@ -64,15 +64,7 @@ fn several_files_and_directories() {
     let tail = format!("substr(path, {})", directory.path().to_string_lossy().len() + 2);
     assert_eq!(
         column::<String>(&first, &format!("SELECT {tail} FROM source ORDER BY source_id")),
-        [
-            "single.txt",
-            "missing.pgn",
-            "tree/a/z.PGN",
-            "tree/b.pgn",
-            "tree/c/d/e.pgn",
-            "tree/empty.pgn",
-            "single.txt"
-        ]
+        ["single.txt", "missing.pgn", "tree/a/z.PGN", "tree/b.pgn", "tree/c/d/e.pgn", "tree/empty.pgn"]
     );
     assert_eq!(
         column::<String>(&first, "SELECT kind FROM problem WHERE severity = 'error'"),
@@ -148,33 +140,25 @@ impl std::fmt::Debug for Messy {
 
 fn messy() -> impl Strategy<Value = Messy> {
     let piece = (0..PIECES.len(), 0..12u8);
-    proptest::collection::vec(piece, 0..40)
-        .prop_map(|pieces| {
-            let mut text = Vec::new();
-            for (index, change) in pieces {
-                let piece = PIECES[index];
-                match change {
-                    // Other line ends, no blank lines, cut short.
-                    0 => text.extend(piece.iter().flat_map(|&byte| match byte {
-                        b'\n' => b"\r\n".to_vec(),
-                        _ => vec![byte],
-                    })),
-                    1 => text.extend(piece.iter().map(|&byte| if byte == b'\n' { b'\r' } else { byte })),
-                    2 => text.extend(piece.iter().map(|&byte| if byte == b'\n' { b' ' } else { byte })),
-                    3 => text.extend_from_slice(piece.trim_ascii_end()),
-                    4 => text.extend_from_slice(&piece[..piece.len() / 2]),
-                    _ => text.extend_from_slice(piece),
-                }
+    proptest::collection::vec(piece, 0..40).prop_map(|pieces| {
+        let mut text = Vec::new();
+        for (index, change) in pieces {
+            let piece = PIECES[index];
+            match change {
+                // Other line ends, no blank lines, cut short.
+                0 => text.extend(piece.iter().flat_map(|&byte| match byte {
+                    b'\n' => b"\r\n".to_vec(),
+                    _ => vec![byte],
+                })),
+                1 => text.extend(piece.iter().map(|&byte| if byte == b'\n' { b'\r' } else { byte })),
+                2 => text.extend(piece.iter().map(|&byte| if byte == b'\n' { b' ' } else { byte })),
+                3 => text.extend_from_slice(piece.trim_ascii_end()),
+                4 => text.extend_from_slice(&piece[..piece.len() / 2]),
+                _ => text.extend_from_slice(piece),
             }
-            Messy(text)
-        })
-        // Such a file is refused as UTF-16.
-        .prop_filter("UTF-16", |text| !is_refused(&text.0))
-}
-
-/// Whether the file would be refused for its first bytes.
-fn is_refused(text: &[u8]) -> bool {
-    text.starts_with(b"\xff\xfe")
+        }
+        Messy(text)
+    })
 }
 
 fn rule() -> impl Strategy<Value = Duplicates> {
@@ -192,7 +176,6 @@ proptest! {
             write(directory.path().join("1.pgn"), &text[..split]),
             write(directory.path().join("2.pgn"), &text[split..]),
         ];
-        prop_assume!(!is_refused(&text[split..]));
         let base = IndexOptions { duplicates: rule, ..options() };
         let variants = [
             IndexOptions { threads: 1, chunk_size: 64 << 20, writer: Writer::Sql, ..base.clone() },

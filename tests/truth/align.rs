@@ -20,8 +20,6 @@ pub(crate) enum Class {
     SpacedResult,
     /// python-chess ends a game at a blank line within its movetext: its rows are the pieces of one game of ours.
     CutAtBlankLine,
-    /// The same with games that have neither tags nor results, so that it is python-chess that reads them as meant.
-    UntaggedJoined,
     /// Castling rights in an unusual order, which python-chess refuses.
     CastlingOrder,
     /// A variant whose moves we skip.

@@ -159,7 +159,7 @@ fn play(text: &[u8], mut position: Position) -> (u32, String) {
                 position.make(code).unwrap();
                 plies += 1;
             }
-            Token::Result(_) | Token::End | Token::TagPair => break,
+            Token::Result(_) | Token::End | Token::NextGame => break,
             _ => {}
         }
     }
@@ -192,10 +192,7 @@ fn cut_at_blank_line(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
     if !is_ours || !rows.iter().zip(&parts).enumerate().all(is_row) || !same_result(corpus, rows, game) {
         return None;
     }
-    let has_tags = starts_tag_pair(corpus.text_of(game));
-    let starts_anew = parts.iter().all(|part| part.starts_with(b"1."));
-    let class = if !has_tags && starts_anew { Class::UntaggedJoined } else { Class::CutAtBlankLine };
-    Some((class, rows.len(), 1))
+    Some((Class::CutAtBlankLine, rows.len(), 1))
 }
 
 fn variant(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {

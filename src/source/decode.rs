@@ -1,0 +1,326 @@
+//! Opening a source: a plain file is mapped, anything else becomes a stream of text.
+
+use std::io::{self, BufRead, Cursor, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use flate2::bufread::{DeflateDecoder, GzDecoder};
+
+use super::form::Form;
+use super::frames::{self, FrameOptions, Frames};
+use super::input::{Input, Position, read_head};
+use super::list::Place;
+use super::utf16::Utf16;
+use super::zip::{Checked, Member, Method};
+use super::{Error, Mapped, Result, SourceFile};
+
+/// How archives are to be decoded.
+#[derive(Clone, Copy, Debug)]
+pub struct DecodeOptions {
+    /// Threads for an archive that several can work on.
+    pub threads: usize,
+    /// Memory that there is for a run, in bytes: decoding takes a part of it.
+    pub memory: u64,
+}
+
+impl DecodeOptions {
+    fn frames(self) -> FrameOptions {
+        const AHEAD: u64 = 64 << 20;
+        // Decoding takes about a twentieth of the time that the games take.
+        let threads = (self.threads / 4).clamp(2, 8).min(self.threads.max(1));
+        FrameOptions { threads, ahead: (self.memory / 16).min(AHEAD), window: self.window() }
+    }
+
+    /// The largest window that is allowed.
+    const fn window(self) -> u64 {
+        if self.memory / 2 > frames::USUAL_WINDOW { self.memory / 2 } else { frames::USUAL_WINDOW }
+    }
+}
+
+/// A source that has been opened.
+#[derive(Debug)]
+pub enum Opened {
+    /// A plain file: its bytes are its text.
+    Mapped(Mapped),
+    /// Something that has to be read from its start to its end.
+    Packed(Packed),
+}
+
+/// An archive, a file in UTF-16 or a stream, not yet decoded.
+#[derive(Debug)]
+pub struct Packed {
+    path: PathBuf,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    File(Mapped, Form),
+    Member(Mapped, Member),
+    Stream,
+}
+
+/// Opens a source. A stream is not touched yet.
+///
+/// # Errors
+/// When it cannot be opened, or is of a form that is not read.
+pub fn open(file: &SourceFile) -> Result<Opened> {
+    let packed = |kind| Opened::Packed(Packed { path: file.path.clone(), kind });
+    match &file.place {
+        Place::Stream => Ok(packed(Kind::Stream)),
+        Place::Member(member) => Ok(packed(Kind::Member(Mapped::open(&member.archive)?, member.clone()))),
+        Place::File => {
+            let map = Mapped::open(&file.path)?;
+            let form = Form::of(&map.bytes()[..map.bytes().len().min(Form::HEAD)]);
+            match form {
+                Form::Text => Ok(Opened::Mapped(map)),
+                Form::Other(..) => Err(refused(&file.path, form)),
+                _ => Ok(packed(Kind::File(map, form))),
+            }
+        }
+    }
+}
+
+fn refused(path: &std::path::Path, form: Form) -> Error {
+    let (form, remedy) = match form {
+        Form::Other(form, remedy) => (form, remedy),
+        _ => ("a zip archive on a stream", "give it as a file"),
+    };
+    Error::Form { path: path.to_owned(), form, remedy }
+}
+
+impl Packed {
+    /// Begins to decode.
+    ///
+    /// # Errors
+    /// When a stream cannot be opened, or what is in an archive is of a form that is not read.
+    pub fn decode(self, options: DecodeOptions) -> Result<Decoded> {
+        let Self { path, kind } = self;
+        let io = |error| Error::io(&path, error);
+        let position = Position::default();
+        let (reader, start): (Box<dyn Read + Send>, u64) = match kind {
+            Kind::File(map, Form::Zstd) => {
+                let frames = Frames::new(Arc::new(map), position.clone(), options.frames());
+                return Decoded::new(Box::new(frames), position, 0, Decoded::MOST_ERRORS, &path);
+            }
+            Kind::File(map, form) => {
+                let range = 0..map.bytes().len();
+                let input = Input::mapped(Arc::new(map), range, position.clone());
+                (unpack(input, form, options).map_err(io)?.ok_or_else(|| refused(&path, form))?, 0)
+            }
+            Kind::Member(map, member) => {
+                let length = map.bytes().len();
+                let at = |offset: u64| usize::try_from(offset).unwrap_or(length).min(length);
+                let range = at(member.range.start)..at(member.range.end);
+                let input = Input::mapped(Arc::new(map), range, position.clone());
+                (unpack_member(input, &member, options).map_err(io)?, position.get())
+            }
+            Kind::Stream => {
+                let reader: Box<dyn Read + Send> = if path.as_os_str() == "-" {
+                    Box::new(io::stdin())
+                } else {
+                    Box::new(std::fs::File::open(&path).map_err(io)?)
+                };
+                let (input, form) = Input::stream(reader, position.clone()).map_err(io)?;
+                (unpack(input, form, options).map_err(io)?.ok_or_else(|| refused(&path, form))?, 0)
+            }
+        };
+        Decoded::new(reader, position, start, 1, &path)
+    }
+}
+
+/// The text of an input of this form. `None`: it cannot be read.
+fn unpack(input: Input, form: Form, options: DecodeOptions) -> io::Result<Option<Box<dyn Read + Send>>> {
+    Ok(Some(match form {
+        Form::Text => Box::new(input),
+        Form::Utf16(endian) => Box::new(Utf16::new(input, endian)),
+        Form::Zstd => Box::new(zstd_text(input, options)?),
+        Form::Gzip => Box::new(Members::<GzDecoder<Input>>::new(input)),
+        Form::Bzip2 => Box::new(Members::<bzip2::bufread::BzDecoder<Input>>::new(input)),
+        Form::Zip | Form::Other(..) => return Ok(None),
+    }))
+}
+
+fn unpack_member(input: Input, member: &Member, options: DecodeOptions) -> io::Result<Box<dyn Read + Send>> {
+    Ok(match member.method {
+        Method::Stored => Box::new(Checked::new(input, member)),
+        Method::Deflate => Box::new(Checked::new(DeflateDecoder::new(input), member)),
+        Method::Bzip2 => {
+            Box::new(Checked::new(Members::<bzip2::bufread::BzDecoder<Input>>::new(input), member))
+        }
+        Method::Zstd => Box::new(Checked::new(zstd_text(input, options)?, member)),
+    })
+}
+
+fn zstd_text(input: Input, options: DecodeOptions) -> io::Result<zstd::Decoder<'static, Input>> {
+    frames::decoder(input, options.window())
+}
+
+/// A decoder of one member of an archive that may have several, one after the other.
+trait OneMember: Read + Sized {
+    const FIRST_BYTE: u8;
+    fn new(input: Input) -> Self;
+    fn into_input(self) -> Input;
+}
+
+impl OneMember for GzDecoder<Input> {
+    const FIRST_BYTE: u8 = 0x1f;
+
+    fn new(input: Input) -> Self {
+        Self::new(input)
+    }
+
+    fn into_input(self) -> Input {
+        self.into_inner()
+    }
+}
+
+impl OneMember for bzip2::bufread::BzDecoder<Input> {
+    const FIRST_BYTE: u8 = b'B';
+
+    fn new(input: Input) -> Self {
+        Self::new(input)
+    }
+
+    fn into_input(self) -> Input {
+        self.into_inner()
+    }
+}
+
+/// The text of all members of a gzip or bzip2 archive. Zeros after the last one are left out, as tapes and block devices add them.
+struct Members<D> {
+    member: Option<D>,
+}
+
+impl<D: OneMember> Members<D> {
+    fn new(input: Input) -> Self {
+        Self { member: Some(D::new(input)) }
+    }
+
+    /// Goes on to the next member. Gives back whether there is one.
+    fn next_member(&mut self) -> io::Result<bool> {
+        let Some(member) = self.member.take() else { return Ok(false) };
+        let mut input = member.into_input();
+        loop {
+            let bytes = input.fill_buf()?;
+            let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
+            match bytes.get(zeros) {
+                _ if bytes.is_empty() => return Ok(false),
+                None => input.consume(zeros),
+                Some(&byte) if byte == D::FIRST_BYTE && zeros == 0 => {
+                    self.member = Some(D::new(input));
+                    return Ok(true);
+                }
+                Some(_) => return Err(io::Error::other("something else follows the packed text")),
+            }
+        }
+    }
+}
+
+impl<D: OneMember> Read for Members<D> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let read = member.read(buffer)?;
+            if read > 0 || buffer.is_empty() || !self.next_member()? {
+                return Ok(read);
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Text that comes piece by piece.
+pub struct Decoded {
+    reader: Box<dyn Read + Send>,
+    /// What was read to tell the text's form, and the error that came with it.
+    head: Vec<u8>,
+    error: Option<io::Error>,
+    position: Position,
+    start: u64,
+    /// After how many more errors nothing follows.
+    errors_left: u32,
+}
+
+impl std::fmt::Debug for Decoded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Decoded").field("position", &self.position).finish_non_exhaustive()
+    }
+}
+
+impl Decoded {
+    /// Damaged places of an archive that can be read after each: garbage must not fill the database.
+    const MOST_ERRORS: u32 = 100;
+
+    fn new(
+        mut reader: Box<dyn Read + Send>,
+        position: Position,
+        start: u64,
+        errors_left: u32,
+        path: &std::path::Path,
+    ) -> Result<Self> {
+        let (mut head, mut error) = (Vec::new(), None);
+        match read_head(&mut reader) {
+            Ok(bytes) => head = bytes,
+            Err(failed) => error = Some(failed),
+        }
+        match Form::of(&head) {
+            Form::Text => {}
+            Form::Utf16(endian) => {
+                let text = Cursor::new(std::mem::take(&mut head)).chain(reader);
+                reader = Box::new(Utf16::new(text, endian));
+            }
+            _ => {
+                let (form, remedy) = ("something else than text in an archive", "unpack it first");
+                return Err(Error::Form { path: path.to_owned(), form, remedy });
+            }
+        }
+        Ok(Self { reader, head, error, position, start, errors_left })
+    }
+
+    /// Adds up to about `most` bytes of text to `text`. Gives back how many; 0 is the end.
+    ///
+    /// After an error, too, what could be read stands in `text`. What follows an error, if anything does, does not go on where
+    /// the text before it ended.
+    ///
+    /// # Errors
+    /// When the source is damaged or cannot be read further.
+    pub fn read(&mut self, text: &mut Vec<u8>, most: usize) -> io::Result<usize> {
+        let before = text.len();
+        text.append(&mut self.head);
+        let result = match self.error.take() {
+            Some(error) => Err(error),
+            None if self.errors_left == 0 => Ok(0),
+            None => (&mut self.reader).take(most as u64).read_to_end(text),
+        };
+        match result {
+            Ok(_) => Ok(text.len() - before),
+            Err(error) => {
+                self.errors_left -= 1;
+                Err(frames::explain(error))
+            }
+        }
+    }
+
+    /// How far the file has been read, in bytes from its start; of an archive, packed bytes.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position.get()
+    }
+
+    /// How many bytes of the source have been read; of an archive, packed bytes.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        self.position().saturating_sub(self.start)
+    }
+
+    /// An error of [`read`](Self::read) in words, after `text` bytes of text.
+    #[must_use]
+    pub fn describe(&self, error: &io::Error, text: u64) -> String {
+        let reason = match error.kind() {
+            io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
+            _ => error.to_string(),
+        };
+        let at = self.position();
+        format!("damaged near byte {at} of the file, after {text} bytes of text: {reason}")
+    }
+}

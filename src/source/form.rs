@@ -1,0 +1,71 @@
+//! What a file is, told by its first bytes and not by its name.
+
+use super::utf16::Endian;
+
+/// What the first bytes of a file say that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// PGN text in UTF-8 or an 8-bit character set, as far as can be told.
+    Text,
+    Utf16(Endian),
+    Zstd,
+    Gzip,
+    Bzip2,
+    Zip,
+    /// Something that is not read: what it is, and what to do.
+    Other(&'static str, &'static str),
+}
+
+impl Form {
+    /// How many first bytes tell the form.
+    pub(super) const HEAD: usize = 16;
+
+    /// The form of a file that begins so.
+    pub(super) fn of(head: &[u8]) -> Self {
+        const OTHERS: [(&[u8], &str, &str); 5] = [
+            (b"SQLite format 3\0", "an SQLite database", "give PGN files"),
+            (b"\xfd7zXZ\0", "an xz archive", "unpack it first (xz -d)"),
+            (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it first (7z x)"),
+            (b"Rar!\x1a\x07", "a rar archive", "unpack it first (unrar x)"),
+            (b"\x04\x22\x4d\x18", "an lz4 archive", "unpack it first (lz4 -d)"),
+        ];
+        match head {
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..] => Self::Bzip2,
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Self::Zip,
+            [0xff, 0xfe, ..] => Self::Utf16(Endian::Little),
+            [0xfe, 0xff, ..] => Self::Utf16(Endian::Big),
+            _ => match OTHERS.iter().find(|(magic, ..)| head.starts_with(magic)) {
+                Some(&(_, form, remedy)) => Self::Other(form, remedy),
+                None => Self::Text,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_told_by_first_bytes() {
+        for (head, form) in [
+            (&b""[..], Form::Text),
+            (b"[Event", Form::Text),
+            (b"BZhell", Form::Text),
+            (b"PK", Form::Text),
+            (b"\xef\xbb\xbf[Event", Form::Text),
+            (b"\x28\xb5\x2f\xfd\0", Form::Zstd),
+            (b"\x5f\x2a\x4d\x18\0", Form::Zstd),
+            (b"\x1f\x8b", Form::Gzip),
+            (b"BZh91AY&SY", Form::Bzip2),
+            (b"PK\x03\x04", Form::Zip),
+            (b"\xff\xfe", Form::Utf16(Endian::Little)),
+            (b"\xfe\xff\0[", Form::Utf16(Endian::Big)),
+        ] {
+            assert_eq!(Form::of(head), form, "{}", head.escape_ascii());
+        }
+        assert!(matches!(Form::of(b"SQLite format 3\0"), Form::Other("an SQLite database", _)));
+    }
+}

@@ -1,0 +1,352 @@
+//! Zstandard archives, decoded by several threads if they have several frames.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use super::Mapped;
+use super::input::{Input, Position};
+
+const FRAME: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
+
+/// The largest window that is always allowed: what `zstd --long` makes.
+pub(super) const USUAL_WINDOW: u64 = 128 << 20;
+
+/// How an archive may be decoded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FrameOptions {
+    /// Threads for it.
+    pub(super) threads: usize,
+    /// Memory for text that is decoded ahead, in bytes.
+    pub(super) ahead: u64,
+    /// The largest window that is allowed, in bytes.
+    pub(super) window: u64,
+}
+
+/// Reads the text of all frames in order. A decoding error does not end it: what follows goes on with a later frame.
+pub(super) struct Frames {
+    runs: Receiver<Receiver<Block>>,
+    run: Option<Receiver<Block>>,
+    text: Vec<u8>,
+    given: usize,
+    position: Position,
+}
+
+/// What the decoder of a run of frames hands on.
+enum Block {
+    /// Text, and how far the archive has been read.
+    Text(Vec<u8>, u64),
+    /// What is wrong with a frame, and where.
+    Damage(io::Error, u64),
+    /// The end of the run.
+    End,
+}
+
+/// Text that is decoded at once.
+const BLOCK: usize = 256 << 10;
+
+impl Frames {
+    pub(super) fn new(map: Arc<Mapped>, position: Position, options: FrameOptions) -> Self {
+        // Windows of several decoders together are to take no more than one of the usual size.
+        let window = Header::read(first_frame(map.bytes())).map_or(0, |header| header.window);
+        let threads = options.threads.min((USUAL_WINDOW / window.max(1)).max(1) as usize).max(1);
+        let blocks = options.ahead / BLOCK as u64 / (2 * threads as u64 + 1);
+        let blocks = usize::try_from(blocks).unwrap_or(usize::MAX).max(2);
+        let (sender, runs) = bounded(threads);
+        let walk = Arc::new(Mutex::new(Walk { map: Arc::clone(&map), at: 0, runs: sender }));
+        for number in 0..threads {
+            let (walk, map) = (Arc::clone(&walk), Arc::clone(&map));
+            let decode = move || {
+                while let Some((range, blocks)) = next_run(&walk, blocks) {
+                    decode_run(&map, range, &blocks, options.window);
+                }
+            };
+            let thread = std::thread::Builder::new().name(format!("decode-{number}"));
+            // The first one must be there; what others would do it does too.
+            if let Err(error) = thread.spawn(decode)
+                && number == 0
+            {
+                let (blocks, run) = bounded(2);
+                let _ = blocks.send(Block::Damage(error, 0));
+                let _ = blocks.send(Block::End);
+                return Self { runs: bounded(1).1, run: Some(run), text: Vec::new(), given: 0, position };
+            }
+        }
+        Self { runs, run: None, text: Vec::new(), given: 0, position }
+    }
+}
+
+impl Read for Frames {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.given == self.text.len() {
+            let run = match &self.run {
+                Some(run) => run,
+                None => match self.runs.recv() {
+                    Ok(run) => self.run.insert(run),
+                    Err(_) => return Ok(0),
+                },
+            };
+            match run.recv() {
+                Ok(Block::Text(text, position)) => {
+                    (self.text, self.given) = (text, 0);
+                    self.position.set(position);
+                }
+                Ok(Block::Damage(error, position)) => {
+                    self.position.set(position);
+                    return Err(error);
+                }
+                Ok(Block::End) => self.run = None,
+                Err(_) => return Err(io::Error::other("a decoder thread failed")),
+            }
+        }
+        let read = (&self.text[self.given..]).read(buffer)?;
+        self.given += read;
+        Ok(read)
+    }
+}
+
+/// Where the next run of frames begins, and where the decoders' text goes.
+struct Walk {
+    map: Arc<Mapped>,
+    at: usize,
+    runs: Sender<Receiver<Block>>,
+}
+
+/// Takes the next run of frames, and a way for its text. `None`: there is no more, or nobody wants it.
+fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
+    /// Long enough for a thread of its own, in bytes of the archive.
+    const RUN: usize = 1 << 20;
+    let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
+    let start = walk.at;
+    if start == walk.map.bytes().len() {
+        return None;
+    }
+    let mut end = start;
+    while end - start < RUN && end < walk.map.bytes().len() {
+        match frame_length(&walk.map.bytes()[end..]) {
+            Some(length) => end += length,
+            // One that is very long, or damaged: whoever decodes it goes on to the end of the archive.
+            None if end == start => end = walk.map.bytes().len(),
+            None => break,
+        }
+    }
+    walk.at = end;
+    let (sender, receiver) = bounded(blocks);
+    walk.runs.send(receiver).ok()?;
+    Some((start..end, sender))
+}
+
+/// Decodes a run of frames; after a damaged one it goes on with the next that can be found.
+fn decode_run(map: &Arc<Mapped>, range: Range<usize>, blocks: &Sender<Block>, window: u64) {
+    /// Frames of a run that may be damaged: garbage must not fill the database.
+    const MOST_DAMAGED: usize = 20;
+    let mut start = range.start;
+    for _ in 0..MOST_DAMAGED {
+        let position = Position::default();
+        let input = Input::mapped(Arc::clone(map), start..range.end, position.clone());
+        let Err(error) = decode_all(input, &position, window, blocks) else { break };
+        let at = position.get();
+        if blocks.send(Block::Damage(error, at)).is_err() {
+            return;
+        }
+        let from = (at as usize).clamp(start, range.end - 1) + 1;
+        let Some(next) = memchr::memmem::find(&map.bytes()[from..range.end], &FRAME) else { break };
+        start = from + next;
+    }
+    let _ = blocks.send(Block::End);
+}
+
+fn decode_all(input: Input, position: &Position, window: u64, blocks: &Sender<Block>) -> io::Result<()> {
+    let mut decoder = decoder(input, window)?;
+    loop {
+        let mut text = Vec::with_capacity(BLOCK);
+        let read = (&mut decoder).take(BLOCK as u64).read_to_end(&mut text);
+        let is_empty = text.is_empty();
+        if !is_empty && blocks.send(Block::Text(text, position.get())).is_err() {
+            // Nobody wants it any more.
+            return Ok(());
+        }
+        read?;
+        if is_empty {
+            return Ok(());
+        }
+    }
+}
+
+/// Decodes the frames of an input one after the other.
+pub(super) fn decoder(input: Input, window: u64) -> io::Result<zstd::Decoder<'static, Input>> {
+    let mut decoder = zstd::Decoder::with_buffer(input)?;
+    decoder.window_log_max(window.max(USUAL_WINDOW).ilog2().min(31))?;
+    Ok(decoder)
+}
+
+/// An error of the decoder in words that say what to do.
+pub(super) fn explain(error: io::Error) -> io::Error {
+    if !error.to_string().contains("too much memory") {
+        return error;
+    }
+    io::Error::other(
+        "unpacking it takes more memory than is allowed (it was packed with zstd --long); allow more with --memory, or unpack it \
+         first (zstd -d --long=31)",
+    )
+}
+
+/// The window that the first frame of an archive needs, in bytes.
+pub(super) fn window(head: &[u8]) -> u64 {
+    Header::read(first_frame(head)).map_or(0, |header| header.window)
+}
+
+/// The bytes from the first frame with content on.
+fn first_frame(mut bytes: &[u8]) -> &[u8] {
+    while let [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, rest @ ..] = bytes {
+        let Some(rest) = rest.get(u32::from_le_bytes([*a, *b, *c, *d]) as usize..) else { return &[] };
+        bytes = rest;
+    }
+    bytes
+}
+
+/// The header of a frame (RFC 8878, 3.1.1.1).
+struct Header {
+    /// Its own length, in bytes.
+    length: usize,
+    /// Memory for decoding, in bytes.
+    window: u64,
+    has_checksum: bool,
+}
+
+impl Header {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let rest = bytes.strip_prefix(&FRAME)?;
+        let (&descriptor, rest) = rest.split_first()?;
+        let is_single_segment = descriptor & 0x20 != 0;
+        let window_bytes = usize::from(!is_single_segment);
+        let dictionary_bytes = [0, 1, 2, 4][usize::from(descriptor & 3)];
+        let size_bytes = match descriptor >> 6 {
+            0 => usize::from(is_single_segment),
+            flag => 1 << flag,
+        };
+        let at = window_bytes + dictionary_bytes;
+        let window = if is_single_segment {
+            let mut size = [0; 8];
+            size[..size_bytes].copy_from_slice(rest.get(at..at + size_bytes)?);
+            u64::from_le_bytes(size) + if size_bytes == 2 { 256 } else { 0 }
+        } else {
+            let &window = rest.first()?;
+            let base = 1_u64 << (10 + (window >> 3));
+            base + base / 8 * u64::from(window & 7)
+        };
+        let length = FRAME.len() + 1 + at + size_bytes;
+        Some(Self { length, window, has_checksum: descriptor & 4 != 0 })
+    }
+}
+
+/// The length of the frame at the start of `bytes`, told from the headers of its blocks. `None`: it is damaged, or so long
+/// that to look for its end would take longer than to begin with it.
+fn frame_length(bytes: &[u8]) -> Option<usize> {
+    const LONG: usize = 32 << 20;
+    if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, ..] = bytes {
+        let length = 8 + u32::from_le_bytes([*a, *b, *c, *d]) as usize;
+        return (length <= bytes.len()).then_some(length);
+    }
+    let header = Header::read(bytes)?;
+    let mut at = header.length;
+    loop {
+        let &[a, b, c] = bytes.get(at..at + 3)? else { return None };
+        let block = u32::from_le_bytes([a, b, c, 0]);
+        let size = match block >> 1 & 3 {
+            0 | 2 => (block >> 3) as usize,
+            1 => 1,
+            _ => return None,
+        };
+        at += 3 + size;
+        if at > LONG {
+            return None;
+        }
+        if block & 1 == 1 {
+            let length = at + if header.has_checksum { 4 } else { 0 };
+            return (length <= bytes.len()).then_some(length);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(text: &[u8]) -> Vec<u8> {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+        encoder.include_checksum(text.len().is_multiple_of(2)).unwrap();
+        if text.len().is_multiple_of(3) {
+            encoder.set_pledged_src_size(Some(text.len() as u64)).unwrap();
+        }
+        io::Write::write_all(&mut encoder, text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn noise(length: usize) -> Vec<u8> {
+        let mut state = 1_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 58) as u8 + b' '
+        };
+        (0..length).map(|_| next()).collect()
+    }
+
+    fn read(archive: &[u8], threads: usize) -> (Vec<u8>, Vec<(String, u64)>) {
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, archive).unwrap();
+        let options = FrameOptions { threads, ahead: 1 << 20, window: USUAL_WINDOW };
+        let position = Position::default();
+        let mut frames = Frames::new(Arc::new(Mapped::of(&file).unwrap()), position.clone(), options);
+        let (mut text, mut errors) = (Vec::new(), Vec::new());
+        while let Err(error) = frames.read_to_end(&mut text) {
+            errors.push((error.to_string(), position.get()));
+        }
+        (text, errors)
+    }
+
+    #[test]
+    fn frames_are_told_apart_by_their_headers() {
+        for length in [0, 1, 3, 255, 256, 300, 65_792, 70_000, 400_000, 2_000_001] {
+            let packed = frame(&noise(length));
+            assert_eq!(frame_length(&packed), Some(packed.len()), "{length}");
+            assert_eq!(frame_length(&[&packed[..], b"rest"].concat()), Some(packed.len()), "{length}");
+            assert_eq!(frame_length(&packed[..packed.len() - 1]), None, "{length}");
+        }
+        assert_eq!(frame_length(b"\x50\x2a\x4d\x18\x02\0\0\0xy"), Some(10));
+        assert_eq!(frame_length(b"\x50\x2a\x4d\x18\x03\0\0\0xy"), None);
+        assert_eq!(frame_length(b"[Event"), None);
+    }
+
+    #[test]
+    fn many_frames_give_their_text_in_order() {
+        let text = noise(6_000_000);
+        for size in [10_000, 700_000, 2_500_000] {
+            let mut archive = Vec::new();
+            for piece in text.chunks(size) {
+                archive.extend(b"\x5a\x2a\x4d\x18\x04\0\0\0size");
+                archive.extend(frame(piece));
+            }
+            for threads in [1, 2, 5] {
+                let (read, errors) = read(&archive, threads);
+                assert!(read == text && errors.is_empty(), "{size} {threads} {errors:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn after_a_damaged_frame_the_next_one_is_read() {
+        let pieces = [noise(1_500_000), noise(1_000_000), noise(20)];
+        let mut archive: Vec<u8> = pieces.iter().flat_map(|piece| frame(piece)).collect();
+        let first = frame(&pieces[0]).len();
+        archive[first / 2] ^= 0x55;
+        for threads in [1, 3] {
+            let (text, errors) = read(&archive, threads);
+            assert!(text.ends_with(&[&pieces[1][..], &pieces[2]].concat()), "{threads}");
+            assert_eq!(errors.len(), 1, "{threads} {errors:?}");
+            assert!(errors[0].1 <= first as u64 && errors[0].1 > 0);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `pgndex index` from standard input, pipes, patterns and lists, through the program itself.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const GAMES: &str = include_str!("../examples/famous-games.pgn");
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
+        command.args(arguments).current_dir(self.0.path());
+        command
+    }
+
+    /// Exit status, standard output and standard error.
+    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        told(&self.command(arguments).output().unwrap())
+    }
+
+    /// The same, with these bytes on standard input.
+    fn run_with(&self, arguments: &[&str], input: &[u8]) -> (i32, String, String) {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_vec();
+        let writer = std::thread::spawn(move || stdin.write_all(&input));
+        let output = child.wait_with_output().unwrap();
+        let _ = writer.join().unwrap();
+        told(&output)
+    }
+
+    /// All that the database has of games and positions, and the digest of its source.
+    fn contents(&self, database: &str) -> Vec<String> {
+        let database = rusqlite::Connection::open(self.path(database)).unwrap();
+        let mut rows = Vec::new();
+        for query in [
+            "SELECT bytes || ' ' || digest FROM source",
+            "SELECT game_id || ' ' || byte_offset || ' ' || byte_length || ' ' || ply_count || ' ' || moves_hash FROM game",
+            "SELECT game_id || ' ' || ply || ' ' || key || ' ' || fen FROM game_position",
+            "SELECT line || ' ' || byte_offset || ' ' || kind FROM problem",
+        ] {
+            let mut query = database.prepare(query).unwrap();
+            rows.extend(query.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap));
+        }
+        rows
+    }
+}
+
+fn told(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().expect("an exit status"), text(&output.stdout), text(&output.stderr))
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn standard_input_is_read_like_a_file() {
+    let place = Place::new();
+    place.write("plain.pgn", GAMES);
+    assert_eq!(place.run(&["index", "-q", "plain.db", "plain.pgn"]).0, 0);
+    let expected = place.contents("plain.db");
+    let utf_16: Vec<u8> =
+        "\u{feff}".encode_utf16().chain(GAMES.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    for (what, input) in [
+        ("plain", GAMES.as_bytes().to_vec()),
+        ("zstd", zstd::encode_all(GAMES.as_bytes(), 3).unwrap()),
+        ("gzip", [gzip(&GAMES.as_bytes()[..1000]), gzip(&GAMES.as_bytes()[1000..])].concat()),
+        ("utf-16", utf_16),
+    ] {
+        let (status, out, err) = place.run_with(&["index", "--json", "--overwrite", "in.db", "-"], &input);
+        assert_eq!((status, err.as_str()), (0, ""), "{what}");
+        let summary: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(summary["input_bytes"], GAMES.len(), "{what}");
+        assert!(place.contents("in.db") == expected, "{what}");
+    }
+    let (status, _, err) = place.run_with(&["index", "-q", "--overwrite", "in.db", "-"], b"");
+    assert_eq!((status, err.as_str()), (0, "pgndex: note: no games were found\n"));
+}
+
+#[test]
+fn a_damaged_archive_is_told_and_changes_the_status() {
+    let place = Place::new();
+    let packed = gzip(GAMES.as_bytes());
+    place.write("cut.pgn.gz", &packed[..packed.len() - 10]);
+    let (status, _, err) = place.run(&["index", "-q", "a.db", "cut.pgn.gz"]);
+    assert_eq!(status, 3);
+    assert!(err.starts_with("pgndex: error: cut.pgn.gz: damaged near byte "), "{err}");
+    assert!(err.ends_with("it ends too early; the games before are kept\n"), "{err}");
+    let (status, _, err) = place.run_with(&["index", "-q", "b.db", "-"], b"PK\x03\x04");
+    assert_eq!(status, 1);
+    assert_eq!(
+        err,
+        "pgndex: error: nothing to index: -: a zip archive on a stream, no PGN text; give it as a file\n"
+    );
+    assert!(!place.path("b.db").exists());
+}
+
+#[test]
+fn patterns_lists_and_repeated_files() {
+    let place = Place::new();
+    place.write("a1.pgn", "1. e4 *\n");
+    place.write("a2.pgn.gz", gzip(b"1. d4 d5 *\n"));
+    place.write("list.txt", "# two\na2.pgn.gz\n\na1.pgn\n");
+    let (status, out, err) = place.run(&["index", "--json", "a.db", "a*.pgn*", "@list.txt"]);
+    assert_eq!(status, 0, "{err}");
+    assert_eq!(
+        err,
+        "pgndex: note: a2.pgn.gz: given more than once, read once\npgndex: note: a1.pgn: given more than once, read once\n"
+    );
+    let summary: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&summary["games"], &summary["plies"]), (&2.into(), &3.into()));
+    let (status, _, err) = place.run(&["index", "-q", "b.db", "z*.pgn"]);
+    assert_eq!(status, 1);
+    assert_eq!(err, "pgndex: error: nothing to index: z*.pgn: no file fits this pattern; check it\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_read_like_a_file() {
+    let place = Place::new();
+    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    let mut child = place.command(&["index", "-q", "a.db", "pipe"]).spawn().unwrap();
+    fs::write(place.path("pipe"), gzip(GAMES.as_bytes())).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(place.contents("a.db")[0].split(' ').next().unwrap(), GAMES.len().to_string());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_waits_for_input_can_be_stopped() {
+    let place = Place::new();
+    let mut command = place.command(&["index", "-q", "a.db", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&GAMES.as_bytes()[..20_000]).unwrap();
+    stdin.flush().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let started = Instant::now();
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let status = child.wait().unwrap();
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    assert_eq!(status.code(), Some(1));
+    assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 0, "something is left behind");
+    drop(stdin);
+}

@@ -1,0 +1,232 @@
+//! One run, done again and again from the same start.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use pgndex::store::Database;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::support::{GAMES, assert_same, directory, lines, names, number};
+
+/// The database in each place, and the file that is indexed.
+pub(crate) const DATABASE: &str = "x.db";
+const SOURCE: &str = "new.pgn";
+
+/// What the run does to what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Nothing is there.
+    Fresh,
+    /// A database is replaced.
+    Overwriting,
+    /// Games are added to a database.
+    Adding,
+}
+
+/// Which of the two states that there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Before,
+    After,
+}
+
+/// A run, what it begins with, and what comes of it when nothing disturbs it.
+pub(crate) struct Scene {
+    way: Way,
+    start: TempDir,
+    end: TempDir,
+    /// How long it takes.
+    pub(crate) duration: Duration,
+}
+
+impl Scene {
+    /// A run over so many times 53 games.
+    pub(crate) fn new(way: Way, times: usize) -> Self {
+        let (start, end) = (directory(), directory());
+        fs::write(start.path().join(SOURCE), GAMES.repeat(times)).expect("written");
+        if way != Way::Fresh {
+            // Half as much, of other players.
+            fs::write(
+                start.path().join("old.pgn"),
+                GAMES.replace("[White \"", "[White \"Old ").repeat(times / 2 + 1),
+            )
+            .expect("written");
+            let indexed = run(
+                start.path(),
+                &["index", "--quiet", "--continuation-threshold", "3", DATABASE, "old.pgn"],
+            );
+            assert_done(&indexed);
+            fs::remove_file(start.path().join("old.pgn")).expect("removed");
+        }
+        copy(start.path(), end.path());
+        let mut scene = Self { way, start, end, duration: Duration::ZERO };
+        assert_done(&scene.command(scene.end.path()).output().expect("run"));
+        scene.duration = (0..3).map(|_| scene.measure()).min().expect("some");
+        assert_eq!(scene.examine(scene.end.path(), "undisturbed"), State::After);
+        scene
+    }
+
+    fn measure(&self) -> Duration {
+        let (place, began) = (self.place(), Instant::now());
+        assert_done(&self.command(place.path()).output().expect("run"));
+        began.elapsed()
+    }
+
+    /// A place where nothing has happened yet.
+    pub(crate) fn place(&self) -> TempDir {
+        let place = directory();
+        copy(self.start.path(), place.path());
+        place
+    }
+
+    /// The run at a place.
+    pub(crate) fn command(&self, place: &Path) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
+        command.args([
+            "index",
+            "--quiet",
+            "--threads",
+            "2",
+            "--memory",
+            "16MiB",
+            "--continuation-threshold",
+            "3",
+        ]);
+        if self.way == Way::Overwriting {
+            command.arg("--overwrite");
+        }
+        command.args([DATABASE, SOURCE]).current_dir(place).stdin(Stdio::null());
+        command
+    }
+
+    /// Looks at a copy of what is there now; holds it to be one of the two states, whole and sound.
+    pub(crate) fn check(&self, place: &Path, what: &str) -> State {
+        let seen = directory();
+        copy(place, seen.path());
+        self.examine(seen.path(), what)
+    }
+
+    fn examine(&self, place: &Path, what: &str) -> State {
+        let path = place.join(DATABASE);
+        if self.way == Way::Fresh && !path.exists() {
+            return State::Before;
+        }
+        let database = Database::open_read_only(&path).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let state = self.state(database.connection(), what);
+        let is_sound = |query: &str, expected: &[&str]| {
+            assert_eq!(lines(database.connection(), query), expected, "{what}: {query}");
+        };
+        is_sound("PRAGMA integrity_check", &["ok"]);
+        is_sound("PRAGMA foreign_key_check", &[]);
+        drop(database);
+        let verified = run(place, &["verify", "--quiet", DATABASE]);
+        assert!(verified.status.success(), "{what}: {}", text(&verified));
+        state
+    }
+
+    /// Which of the two states a connection sees; their tables must agree with each other.
+    pub(crate) fn state(&self, seen: &Connection, what: &str) -> State {
+        seen.execute_batch("BEGIN").expect("a transaction");
+        let counts = counts(seen);
+        seen.execute_batch("COMMIT").expect("its end");
+        if counts == self.counts_after() {
+            State::After
+        } else {
+            assert_eq!(Some(counts), self.counts_before(), "{what}: neither before nor after");
+            State::Before
+        }
+    }
+
+    fn counts_before(&self) -> Option<Vec<u64>> {
+        (self.way != Way::Fresh).then(|| counts(&crate::support::open(&self.start.path().join(DATABASE))))
+    }
+
+    fn counts_after(&self) -> Vec<u64> {
+        counts(&crate::support::open(&self.end.path().join(DATABASE)))
+    }
+
+    /// Runs undisturbed to the end, after whatever was before, and holds what there is now to be what it must be.
+    pub(crate) fn complete(&self, place: &Path, what: &str) {
+        let output = self.command(place).output().expect("run");
+        assert!(output.status.success(), "{what}: {}", text(&output));
+        self.assert_complete(place, what);
+    }
+
+    /// Holds a place to be as an undisturbed run leaves it.
+    pub(crate) fn assert_complete(&self, place: &Path, what: &str) {
+        assert_eq!(names(place), names(self.end.path()), "{what}");
+        assert_same(&place.join(DATABASE), &self.end.path().join(DATABASE), what);
+    }
+
+    /// Holds a place to have the files that it had before the run.
+    pub(crate) fn assert_same_files(&self, place: &Path, what: &str) {
+        assert_eq!(names(place), names(self.start.path()), "{what}");
+    }
+
+    /// Holds a place to be as it was before the run.
+    pub(crate) fn assert_untouched(&self, place: &Path, what: &str) {
+        self.assert_same_files(place, what);
+        if self.way != Way::Fresh {
+            assert_same(&place.join(DATABASE), &self.start.path().join(DATABASE), what);
+        }
+    }
+}
+
+/// Numbers that tell the states apart, and that must agree within one.
+fn counts(database: &Connection) -> Vec<u64> {
+    let of = |query: &str| number(database, query);
+    let (games, positions) = (of("SELECT count(*) FROM game"), of("SELECT count(*) FROM game_position"));
+    assert_eq!(positions, of("SELECT count(*) FROM position_game"));
+    assert_eq!(positions, of("SELECT sum(ply_count + 1) FROM game"));
+    assert_eq!([games, games], [of("SELECT sum(games) FROM source"), of("SELECT sum(games) FROM import")]);
+    let white = "SELECT count(*) FROM game JOIN player ON player_id = white_id WHERE name LIKE 'Old %'";
+    vec![
+        games,
+        positions,
+        of(white),
+        of("SELECT count(*) FROM import"),
+        of("SELECT sum(games) FROM visited_position"),
+    ]
+}
+
+/// Runs the program.
+fn run(place: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pgndex")).args(arguments).current_dir(place).output().expect("run")
+}
+
+fn assert_done(output: &Output) {
+    assert!(output.status.success(), "{}", text(output));
+}
+
+/// What a process said.
+pub(crate) fn text(output: &Output) -> String {
+    format!(
+        "{}: {}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+fn copy(from: &Path, to: &Path) {
+    for name in names(from) {
+        fs::copy(from.join(&name), to.join(&name)).expect("copied");
+    }
+}
+
+/// So many numbers in 0..1, spread evenly and in no order.
+pub(crate) fn spread(count: u32) -> impl Iterator<Item = f64> {
+    (1..=count).map(|index| (f64::from(index) * 0.618_033_988_749_895).fract())
+}
+
+/// Waits for a file.
+pub(crate) fn wait_for(path: &Path) {
+    let began = Instant::now();
+    while !path.exists() {
+        assert!(began.elapsed() < Duration::from_secs(20), "no {}", path.display());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

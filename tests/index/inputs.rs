@@ -1,0 +1,401 @@
+//! Archives, streams and other encodings give what the plain file gives.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use pgndex::index::{Error, IndexOptions, Summary, Writer};
+use pgndex::source::{DecodeOptions, Decoded, Opened, list, open as open_source};
+use pgndex::store::row::Severity;
+use proptest::prelude::*;
+
+use crate::archives::*;
+use crate::support::*;
+
+/// Games with everything that makes cutting hard: open comments, no blank lines, byte order marks, text between games.
+fn text() -> Vec<u8> {
+    let odd: [&[u8]; 6] = [
+        b"[Event \"open\"]\n\n1. e4 {never closed\n\n",
+        b"\xef\xbb\xbf[Event \"marked\"]\n\n1. d4 d5 *\n\n",
+        b"[Event \"no blank\"]\n1. c4 *\n[Event \"next\"]\n1. c4 c5 1-0\n\n",
+        b"Dear Sir,\n\nhere they are:\n\n",
+        b"[Event \"\xe9t\xe9\"]\r\n\r\n1. Nf3 Ke4 0-1\r\n\r\n",
+        b"1. e4 e5 2. Ke2 *\n\n",
+    ];
+    [GAMES.as_bytes(), &odd.concat(), GAMES.as_bytes(), &odd.concat()].concat()
+}
+
+/// Indexes `archive` and `plain` under the same name and holds their databases to be the same.
+fn assert_packed_is_same(place: &Path, plain: &[u8], archive: &[u8], options: &IndexOptions, what: &str) {
+    let input = place.join("in.pgn");
+    let (expected, target) = (place.join("plain.db"), place.join("packed.db"));
+    let options = IndexOptions { overwrite: true, ..options.clone() };
+    fs::write(&input, plain).unwrap();
+    let unpacked = run(&expected, &[&input], &options).unwrap();
+    fs::write(&input, archive).unwrap();
+    let packed = run(&target, &[&input], &options).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_same(&expected, &target, what);
+    assert_eq!((packed.bytes, packed.games), (plain.len() as u64, unpacked.games), "{what}");
+}
+
+#[test]
+fn archives_of_every_kind() {
+    let place = directory();
+    let text = text();
+    let archives: [(&str, Vec<u8>); 11] = [
+        ("zstd", zstd_frame(&text, true)),
+        ("zstd without size", zstd_frame(&text, false)),
+        ("zstd, long window", zstd_long(&text, 27)),
+        ("zstd, frames of 20 kB", zstd_frames(&text, 20_000)),
+        ("zstd, frames of 100 bytes", zstd_frames(&text, 100)),
+        ("gzip", gzip(&text, usize::MAX)),
+        ("gzip, members of 1000 bytes", gzip(&text, 1000)),
+        ("gzip with zeros", [gzip(&text, 9000), vec![0; 1000]].concat()),
+        ("bzip2", bzip2(&text, usize::MAX)),
+        ("bzip2, streams of 1000 bytes", bzip2(&text, 1000)),
+        ("gzip of UTF-16", gzip(&utf_16(GAMES, u16::to_le_bytes), 777)),
+    ];
+    let variants = [
+        IndexOptions { threads: 1, ..options() },
+        IndexOptions { threads: 4, chunk_size: 1, memory: 0, ..options() },
+        IndexOptions { threads: 2, chunk_size: 5000, writer: Writer::Sql, ..options() },
+    ];
+    for (what, archive) in &archives {
+        let plain = if what.ends_with("UTF-16") { GAMES.as_bytes() } else { &text };
+        for options in &variants {
+            assert_packed_is_same(place.path(), plain, archive, options, what);
+        }
+    }
+}
+
+#[test]
+fn utf_16_is_read_as_utf_8() {
+    let place = directory();
+    let text = GAMES.replace("Fischer", "Фишер \u{1f3c6}");
+    for (what, archive) in
+        [("little", utf_16(&text, u16::to_le_bytes)), ("big", utf_16(&text, u16::to_be_bytes))]
+    {
+        assert_packed_is_same(place.path(), text.as_bytes(), &archive, &options(), what);
+        let games = "SELECT count(*) FROM games WHERE white LIKE 'Фишер \u{1f3c6}%'";
+        assert!(number(&open(&place.path().join("packed.db")), games) > 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn archives_cut_anywhere(start in 0..30_000usize, length in 0..40_000usize, size in 1..4000usize,
+        chunk_size in 1..20_000usize, threads in 1..4usize, kind in 0..3)
+    {
+        let text = text();
+        let text = &text[start..(start + length).min(text.len())];
+        let archive = match kind {
+            0 => zstd_frames(text, size),
+            1 => gzip(text, size),
+            _ => bzip2(text, size.max(200)),
+        };
+        let options = IndexOptions { threads, chunk_size, ..options() };
+        assert_packed_is_same(directory().path(), text, &archive, &options, "cut");
+    }
+}
+
+/// Enough games for several frames of a megabyte: these are decoded by several threads.
+#[test]
+fn large_archives() {
+    let place = directory();
+    let text = text().repeat(60);
+    for (what, archive) in [
+        ("one frame", zstd_frame(&text, true)),
+        ("frames of a megabyte", zstd_frames(&text, 1 << 20)),
+        ("gzip", gzip(&text, 1 << 20)),
+    ] {
+        let options = IndexOptions { threads: 4, chunk_size: 100_000, ..options() };
+        assert_packed_is_same(place.path(), &text, &archive, &options, what);
+    }
+}
+
+#[test]
+fn text_without_boundaries_goes_through_a_temporary_file() {
+    let place = directory();
+    let untagged = b"1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 { a remark that makes it long } 1-0\n".repeat(150_000);
+    let comment =
+        [b"[Event \"a\"]\n\n1. e4 {".to_vec(), b" x".repeat(6_000_000), b"} e5 *\n\n".to_vec()].concat();
+    let blank = [b"1. d4 *".to_vec(), b"\n ".repeat(4_000_000)].concat();
+    let text = [&untagged[..], &comment, GAMES.as_bytes(), &comment, &blank, GAMES.as_bytes()].concat();
+    for threads in [1, 3] {
+        let options = IndexOptions { threads, memory: MIB, ..options() };
+        let archive = zstd_frame(&text, true);
+        assert_packed_is_same(place.path(), &text, &archive, &options, "long");
+    }
+    assert_eq!(names(place.path()), ["in.pgn", "packed.db", "plain.db"]);
+}
+
+#[test]
+fn zip_archives_stand_for_their_pgn_files() {
+    let place = directory();
+    let root = place.path().join("games.zip");
+    let games: Vec<&str> = GAMES.split_inclusive("*\n").collect();
+    let files: [(&str, &str, Packing); 5] = [
+        ("b.pgn", games[0], Packing::Stored),
+        ("a/z.PGN", GAMES, Packing::Deflated),
+        ("c.pgn", &GAMES[..5000], Packing::Bzip2),
+        ("d.pgn", &GAMES[..6000], Packing::Zstd),
+        ("a.pgn", "", Packing::Stored),
+    ];
+    for (name, text, _) in files {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let (expected, target) = (place.path().join("plain.db"), place.path().join("packed.db"));
+    let unpacked = run(&expected, &[&root], &options()).unwrap();
+    fs::remove_dir_all(&root).unwrap();
+    let others: [(&str, &[u8], Packing); 2] =
+        [("read.me", b"1. e4 *", Packing::Stored), ("__MACOSX/._b.pgn", b"\0\x05\x16\x07", Packing::Stored)];
+    let packed: Vec<_> = others
+        .into_iter()
+        .chain(files.map(|(name, text, packing)| (name, text.as_bytes(), packing)))
+        .collect();
+    fs::write(&root, zip(&packed)).unwrap();
+    let summary = run(&target, &[&root], &options()).unwrap();
+    assert_same(&expected, &target, "zip");
+    assert_sound(&target, &summary);
+    assert_eq!(summary.bytes, unpacked.bytes);
+}
+
+/// What a database has is not read again in whatever way it is packed.
+#[test]
+fn archives_are_added_once() {
+    let place = directory();
+    let path = |name: &str| place.path().join(name);
+    let target = path("out.db");
+    let more = b"[Event \"more\"]\n\n1. e4 *\n";
+    fs::write(path("a.pgn"), GAMES).unwrap();
+    fs::write(path("b.pgn.gz"), gzip(GAMES.as_bytes(), 5000)).unwrap();
+    fs::write(
+        path("c.zip"),
+        zip(&[("a.pgn", GAMES.as_bytes(), Packing::Deflated), ("b.pgn", more, Packing::Stored)]),
+    )
+    .unwrap();
+    fs::write(path("d.pgn.zst"), zstd_frames(more, 7)).unwrap();
+    let first = run(&target, &[path("b.pgn.gz")], &options()).unwrap();
+    let paths = ["a.pgn", "b.pgn.gz", "c.zip", "d.pgn.zst"].map(path);
+    let second = run(&target, &paths, &options()).unwrap();
+    assert_eq!((second.known_sources, second.games), (3, 2));
+    let third = run(&target, &paths, &options()).unwrap();
+    assert_eq!((third.known_sources, third.games), (5, 0));
+    let database = open(&target);
+    assert_eq!(number(&database, "SELECT count(*) FROM game"), first.games + 2);
+    assert_eq!(lines(&database, "PRAGMA integrity_check"), ["ok"]);
+}
+
+/// The messages of a run's problems without the directory.
+fn messages(target: &Path) -> Vec<String> {
+    let root = format!("{}/", target.parent().unwrap().display());
+    let problems = "SELECT kind || '|' || line || '|' || byte_offset || '|' || message FROM problem
+        WHERE kind IN ('damaged-archive', 'unreadable-source') ORDER BY problem_id";
+    column::<String>(&open(target), problems).iter().map(|line| line.replace(&root, "")).collect()
+}
+
+#[test]
+fn what_zip_archives_cannot_give_is_told() {
+    let place = directory();
+    let path = |name: &str| place.path().join(name);
+    let good: &[u8] = b"1. e4 *\n";
+    let mut damaged = zip(&[("e.pgn", b"1. e4 e5 2. d4 *\n", Packing::Stored)]);
+    let at = damaged.windows(2).position(|pair| pair == b"e5").unwrap();
+    damaged[at + 1] = b'6';
+    let files = [
+        ("a.zip", zip(&[("secret.pgn", good, Packing::Encrypted), ("open.pgn", good, Packing::Stored)])),
+        ("b.zip", zip(&[("odd.pgn", good, Packing::Unknown)])),
+        ("c.zip", zip(&[("read.me", good, Packing::Stored)])),
+        ("d.zip", b"PK\x03\x04 and no more".to_vec()),
+        ("e.zip", damaged),
+        ("f.zip", zip(&[])),
+    ];
+    for (name, archive) in &files {
+        fs::write(path(name), archive).unwrap();
+    }
+    fs::write(path("g.pgn"), gzip(&files[0].1, usize::MAX)).unwrap();
+    let paths: Vec<_> = files.iter().map(|(name, _)| path(name)).chain([path("g.pgn")]).collect();
+    let target = path("out.db");
+    let summary = run(&target, &paths, &options()).unwrap();
+    assert_sound(&target, &summary);
+    insta::assert_snapshot!(messages(&target).join("\n"), @r#"
+    unreadable-source|1|0|a.zip/secret.pgn: encrypted, no PGN text; unpack it first (unzip)
+    unreadable-source|1|0|b.zip/odd.pgn: packed by a method that is seldom used, no PGN text; unpack it first (unzip)
+    unreadable-source|1|0|c.zip: a zip archive without a .pgn file, no PGN text; check what is in it (unzip -l)
+    unreadable-source|1|0|d.zip: damaged: invalid Zip archive: Could not find EOCD; fetch or make it again
+    damaged-archive|2|17|e.zip/e.pgn: damaged near byte 52 of the file, after 17 bytes of text: its text does not have the size and the sum that the archive tells; the games before are kept
+    unreadable-source|1|0|f.zip: a zip archive without a .pgn file, no PGN text; check what is in it (unzip -l)
+    unreadable-source|1|0|g.pgn: something else than text in an archive, no PGN text; unpack it first
+    "#);
+    // In a directory any archive may lie.
+    fs::create_dir(path("d")).unwrap();
+    for name in ["c.zip", "d.zip", "f.zip"] {
+        fs::rename(path(name), path("d").join(name)).unwrap();
+    }
+    fs::write(path("d/good.pgn"), good).unwrap();
+    let options = IndexOptions { overwrite: true, ..options() };
+    let summary = run(&target, &[path("d")], &options).unwrap();
+    assert_eq!((summary.games, summary.problems.of(Severity::Error)), (1, 0));
+}
+
+/// Cuts an archive of many games off or damages it. What stands before is kept, and where it ended is told.
+#[test]
+fn damaged_archives_give_their_good_games() {
+    let place = directory();
+    let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
+    let games: String =
+        (0..12_000).map(|game| format!("[Event \"{game}\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n\n")).collect();
+    let options = IndexOptions { overwrite: true, ..options() };
+    for (what, archive) in [
+        ("zstd", zstd_frames(games.as_bytes(), usize::MAX)),
+        ("gzip", gzip(games.as_bytes(), usize::MAX)),
+        ("bzip2", bzip2(games.as_bytes(), 20_000)),
+        ("zip", zip(&[("a.pgn", games.as_bytes(), Packing::Deflated)])),
+    ] {
+        let cut = archive.len() * 7 / 10;
+        let mut flipped = archive.clone();
+        flipped[cut] ^= 0x20;
+        for (how, archive) in [("cut", &archive[..cut]), ("flipped", &flipped)] {
+            if (what, how) == ("zip", "cut") {
+                continue; // It has lost its directory.
+            }
+            fs::write(&input, archive).unwrap();
+            let summary = run(&target, &[&input], &options).unwrap();
+            assert_sound(&target, &summary);
+            assert!(summary.games > 2000 && summary.games <= 12_000, "{what} {how}: {}", summary.games);
+            assert_eq!(summary.damaged.len(), 1, "{what} {how}");
+            let database = open(&target);
+            // A flipped bit may also spoil some games before it is found out.
+            let whole = "SELECT count(*) FROM game WHERE ply_count = 5 AND status = 'ok'";
+            let spoilt = if how == "cut" { 1 } else { 1000 };
+            assert!(number(&database, whole) >= summary.games - spoilt, "{what} {how}");
+            assert_eq!(lines(&database, "SELECT indexed_at, digest FROM source"), ["-|-"]);
+            let told = messages(&target);
+            let place = "SELECT count(*) FROM problem JOIN source USING (source_id)
+                WHERE kind = 'damaged-archive' AND byte_offset = bytes AND line > 4 * 2000";
+            assert_eq!((number(&database, place), told.len()), (1, 1), "{what} {how}: {told:?}");
+            let at = told[0].split("damaged near byte ").nth(1).and_then(|rest| rest.split(' ').next());
+            let at: usize = at.and_then(|at| at.parse().ok()).expect("a place");
+            assert!(at > archive.len() / 2 && at <= archive.len(), "{what} {how}: {told:?}");
+            let end = ": it ends too early; the games before are kept";
+            assert!(how == "flipped" || told[0].ends_with(end), "{what}: {told:?}");
+        }
+    }
+}
+
+/// The games of frames behind a damaged one are read, from the first that begins there.
+#[test]
+fn frames_behind_a_damaged_one() {
+    let place = directory();
+    let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
+    let games: String =
+        (0..9000).map(|game| format!("[Event \"{game}\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n\n")).collect();
+    let frames: Vec<Vec<u8>> = games.as_bytes().chunks(100_000).map(|text| zstd_frame(text, true)).collect();
+    for broken in 0..frames.len() {
+        let mut archive = frames.clone();
+        let middle = archive[broken].len() / 2;
+        archive[broken][middle] ^= 0x10;
+        fs::write(&input, archive.concat()).unwrap();
+        for (threads, chunk_size) in [(1, 1 << 20), (3, 1000)] {
+            let options = IndexOptions { overwrite: true, threads, chunk_size, ..options() };
+            let summary = run(&target, &[&input], &options).unwrap();
+            assert_sound(&target, &summary);
+            assert_eq!((summary.problems.of(Severity::Error), summary.damaged.len()), (1, 1));
+            assert!(summary.games > 6000 && summary.games <= 9000, "{}", summary.games);
+            let spliced = "SELECT count(*) FROM game WHERE ply_count <> 5";
+            assert!(number(&open(&target), spliced) <= 1, "a game was put together from two");
+        }
+    }
+}
+
+/// Text and errors of an archive.
+fn decode(path: &Path) -> Option<(Vec<u8>, usize)> {
+    let sources = list(&[path]);
+    let file = sources.files.first()?.as_ref().ok()?;
+    let mut decoded: Decoded = match open_source(file).ok()? {
+        Opened::Packed(packed) => packed.decode(DecodeOptions { threads: 2, memory: 0 }).ok()?,
+        Opened::Mapped(_) => return None,
+    };
+    let (mut text, mut errors) = (Vec::new(), 0);
+    loop {
+        match decoded.read(&mut text, 1 << 16) {
+            Ok(0) => return Some((text, errors)),
+            Ok(_) => {}
+            Err(_) => errors += 1,
+        }
+        assert!(errors < 200 && text.len() < 100 << 20, "no end");
+    }
+}
+
+#[test]
+fn archives_damaged_at_every_byte() {
+    let place = directory();
+    let path = place.path().join("in.pgn");
+    let text = &text()[..3000];
+    for (what, archive) in [
+        ("zstd", zstd_frames(text, 1000)),
+        ("gzip", gzip(text, 1000)),
+        ("bzip2", bzip2(text, 1000)),
+        ("zip", zip(&[("a.pgn", text, Packing::Deflated)])),
+    ] {
+        let started = Instant::now();
+        fs::write(&path, &archive).unwrap();
+        assert_eq!(decode(&path).unwrap(), (text.to_vec(), 0), "{what}");
+        for at in 0..archive.len() {
+            let mut flipped = archive.clone();
+            flipped[at] ^= 1 << (at % 8);
+            for archive in [&flipped[..], &archive[..at]] {
+                fs::write(&path, archive).unwrap();
+                // Whatever comes of it: no panic, no end that never comes.
+                let _ = decode(&path);
+            }
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "{what}: {:?}", started.elapsed());
+        // The whole run, at some places.
+        for at in (0..archive.len()).step_by(97) {
+            let mut flipped = archive.clone();
+            flipped[at] ^= 1 << (at % 8);
+            for archive in [&flipped[..], &archive[..at]] {
+                fs::write(&path, archive).unwrap();
+                let target = place.path().join("out.db");
+                let options = IndexOptions { overwrite: true, ..options() };
+                match run(&target, &[&path], &options) {
+                    Ok(summary) => assert_sound(&target, &summary),
+                    Err(Error::NoSource(_)) => {}
+                    Err(error) => panic!("{what}, byte {at}: {error}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn archives_made_to_fill_disks() {
+    let place = directory();
+    let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, GAMES.as_bytes()).unwrap();
+    for _ in 0..600 {
+        std::io::Write::write_all(&mut encoder, &vec![b'x'; 1 << 20]).unwrap();
+    }
+    fs::write(&input, encoder.finish().unwrap()).unwrap();
+    let summary: Summary = run(&target, &[&input], &options()).unwrap();
+    assert_eq!(summary.games, GAMES.matches("[Event \"").count() as u64 - 1);
+    let told = messages(&target);
+    assert!(told.len() == 1 && told[0].contains("were packed into few"), "{told:?}");
+}
+
+#[test]
+fn windows_longer_than_the_memory_allows() {
+    let place = directory();
+    let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
+    fs::write(&input, zstd_long(text().repeat(3).as_slice(), 29)).unwrap();
+    let error = run(&target, &[&input], &options()).unwrap_err();
+    assert!(message(&error).contains("allow more with --memory"), "{}", message(&error));
+    let more = IndexOptions { memory: 1 << 30, ..options() };
+    assert!(run(&target, &[&input], &more).unwrap().games > 100);
+}
