@@ -26,6 +26,7 @@ CREATE TABLE import (
     positions       INTEGER NOT NULL DEFAULT 0, -- rows of game_position: a game of n plies has n + 1
     distinct_positions INTEGER NOT NULL DEFAULT 0,
     problems        INTEGER NOT NULL DEFAULT 0,
+    duplicates      INTEGER NOT NULL DEFAULT 0, -- games that were skipped as duplicates
     seconds         REAL                        -- wall time
 );
 
@@ -39,6 +40,7 @@ CREATE TABLE source (
     games      INTEGER NOT NULL DEFAULT 0,
     plies      INTEGER NOT NULL DEFAULT 0,
     problems   INTEGER NOT NULL DEFAULT 0,
+    duplicates INTEGER NOT NULL DEFAULT 0,      -- games skipped as duplicates; with `games`, all that were found
     import_id  INTEGER NOT NULL REFERENCES import,
     indexed_at TEXT                             -- UTC; NULL until all of the file is indexed
 );
@@ -85,6 +87,8 @@ CREATE TABLE game (
     status       TEXT NOT NULL,                 -- 'ok'; 'truncated' at the first illegal or unreadable move;
                                                 -- 'skipped': unsupported variant or invalid start, no positions
     moves_hash   INTEGER NOT NULL,              -- equal games (same start, same moves) have equal hashes
+    prefix_hash  INTEGER,                       -- of both players, date, start and the first 16 moves: a broken-off game
+                                                -- and the whole one share it; NULL: fewer moves, or a player is unknown
     import_id    INTEGER NOT NULL REFERENCES import
 );
 
@@ -178,6 +182,23 @@ CREATE TABLE problem (
     message     TEXT NOT NULL
 );
 
+-- A game that repeats another one: with the same moves, players, date and result ('same'), with the same moves ('moves'), or
+-- with the first moves of a longer game by the same players on the same date, as a broken-off transmission ('prefix').
+CREATE TABLE duplicate (
+    source_id   INTEGER NOT NULL REFERENCES source,
+    byte_offset INTEGER NOT NULL,               -- its PGN text: `byte_length` bytes from here in its source
+    byte_length INTEGER NOT NULL,
+    line        INTEGER,                        -- where it begins, from 1, and which game of the source it is, from 1;
+    game_number INTEGER,                        -- NULL of a 'prefix'
+    kind        TEXT NOT NULL,
+    game_id     INTEGER REFERENCES game,        -- of a 'prefix', which is kept; NULL: the game was skipped
+    original_id INTEGER REFERENCES game         -- the game that it repeats
+        DEFERRABLE INITIALLY DEFERRED,
+    import_id   INTEGER NOT NULL REFERENCES import,
+    PRIMARY KEY (source_id, byte_offset)
+) WITHOUT ROWID;
+
+CREATE INDEX duplicate_original ON duplicate (original_id);
 CREATE UNIQUE INDEX player_name ON player (name);
 CREATE UNIQUE INDEX event_name ON event (name);
 CREATE UNIQUE INDEX site_name ON site (name);
@@ -188,7 +209,8 @@ CREATE INDEX game_date ON game (date);
 CREATE INDEX game_eco ON game (eco);
 CREATE INDEX game_opening ON game (opening_id);
 CREATE INDEX opening_key ON opening (key);
-CREATE INDEX game_moves_hash ON game (moves_hash);
+CREATE INDEX game_moves_hash ON game (moves_hash, white_id);
+CREATE INDEX game_prefix_hash ON game (prefix_hash);
 
 -- One row per game, with names.
 CREATE VIEW games AS

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pgndex::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position};
-use pgndex::index::{IndexOptions, Progress, Writer, index};
+use pgndex::index::{Duplicates, IndexOptions, Progress, Writer, index};
 use pgndex::pgn::{Reader, Token};
 
 struct Counting;
@@ -103,7 +103,8 @@ fn run(copies: usize, writer: Writer) -> u64 {
     let path = directory.path().join("in.pgn");
     std::fs::write(&path, GAMES.repeat(copies)).expect("written");
     let memory = 1 << 30;
-    let options = IndexOptions { threads: 1, memory, writer, ..IndexOptions::default() };
+    let duplicates = Duplicates::Keep;
+    let options = IndexOptions { threads: 1, memory, writer, duplicates, ..IndexOptions::default() };
     let before = allocations();
     let summary =
         index(&directory.path().join("out.db"), &[path], &options, &Progress::default()).expect("indexed");

@@ -188,45 +188,87 @@ mod help {
                pgndex index [OPTIONS] --dry-run <PGN>...
 
         Arguments:
-          <DB>      Database to make
-          [PGN]...  PGN files and archives of them; directories, patterns such as 'twic*.zip', lists of
-                    paths as @FILE, or - for standard input
+          <DB>
+                  Database to make
+
+          [PGN]...
+                  PGN files and archives of them; directories, patterns such as 'twic*.zip', lists of paths
+                  as @FILE, or - for standard input
 
         Options:
-              --overwrite                       Replace the database if it exists
-              --dry-run                         Only read and replay the games, and write no database
-              --continuation-threshold <GAMES>  How many games must have reached a position for its
-                                                continuations to be kept ready for `explore` [default: 64]
-          -j, --threads <N>                     Threads that parse and sort, at most 256 [default: one for
-                                                each processor]
-              --memory <SIZE>                   Memory to use, such as 512M or 4G; what is more goes to
-                                                temporary files [default: a quarter of the machine's, at
-                                                most 4G]
-              --temp-dir <DIR>                  Directory for temporary files, about 20 bytes for each
-                                                position [default: the database's]
-              --eco <FILE>                      Names of openings: a TSV file with the columns eco, name and
-                                                pgn, an .eco file of Scid, a PGN file with ECO and Opening
-                                                tags, or a directory of such files [default: a list of the
-                                                main openings]
-          -q, --quiet                           Show no progress and no summary; errors are still shown
-              --json                            End with one JSON object on standard output instead of the
-                                                summary
-              --log-format <FORMAT>             How to write notes, errors and progress to standard error;
-                                                json is one object a line [default: text] [possible values:
-                                                text, json]
-          -h, --help                            Print help
+              --overwrite
+                  Replace the database if it exists
+
+              --dry-run
+                  Only read and replay the games, and write no database
+
+              --duplicates <RULE>
+                  What becomes of a game that repeats an earlier one
+
+                  Possible values:
+                  - keep:  They are kept, and not looked for
+                  - skip:  They are skipped, and linked to the one that is kept, if moves, players, date and
+                    result are the same
+                  - moves: They are also skipped if they have the same moves, at least 20 plies, whoever
+                    played
+                  
+                  [default: skip]
+
+              --continuation-threshold <GAMES>
+                  How many games must have reached a position for its continuations to be kept ready for
+                  `explore`
+                  
+                  [default: 64]
+
+          -j, --threads <N>
+                  Threads that parse and sort, at most 256 [default: one for each processor]
+
+              --memory <SIZE>
+                  Memory to use, such as 512M or 4G; what is more goes to temporary files [default: a
+                  quarter of the machine's, at most 4G]
+
+              --temp-dir <DIR>
+                  Directory for temporary files, about 20 bytes for each position [default: the database's]
+
+              --eco <FILE>
+                  Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
+                  PGN file with ECO and Opening tags, or a directory of such files [default: a list of the
+                  main openings]
+
+          -q, --quiet
+                  Show no progress and no summary; errors are still shown
+
+              --json
+                  End with one JSON object on standard output instead of the summary
+
+              --log-format <FORMAT>
+                  How to write notes, errors and progress to standard error; json is one object a line
+                  
+                  [default: text]
+                  [possible values: text, json]
+
+          -h, --help
+                  Print help (see a summary with '-h')
 
         What is wrong with the input:
-              --strict             Fail, and leave the database as it was, if anything at all is wrong with
-                                   the input
-              --problems <FILE>    Write all problems to a file while they are found: JSON, one object a
-                                   line
-              --rejects <FILE>     Write the text of all games with an error to a file, as it stands in the
-                                   input
-              --on-problem <WHAT>  What becomes of a game with an error: its moves before the error are
-                                   kept, it is left out, or the run fails there and writes no database
-                                   [default: keep] [possible values: keep, skip, stop]
-              --max-problems <N>   Fail, and write no database, if there are more errors than this
+              --strict
+                  Fail, and leave the database as it was, if anything at all is wrong with the input
+
+              --problems <FILE>
+                  Write all problems to a file while they are found: JSON, one object a line
+
+              --rejects <FILE>
+                  Write the text of all games with an error to a file, as it stands in the input
+
+              --on-problem <WHAT>
+                  What becomes of a game with an error: its moves before the error are kept, it is left out,
+                  or the run fails there and writes no database
+                  
+                  [default: keep]
+                  [possible values: keep, skip, stop]
+
+              --max-problems <N>
+                  Fail, and write no database, if there are more errors than this
 
         Examples:
           pgndex index games.db openings.pgn endings.pgn   two files
@@ -771,6 +813,7 @@ mod info {
               "count": 1
             }
           ],
+          "duplicates": [],
           "sources": [
             {
               "source_id": 1,
@@ -780,6 +823,7 @@ mod info {
               "games": 4,
               "plies": 23,
               "problems": 1,
+              "duplicates": 0,
               "indexed_at": "YYYY-MM-DDTHH:MM:SSZ"
             }
           ],
@@ -795,6 +839,7 @@ mod info {
               "positions": 27,
               "distinct_positions": 20,
               "problems": 1,
+              "duplicates": 0,
               "seconds": 1.5
             }
           ]

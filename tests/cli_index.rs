@@ -97,6 +97,38 @@ fn the_summary_is_for_people_and_quiet_leaves_it_out() {
 }
 
 #[test]
+fn repeated_games_are_skipped_unless_told_otherwise() {
+    let repeated = TWO_GAMES.replace("\"Test\"", "\"Again\"");
+    let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", repeated);
+    let json = |arguments: &[&str]| -> Value {
+        let all = [&["index", "--json", "--overwrite", "a.db", "a.pgn", "b.pgn"], arguments].concat();
+        let (status, out, err) = place.run(&all);
+        assert_eq!((status, err.as_str()), (0, ""));
+        let report: Value = serde_json::from_str(&out).unwrap();
+        serde_json::json!([report["games"], report["duplicates"], report["duplicate_kinds"]])
+    };
+    let two = serde_json::json!([2, 2, [{ "kind": "same", "count": 2 }]]);
+    assert_eq!(json(&["--duplicates", "keep"]), serde_json::json!([4, 0, []]));
+    assert_eq!(json(&["--duplicates", "moves"]), two);
+    assert_eq!(json(&[]), two);
+    let (_, _, err) = place.run(&["index", "--overwrite", "a.db", "a.pgn", "b.pgn"]);
+    let told = "  duplicates\n    2 games skipped: same moves, players, date and result as an earlier game\n";
+    assert!(err.contains(told), "{err}");
+    let (_, out, _) = place.run(&["info", "a.db"]);
+    assert!(out.lines().any(|line| line.starts_with("  repeated ") && line.ends_with("2  2 same")), "{out}");
+    let (_, out, _) = place.run(&["info", "--format", "json", "a.db"]);
+    let info: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(info["duplicates"], two[2]);
+    assert_eq!(
+        (&info["sources"][0]["duplicates"], &info["sources"][1]["duplicates"]),
+        (&0.into(), &2.into())
+    );
+    assert_eq!(info["imports"][0]["duplicates"], 2);
+    let (status, out, _) = place.run(&["verify", "a.db"]);
+    assert_eq!(status, 0, "{out}");
+}
+
+#[test]
 fn openings_come_from_our_list_or_the_one_given() {
     let place =
         Place::new().with("a.pgn", TWO_GAMES).with("my.tsv", "eco\tname\tpgn\nD00\tClosed Game\t1. d4 d5\n");
@@ -261,7 +293,8 @@ fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
     let place = Place::new().with("a.pgn", include_str!("../examples/famous-games.pgn").repeat(20));
     for kib in [0, 100, 2000] {
         for writer in ["direct", "sql"] {
-            let limit = format!("ulimit -f {kib}; exec \"$0\" index --writer {writer} a.db a.pgn");
+            let limit =
+                format!("ulimit -f {kib}; exec \"$0\" index --duplicates keep --writer {writer} a.db a.pgn");
             let output = Command::new("bash")
                 .args(["-c", &limit, env!("CARGO_BIN_EXE_pgndex")])
                 .current_dir(place.0.path())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use pgndex::board::{GameResult, MoveCode, Position, PositionKey};
-use pgndex::index::{IndexOptions, Progress, index};
+use pgndex::index::{Duplicates, IndexOptions, Progress, index};
 use pgndex::store::row::ResultCounts;
 use pgndex::store::{Database, Exploration, Hit, ListLengths};
 use rusqlite::{Connection, params};
@@ -27,7 +27,9 @@ impl Sample {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (input, target) = (directory.path().join("in.pgn"), directory.path().join("out.db"));
         std::fs::write(&input, pgn).expect("written");
-        let options = IndexOptions { continuation_threshold: threshold, ..IndexOptions::default() };
+        let duplicates = Duplicates::Keep;
+        let options =
+            IndexOptions { continuation_threshold: threshold, duplicates, ..IndexOptions::default() };
         index(&target, &[input], &options, &Progress::default()).expect("indexed");
         let database = Database::open(&target).expect("a database");
         Self { database, _directory: directory }

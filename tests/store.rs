@@ -168,6 +168,7 @@ fn load(build: &Build, headers: &HeaderBatch, positions: &PositionBatch) {
         games,
         plies: 4,
         problems: 2,
+        duplicates: 0,
     };
     loader.finish_source(SourceId(1), &totals).expect("a source");
     let totals = ImportTotals {
@@ -176,6 +177,7 @@ fn load(build: &Build, headers: &HeaderBatch, positions: &PositionBatch) {
         positions: 7,
         distinct_positions: 6,
         problems: 2,
+        duplicates: 0,
         elapsed: Duration::from_millis(1500),
     };
     loader.finish_import(&totals).expect("an import");

@@ -97,6 +97,9 @@ pub(crate) struct IndexArgs {
     /// Fail, and write no database, if there are more errors than this
     #[arg(help_heading = WRONG, long, value_name = "N")]
     pub(super) max_problems: Option<u64>,
+    /// What becomes of a game that repeats an earlier one
+    #[arg(long, value_name = "RULE", value_enum, default_value = "skip")]
+    pub(super) duplicates: DuplicatesArg,
     /// How many games must have reached a position for its continuations to be kept ready for `explore`
     #[arg(long, value_name = "GAMES", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) continuation_threshold: u32,
@@ -147,6 +150,17 @@ pub(super) enum OnProblemArg {
 pub(super) enum LogFormat {
     Text,
     Json,
+}
+
+/// What becomes of games that repeat an earlier one.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum DuplicatesArg {
+    /// They are kept, and not looked for
+    Keep,
+    /// They are skipped, and linked to the one that is kept, if moves, players, date and result are the same
+    Skip,
+    /// They are also skipped if they have the same moves, at least 20 plies, whoever played
+    Moves,
 }
 
 /// Ways to write the two big tables.

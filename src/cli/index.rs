@@ -5,12 +5,12 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pgndex::index::{Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Writer};
+use pgndex::index::{Duplicates, Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Writer};
 use pgndex::opening::OpeningBook;
 use pgndex::store::row::Severity;
 
 use super::Status;
-use super::args::{IndexArgs, LogFormat, OnProblemArg, WriterArg};
+use super::args::{DuplicatesArg, IndexArgs, LogFormat, OnProblemArg, WriterArg};
 use super::log::Level;
 use super::number::bytes;
 use super::progress::{Progress as Display, Snapshot};
@@ -113,6 +113,11 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         most_errors: if args.on_problem == OnProblemArg::Stop { Some(0) } else { args.max_problems },
         problems: args.problems.clone(),
         rejects: args.rejects.clone(),
+        duplicates: match args.duplicates {
+            DuplicatesArg::Keep => Duplicates::Keep,
+            DuplicatesArg::Skip => Duplicates::Skip,
+            DuplicatesArg::Moves => Duplicates::Moves,
+        },
         continuation_threshold: args.continuation_threshold,
         openings: match &args.eco {
             Some(path) => Arc::new(OpeningBook::read(path)?),

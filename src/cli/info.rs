@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pgndex::store::{Database, GameStatistics, Info, OpeningCount, TreeSize};
+use pgndex::store::{Database, DuplicateCount, GameStatistics, Info, OpeningCount, TreeSize};
 use serde_json::{Value, json};
 
 use super::args::{InfoArgs, InfoFormat};
@@ -96,6 +96,10 @@ impl Report {
             ("sites", info.sites, String::new()),
             ("problems", info.totals.problems, lost(games)),
         ]);
+        if !info.duplicates.is_empty() {
+            let count = info.duplicates.iter().map(|duplicate| duplicate.count).sum();
+            counts.push(("repeated", count, duplicates(info)));
+        }
         let width = counts.iter().map(|(_, count, _)| grouped(*count).len()).max().unwrap_or(0);
         for (name, count, remark) in counts {
             let line = format!("  {name:9}  {:>width$}  {remark}", grouped(count));
@@ -162,6 +166,12 @@ fn lost(games: &GameStatistics) -> String {
     let parts = [(games.truncated, "cut short"), (games.skipped, "without moves")];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     parts.map(|(count, what)| format!("{} {what}", counted(*count, "game"))).collect::<Vec<_>>().join(", ")
+}
+
+/// How many games repeat another one in which way.
+fn duplicates(info: &Info) -> String {
+    let part = |duplicate: &DuplicateCount| format!("{} {}", grouped(duplicate.count), duplicate.kind);
+    info.duplicates.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
 fn write_results(out: &mut impl Write, games: &GameStatistics) -> io::Result<()> {
@@ -306,6 +316,7 @@ fn lists_to_json(info: &Info, report: &mut Value) {
         json!({
             "source_id": source.source.0, "path": source.path, "bytes": source.bytes, "digest": source.digest,
             "games": source.games, "plies": source.plies, "problems": source.problems,
+            "duplicates": source.duplicates,
             "indexed_at": source.indexed_at,
         })
     });
@@ -316,14 +327,18 @@ fn lists_to_json(info: &Info, report: &mut Value) {
             "program_version": import.program_version, "options": options, "games": import.totals.games,
             "plies": import.totals.plies, "positions": import.totals.positions,
             "distinct_positions": import.totals.distinct_positions,
-            "problems": import.totals.problems, "seconds": import.totals.elapsed.as_secs_f64(),
+            "problems": import.totals.problems, "duplicates": import.totals.duplicates,
+            "seconds": import.totals.elapsed.as_secs_f64(),
         })
     });
     let problems = info
         .problems
         .iter()
         .map(|problem| json!({ "severity": problem.severity, "kind": problem.kind, "count": problem.count }));
+    let duplicates =
+        info.duplicates.iter().map(|duplicate| json!({ "kind": duplicate.kind, "count": duplicate.count }));
     report["problems"] = problems.collect();
+    report["duplicates"] = duplicates.collect();
     report["sources"] = sources.collect();
     report["imports"] = imports.collect();
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use pgndex::index::{Stages, Summary};
+use pgndex::index::{DuplicateCounts, Stages, Summary};
 use pgndex::store::row::Severity;
 use serde_json::{Value, json};
 
@@ -45,6 +45,8 @@ impl Report<'_> {
         let kinds = summary.problems.iter().map(
             |(severity, kind, count)| json!({ "severity": severity.as_str(), "kind": kind, "count": count }),
         );
+        let duplicates = summary.duplicates.iter().filter(|&(_, count)| count > 0);
+        let duplicates = duplicates.map(|(kind, count)| json!({ "kind": kind, "count": count }));
         let stages =
             stages(&summary.stages).map(|(name, _, time)| (name.to_owned(), json!(time.as_secs_f64())));
         json!({
@@ -56,6 +58,8 @@ impl Report<'_> {
             "plies": summary.plies,
             "positions": summary.positions,
             "distinct_positions": summary.distinct_positions,
+            "duplicates": summary.duplicates.skipped(),
+            "duplicate_kinds": duplicates.collect::<Vec<_>>(),
             "problems": summary.problems.iter().map(|(.., count)| count).sum::<u64>(),
             "errors": summary.problems.of(Severity::Error),
             "warnings": summary.problems.of(Severity::Warning),
@@ -109,6 +113,7 @@ impl Report<'_> {
                 counted(summary.known_sources, "source")
             )?;
         }
+        self.write_duplicates(out)?;
         self.write_left_out(out)?;
         let stages = stages(&summary.stages).map(|(_, name, time)| format!("{name} {}", duration(time)));
         writeln!(out, "  time        {}", stages.join(", "))?;
@@ -120,6 +125,26 @@ impl Report<'_> {
         writeln!(out, "\n  next: pgndex info {name}")?;
         if summary.problems.iter().next().is_some() {
             writeln!(out, "        pgndex sql {name} \"SELECT line, game_id, kind, message FROM problem\"")?;
+        }
+        Ok(())
+    }
+
+    fn write_duplicates(self, out: &mut impl Write) -> io::Result<()> {
+        let DuplicateCounts { same, moves, prefix } = self.summary.duplicates;
+        let lines = [
+            (same, "skipped: same moves, players, date and result as an earlier game"),
+            (moves, "skipped: same moves as an earlier game"),
+            (
+                prefix,
+                "kept, though a longer game by the same players on the same date begins with all their moves",
+            ),
+        ];
+        let mut lines = lines.into_iter().filter(|&(count, _)| count > 0).peekable();
+        if lines.peek().is_some() {
+            writeln!(out, "  duplicates")?;
+        }
+        for (count, what) in lines {
+            writeln!(out, "    {} {what}", counted(count, "game"))?;
         }
         Ok(())
     }
@@ -195,6 +220,7 @@ mod tests {
             plies: 3_372_442,
             positions: 3_412_442,
             distinct_positions: 2_604_118,
+            duplicates: DuplicateCounts { same: 1_012, moves: 0, prefix: 1 },
             spilled_bytes: 0,
             left_out: 0,
             variants: [("Atomic".to_owned(), 12)].into_iter().collect(),
@@ -232,6 +258,9 @@ mod tests {
 
           database    games.db, 298 MiB (93 bytes a ply)
           input       33.0 MiB
+          duplicates
+            1,012 games skipped: same moves, players, date and result as an earlier game
+            1 game kept, though a longer game by the same players on the same date begins with all their moves
           time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
           problems
             12 errors: something of these games was lost
@@ -270,6 +299,9 @@ mod tests {
           database    games.db, 298 MiB
           input       33.0 MiB
           skipped     2 sources that the database has
+          duplicates
+            1,012 games skipped: same moves, players, date and result as an earlier game
+            1 game kept, though a longer game by the same players on the same date begins with all their moves
           time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
           problems    none
 
@@ -282,7 +314,7 @@ mod tests {
     fn a_summary_for_programs() {
         let report = Report { database: Some(Path::new("games.db")), summary: &summary() };
         insta::assert_snapshot!(report.to_json(), @r#"
-        {"database":"games.db","dry_run":false,"games":40000,"left_out":0,"skipped_variants":{"Atomic":12},"plies":3372442,"positions":3412442,"distinct_positions":2604118,"problems":1219,"errors":12,"warnings":1207,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"added":false,"known_sources":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
+        {"database":"games.db","dry_run":false,"games":40000,"left_out":0,"skipped_variants":{"Atomic":12},"plies":3372442,"positions":3412442,"distinct_positions":2604118,"duplicates":1012,"duplicate_kinds":[{"kind":"same","count":1012},{"kind":"prefix","count":1}],"problems":1219,"errors":12,"warnings":1207,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"added":false,"known_sources":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
         "#);
     }
 }

@@ -9,14 +9,14 @@ use super::options::IndexOptions;
 use super::parse::count_lines;
 use super::progress::Progress;
 use super::report::Reports;
-use super::run::{Intake, Plan, Run, Way, digest, directory};
+use super::run::{Intake, Plan, Replaced, Run, Way, digest, directory};
 use super::sequence::SourceStart;
 use super::summary::Summary;
 use crate::opening::OpeningBook;
 use crate::pgn::next_boundary;
 use crate::source::{self, DecodeOptions, Mapped, Opened, SourceFile, Sources};
-use crate::store::row::GameId;
-use crate::store::{BulkLoader, Database, Known, KnownSource, LoadMode, SourceDigest, WriterLock};
+use crate::store::row::SourceId;
+use crate::store::{BulkLoader, Database, Known, KnownSource, LastGame, LoadMode, SourceDigest, WriterLock};
 
 /// Adds what is new of the plan's sources to the database at `target`, in one transaction.
 pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Result<Summary> {
@@ -31,7 +31,8 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let selection = Selection::of(files, &known, decode, progress)?;
     let last_source = known.last_source()?;
     drop(known);
-    let Selection { files, starts, replaced, known_sources } = selection;
+    let Selection { files, starts, again, known_sources } = selection;
+    let replaced = replaced(&again, last_source);
     let options = settled(plan.options, &database)?;
     let sources = Sources { files, ..Sources::default() };
     let plan = Plan { sources, options: &options, estimate: plan.estimate };
@@ -42,15 +43,20 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         let spill = directory(plan.options, lock.target());
         plan.estimate.check(lock.target(), &spill)?;
         let target = Some(lock.target().to_owned());
-        let intake = Intake { sources: &plan.sources, starts, last_source, target };
+        let removed = replaced.iter().map(|replaced| replaced.game).collect();
+        let intake = Intake { sources: &plan.sources, starts, last_source, target, removed };
         let run = Run::new(&plan, intake, progress, started, spill, reports)?;
         let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
         let threshold = options.continuation_threshold;
         let mut removed = Vec::new();
-        for game in replaced {
-            removed.extend(loader.remove_game(game)?);
+        for (_, last) in again {
+            match last.game {
+                Some(game) => removed.extend(loader.remove_game(game)?),
+                None => loader.remove_duplicate(last.source, last.byte_offset)?,
+            }
         }
-        (summary, _) = run.load(loader, Way::Added { threshold, removed: &removed })?;
+        let way = Way::Added { threshold, removed: &removed, replaced: &replaced };
+        (summary, _) = run.load(loader, way)?;
     }
     let syncing = Instant::now();
     database.end_adding()?;
@@ -59,6 +65,15 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     summary.file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     summary.elapsed = started.elapsed();
     Ok(summary)
+}
+
+/// The games that are removed, and where they are read again.
+fn replaced(again: &[(usize, LastGame)], last_source: SourceId) -> Vec<Replaced> {
+    let replaced = |&(file, LastGame { byte_offset, game, .. }): &(usize, LastGame)| {
+        let source = SourceId(last_source.0 + 1 + u32::try_from(file).unwrap_or(u32::MAX));
+        game.map(|game| Replaced { game, source, byte_offset })
+    };
+    again.iter().filter_map(replaced).collect()
 }
 
 /// The options with those things set that the database was made with.
@@ -82,8 +97,8 @@ struct Selection {
     files: Vec<source::Result<SourceFile>>,
     /// Of each file.
     starts: Vec<SourceStart>,
-    /// Games that were cut off where their files ended, and are read again.
-    replaced: Vec<GameId>,
+    /// Games that were cut off where their files ended, and are read again, with the numbers of these files, from 0.
+    again: Vec<(usize, LastGame)>,
     /// How many files are left out because the database has them.
     known_sources: u64,
 }
@@ -125,12 +140,12 @@ impl Selection {
         let last_game = known.last_game_of(&file.path.to_string_lossy())?;
         let (mut first_byte, mut games) = (boundary, grown.games);
         // What follows before the next game belongs to the one that was the last.
-        if let Some((game, offset)) = last_game
+        if let Some(last) = last_game
             && !text[grown.read..boundary].trim_ascii().is_empty()
         {
-            self.replaced.push(game);
+            self.again.push((self.files.len(), last));
             games = games.saturating_sub(1);
-            first_byte = usize::try_from(offset).unwrap_or(usize::MAX).min(grown.read);
+            first_byte = usize::try_from(last.byte_offset).unwrap_or(usize::MAX).min(grown.read);
         }
         file.first_byte = first_byte as u64;
         let lines = count_lines(text, 0..first_byte);

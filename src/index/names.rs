@@ -17,23 +17,34 @@ impl Names {
         Self { ids: HashMap::new(), last: last.0 }
     }
 
+    /// The id of a name, if it has one here or `known` gives one.
+    pub(super) fn find<E>(
+        &mut self,
+        name: &str,
+        known: impl FnOnce(&str) -> Result<Option<NameId>, E>,
+    ) -> Result<Option<NameId>, E> {
+        if let Some(&id) = self.ids.get(name) {
+            return Ok(Some(id));
+        }
+        let id = known(name)?;
+        if let Some(id) = id {
+            self.ids.insert(name.into(), id);
+        }
+        Ok(id)
+    }
+
     /// The id of a name, and whether the name is new. A name met for the first time may have the id that `known` gives.
     pub(super) fn intern<E>(
         &mut self,
         name: &str,
         known: impl FnOnce(&str) -> Result<Option<NameId>, E>,
     ) -> Result<(NameId, bool), E> {
-        if let Some(&id) = self.ids.get(name) {
+        if let Some(id) = self.find(name, known)? {
             return Ok((id, false));
         }
-        let (id, is_new) = match known(name)? {
-            Some(id) => (id, false),
-            None => {
-                self.last = self.last.checked_add(1).expect("at most four names a game");
-                (NameId(self.last), true)
-            }
-        };
+        self.last = self.last.checked_add(1).expect("at most four names a game");
+        let id = NameId(self.last);
         self.ids.insert(name.into(), id);
-        Ok((id, is_new))
+        Ok((id, true))
     }
 }

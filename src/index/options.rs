@@ -27,6 +27,8 @@ pub struct IndexOptions {
     pub problems: Option<PathBuf>,
     /// A file for the text of all games with an error, as it stands in its source.
     pub rejects: Option<PathBuf>,
+    /// What becomes of games that repeat an earlier one.
+    pub duplicates: Duplicates,
     /// How many games must have reached a position for it to be kept in `visited_position` and `continuation`.
     pub continuation_threshold: u32,
     /// The openings that games are classified by: a game's is the last of its positions that has a name, whatever the order
@@ -36,6 +38,32 @@ pub struct IndexOptions {
     pub chunk_size: usize,
     /// How the two big tables are written. The result does not depend on it, but for the layout of pages.
     pub writer: Writer,
+}
+
+/// What becomes of a game that repeats an earlier one, of the same run or of the database that is added to.
+///
+/// A game without moves repeats none, and of two games both or neither can be replayed to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// It is kept like any other; nobody looks for such games.
+    Keep,
+    /// It is skipped, and noted down in `duplicate`, if moves, date, result and both players, who must be known, are the same.
+    #[default]
+    Skip,
+    /// It is also skipped if it has at least 20 plies and the same moves, whoever played.
+    Moves,
+}
+
+impl Duplicates {
+    /// The word on the command line and in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Skip => "skip",
+            Self::Moves => "moves",
+        }
+    }
 }
 
 /// A way to write the tables `game_position` and `position_game`.
@@ -71,7 +99,7 @@ impl OnProblem {
 
 impl Default for IndexOptions {
     /// One thread per core, a quarter of the machine's memory (at most 4 GiB), continuations from 64 games on, the built-in
-    /// openings, chunks of 1 MiB.
+    /// openings, duplicates skipped, chunks of 1 MiB.
     fn default() -> Self {
         Self {
             threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -83,6 +111,7 @@ impl Default for IndexOptions {
             most_errors: None,
             problems: None,
             rejects: None,
+            duplicates: Duplicates::default(),
             continuation_threshold: 64,
             openings: OpeningBook::built_in(),
             chunk_size: 1 << 20,

@@ -68,6 +68,11 @@ impl Outcomes {
         Self { first, outcomes: Vec::new() }
     }
 
+    /// The id before that of the first game.
+    pub(super) const fn before(&self) -> GameId {
+        GameId(self.first.0 - 1)
+    }
+
     pub(super) fn extend(&mut self, outcomes: &[Outcome]) {
         self.outcomes.extend_from_slice(outcomes);
     }

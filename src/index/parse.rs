@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use super::duplicates::{PREFIX_PLIES, Print, mix, mix_text};
 use super::header::Header;
 use super::outcome::Outcome;
 use super::problem::Kind;
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError};
 use crate::opening::{OpeningBook, OpeningId};
 use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
-use crate::store::row::{GameId, GameStatus, HeaderBatch, Ply, ProblemRow, SourceId, Text};
+use crate::store::row::{GameId, GameRow, GameStatus, HeaderBatch, Ply, ProblemRow, SourceId, Text};
 
 /// The names of a game that have tables of their own.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,6 +43,10 @@ pub(super) enum Start {
 pub(super) struct Part {
     pub(super) headers: HeaderBatch,
     pub(super) names: Vec<GameNames>,
+    /// What tells whether a game repeats another.
+    pub(super) prints: Vec<Option<Print>>,
+    /// The lines in which games begin, from 0, and which games of the part they are, from 1.
+    pub(super) places: Vec<(u64, u32)>,
     pub(super) outcomes: Vec<Outcome>,
     pub(super) replays: Vec<Replay>,
     pub(super) codes: Vec<MoveCode>,
@@ -60,6 +65,8 @@ impl Part {
     pub(super) fn clear(&mut self) {
         self.headers.clear();
         self.names.clear();
+        self.prints.clear();
+        self.places.clear();
         self.outcomes.clear();
         self.replays.clear();
         self.codes.clear();
@@ -68,6 +75,44 @@ impl Part {
         self.rejects.clear();
         self.errors = 0;
         self.warnings = 0;
+    }
+
+    /// Takes games out, one flag for each. Those after them are counted anew; problems stay.
+    pub(super) fn remove(&mut self, is_removed: &[bool]) {
+        fn retain<T>(rows: &mut Vec<T>, is_removed: impl Fn(usize) -> bool) {
+            let mut index = 0..;
+            rows.retain(|_| !is_removed(index.next().expect("no end")));
+        }
+        let flag = |index: usize| is_removed[index];
+        let (mut from, mut to) = (0, 0);
+        for (replay, &is_removed) in self.replays.iter().zip(is_removed) {
+            if !is_removed {
+                self.codes.copy_within(from..from + replay.moves, to);
+                to += replay.moves;
+            }
+            from += replay.moves;
+        }
+        self.codes.truncate(to);
+        let setups = self.replays.iter().zip(is_removed).filter(|(replay, _)| replay.start == Start::Setup);
+        let setups: Vec<bool> = setups.map(|(_, &is_removed)| is_removed).collect();
+        retain(&mut self.setups, |index| setups[index]);
+        retain(&mut self.replays, flag);
+        retain(&mut self.names, flag);
+        retain(&mut self.prints, flag);
+        retain(&mut self.places, flag);
+        retain(&mut self.outcomes, flag);
+        let mut next = 0;
+        let new_id = |&is_removed: &bool| {
+            let id = (!is_removed).then_some(GameId(next));
+            next += u32::from(!is_removed);
+            id
+        };
+        let ids: Vec<Option<GameId>> = is_removed.iter().map(new_id).collect();
+        let id = |game: GameId| ids[game.0 as usize];
+        let headers = &mut self.headers;
+        headers.games.retain_mut(|row| id(row.game).map(|id| row.game = id).is_some());
+        headers.tags.retain_mut(|row| id(row.game).map(|id| row.game = id).is_some());
+        headers.problems.iter_mut().for_each(|problem| problem.game = problem.game.and_then(id));
     }
 
     /// Whether it is time to hand it on.
@@ -182,6 +227,8 @@ impl Extent {
     /// Takes out of the part what came since, but not the problems.
     fn restore(&self, part: &mut Part) {
         part.names.truncate(self.games);
+        part.prints.truncate(self.games);
+        part.places.truncate(self.games);
         part.outcomes.truncate(self.games);
         part.replays.truncate(self.games);
         part.headers.games.truncate(self.games);
@@ -303,7 +350,10 @@ impl<'a> ChunkParser<'a> {
         row.opening = ending.opening;
         row.result = self.result(&header, &ending, game, begin + length, part);
         row.ply_count = u32::try_from(part.codes.len() - first_code).unwrap_or(u32::MAX);
-        row.moves_hash = moves_hash(part, start, self.start, first_code);
+        let pairing = pairing(&header.names, &row, &part.headers.text);
+        (row.moves_hash, row.prefix_hash) = moves_hashes(part, start, self.start, first_code, pairing);
+        part.prints.push(Print::of(&row, pairing));
+        part.places.push((self.lines.at(self.text, begin).0, part.read + 1));
         part.replays.push(Replay { moves: part.codes.len() - first_code, start });
         part.outcomes.push(Outcome::of(&row, &part.headers.text));
         part.headers.games.push(row);
@@ -646,22 +696,38 @@ fn is_known_variant(name: &str) -> bool {
     NAMES.iter().any(|known| known.chars().eq(plain()))
 }
 
-/// A hash of start position and moves.
-fn moves_hash(part: &Part, start: Start, standard: &Position, first_code: usize) -> u64 {
+/// A hash of both players and the date; `None` if one of them is not known.
+fn pairing(names: &GameNames, row: &GameRow, text: &str) -> Option<u64> {
+    let (white, black) = names.white.zip(names.black)?;
+    let hash = mix_text(mix_text(0, white.of(text)), black.of(text));
+    Some(mix_text(hash, row.date.map_or("", |date| date.of(text))))
+}
+
+/// A hash of start position and moves, and one of the first of these moves and `pairing`.
+fn moves_hashes(
+    part: &Part,
+    start: Start,
+    standard: &Position,
+    first_code: usize,
+    pairing: Option<u64>,
+) -> (u64, Option<u64>) {
     let seed = match start {
         Start::Standard => standard.key().0,
         Start::Setup => part.setups.last().map_or(0, |position| position.key().0),
         Start::Nowhere => 0,
     };
-    part.codes[first_code..].iter().copied().fold(seed, mix_move)
+    let codes = &part.codes[first_code..];
+    let (first, rest) = codes.split_at(codes.len().min(PREFIX_PLIES));
+    let hash = |seed, codes: &[MoveCode]| codes.iter().copied().fold(seed, mix_move);
+    let prefix = hash(seed, first);
+    let prefix_hash = pairing.filter(|_| first.len() == PREFIX_PLIES).map(|pairing| mix(prefix, pairing));
+    (hash(prefix, rest), prefix_hash)
 }
 
 /// Goes on with a game's hash, which begins with the key of its start position, by a move. Check and mate are left out: they
 /// follow from the rest.
 pub(crate) fn mix_move(hash: u64, code: MoveCode) -> u64 {
-    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mixed = (hash ^ u64::from(code.model().bits())).wrapping_mul(MULTIPLIER);
-    mixed ^ mixed >> 29
+    mix(hash, u64::from(code.model().bits()))
 }
 
 /// The standard start position and its placement as text, made once.

@@ -13,9 +13,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::add;
 use super::continuations;
 use super::crossroads::{Counter, Crossroads};
+use super::duplicates::Originals;
 use super::error::{Error, Result};
 use super::feed::Feed;
-use super::options::{IndexOptions, OnProblem, Writer};
+use super::options::{Duplicates, IndexOptions, OnProblem, Writer};
 use super::outcome::Outcomes;
 use super::parse::Standard;
 use super::partition::{Partitions, RECORD};
@@ -25,7 +26,7 @@ use super::report::Reports;
 use super::sequence::{Numbering, Sequencer, SourceCount, SourceStart, Turnstile};
 use super::space::Estimate;
 use super::stream::{CutOptions, SourceEnd};
-use super::summary::{ProblemCounts, Stages, Summary};
+use super::summary::{DuplicateCounts, ProblemCounts, Stages, Summary};
 use super::update::Tracker;
 use super::visit::Visit;
 use super::worker::{Destination, Load, Outlet, Shared};
@@ -33,7 +34,7 @@ use crate::board::PositionKey;
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Mapped, Opened, SourceFile, Sources};
 use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
-use crate::store::row::{Severity, SourceId};
+use crate::store::row::{DuplicateKind, GameId, Severity, SourceId};
 use crate::store::{
     self, Build, BuildOptions, BulkLoader, ImportTotals, Known, LoadMode, NewImport, SourceDigest,
     SourceTotals,
@@ -169,6 +170,9 @@ impl<'o> Plan<'o> {
         let clock = Instant::now();
         let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Append)?;
         continuations::write(crossroads, &mut loader)?;
+        if options.duplicates != Duplicates::Keep {
+            summary.duplicates.add(DuplicateKind::Prefix, loader.note_prefixes(GameId(0))?);
+        }
         loader.finish()?;
         summary.stages.continuations = clock.elapsed();
         progress.check()?;
@@ -251,8 +255,17 @@ pub(super) enum Way<'f> {
     /// Through SQL, into empty tables.
     Rows,
     /// Through SQL, into tables that have rows. What this changes in the continuations of positions that at least `threshold`
-    /// games reached is written too; those with a `removed` key are counted again.
-    Added { threshold: u32, removed: &'f [PositionKey] },
+    /// games reached is written too; those with a `removed` key are counted again. The duplicates of the games that were `replaced`
+    /// are given to those that were read in their place.
+    Added { threshold: u32, removed: &'f [PositionKey], replaced: &'f [Replaced] },
+}
+
+/// A game that was removed, and where its text is read again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Replaced {
+    pub(super) game: GameId,
+    pub(super) source: SourceId,
+    pub(super) byte_offset: u64,
 }
 
 /// What is to be read, and how it is numbered.
@@ -265,13 +278,15 @@ pub(super) struct Intake<'s> {
     pub(super) last_source: SourceId,
     /// The database that is added to.
     pub(super) target: Option<PathBuf>,
+    /// Games that it no longer has.
+    pub(super) removed: Vec<GameId>,
 }
 
 impl<'s> Intake<'s> {
     /// All of some sources, into a new database.
     fn all(sources: &'s Sources) -> Self {
         let starts = vec![SourceStart::default(); sources.files.len()];
-        Self { sources, starts, last_source: SourceId(0), target: None }
+        Self { sources, starts, last_source: SourceId(0), target: None, removed: Vec::new() }
     }
 
     fn ids(&self) -> impl Iterator<Item = SourceId> {
@@ -287,7 +302,7 @@ pub(super) struct Run<'r> {
     pool: ThreadPool,
     partitions: Partitions,
     /// The directory of temporary files.
-    directory: std::path::PathBuf,
+    directory: PathBuf,
     reports: Mutex<Reports>,
 }
 
@@ -305,6 +320,8 @@ struct ReadResult {
     /// The leaves of `game_position` in order, where they are built directly.
     segments: Vec<Segment>,
     tally: Tally,
+    /// The game before the first that was read.
+    last_game: GameId,
 }
 
 impl<'r> Run<'r> {
@@ -362,7 +379,7 @@ impl<'r> Run<'r> {
                 built.join().map_err(|_| Error::Panicked)?
             })?,
             Way::Rows => self.append_occurrences(&mut loader, &read.outcomes)?,
-            Way::Added { threshold, removed } => {
+            Way::Added { threshold, removed, .. } => {
                 let tracker = Tracker::new(&loader, &read.outcomes, threshold, removed)?;
                 self.add_occurrences(&mut loader, tracker)?
             }
@@ -372,13 +389,19 @@ impl<'r> Run<'r> {
         self.progress.enter(Phase::Finishing);
         let clock = Instant::now();
         self.finish_sources(&mut loader, &read.counts, &read.ends)?;
+        let last_game = read.last_game;
         let mut summary = Summary { distinct_positions, ..self.summary(read) };
+        if let Way::Added { replaced, .. } = way {
+            let prefixes = self.settle_duplicates(&loader, replaced, last_game)?;
+            summary.duplicates.add(DuplicateKind::Prefix, prefixes);
+        }
         loader.finish_import(&ImportTotals {
             games: summary.games,
             plies: summary.plies,
             positions: summary.positions,
             distinct_positions,
             problems: summary.problems.iter().map(|(.., count)| count).sum(),
+            duplicates: summary.duplicates.skipped(),
             elapsed: self.started.elapsed(),
         })?;
         loader.finish()?;
@@ -398,12 +421,29 @@ impl<'r> Run<'r> {
             positions: games - read.tally.skipped + plies,
             variants: read.tally.variants,
             problems: read.tally.problems,
+            duplicates: read.tally.duplicates,
             unreadable: read.tally.unreadable,
             damaged: read.tally.damaged,
             added: self.intake.target.is_some(),
             bytes: self.text_read(&read.ends),
             spilled_bytes: self.partitions.spilled(),
             ..Summary::default()
+        }
+    }
+
+    /// Completes the duplicates of a database that is added to. Gives back how many prefixes were found.
+    fn settle_duplicates(
+        &self,
+        loader: &BulkLoader<'_>,
+        replaced: &[Replaced],
+        last_game: GameId,
+    ) -> Result<u64> {
+        for &Replaced { game, source, byte_offset } in replaced {
+            loader.move_duplicates(game, last_game, source, byte_offset)?;
+        }
+        match self.options.duplicates {
+            Duplicates::Keep => Ok(0),
+            Duplicates::Skip | Duplicates::Moves => Ok(loader.note_prefixes(last_game)?),
         }
     }
 
@@ -428,6 +468,7 @@ impl<'r> Run<'r> {
         let openings = self.options.openings.digest();
         let options = serde_json::json!({
             "strict": self.options.strict,
+            "duplicates": self.options.duplicates.as_str(),
             "on_problem": self.options.on_problem.as_str(),
             "continuation_threshold": self.options.continuation_threshold,
             "openings": openings,
@@ -466,6 +507,7 @@ impl<'r> Run<'r> {
                     games: count.games,
                     plies: count.plies,
                     problems: count.problems,
+                    duplicates: count.duplicates,
                 },
             )?;
         }
@@ -538,6 +580,7 @@ impl<'r> Run<'r> {
         let ends = feed.ends.into_iter().zip(digests.into_iter().chain(std::iter::repeat(None)));
         Ok(ReadResult {
             counts: sequencer.sources,
+            last_game: sequencer.outcomes.before(),
             outcomes: sequencer.outcomes,
             ends: ends.map(|(end, digest)| SourceEnd { digest: end.digest.or(digest), ..end }).collect(),
             segments: segments.into_iter().map(|(_, _, segment)| segment).collect(),
@@ -564,8 +607,11 @@ impl<'r> Run<'r> {
     }
 
     fn sequencer(&self, numbering: Numbering) -> Result<Sequencer> {
-        let known = self.intake.target.as_deref().map(Known::open).transpose()?;
-        Sequencer::new(numbering, self.intake.starts.clone(), self.intake.last_source, known)
+        let Intake { starts, last_source, target, removed, .. } = &self.intake;
+        let known = target.as_deref().map(Known::open).transpose()?;
+        let rule = self.options.duplicates;
+        let originals = Originals::new(self.options.memory / 16, self.directory.clone())?;
+        Sequencer::new(numbering, starts.clone(), *last_source, known, removed.clone(), rule, originals)
     }
 
     /// The digests of all plain files that can be read; those of other sources are made where they are decoded.
@@ -710,6 +756,7 @@ struct Tally {
     unreadable: Vec<String>,
     damaged: Vec<String>,
     skipped: u64,
+    duplicates: DuplicateCounts,
     variants: BTreeMap<String, u64>,
 }
 
@@ -727,6 +774,7 @@ impl Tally {
                 self.count_variant(problem.token.map_or("", |token| token.of(&batch.text)));
             }
         }
+        batch.duplicates.iter().for_each(|duplicate| self.duplicates.add(duplicate.kind, 1));
         self.skipped += batch.games.iter().filter(|game| game.status == GameStatus::Skipped).count() as u64;
     }
 

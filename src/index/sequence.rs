@@ -2,12 +2,14 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::duplicates::{Originals, Print};
 use super::error::{Error, Result};
 use super::names::Names;
+use super::options::Duplicates;
 use super::outcome::Outcomes;
 use super::parse::Part;
-use crate::store::row::{GameId, NameId, SourceId, Text};
-use crate::store::{Known, NameTable};
+use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
+use crate::store::{GameMoves, Known, NameTable, Pairing};
 
 /// Lets one chunk after the other through, in the order of their numbers.
 ///
@@ -63,6 +65,7 @@ pub(super) struct SourceCount {
     pub(super) games: u64,
     pub(super) plies: u64,
     pub(super) problems: u64,
+    pub(super) duplicates: u64,
     /// Games that were left out; they are not among `games`.
     pub(super) left_out: u64,
 }
@@ -92,6 +95,10 @@ pub(super) struct Sequencer {
     sites: Names,
     /// What is there already, if it is a database that is added to.
     known: Option<Known>,
+    /// Games of it that are no longer there.
+    removed: Vec<GameId>,
+    rule: Duplicates,
+    originals: Originals,
     pub(super) outcomes: Outcomes,
     /// By source.
     pub(super) sources: Vec<SourceCount>,
@@ -104,12 +111,16 @@ pub(super) struct Sequencer {
 }
 
 impl Sequencer {
-    /// Goes on after what is `known`; `starts` are those of all sources, whose ids follow `last_source`.
+    /// Goes on after what is `known`, of which the games `removed` are no longer there; `starts` are those of all sources, whose ids
+    /// follow `last_source`.
     pub(super) fn new(
         numbering: Numbering,
         starts: Vec<SourceStart>,
         last_source: SourceId,
         known: Option<Known>,
+        removed: Vec<GameId>,
+        rule: Duplicates,
+        originals: Originals,
     ) -> Result<Self> {
         let last = |table| known.as_ref().map_or(Ok(NameId(0)), |known| known.last_name(table));
         let game = known.as_ref().map_or(Ok(GameId(0)), Known::last_game)?;
@@ -120,6 +131,9 @@ impl Sequencer {
             events: Names::after(last(NameTable::Event)?),
             sites: Names::after(last(NameTable::Site)?),
             known,
+            removed,
+            rule,
+            originals,
             outcomes: Outcomes::new(GameId(game.0.saturating_add(1))),
             sources: vec![SourceCount::default(); starts.len()],
             starts,
@@ -130,23 +144,22 @@ impl Sequencer {
         })
     }
 
-    /// Numbers a part. Gives back the id of its first game.
+    /// Takes the duplicates out of a part and numbers the rest. Gives back the id of its first game.
     pub(super) fn number(&mut self, source: SourceId, part: &mut Part) -> Result<GameId> {
         let source_index = (source.0 - self.last_source.0) as usize - 1;
         if source != self.source {
             let SourceStart { games, lines } = self.starts[source_index];
             (self.source, self.source_games, self.source_lines) = (source, games, lines);
         }
-        let games = u32::try_from(part.names.len()).map_err(|_| Error::TooManyGames)?;
+        let found = u32::try_from(part.names.len()).map_err(|_| Error::TooManyGames)?;
         let first = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
-        self.games = self.games.checked_add(games).ok_or(Error::TooManyGames)?;
         if self.numbering == Numbering::All {
+            self.sift(part)?;
             self.outcomes.extend(&part.outcomes);
-            for index in 0..part.names.len() {
-                self.name(index, part)?;
-                part.headers.games[index].game.0 += first;
-            }
+            part.headers.games.iter_mut().for_each(|row| row.game.0 += first);
             part.headers.tags.iter_mut().for_each(|tag| tag.game.0 += first);
+        } else {
+            self.games = self.games.checked_add(found).ok_or(Error::TooManyGames)?;
         }
         for problem in &mut part.headers.problems {
             problem.line += self.source_lines + 1;
@@ -160,11 +173,81 @@ impl Sequencer {
         }
         self.source_games = self.source_games.saturating_add(part.read);
         let count = &mut self.sources[source_index];
-        count.games += u64::from(games);
-        count.left_out += u64::from(part.read - games);
+        count.games += part.names.len() as u64;
+        count.duplicates += part.headers.duplicates.len() as u64;
+        count.left_out += u64::from(part.read - found);
         count.plies += part.codes.len() as u64;
         count.problems += part.headers.problems.len() as u64;
         Ok(GameId(first))
+    }
+
+    /// Counts and names the games of a part, and takes those out that repeat an earlier one.
+    fn sift(&mut self, part: &mut Part) -> Result<()> {
+        let mut is_duplicate = vec![false; part.names.len()];
+        for (index, is_duplicate) in is_duplicate.iter_mut().enumerate() {
+            let print = part.prints[index].filter(|print| match self.rule {
+                Duplicates::Keep => false,
+                Duplicates::Skip => print.has_pairing(),
+                Duplicates::Moves => true,
+            });
+            let repeated = match &print {
+                Some(print) => self.find(print, index, part)?,
+                None => None,
+            };
+            if let Some((original, kind)) = repeated {
+                *is_duplicate = true;
+                let game = part.headers.games[index];
+                let (line, number) = part.places[index];
+                part.headers.duplicates.push(DuplicateRow {
+                    source: game.source,
+                    byte_offset: game.byte_offset,
+                    byte_length: game.byte_length,
+                    line: line + self.source_lines + 1,
+                    game_number: self.source_games.saturating_add(number),
+                    kind,
+                    original,
+                });
+                continue;
+            }
+            self.games = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
+            self.name(index, part)?;
+            if let Some(print) = &print {
+                self.originals.insert(print, GameId(self.games))?;
+            }
+        }
+        if is_duplicate.contains(&true) {
+            part.remove(&is_duplicate);
+        }
+        Ok(())
+    }
+
+    /// The game that a game of a part repeats: rather the same than one with the same moves, and rather one that was there before.
+    fn find(&mut self, print: &Print, index: usize, part: &Part) -> Result<Option<(GameId, DuplicateKind)>> {
+        let here = self.originals.find(print, self.rule);
+        let Some(known) = &self.known else { return Ok(here) };
+        let row = &part.headers.games[index];
+        let text = &part.headers.text;
+        let moves = GameMoves { hash: row.moves_hash, plies: row.ply_count, status: row.status };
+        let names = part.names[index];
+        let mut player = |name: Option<Text>| {
+            let look_up = |name: &str| known.name(NameTable::Player, name);
+            name.map_or(Ok(None), |name| self.players.find(name.of(text), look_up))
+        };
+        if let Some((white, black)) = player(names.white)?.zip(player(names.black)?) {
+            let date = row.date.map(|date| date.of(text));
+            let pairing = Pairing { white, black, date, result: row.result };
+            if let Some(game) = known.game_like(&moves, Some(&pairing), &self.removed)? {
+                return Ok(Some((game, DuplicateKind::Same)));
+            }
+        }
+        if matches!(here, Some((_, DuplicateKind::Same)))
+            || self.rule != Duplicates::Moves
+            || !print.is_told_by_moves()
+        {
+            return Ok(here);
+        }
+        let there = known.game_like(&moves, None, &self.removed)?;
+        Ok(there.map(|game| (game, DuplicateKind::Moves)).or(here))
     }
 
     /// Counts the line ends of a chunk that has come by whole.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::store::row::Severity;
+use crate::store::row::{DuplicateKind, Severity};
 
 /// What came of a run.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +24,8 @@ pub struct Summary {
     pub distinct_positions: u64,
     /// Problems.
     pub problems: ProblemCounts,
+    /// Games that repeat others.
+    pub duplicates: DuplicateCounts,
     /// The sources that could not be read, and why: a sentence each.
     pub unreadable: Vec<String>,
     /// The sources that could be read in part, and what is wrong with them: a sentence each.
@@ -57,6 +59,44 @@ pub struct Stages {
     pub continuations: Duration,
     /// Sync and rename.
     pub sync: Duration,
+}
+
+/// Games that repeat others, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DuplicateCounts {
+    /// Skipped: moves, players, date and result are those of an earlier game.
+    pub same: u64,
+    /// Skipped: the moves are those of an earlier game.
+    pub moves: u64,
+    /// Kept, though all their moves are the first of a longer game by the same players on the same date. In a database that was
+    /// added to, these can be games that were there before.
+    pub prefix: u64,
+}
+
+impl DuplicateCounts {
+    pub(super) const fn add(&mut self, kind: DuplicateKind, count: u64) {
+        match kind {
+            DuplicateKind::Same => self.same += count,
+            DuplicateKind::Moves => self.moves += count,
+            DuplicateKind::Prefix => self.prefix += count,
+        }
+    }
+
+    /// How many games were skipped.
+    #[must_use]
+    pub const fn skipped(&self) -> u64 {
+        self.same + self.moves
+    }
+
+    /// Each kind: its word in the database, how many games.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let counts = [
+            (DuplicateKind::Same, self.same),
+            (DuplicateKind::Moves, self.moves),
+            (DuplicateKind::Prefix, self.prefix),
+        ];
+        counts.into_iter().map(|(kind, count)| (kind.as_str(), count))
+    }
 }
 
 /// Problems by severity and kind.

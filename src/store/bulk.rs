@@ -9,8 +9,8 @@ use rusqlite::{Connection, Params, ToSql, params};
 use super::error::{Error, Result};
 use super::row::{GameId, HeaderBatch, Occurrence, Ply, PositionBatch, SourceId, VisitedBatch};
 use super::tables::{
-    Continuations, Events, GamePositions, Games, InsertRows, Players, PositionGames, Problems, Sites, Tags,
-    VisitedPositions,
+    Continuations, Duplicates, Events, GamePositions, Games, InsertRows, Players, PositionGames, Problems,
+    Sites, Tags, VisitedPositions,
 };
 use super::vtab::RowTable;
 use crate::board::MoveCode;
@@ -41,6 +41,8 @@ pub struct ImportTotals {
     pub distinct_positions: u64,
     /// Rows of `problem`.
     pub problems: u64,
+    /// Games skipped as duplicates.
+    pub duplicates: u64,
     /// Wall time.
     pub elapsed: Duration,
 }
@@ -70,6 +72,8 @@ pub struct SourceTotals {
     pub plies: u64,
     /// Rows of `problem`.
     pub problems: u64,
+    /// Games skipped as duplicates.
+    pub duplicates: u64,
 }
 
 /// A position of a game and the move played from it.
@@ -116,6 +120,7 @@ struct HeaderTables {
     games: RowTable<Games>,
     tags: RowTable<Tags>,
     problems: RowTable<Problems>,
+    duplicates: RowTable<Duplicates>,
     players: RowTable<Players>,
     events: RowTable<Events>,
     sites: RowTable<Sites>,
@@ -127,6 +132,7 @@ impl HeaderTables {
             games: RowTable::register(connection)?,
             tags: RowTable::register(connection)?,
             problems: RowTable::register(connection)?,
+            duplicates: RowTable::register(connection)?,
             players: RowTable::register(connection)?,
             events: RowTable::register(connection)?,
             sites: RowTable::register(connection)?,
@@ -199,7 +205,8 @@ impl<'c> BulkLoader<'c> {
         self.execute(
             "write table import",
             "UPDATE import SET finished_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now'),
-             games = ?2, plies = ?3, positions = ?4, distinct_positions = ?5, problems = ?6, seconds = ?7
+             games = ?2, plies = ?3, positions = ?4, distinct_positions = ?5, problems = ?6, duplicates = ?7,
+             seconds = ?8
              WHERE import_id = ?1",
             params![
                 self.import.map(|id| id.0),
@@ -208,6 +215,7 @@ impl<'c> BulkLoader<'c> {
                 totals.positions.cast_signed(),
                 totals.distinct_positions.cast_signed(),
                 totals.problems.cast_signed(),
+                totals.duplicates.cast_signed(),
                 totals.elapsed.as_secs_f64()
             ],
         )
@@ -241,14 +249,16 @@ impl<'c> BulkLoader<'c> {
         self.execute(
             "write table source",
             "UPDATE source SET indexed_at = CASE WHEN ?3 NOTNULL THEN strftime('%Y-%m-%dT%H:%M:%SZ', 'now') END,
-             bytes = ?2, digest = ?3, games = ?4, plies = ?5, problems = ?6 WHERE source_id = ?1",
+             bytes = ?2, digest = ?3, games = ?4, plies = ?5, problems = ?6, duplicates = ?7
+             WHERE source_id = ?1",
             params![
                 id.0,
                 totals.bytes.map(u64::cast_signed),
                 totals.digest.map(SourceDigest::to_hex),
                 totals.games.cast_signed(),
                 totals.plies.cast_signed(),
-                totals.problems.cast_signed()
+                totals.problems.cast_signed(),
+                totals.duplicates.cast_signed()
             ],
         )
     }
@@ -264,7 +274,8 @@ impl<'c> BulkLoader<'c> {
         self.insert(&tables.sites, batch, [])?;
         self.insert(&tables.games, batch, [self.import.map(|id| id.0)])?;
         self.insert(&tables.tags, batch, [])?;
-        self.insert(&tables.problems, batch, [])
+        self.insert(&tables.problems, batch, [])?;
+        self.insert(&tables.duplicates, batch, [self.import.map(|id| id.0)])
     }
 
     /// Writes rows of `game_position`. Fast if they come in key order, from batch to batch too.
@@ -368,8 +379,13 @@ impl<'c> BulkLoader<'c> {
     }
 
     pub(super) fn execute(&self, action: &'static str, sql: &str, params: impl Params) -> Result<()> {
+        self.changed(action, sql, params).map(|_| ())
+    }
+
+    /// Runs a statement and gives back how many rows it changed.
+    pub(super) fn changed(&self, action: &'static str, sql: &str, params: impl Params) -> Result<usize> {
         let done = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(params));
-        done.map(|_| ()).map_err(|source| self.failed(action, source))
+        done.map_err(|source| self.failed(action, source))
     }
 
     pub(super) fn failed(&self, action: &'static str, source: rusqlite::Error) -> Error {

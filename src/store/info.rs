@@ -35,6 +35,8 @@ pub struct Info {
     pub sources: Vec<SourceInfo>,
     /// What was found wrong, most frequent first.
     pub problems: Vec<ProblemCount>,
+    /// Games that repeat others, by kind, most frequent first.
+    pub duplicates: Vec<DuplicateCount>,
 }
 
 /// Sums over all runs.
@@ -88,8 +90,19 @@ pub struct SourceInfo {
     pub plies: u64,
     /// Problems found in it.
     pub problems: u64,
+    /// Games of it that were skipped as duplicates.
+    pub duplicates: u64,
     /// When all of it was indexed, UTC.
     pub indexed_at: Option<String>,
+}
+
+/// How many games repeat others in one way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DuplicateCount {
+    /// `same`, `moves` or `prefix`.
+    pub kind: String,
+    /// How many.
+    pub count: u64,
 }
 
 /// How often one kind of problem was found.
@@ -114,7 +127,7 @@ impl Database {
         let imports = self.all(
             "read table import",
             "SELECT import_id, started_at, finished_at, program_version, options, games, plies, positions, distinct_positions,
-                    problems, seconds FROM import ORDER BY import_id",
+                    problems, duplicates, seconds FROM import ORDER BY import_id",
             [],
             import,
         )?;
@@ -141,7 +154,7 @@ impl Database {
             imports,
             sources: self.all(
                 "read table source",
-                "SELECT source_id, path, bytes, digest, games, plies, problems, indexed_at
+                "SELECT source_id, path, bytes, digest, games, plies, problems, duplicates, indexed_at
                  FROM source ORDER BY source_id",
                 [],
                 source,
@@ -155,6 +168,12 @@ impl Database {
                     let count = unsigned(row, "count")?;
                     Ok(ProblemCount { kind: row.get(0)?, severity: row.get(1)?, count })
                 },
+            )?,
+            duplicates: self.all(
+                "read table duplicate",
+                "SELECT kind, count(*) AS count FROM duplicate GROUP BY kind ORDER BY count DESC, kind",
+                [],
+                |row| Ok(DuplicateCount { kind: row.get(0)?, count: unsigned(row, "count")? }),
             )?,
         })
     }
@@ -181,6 +200,7 @@ fn import(row: &Row<'_>) -> rusqlite::Result<ImportInfo> {
             positions: unsigned(row, "positions")?,
             distinct_positions: unsigned(row, "distinct_positions")?,
             problems: unsigned(row, "problems")?,
+            duplicates: unsigned(row, "duplicates")?,
             elapsed: seconds
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
                 .unwrap_or_default(),
@@ -197,6 +217,7 @@ fn source(row: &Row<'_>) -> rusqlite::Result<SourceInfo> {
         games: unsigned(row, "games")?,
         plies: unsigned(row, "plies")?,
         problems: unsigned(row, "problems")?,
+        duplicates: unsigned(row, "duplicates")?,
         indexed_at: row.get("indexed_at")?,
     })
 }

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
 use super::database::open_file;
 use super::error::{Error, Result};
-use super::row::{GameId, NameId, SourceId};
+use super::row::{GameId, GameStatus, NameId, SourceId};
+use crate::board::GameResult;
 
 /// A table of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +47,43 @@ pub struct KnownSource {
     pub bytes: u64,
     /// The digest of all of its text, also of what an earlier reading had read.
     pub digest: String,
-    /// How many games this and the earlier readings of the same file found, those too that were left out.
+    /// How many games this and the earlier readings of the same file found, those too that were left out or skipped as duplicates.
     pub games: u64,
+}
+
+/// The last game that was found in a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastGame {
+    /// The reading that found it.
+    pub source: SourceId,
+    /// Where its text begins, in bytes.
+    pub byte_offset: u64,
+    /// The game; `None` if it was skipped as a duplicate.
+    pub game: Option<GameId>,
+}
+
+/// The moves of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GameMoves {
+    /// `moves_hash`
+    pub hash: u64,
+    /// `ply_count`
+    pub plies: u32,
+    /// How much of the game they are.
+    pub status: GameStatus,
+}
+
+/// Who played, when, and what came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pairing<'a> {
+    /// White's player.
+    pub white: NameId,
+    /// Black's player.
+    pub black: NameId,
+    /// The date; `None` if it is not known.
+    pub date: Option<&'a str>,
+    /// The result.
+    pub result: GameResult,
 }
 
 /// A read-only connection to a database to which another connection adds: it sees what was there before.
@@ -108,9 +144,13 @@ impl Known {
     /// # Errors
     /// What SQLite says.
     pub fn sources(&self) -> Result<Vec<KnownSource>> {
-        let sql = "SELECT path, bytes, digest, sum(games + ifnull(left_out, 0)) OVER (PARTITION BY path ORDER BY source_id)
-                   FROM source LEFT JOIN (SELECT source_id, count(DISTINCT game_number) AS left_out
-                                          FROM problem WHERE game_id IS NULL GROUP BY source_id) USING (source_id)
+        let sql = "SELECT path, bytes, digest,
+                       sum(games + duplicates + ifnull(left_out, 0)) OVER (PARTITION BY path ORDER BY source_id)
+                   FROM source LEFT JOIN (SELECT source_id, count(DISTINCT game_number) AS left_out FROM problem
+                                          WHERE game_id IS NULL AND game_number NOT IN
+                                              (SELECT game_number FROM duplicate
+                                               WHERE duplicate.source_id = problem.source_id AND duplicate.game_id IS NULL)
+                                          GROUP BY source_id) USING (source_id)
                    WHERE digest IS NOT NULL ORDER BY source_id";
         let read = |row: &Row<'_>| {
             Ok(KnownSource {
@@ -126,14 +166,68 @@ impl Known {
             .map_err(|source| Error::sqlite(&self.path, "read table source", source))
     }
 
-    /// The last game of the latest reading of a source that found one, and where its text begins.
+    /// The last game of the latest reading of a source that found one.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn last_game_of(&self, path: &str) -> Result<Option<(GameId, u64)>> {
-        let sql = "SELECT game_id, byte_offset FROM game WHERE game_id =
-                   (SELECT max(game_id) FROM game WHERE source_id IN (SELECT source_id FROM source WHERE path = ?1))";
-        self.row(sql, [path], |row| Ok((GameId(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned())))
+    pub fn last_game_of(&self, path: &str) -> Result<Option<LastGame>> {
+        let sql = "WITH reading AS (SELECT source_id FROM source WHERE path = ?1)
+             SELECT source_id, byte_offset, game_id FROM game
+             WHERE game_id = (SELECT max(game_id) FROM game WHERE source_id IN reading)
+             UNION ALL
+             SELECT source_id, byte_offset, NULL FROM duplicate WHERE source_id IN reading AND game_id IS NULL
+             ORDER BY source_id DESC, byte_offset DESC LIMIT 1";
+        self.row(sql, [path], |row| {
+            Ok(LastGame {
+                source: SourceId(row.get(0)?),
+                byte_offset: row.get::<_, i64>(1)?.cast_unsigned(),
+                game: row.get::<_, Option<u32>>(2)?.map(GameId),
+            })
+        })
+    }
+
+    /// The first game with these moves; with a pairing, of these players with this date and result. Those that are `removed`
+    /// do not count.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn game_like(
+        &self,
+        moves: &GameMoves,
+        pairing: Option<&Pairing<'_>>,
+        removed: &[GameId],
+    ) -> Result<Option<GameId>> {
+        let failed = |source| Error::sqlite(&self.path, "look for duplicates", source);
+        let GameMoves { hash, plies, status } = *moves;
+        let (hash, status) = (hash.cast_signed(), status.as_str());
+        let first = |mut rows: rusqlite::Rows<'_>| {
+            while let Some(row) = rows.next()? {
+                let game = GameId(row.get(0)?);
+                if !removed.contains(&game) {
+                    return Ok(Some(game));
+                }
+            }
+            Ok(None)
+        };
+        let sql = match pairing {
+            Some(_) => {
+                "SELECT game_id FROM game
+                 WHERE moves_hash = ?1 AND ply_count = ?2 AND status = ?3
+                     AND white_id = ?4 AND black_id = ?5 AND date IS ?6 AND result = ?7 ORDER BY game_id"
+            }
+            None => {
+                "SELECT game_id FROM game
+                 WHERE moves_hash = ?1 AND ply_count = ?2 AND status = ?3 ORDER BY game_id"
+            }
+        };
+        let mut query = self.connection.prepare_cached(sql).map_err(failed)?;
+        let rows = match pairing {
+            Some(&Pairing { white, black, date, result }) => {
+                query.query(params![hash, plies, status, white.0, black.0, date, result.as_str()])
+            }
+            None => query.query(params![hash, plies, status]),
+        };
+        rows.and_then(first).map_err(failed)
     }
 
     fn row<T>(

@@ -188,6 +188,9 @@ pub struct GameRow {
     pub status: GameStatus,
     /// A hash of start position and move codes: equal games have equal hashes.
     pub moves_hash: u64,
+    /// A hash of players, date, start position and the first moves, which a broken-off game shares with the whole one; `None` if
+    /// there are too few moves or a player is not known.
+    pub prefix_hash: Option<u64>,
 }
 
 /// One row of `tag`: a tag pair that has no column of its own.
@@ -342,6 +345,48 @@ pub struct ProblemRow {
     pub message: Text,
 }
 
+/// In what a game repeats another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DuplicateKind {
+    /// Moves, players, date and result.
+    Same,
+    /// Moves.
+    Moves,
+    /// All its moves are the first of a longer game by the same players on the same date.
+    Prefix,
+}
+
+impl DuplicateKind {
+    /// The word in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Moves => "moves",
+            Self::Prefix => "prefix",
+        }
+    }
+}
+
+/// One row of `duplicate`: a game that was skipped because it repeats another one.
+#[derive(Clone, Copy, Debug)]
+pub struct DuplicateRow {
+    /// The file.
+    pub source: SourceId,
+    /// Where its text begins in that file, in bytes.
+    pub byte_offset: u64,
+    /// How long its text is, in bytes.
+    pub byte_length: u64,
+    /// Line in the file, from 1.
+    pub line: u64,
+    /// Which game of the file, from 1.
+    pub game_number: u32,
+    /// In what it repeats the other.
+    pub kind: DuplicateKind,
+    /// The game that it repeats.
+    pub original: GameId,
+}
+
 /// Rows of the small tables, in game order; texts stand in the batch's own text.
 #[derive(Debug, Default)]
 pub struct HeaderBatch {
@@ -351,6 +396,8 @@ pub struct HeaderBatch {
     pub tags: Vec<TagRow>,
     /// Rows of `problem`, in input order.
     pub problems: Vec<ProblemRow>,
+    /// Rows of `duplicate`, in input order.
+    pub duplicates: Vec<DuplicateRow>,
     /// New rows of `player`.
     pub players: Vec<(NameId, Text)>,
     /// New rows of `event`.
@@ -367,6 +414,7 @@ impl HeaderBatch {
         self.games.clear();
         self.tags.clear();
         self.problems.clear();
+        self.duplicates.clear();
         self.players.clear();
         self.events.clear();
         self.sites.clear();

@@ -74,7 +74,7 @@ rows!(
     Games, HeaderBatch, "game",
     "game_id, source_id, byte_offset, byte_length, event_id, site_id, date, round, white_id, black_id, result, \
      white_elo, black_elo, white_title, black_title, eco, opening_id, time_control, variant, start_fen, ply_count, \
-     status, moves_hash", "import_id" = "?1";
+     status, moves_hash, prefix_hash", "import_id" = "?1";
     |batch: &HeaderBatch| batch.games.len(), game
 );
 rows!(
@@ -85,6 +85,11 @@ rows!(
     Problems, HeaderBatch, "problem",
     "source_id, byte_offset, line, column_number, game_number, game_id, ply, token, kind, severity, message";
     |batch: &HeaderBatch| batch.problems.len(), problem
+);
+rows!(
+    Duplicates, HeaderBatch, "duplicate",
+    "source_id, byte_offset, byte_length, line, game_number, kind, original_id", "import_id" = "?1";
+    |batch: &HeaderBatch| batch.duplicates.len(), duplicate
 );
 rows!(
     Players, HeaderBatch, "player", "player_id, name";
@@ -164,6 +169,7 @@ fn game(batch: &HeaderBatch, row: usize, column: usize) -> Option<Cell<'_>> {
         20 => integer(row.ply_count),
         21 => Some(Cell::Text(row.status.as_str())),
         22 => integer(row.moves_hash.cast_signed()),
+        23 => optional(row.prefix_hash.map(u64::cast_signed)),
         _ => None,
     }
 }
@@ -192,6 +198,20 @@ fn problem(batch: &HeaderBatch, row: usize, column: usize) -> Option<Cell<'_>> {
         8 => Some(Cell::Text(row.kind)),
         9 => Some(Cell::Text(row.severity.as_str())),
         10 => text(&batch.text, row.message),
+        _ => None,
+    }
+}
+
+fn duplicate(batch: &HeaderBatch, row: usize, column: usize) -> Option<Cell<'_>> {
+    let row = batch.duplicates.get(row)?;
+    match column {
+        0 => integer(row.source.0),
+        1 => integer(i64::try_from(row.byte_offset).ok()?),
+        2 => integer(i64::try_from(row.byte_length).ok()?),
+        3 => integer(i64::try_from(row.line).ok()?),
+        4 => integer(row.game_number),
+        5 => Some(Cell::Text(row.kind.as_str())),
+        6 => integer(row.original.0),
         _ => None,
     }
 }

@@ -16,7 +16,7 @@ use crate::store::{self, Database, migrate};
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
 
 /// All links that the schema declares but that of `game_position`, which the scan of games follows.
-const LINKS: [Link; 12] = [
+const LINKS: [Link; 16] = [
     ("source", &["source_id"], "import_id", "import", "import_id"),
     ("game", &["game_id"], "source_id", "source", "source_id"),
     ("game", &["game_id"], "event_id", "event", "event_id"),
@@ -29,6 +29,10 @@ const LINKS: [Link; 12] = [
     ("continuation", &["key", "move_code"], "key", "visited_position", "key"),
     ("problem", &["problem_id"], "source_id", "source", "source_id"),
     ("problem", &["problem_id"], "game_id", "game", "game_id"),
+    ("duplicate", &["source_id", "byte_offset"], "source_id", "source", "source_id"),
+    ("duplicate", &["source_id", "byte_offset"], "game_id", "game", "game_id"),
+    ("duplicate", &["source_id", "byte_offset"], "original_id", "game", "game_id"),
+    ("duplicate", &["source_id", "byte_offset"], "import_id", "import", "import_id"),
 ];
 
 /// Tables whose rows are numbered 1, 2, 3 ...
@@ -298,6 +302,25 @@ pub(super) fn totals(
         compare("import", "import_id", id, "distinct_positions", only(distinct), row.get(4)?);
         let problems = problems.values().sum::<i64>().cast_unsigned();
         compare("import", "import_id", id, "problems", only(problems), row.get(5)?);
+    }
+    duplicate_totals(connection, findings)
+}
+
+/// Holds the numbers of skipped games of sources and imports against the rows of `duplicate`.
+fn duplicate_totals(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    for (table, column) in [("source", "source_id"), ("import", "import_id")] {
+        let sql = format!(
+            "SELECT {column}, duplicates, ifnull(counted, 0) FROM {table} LEFT JOIN
+                 (SELECT {column}, count(*) AS counted FROM duplicate WHERE game_id IS NULL GROUP BY 1) USING ({column})
+             WHERE duplicates <> ifnull(counted, 0) ORDER BY 1"
+        );
+        let mut statement = connection.prepare(&sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (id, found, expected): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let row = RowId::of([(column, id)]);
+            findings.wrong(Kind::WrongCount, table, row, "duplicates", expected, found);
+        }
     }
     Ok(())
 }

@@ -48,6 +48,7 @@ fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
         games: count,
         plies: positions - count,
         problems,
+        duplicates: 0,
     };
     loader.finish_source(SourceId(1), &totals).expect("a source's totals");
     let elapsed = Duration::from_millis(1500);
@@ -58,6 +59,7 @@ fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
         positions,
         distinct_positions: occurrences.len() as u64,
         problems,
+        duplicates: 0,
         elapsed,
     };
     loader.finish_import(&totals).expect("an import's totals");

@@ -4,6 +4,7 @@
 mod adding;
 mod archives;
 mod continuations;
+mod duplicates;
 mod edge;
 mod failures;
 mod inputs;

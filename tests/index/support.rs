@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pgndex::board::{MoveCode, Position};
-use pgndex::index::{Error, IndexOptions, Progress, Summary, Writer, index};
+use pgndex::index::{Duplicates, Error, IndexOptions, Progress, Summary, Writer, index};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
@@ -16,9 +16,10 @@ pub(crate) fn directory() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
-/// Two threads and modest memory.
+/// Two threads and modest memory; games that are repeated are kept.
 pub(crate) fn options() -> IndexOptions {
-    IndexOptions { threads: 2, memory: 64 * MIB, ..IndexOptions::default() }
+    let duplicates = Duplicates::Keep;
+    IndexOptions { threads: 2, memory: 64 * MIB, duplicates, ..IndexOptions::default() }
 }
 
 pub(crate) fn run<P: AsRef<Path>>(
@@ -256,13 +257,23 @@ fn assert_counts_agree(database: &Connection, summary: &Summary) {
     let counted = "SELECT source_id,
         (SELECT count(*) FROM game WHERE game.source_id = source.source_id),
         (SELECT ifnull(sum(ply_count), 0) FROM game WHERE game.source_id = source.source_id),
-        (SELECT count(*) FROM problem WHERE problem.source_id = source.source_id) FROM source ORDER BY 1";
-    let told = "SELECT source_id, games, plies, problems FROM source ORDER BY 1";
+        (SELECT count(*) FROM problem WHERE problem.source_id = source.source_id),
+        (SELECT count(*) FROM duplicate WHERE duplicate.source_id = source.source_id AND game_id IS NULL)
+        FROM source ORDER BY 1";
+    let told = "SELECT source_id, games, plies, problems, duplicates FROM source ORDER BY 1";
     assert_eq!(lines(database, told), lines(database, counted));
     assert_eq!(
         number(database, "SELECT sum(problems) FROM import"),
         number(database, "SELECT count(*) FROM problem")
     );
+    let told: Vec<String> = summary
+        .duplicates
+        .iter()
+        .filter(|&(_, count)| count > 0)
+        .map(|(kind, count)| format!("{kind}|{count}"))
+        .collect();
+    let counted = "SELECT kind, count(*) FROM duplicate GROUP BY 1 ORDER BY kind <> 'same', kind";
+    assert_eq!(told, lines(database, counted));
     let mut told: Vec<String> = summary
         .problems
         .iter()
@@ -290,8 +301,7 @@ fn assert_ids_ascend(database: &Connection) {
 
 /// Every combination that must not change what is stored; the first one is the plainest.
 pub(crate) fn variants() -> impl Iterator<Item = IndexOptions> {
-    let base =
-        IndexOptions { threads: 1, memory: 256 * MIB, chunk_size: 64 << 20, ..IndexOptions::default() };
+    let base = IndexOptions { threads: 1, memory: 256 * MIB, chunk_size: 64 << 20, ..options() };
     let writers = [Writer::Sql, Writer::Direct];
     let threads = [1, 2, 4];
     let chunks = [64 << 20, 64 << 10, 4 << 10];

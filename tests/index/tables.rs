@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pgndex::index::{IndexOptions, Writer};
+use pgndex::index::{Duplicates, IndexOptions, Writer};
 use proptest::prelude::*;
 
 use crate::support::*;
@@ -75,6 +75,12 @@ fn several_files_and_directories() {
 /// Pieces of collections as they are found: good games and everything that goes wrong.
 const PIECES: &[&[u8]] = &[
     b"[Event \"A\"]\n[White \"Tal\"]\n[Black \"Petrosian\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n",
+    b"[White \"Anand\"]\n[Black \"Carlsen\"]\n[Date \"2013.11.09\"]\n\n1. Nf3 d5 2. g3 g6 3. Bg2 Bg7 4. d4 c6 5. O-O Nf6 \
+      6. b3 O-O 7. Bb2 Bf5 8. c4 Nbd7 9. Nc3 dxc4 10. bxc4 Nb6 11. c5 1/2-1/2\n\n",
+    b"[White \"Anand\"]\n[Black \"Carlsen\"]\n[Date \"2013.11.09\"]\n\n1. Nf3 d5 2. g3 g6 3. Bg2 Bg7 4. d4 c6 5. O-O Nf6 \
+      6. b3 O-O 7. Bb2 Bf5 8. c4 Nbd7 *\n\n",
+    b"[White \"Others\"]\n[Black \"than they\"]\n\n1. Nf3 d5 2. g3 g6 3. Bg2 Bg7 4. d4 c6 5. O-O Nf6 \
+      6. b3 O-O 7. Bb2 Bf5 8. c4 Nbd7 9. Nc3 dxc4 10. bxc4 Nb6 11. c5 1-0\n\n",
     b"[Event \"B\"]\n[Result \"*\"]\n[Annotator \"x\"]\n\n1. d4 {a (comment} d5 $1 (1... Nf6 (1... e6 {)}) 2. c4) 2. c4! *\n\n",
     b"[Event \"A\"]\n[Site \"?\"]\n[Date \"1992.??.??\"]\n[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n",
     b"[Event \"nothing\"]\n[Result \"1/2-1/2\"]\n\n1/2-1/2\n\n",
@@ -155,18 +161,22 @@ fn messy() -> impl Strategy<Value = Messy> {
     })
 }
 
+fn rule() -> impl Strategy<Value = Duplicates> {
+    prop_oneof![Just(Duplicates::Keep), Just(Duplicates::Skip), Just(Duplicates::Moves)]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn messy_collections(Messy(text) in messy(), split in 0..3000usize) {
+    fn messy_collections(Messy(text) in messy(), split in 0..3000usize, rule in rule()) {
         let directory = directory();
         let split = split.min(text.len());
         let paths = [
             write(directory.path().join("1.pgn"), &text[..split]),
             write(directory.path().join("2.pgn"), &text[split..]),
         ];
-        let base = options();
+        let base = IndexOptions { duplicates: rule, ..options() };
         let variants = [
             IndexOptions { threads: 1, chunk_size: 64 << 20, writer: Writer::Sql, ..base.clone() },
             IndexOptions { threads: 1, chunk_size: 64 << 20, ..base.clone() },

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use pgndex::board::PositionKey;
-use pgndex::index::{IndexOptions, Progress, Summary, index};
+use pgndex::index::{Duplicates, IndexOptions, Progress, Summary, index};
 use pgndex::pgn::decode;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
@@ -86,7 +86,8 @@ impl Corpus {
         let pgn = directory.path().join(format!("{name}.pgn"));
         unpack(&shared().join(format!("corpora/{name}.pgn.zst")), &pgn)?;
         let target = directory.path().join("games.db");
-        let summary = index(&target, &[&pgn], &IndexOptions::default(), &Progress::default()).unwrap();
+        let options = IndexOptions { duplicates: Duplicates::Keep, ..IndexOptions::default() };
+        let summary = index(&target, &[&pgn], &options, &Progress::default()).unwrap();
         let database = Connection::open_with_flags(&target, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
         let games = read_games(&database);
         let text = std::fs::read(&pgn).unwrap();
