@@ -189,7 +189,7 @@ mod help {
 
         Arguments:
           <DB>
-                  Database to make
+                  Database to make, or to add to
 
           [PGN]...
                   PGN files and archives of them; directories, patterns such as 'twic*.zip', lists of paths

@@ -102,8 +102,9 @@ fn counts_are_those_of_sql() {
 fn names_are_documented() {
     let documented = |name: &String| include_str!("../docs/json.md").contains(&format!("`{name}`"));
     let sample = Sample::new();
-    let problem = "INSERT INTO problem (source_id, byte_offset, line, game_id, kind, severity, message)
-                   VALUES (1, 0, 1, 1, 'invalid-tag', 'warning', 'a test')";
+    let problem =
+        "INSERT INTO problem (source_id, byte_offset, line, column_number, game_id, kind, severity, message)
+                   VALUES (1, 0, 1, 1, 1, 'invalid-tag', 'warning', 'a test')";
     sample.connection().execute(problem, []).expect("a change");
     let (_, game, _) = sample.run(&["game", "games.db", "1", "--format", "json"]);
     let mut checked = 0;
@@ -209,20 +210,20 @@ fn years_far_off_do_not_make_the_chart_long() {
 #[test]
 fn a_damaged_file_and_one_in_use_are_told() {
     let sample = Sample::new();
-    let failure = || {
+    let failure = |expected: i32| {
         let (status, stdout, stderr) = sample.run(&["info", "games.db"]);
-        assert_eq!((status, stdout.as_str()), (1, ""));
+        assert_eq!((status, stdout.as_str()), (expected, ""));
         stderr
     };
     let writer = sample.connection();
     writer.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
-    insta::assert_snapshot!(failure(), @r#"
+    insta::assert_snapshot!(failure(4), @r#"
     pgndex: error: games.db: in use by another program; wait until it has finished
     "#);
     drop(writer);
     let file = fs::OpenOptions::new().write(true).open(sample.path("games.db")).expect("the file");
     file.set_len(200_000).expect("a shorter file");
-    insta::assert_snapshot!(failure(), @r#"
+    insta::assert_snapshot!(failure(1), @r#"
     pgndex: error: games.db: the database is damaged; build it again with --overwrite
       because: database disk image is malformed
     "#);

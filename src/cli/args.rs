@@ -68,7 +68,7 @@ Byte offsets are those of the unpacked UTF-8 text. Nothing is unpacked to disk, 
 A game or a file that cannot be read is counted and reported, and the run goes on; a damaged archive gives the games \
 before the damage. What was found wrong stands in the table `problem`; if a game lost something by it, the exit status is 3.")]
 pub(crate) struct IndexArgs {
-    /// Database to make
+    /// Database to make, or to add to
     #[arg(value_name = "DB")]
     pub(super) database: PathBuf,
     /// PGN files and archives of them; directories, patterns such as 'twic*.zip', lists of paths as @FILE, or - for standard
