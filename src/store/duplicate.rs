@@ -6,16 +6,22 @@ use super::bulk::BulkLoader;
 use super::error::Result;
 use super::row::{GameId, SourceId};
 
-/// Games that share their `prefix_hash` with another one: reads one index in order.
-const CANDIDATES_OF_ALL: &str = "SELECT game_id FROM
-     (SELECT prefix_hash FROM game WHERE prefix_hash IS NOT NULL GROUP BY prefix_hash HAVING count(*) > 1)
-     CROSS JOIN game USING (prefix_hash)";
+/// Values of `prefix_hash` that more than one game has: reads one index in order.
+const SHARED: &str =
+    "SELECT prefix_hash FROM game WHERE prefix_hash IS NOT NULL GROUP BY prefix_hash HAVING count(*) > 1";
 
-/// Those that share it with a game later than game `?1`: asks the index for each of these.
-const CANDIDATES_OF_ADDED: &str = "SELECT game_id FROM
-     (SELECT DISTINCT prefix_hash FROM game AS added WHERE game_id > ?1 AND EXISTS
-         (SELECT 1 FROM game WHERE game.prefix_hash = added.prefix_hash AND game.game_id <> added.game_id))
-     CROSS JOIN game USING (prefix_hash)";
+/// Those of games later than game `?1`.
+const ADDED: &str = "SELECT prefix_hash FROM game WHERE game_id > ?1";
+
+/// The games that are shorter than another one with the same of these values of `prefix_hash`. Which games these are is told by
+/// the small tables, so that the large ones, of which hardly a page is in the cache, are asked for few.
+fn candidates(values: &str) -> String {
+    format!(
+        "WITH longest AS MATERIALIZED (
+             SELECT prefix_hash, max(ply_count) AS plies FROM game WHERE prefix_hash IN ({values}) GROUP BY prefix_hash)
+         SELECT game_id FROM longest CROSS JOIN game USING (prefix_hash) WHERE ply_count < plies"
+    )
+}
 
 /// Notes game `?1` down as a prefix of the first game that has all its moves and more. Nearly nothing else reaches a game's
 /// last position at the same ply; that the moves are the same is looked at nevertheless.
@@ -43,8 +49,8 @@ impl BulkLoader<'_> {
     /// What SQLite says.
     pub fn note_prefixes(&self, last: GameId) -> Result<u64> {
         let mut candidates = match last {
-            GameId(0) => self.column(CANDIDATES_OF_ALL, [])?,
-            GameId(last) => self.column(CANDIDATES_OF_ADDED, [last])?,
+            GameId(0) => self.column(&candidates(SHARED), [])?,
+            GameId(last) => self.column(&candidates(ADDED), [last])?,
         };
         // Games that are near to each other in the tables one after the other.
         candidates.sort_unstable();
