@@ -1,12 +1,14 @@
 //! The program itself: what it prints, where, and how it exits.
 
 mod common;
+mod program;
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
+use program::Run;
 use tempfile::TempDir;
 
 const FAMOUS: &str = include_str!("../examples/famous-games.pgn");
@@ -62,14 +64,6 @@ struct Sample {
     directory: TempDir,
 }
 
-/// What a run of the program gave.
-#[derive(Debug)]
-struct Run {
-    stdout: String,
-    stderr: String,
-    status: i32,
-}
-
 impl Sample {
     /// Four games with everything that is rare.
     fn odd() -> Self {
@@ -91,11 +85,7 @@ impl Sample {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
-        command.current_dir(self.directory.path()).args(arguments).stdin(Stdio::null());
-        // Help texts are wrapped to it.
-        command.env_remove("COLUMNS");
-        command
+        program::command(self.directory.path(), arguments)
     }
 
     fn run(&self, arguments: &[&str]) -> Run {
@@ -114,17 +104,6 @@ impl Sample {
         let run = self.run(arguments);
         assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{arguments:?}");
         run.stderr
-    }
-}
-
-impl Run {
-    fn of(output: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        Self {
-            stdout: text(output.stdout),
-            stderr: text(output.stderr),
-            status: output.status.code().expect("an exit status"),
-        }
     }
 }
 

@@ -1,8 +1,11 @@
 //! `pgndex export`: what it writes, and that it comes back as it was.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod program;
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use program::{Run, command};
 use tempfile::TempDir;
 
 const ODD: &str = r#"[Event "Club \"Réti\" \\ final"]
@@ -68,12 +71,6 @@ const ODD: &str = r#"[Event "Club \"Réti\" \\ final"]
 /// A directory with databases in it.
 struct Place(TempDir);
 
-struct Run {
-    stdout: String,
-    stderr: String,
-    status: i32,
-}
-
 impl Place {
     fn new() -> Self {
         Self(tempfile::tempdir().expect("a directory"))
@@ -97,11 +94,7 @@ impl Place {
     }
 
     fn run(&self, arguments: &[&str]) -> Run {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
-        command.current_dir(self.0.path()).args(arguments).stdin(Stdio::null()).env_remove("COLUMNS");
-        let Output { status, stdout, stderr } = command.output().expect("the program runs");
-        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        Run { stdout: text(stdout), stderr: text(stderr), status: status.code().expect("an exit status") }
+        Run::of(command(self.0.path(), arguments).output().expect("the program runs"))
     }
 
     fn export(&self, arguments: &[&str]) -> Run {

@@ -1,8 +1,10 @@
 //! `pgndex find`: what it prints, where, and how it exits.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod program;
 
+use std::path::{Path, PathBuf};
+
+use program::{Run, command};
 use tempfile::TempDir;
 
 const FAMOUS: &str = include_str!("../examples/famous-games.pgn");
@@ -56,13 +58,6 @@ const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 /// A directory with `games.db` in it.
 struct Sample(TempDir);
 
-/// What a run of the program gave.
-struct Run {
-    stdout: String,
-    stderr: String,
-    status: i32,
-}
-
 impl Sample {
     fn of(pgn: &str) -> Self {
         let sample = Self(tempfile::tempdir().expect("a directory"));
@@ -77,11 +72,7 @@ impl Sample {
     }
 
     fn run(&self, arguments: &[&str]) -> Run {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
-        command.current_dir(self.0.path()).args(arguments).stdin(Stdio::null()).env_remove("COLUMNS");
-        let Output { status, stdout, stderr } = command.output().expect("the program runs");
-        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        Run { stdout: text(stdout), stderr: text(stderr), status: status.code().expect("an exit status") }
+        Run::of(command(self.0.path(), arguments).output().expect("the program runs"))
     }
 
     fn find(&self, arguments: &[&str]) -> Run {

@@ -1,15 +1,17 @@
 //! `pgndex sql` through the program itself.
 
 mod common;
+mod program;
 
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pgndex::store::WriterLock;
+use program::Run;
 use tempfile::TempDir;
 
 const GAMES: &str = r#"[Event "Club"]
@@ -48,14 +50,6 @@ const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 F
 /// A directory with `games.db` in it.
 struct Sample(TempDir);
 
-/// What a run of the program gave.
-#[derive(Debug, PartialEq, Eq)]
-struct Run {
-    status: i32,
-    stdout: String,
-    stderr: String,
-}
-
 impl Sample {
     fn new() -> Self {
         let sample = Self(tempfile::tempdir().expect("a temporary directory"));
@@ -74,9 +68,7 @@ impl Sample {
 
     /// The program on `games.db`.
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
-        command.current_dir(self.0.path()).args(["sql", "games.db"]).args(arguments).stdin(Stdio::null());
-        command
+        program::command(self.0.path(), &[&["sql", "games.db"], arguments].concat())
     }
 
     fn run(&self, arguments: &[&str]) -> Run {
@@ -121,17 +113,6 @@ impl Sample {
             .collect();
         names.sort();
         names
-    }
-}
-
-impl Run {
-    fn of(output: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        Self {
-            status: output.status.code().expect("an exit status"),
-            stdout: text(output.stdout),
-            stderr: text(output.stderr),
-        }
     }
 }
 
