@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::error::{Error, Result};
+use super::lines::count_lines;
 use super::options::IndexOptions;
-use super::parse::count_lines;
 use super::progress::Progress;
 use super::report::Reports;
 use super::run::{Intake, Plan, Replaced, Run, Way, digest, directory};

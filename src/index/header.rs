@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::parse::{GameNames, Part};
+use super::part::{GameNames, Part};
 use super::problem::Kind;
 use crate::board::GameResult;
 use crate::pgn::TagPair;

@@ -1,134 +1,15 @@
 //! A chunk of PGN text to games that have been replayed: the first half of a worker's work.
 
-use std::ops::Range;
-
 use super::duplicates::{PREFIX_PLIES, Print, mix, mix_text};
 use super::header::Header;
+use super::lines::LineCounter;
 use super::outcome::Outcome;
+use super::part::{Extent, GameNames, Part, Replay, Start};
 use super::problem::Kind;
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError};
 use crate::opening::{OpeningBook, OpeningId};
 use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
-use crate::store::row::{GameId, GameRow, GameStatus, HeaderBatch, Ply, ProblemRow, SourceId, Text};
-
-/// The names of a game that have tables of their own.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct GameNames {
-    pub(super) event: Option<Text>,
-    pub(super) site: Option<Text>,
-    pub(super) white: Option<Text>,
-    pub(super) black: Option<Text>,
-}
-
-/// A game's moves, for replaying them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Replay {
-    /// How many codes of the part's are this game's; they follow those of the game before.
-    pub(super) moves: usize,
-    pub(super) start: Start,
-}
-
-/// Where a game starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Start {
-    Standard,
-    /// The next of the part's set-ups.
-    Setup,
-    /// Nowhere: the game could not be replayed at all and has no positions.
-    Nowhere,
-}
-
-/// Games in a row of one chunk. Ids and lines are counted from 0 within the part until it is sequenced.
-#[derive(Debug, Default)]
-pub(super) struct Part {
-    pub(super) headers: HeaderBatch,
-    pub(super) names: Vec<GameNames>,
-    /// What tells whether a game repeats another.
-    pub(super) prints: Vec<Option<Print>>,
-    /// The lines in which games begin, from 0, and which games of the part they are, from 1.
-    pub(super) places: Vec<(u64, u32)>,
-    pub(super) outcomes: Vec<Outcome>,
-    pub(super) replays: Vec<Replay>,
-    pub(super) codes: Vec<MoveCode>,
-    pub(super) setups: Vec<Position>,
-    /// Games read, those too that were left out.
-    pub(super) read: u32,
-    /// The texts of games with an error, in bytes of the chunk.
-    pub(super) rejects: Vec<Range<usize>>,
-    /// Problems of severity error, and others.
-    pub(super) errors: u64,
-    pub(super) warnings: u64,
-}
-
-impl Part {
-    /// Empties the part and keeps its memory.
-    pub(super) fn clear(&mut self) {
-        self.headers.clear();
-        self.names.clear();
-        self.prints.clear();
-        self.places.clear();
-        self.outcomes.clear();
-        self.replays.clear();
-        self.codes.clear();
-        self.setups.clear();
-        self.read = 0;
-        self.rejects.clear();
-        self.errors = 0;
-        self.warnings = 0;
-    }
-
-    /// Takes games out, one flag for each. Those after them are counted anew; problems stay.
-    pub(super) fn remove(&mut self, is_removed: &[bool]) {
-        fn retain<T>(rows: &mut Vec<T>, is_removed: impl Fn(usize) -> bool) {
-            let mut index = 0..;
-            rows.retain(|_| !is_removed(index.next().expect("no end")));
-        }
-        let flag = |index: usize| is_removed[index];
-        let (mut from, mut to) = (0, 0);
-        for (replay, &is_removed) in self.replays.iter().zip(is_removed) {
-            if !is_removed {
-                self.codes.copy_within(from..from + replay.moves, to);
-                to += replay.moves;
-            }
-            from += replay.moves;
-        }
-        self.codes.truncate(to);
-        let setups = self.replays.iter().zip(is_removed).filter(|(replay, _)| replay.start == Start::Setup);
-        let setups: Vec<bool> = setups.map(|(_, &is_removed)| is_removed).collect();
-        retain(&mut self.setups, |index| setups[index]);
-        retain(&mut self.replays, flag);
-        retain(&mut self.names, flag);
-        retain(&mut self.prints, flag);
-        retain(&mut self.places, flag);
-        retain(&mut self.outcomes, flag);
-        let mut next = 0;
-        let new_id = |&is_removed: &bool| {
-            let id = (!is_removed).then_some(GameId(next));
-            next += u32::from(!is_removed);
-            id
-        };
-        let ids: Vec<Option<GameId>> = is_removed.iter().map(new_id).collect();
-        let id = |game: GameId| ids[game.0 as usize];
-        let headers = &mut self.headers;
-        headers.games.retain_mut(|row| id(row.game).map(|id| row.game = id).is_some());
-        headers.tags.retain_mut(|row| id(row.game).map(|id| row.game = id).is_some());
-        headers.problems.iter_mut().for_each(|problem| problem.game = problem.game.and_then(id));
-    }
-
-    /// Whether it is time to hand it on.
-    fn is_full(&self) -> bool {
-        const CODES: usize = 1 << 18;
-        const TEXT: usize = 4 << 20;
-        const ROWS: usize = 1 << 14;
-        self.codes.len() >= CODES
-            || self.headers.text.len() >= TEXT
-            || self.names.len().max(self.headers.problems.len()) >= ROWS
-    }
-
-    fn game_count(&self) -> u32 {
-        u32::try_from(self.names.len()).expect("a part is small")
-    }
-}
+use crate::store::row::{GameId, GameRow, GameStatus, Ply, ProblemRow, SourceId};
 
 /// Parses the games of one chunk, part by part.
 pub(super) struct ChunkParser<'a> {
@@ -151,93 +32,8 @@ pub(super) struct ChunkParser<'a> {
 /// The most warnings told of one game: garbage must not fill the database.
 const MOST_WARNINGS: u32 = 100;
 
-/// Line ends in a piece of a text: `\n`, `\r\n`, or `\r` alone.
-pub(super) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
-    /// What a byte can count, so that the processor counts many pieces of the text side by side.
-    const BLOCK: usize = 255;
-    let text = &text[range.start..];
-    let length = range.end - range.start;
-    // Each byte with the one after it; the last one of the text has none.
-    let pairs = length.min(text.len().saturating_sub(1));
-    let ends_line = |byte: u8, next: u8| byte == b'\n' || (byte == b'\r' && next != b'\n');
-    let mut count = 0;
-    for start in (0..pairs).step_by(BLOCK) {
-        let end = pairs.min(start + BLOCK);
-        let block = text[start..end].iter().zip(&text[start + 1..=end]);
-        count += u64::from(block.fold(0_u8, |count, (&byte, &next)| count + u8::from(ends_line(byte, next))));
-    }
-    count + u64::from(pairs < length && text.last().is_some_and(|&byte| ends_line(byte, 0)))
-}
-
 /// The most plies of one game that are kept: garbage must not fill the memory.
 const MOST_PLIES: usize = 1 << 22;
-
-/// Counts line ends up to an offset, going on from where it last was, or back.
-#[derive(Default)]
-struct LineCounter {
-    offset: usize,
-    lines: u64,
-    /// Where the line begins that the offset is in.
-    line_start: usize,
-}
-
-impl LineCounter {
-    /// The line of an offset, from 0, and the byte within it, from 1.
-    fn at(&mut self, text: &[u8], offset: usize) -> (u64, u64) {
-        let count = |range| count_lines(text, range);
-        let is_other_line = if offset < self.offset {
-            self.lines -= count(offset..self.offset);
-            offset < self.line_start
-        } else {
-            let passed = count(self.offset..offset);
-            self.lines += passed;
-            passed > 0
-        };
-        if is_other_line {
-            // Between `\r` and `\n` no line begins.
-            let within = text[..offset].ends_with(b"\r") && text[offset..].starts_with(b"\n");
-            let end = memchr::memrchr2(b'\n', b'\r', &text[..offset - usize::from(within)]);
-            self.line_start = end.map_or(0, |end| end + 1);
-        }
-        self.offset = offset;
-        (self.lines, (offset - self.line_start) as u64 + 1)
-    }
-}
-
-/// How much there is in a part.
-struct Extent {
-    games: usize,
-    tags: usize,
-    problems: usize,
-    codes: usize,
-    setups: usize,
-}
-
-impl Extent {
-    fn of(part: &Part) -> Self {
-        Self {
-            games: part.names.len(),
-            tags: part.headers.tags.len(),
-            problems: part.headers.problems.len(),
-            codes: part.codes.len(),
-            setups: part.setups.len(),
-        }
-    }
-
-    /// Takes out of the part what came since, but not the problems.
-    fn restore(&self, part: &mut Part) {
-        part.names.truncate(self.games);
-        part.prints.truncate(self.games);
-        part.places.truncate(self.games);
-        part.outcomes.truncate(self.games);
-        part.replays.truncate(self.games);
-        part.headers.games.truncate(self.games);
-        part.headers.tags.truncate(self.tags);
-        part.codes.truncate(self.codes);
-        part.setups.truncate(self.setups);
-        part.headers.problems[self.problems..].iter_mut().for_each(|problem| problem.game = None);
-    }
-}
 
 /// How a game's movetext was read.
 struct Ending {
@@ -780,27 +576,6 @@ mod tests {
         assert_eq!((moves.len(), kinds), (2, vec!["unknown-token"; 2]));
     }
 
-    /// Counted from the start each time.
-    fn plain_place(text: &[u8], offset: usize) -> (u64, u64) {
-        let ends_line =
-            |&at: &usize| text[at] == b'\n' || (text[at] == b'\r' && text.get(at + 1) != Some(&b'\n'));
-        let ends: Vec<usize> = (0..offset).filter(ends_line).collect();
-        (ends.len() as u64, (offset - ends.last().map_or(0, |end| end + 1)) as u64 + 1)
-    }
-
-    #[test]
-    fn lines_and_columns_are_right_in_any_order() {
-        let text = b"a\nbb\r\nccc\rdd\n\n\r\r\n\re\r\n\r\nff";
-        for first in 0..=text.len() {
-            for second in 0..=text.len() {
-                let mut lines = LineCounter::default();
-                for offset in [first, second] {
-                    assert_eq!(lines.at(text, offset), plain_place(text, offset), "{first}, {second}");
-                }
-            }
-        }
-    }
-
     #[test]
     fn a_text_may_end_within_a_character() {
         for text in [&b"1. e4 e5 \xe2\x80"[..], b"1. e4 e5 \xe2", b"1. e4 e5 \xc2", b"1. e4 e5 \xef\xbb"] {
@@ -830,26 +605,6 @@ mod tests {
         assert_eq!(shown(&[b'x'; 1000]), format!("{}…", "x".repeat(MOST_SHOWN)));
         assert_eq!(shown("é€".repeat(400).as_bytes()), format!("{}…", "é€".repeat(MOST_SHOWN / 5)));
         assert_eq!(shown(&[0xe9; 1000]), format!("{}…", "é".repeat(MOST_SHOWN)));
-    }
-
-    #[test]
-    fn lines_end_in_three_ways() {
-        let pieces: [&[u8]; 5] = [b"\n", b"\r", b"\r\n", b"abc", b"\n\r\r"];
-        let mut text = Vec::new();
-        for step in 0..2000_usize {
-            text.extend_from_slice(pieces[(step * step + step / 7) % 5]);
-        }
-        let slow = |end: usize| {
-            (0..end)
-                .filter(|&at| text[at] == b'\n' || (text[at] == b'\r' && text.get(at + 1) != Some(&b'\n')))
-                .count()
-        };
-        let mut counter = LineCounter::default();
-        for at in [0, 1, 2, 3, 254, 255, 256, 511, 300, 1000, 10, text.len() - 1, text.len()] {
-            assert_eq!(counter.at(&text, at).0, slow(at) as u64, "{at}");
-        }
-        assert_eq!(count_lines(b"", 0..0), 0);
-        assert_eq!(count_lines(b"\r", 0..1), 1);
     }
 
     #[test]

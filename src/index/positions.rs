@@ -1,6 +1,7 @@
 //! Replayed games to rows: the second half of a worker's work.
 
-use super::parse::{Part, Replay, Standard, Start};
+use super::parse::Standard;
+use super::part::{Part, Replay, Start};
 use crate::board::{FenText, MoveCode, Position};
 use crate::store::row::{GameId, Ply};
 

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::error::{Error, Result};
 use super::options::IndexOptions;
-use super::parse::Part;
+use super::part::Part;
 use crate::source::Sources;
 use crate::store::row::{ProblemRow, Severity, SourceId};
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::parse::{ChunkParser, Part};
+use super::parse::ChunkParser;
+use super::part::Part;
 use crate::board::{MoveCode, Position};
 use crate::opening::OpeningBook;
 use crate::store::row::{SourceId, Text};

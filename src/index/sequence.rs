@@ -7,7 +7,7 @@ use super::error::{Error, Result};
 use super::names::Names;
 use super::options::Duplicates;
 use super::outcome::Outcomes;
-use super::parse::Part;
+use super::part::Part;
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
 use crate::store::{GameMoves, Known, NameTable, Pairing};
 
