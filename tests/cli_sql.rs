@@ -582,8 +582,10 @@ mod terminal {
                 return None;
             }
             let program = env!("CARGO_BIN_EXE_pgndex");
-            let line =
-                format!("stty rows 40 cols {columns}; '{program}' sql games.db {arguments}; echo status=$?");
+            // Waits in the end, until the status has been seen: script does not read on for what was printed last.
+            let line = format!(
+                "stty rows 40 cols {columns}; '{program}' sql games.db {arguments}; echo status=$?; read -r end"
+            );
             let mut command = Command::new("script");
             command.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").current_dir(sample.0.path());
             let mut child =
