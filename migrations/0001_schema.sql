@@ -40,7 +40,8 @@ CREATE TABLE source (
     games      INTEGER NOT NULL DEFAULT 0,
     plies      INTEGER NOT NULL DEFAULT 0,
     problems   INTEGER NOT NULL DEFAULT 0,
-    duplicates INTEGER NOT NULL DEFAULT 0,      -- games skipped as duplicates; with `games`, all that were found
+    duplicates INTEGER NOT NULL DEFAULT 0,      -- games skipped as duplicates
+    last_game  INTEGER,                         -- where the last game begins that was found, kept or not; NULL: none was
     import_id  INTEGER NOT NULL REFERENCES import,
     indexed_at TEXT                             -- UTC; NULL until all of the file is indexed
 );
@@ -183,7 +184,8 @@ CREATE TABLE problem (
 );
 
 -- A game that repeats another one: with the same moves, players, date and result ('same'), with the same moves ('moves'), or
--- with the first moves of a longer game by the same players on the same date, as a broken-off transmission ('prefix').
+-- with the first moves of a longer game by the same players on the same date, as a broken-off transmission ('prefix'). If the
+-- original was cut off and has been read again whole since (then its import is later), the skipped ones remain its duplicates.
 CREATE TABLE duplicate (
     source_id   INTEGER NOT NULL REFERENCES source,
     byte_offset INTEGER NOT NULL,               -- its PGN text: `byte_length` bytes from here in its source
@@ -192,7 +194,7 @@ CREATE TABLE duplicate (
     game_number INTEGER,                        -- NULL of a 'prefix'
     kind        TEXT NOT NULL,
     game_id     INTEGER REFERENCES game,        -- of a 'prefix', which is kept; NULL: the game was skipped
-    original_id INTEGER REFERENCES game         -- the game that it repeats
+    original_id INTEGER REFERENCES game         -- the game that it repeats; NULL: it has been left out since
         DEFERRABLE INITIALLY DEFERRED,
     import_id   INTEGER NOT NULL REFERENCES import,
     PRIMARY KEY (source_id, byte_offset)

@@ -168,7 +168,7 @@ fn load(build: &Build, headers: &HeaderBatch, positions: &PositionBatch) {
         games,
         plies: 4,
         problems: 2,
-        duplicates: 0,
+        ..SourceTotals::default()
     };
     loader.finish_source(SourceId(1), &totals).expect("a source");
     let totals = ImportTotals {

@@ -16,7 +16,7 @@ use crate::opening::OpeningBook;
 use crate::pgn::next_boundary;
 use crate::source::{self, DecodeOptions, Mapped, Opened, SourceFile, Sources};
 use crate::store::row::SourceId;
-use crate::store::{BulkLoader, Database, Known, KnownSource, LastGame, LoadMode, SourceDigest, WriterLock};
+use crate::store::{BulkLoader, Database, Known, KnownSource, LoadMode, SourceDigest, Tail, WriterLock};
 
 /// Adds what is new of the plan's sources to the database at `target`, in one transaction.
 pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Result<Summary> {
@@ -49,11 +49,8 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
         let threshold = options.continuation_threshold;
         let mut removed = Vec::new();
-        for (_, last) in again {
-            match last.game {
-                Some(game) => removed.extend(loader.remove_game(game)?),
-                None => loader.remove_duplicate(last.source, last.byte_offset)?,
-            }
+        for (_, tail) in again {
+            removed.extend(loader.remove_tail(&tail)?);
         }
         let way = Way::Added { threshold, removed: &removed, replaced: &replaced };
         (summary, _) = run.load(loader, way)?;
@@ -68,8 +65,8 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
 }
 
 /// The games that are removed, and where they are read again.
-fn replaced(again: &[(usize, LastGame)], last_source: SourceId) -> Vec<Replaced> {
-    let replaced = |&(file, LastGame { byte_offset, game, .. }): &(usize, LastGame)| {
+fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
+    let replaced = |&(file, Tail { byte_offset, game, .. }): &(usize, Tail)| {
         let source = SourceId(last_source.0 + 1 + u32::try_from(file).unwrap_or(u32::MAX));
         game.map(|game| Replaced { game, source, byte_offset })
     };
@@ -97,8 +94,8 @@ struct Selection {
     files: Vec<source::Result<SourceFile>>,
     /// Of each file.
     starts: Vec<SourceStart>,
-    /// Games that were cut off where their files ended, and are read again, with the numbers of these files, from 0.
-    again: Vec<(usize, LastGame)>,
+    /// Ends of texts that go on, and are read again, with the numbers of their files, from 0.
+    again: Vec<(usize, Tail)>,
     /// How many files are left out because the database has them.
     known_sources: u64,
 }
@@ -137,19 +134,20 @@ impl Selection {
     fn add_grown(&mut self, mut file: SourceFile, grown: &Grown, known: &Known) -> Result<()> {
         let text = grown.map.bytes();
         let boundary = next_boundary(text, grown.read - 1);
-        let last_game = known.last_game_of(&file.path.to_string_lossy())?;
-        let (mut first_byte, mut games) = (boundary, grown.games);
+        let (mut first_byte, mut games) = (boundary, grown.source.games);
         // What follows before the next game belongs to the one that was the last.
-        if let Some(last) = last_game
-            && !text[grown.read..boundary].trim_ascii().is_empty()
-        {
-            self.again.push((self.files.len(), last));
-            games = games.saturating_sub(1);
-            first_byte = usize::try_from(last.byte_offset).unwrap_or(usize::MAX).min(grown.read);
+        if !text[grown.read..boundary].trim_ascii().is_empty() {
+            let tail = known.tail(&grown.source)?;
+            first_byte = usize::try_from(tail.byte_offset).unwrap_or(usize::MAX).min(grown.read);
+            games = tail.games;
+            self.again.push((self.files.len(), tail));
         }
         file.first_byte = first_byte as u64;
         let lines = count_lines(text, 0..first_byte);
-        self.add(Ok(file), SourceStart { games, lines });
+        let columns =
+            text[..first_byte].rsplit(|byte| matches!(byte, b'\n' | b'\r')).next().map_or(0, <[u8]>::len);
+        let games = u32::try_from(games).unwrap_or(u32::MAX);
+        self.add(Ok(file), SourceStart { games, lines, columns: columns as u64 });
         Ok(())
     }
 }
@@ -168,8 +166,8 @@ struct Grown {
     map: Mapped,
     /// How much of it was read before, in bytes.
     read: usize,
-    /// Games that were found in it.
-    games: u32,
+    /// The latest reading.
+    source: KnownSource,
 }
 
 impl Standing {
@@ -184,8 +182,8 @@ impl Standing {
             return if text.is_some_and(is_known) { Self::Known } else { Self::New };
         }
         let same_size: Vec<_> = known.iter().filter(|source| source.bytes == size).collect();
-        let earlier =
-            known.iter().rfind(|source| source.path == file.path && (1..size).contains(&source.bytes));
+        let latest = known.iter().rfind(|source| source.path == file.path);
+        let earlier = latest.filter(|source| (1..size).contains(&source.bytes));
         if same_size.is_empty() && earlier.is_none() {
             return Self::New;
         }
@@ -203,8 +201,7 @@ impl Standing {
         match earlier {
             Some(source) if digest_of(source.bytes).is_some_and(|digest| digest == source.digest) => {
                 let read = usize::try_from(source.bytes).unwrap_or(usize::MAX);
-                let games = u32::try_from(source.games).unwrap_or(u32::MAX);
-                Self::Grown(Grown { map, read, games })
+                Self::Grown(Grown { map, read, source: source.clone() })
             }
             _ => Self::New,
         }

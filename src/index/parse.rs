@@ -101,6 +101,7 @@ impl<'a> ChunkParser<'a> {
             }
             self.game(part);
             part.read += 1;
+            part.last_game = Some(self.base + self.reader.game_start() as u64);
             if part.errors > errors {
                 let start = self.reader.game_start();
                 let end = start + self.text[start..self.reader.offset()].trim_ascii_end().len();

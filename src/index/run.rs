@@ -171,7 +171,7 @@ impl<'o> Plan<'o> {
         let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Append)?;
         continuations::write(crossroads, &mut loader)?;
         if options.duplicates != Duplicates::Keep {
-            summary.duplicates.add(DuplicateKind::Prefix, loader.note_prefixes(GameId(0))?);
+            summary.duplicates.add(DuplicateKind::Prefix, loader.note_prefixes(GameId(0), &[])?);
         }
         loader.finish()?;
         summary.stages.continuations = clock.elapsed();
@@ -438,12 +438,13 @@ impl<'r> Run<'r> {
         replaced: &[Replaced],
         last_game: GameId,
     ) -> Result<u64> {
+        let mut freed = Vec::new();
         for &Replaced { game, source, byte_offset } in replaced {
-            loader.move_duplicates(game, last_game, source, byte_offset)?;
+            freed.extend(loader.move_duplicates(game, last_game, source, byte_offset)?);
         }
         match self.options.duplicates {
             Duplicates::Keep => Ok(0),
-            Duplicates::Skip | Duplicates::Moves => Ok(loader.note_prefixes(last_game)?),
+            Duplicates::Skip | Duplicates::Moves => Ok(loader.note_prefixes(last_game, &freed)?),
         }
     }
 
@@ -508,6 +509,7 @@ impl<'r> Run<'r> {
                     plies: count.plies,
                     problems: count.problems,
                     duplicates: count.duplicates,
+                    last_game: count.last_game,
                 },
             )?;
         }

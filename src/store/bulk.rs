@@ -74,6 +74,8 @@ pub struct SourceTotals {
     pub problems: u64,
     /// Games skipped as duplicates.
     pub duplicates: u64,
+    /// Where the last game begins that was found, kept or not, in bytes; `None` if there is none.
+    pub last_game: Option<u64>,
 }
 
 /// A position of a game and the move played from it.
@@ -249,7 +251,8 @@ impl<'c> BulkLoader<'c> {
         self.execute(
             "write table source",
             "UPDATE source SET indexed_at = CASE WHEN ?3 NOTNULL THEN strftime('%Y-%m-%dT%H:%M:%SZ', 'now') END,
-             bytes = ?2, digest = ?3, games = ?4, plies = ?5, problems = ?6, duplicates = ?7
+             bytes = ?2, digest = ?3, games = ?4, plies = ?5, problems = ?6, duplicates = ?7,
+             last_game = ?8
              WHERE source_id = ?1",
             params![
                 id.0,
@@ -258,7 +261,8 @@ impl<'c> BulkLoader<'c> {
                 totals.games.cast_signed(),
                 totals.plies.cast_signed(),
                 totals.problems.cast_signed(),
-                totals.duplicates.cast_signed()
+                totals.duplicates.cast_signed(),
+                totals.last_game.map(u64::cast_signed)
             ],
         )
     }

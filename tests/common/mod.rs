@@ -48,7 +48,7 @@ fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
         games: count,
         plies: positions - count,
         problems,
-        duplicates: 0,
+        ..SourceTotals::default()
     };
     loader.finish_source(SourceId(1), &totals).expect("a source's totals");
     let elapsed = Duration::from_millis(1500);

@@ -7,6 +7,7 @@ mod continuations;
 mod duplicates;
 mod edge;
 mod failures;
+mod growing;
 mod inputs;
 mod problems;
 mod support;
