@@ -183,9 +183,9 @@ CREATE TABLE problem (
     message     TEXT NOT NULL
 );
 
--- A game that repeats another one: with the same moves, players, date and result ('same'), with the same moves ('moves'), or
--- with the first moves of a longer game by the same players on the same date, as a broken-off transmission ('prefix'). If the
--- original was cut off and has been read again whole since (then its import is later), the skipped ones remain its duplicates.
+-- A game that repeats another one: with the same moves, players, date and result ('same'), with the same moves ('moves'), with
+-- the first moves of a longer game by the same players on the same date, as a broken-off transmission ('prefix'), or with what
+-- there was of a game that was cut off at the end of its file then and has been read again whole since ('cut').
 CREATE TABLE duplicate (
     source_id   INTEGER NOT NULL REFERENCES source,
     byte_offset INTEGER NOT NULL,               -- its PGN text: `byte_length` bytes from here in its source
@@ -194,7 +194,7 @@ CREATE TABLE duplicate (
     game_number INTEGER,                        -- NULL of a 'prefix'
     kind        TEXT NOT NULL,
     game_id     INTEGER REFERENCES game,        -- of a 'prefix', which is kept; NULL: the game was skipped
-    original_id INTEGER REFERENCES game         -- the game that it repeats; NULL: it has been left out since
+    original_id INTEGER REFERENCES game         -- the game that it repeats; NULL: of a 'cut', the whole one was left out
         DEFERRABLE INITIALLY DEFERRED,
     import_id   INTEGER NOT NULL REFERENCES import,
     PRIMARY KEY (source_id, byte_offset)

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pgndex::index::{IndexOptions, Progress as IndexProgress, Writer, index};
+use pgndex::index::{Duplicates, IndexOptions, Progress as IndexProgress, Writer, index};
 use pgndex::verify::{Error, Finding, Kind, Progress, Report, Sample, SourceState, VerifyOptions, verify};
 use rusqlite::Connection;
 
@@ -256,6 +256,21 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &["wrong-value game game_id 4: moves_hash is 1, expected "],
     ),
     (
+        "UPDATE game SET prefix_hash = prefix_hash + 1 WHERE game_id = 4",
+        &["wrong-value game game_id 4: prefix_hash is "],
+    ),
+    (
+        "UPDATE game SET prefix_hash = NULL WHERE game_id = 4",
+        &["wrong-value game game_id 4: prefix_hash is NULL, expected "],
+    ),
+    (
+        "UPDATE player SET name = 'Nobody' WHERE player_id = 6",
+        &[
+            "source-text game game_id 4: white_id is Nobody, expected ",
+            "wrong-value game game_id 4: prefix_hash is ",
+        ],
+    ),
+    (
         "UPDATE game SET status = 'skipped' WHERE game_id = 4",
         &[
             "source-text game game_id 4: status is skipped, expected ok",
@@ -416,15 +431,14 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
 ];
 
-#[test]
-fn damage_of_every_kind_is_found_and_told_with_its_place() {
-    let pristine = Place::new(GAMES, 3);
-    let bytes = fs::read(pristine.database()).unwrap();
+/// Holds each damage to be found, and nothing else.
+fn check_damage(place: &Place, damage: &[(&str, &[&str])]) {
+    let bytes = fs::read(place.database()).unwrap();
     let mut wrong = Vec::new();
-    for (sql, expected) in DAMAGE {
-        fs::write(pristine.database(), &bytes).unwrap();
-        pristine.damage(sql);
-        let found = pristine.findings();
+    for (sql, expected) in damage {
+        fs::write(place.database(), &bytes).unwrap();
+        place.damage(sql);
+        let found = place.findings();
         for expected in *expected {
             if !found.iter().any(|line| line.starts_with(expected)) {
                 wrong.push(format!("{sql}: no {expected:?} in {found:#?}"));
@@ -437,6 +451,183 @@ fn damage_of_every_kind_is_found_and_told_with_its_place() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn damage_of_every_kind_is_found_and_told_with_its_place() {
+    check_damage(&Place::new(GAMES, 3), DAMAGE);
+}
+
+const SICILIAN: &str = "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Be3 e5 7. Nb3 Be6 8. f3 Be7";
+
+/// Game 1, its repetitions at bytes 187 and, by others, 374, its beginning, which is game 2, at byte 561, and game 4, of which
+/// another file has what there was of it when it was cut off.
+fn with_duplicates() -> Place {
+    let place = Place(tempfile::tempdir().unwrap());
+    let game = |white: &str, moves: &str| {
+        format!("[White \"{white}\"]\n[Black \"Black\"]\n[Date \"2020.01.01\"]\n\n{moves}\n\n")
+    };
+    let whole = game("White", &format!("{SICILIAN} 9. Qd2 O-O 10. O-O-O Nbd7 11. g4 b5 12. g5 b4 1-0"));
+    let other = game("Other", &format!("{SICILIAN} 9. Qd2 O-O 10. O-O-O Nbd7 11. g4 b5 12. g5 b4 1-0"));
+    let (short, last) = (game("White", &format!("{SICILIAN} *")), game("Last", "1. d4 d5"));
+    let text = format!("{whole}{whole}{other}{short}{}", last.trim_end());
+    let more = place.0.path().join("more.pgn");
+    let options = IndexOptions { threads: 2, duplicates: Duplicates::Moves, ..IndexOptions::default() };
+    fs::write(&more, game("Last", "1. d4 d5 *")).unwrap();
+    for text in [&text, &format!("{text} 2. c4 e6 *\n")] {
+        fs::write(place.source(), text).unwrap();
+        index(&place.database(), &[place.source(), more.clone()], &options, &IndexProgress::default())
+            .unwrap();
+    }
+    place
+}
+
+/// SQL that damages such a database.
+const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
+    (
+        "UPDATE duplicate SET original_id = 2 WHERE kind = 'same'",
+        &[
+            "source-text duplicate source_id 1, byte_offset 187: original_id is 2, whose result is *, expected a game whose result is 1-0",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET original_id = 4 WHERE kind = 'same'",
+        &[
+            "source-text duplicate source_id 1, byte_offset 187: original_id is 4, whose white_id is Last, expected a game whose white_id is White",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET original_id = 2 WHERE kind = 'moves'",
+        &[
+            "source-text duplicate source_id 1, byte_offset 374: original_id is 2, which differs at ply 16, expected a game with the same moves",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET kind = 'moves', original_id = 4 WHERE kind = 'cut'",
+        &[
+            "source-text duplicate source_id 2, byte_offset 0: kind is moves, of 2 plies, expected at least 20 plies",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET kind = 'same' WHERE kind = 'cut'",
+        &["source-text duplicate source_id 2, byte_offset 0: original_id is 4, which differs at ply 2"],
+    ),
+    (
+        "UPDATE duplicate SET kind = 'same' WHERE kind = 'moves'",
+        &[
+            "source-text duplicate source_id 1, byte_offset 374: original_id is 1, whose white_id is White, expected a game whose white_id is Other",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET kind = 'x' WHERE kind = 'moves'",
+        &[
+            "wrong-value duplicate source_id 1, byte_offset 374: kind is x, expected same, moves, prefix or cut",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET original_id = 99 WHERE kind = 'same'",
+        &["dangling-link duplicate source_id 1, byte_offset 187: original_id is 99, expected a row of game"],
+    ),
+    (
+        "UPDATE duplicate SET original_id = NULL WHERE kind IN ('same', 'prefix', 'cut')",
+        &[
+            "wrong-value duplicate source_id 1, byte_offset 187: original_id is NULL, expected a row of game",
+            "wrong-value duplicate source_id 1, byte_offset 561: original_id is NULL, expected a row of game",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET byte_length = byte_length - 5, line = NULL, game_number = 0 WHERE kind = 'same'",
+        &[
+            "source-text duplicate source_id 1, byte_offset 187: ",
+            "wrong-value duplicate source_id 1, byte_offset 187: game_number is 0, expected a number from 1",
+            "wrong-value duplicate source_id 1, byte_offset 187: line is NULL, expected a number from 1",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET byte_offset = 1 << 40 WHERE kind = 'same'",
+        &["source-text duplicate source_id 1, byte_offset 1099511627776: byte_length is "],
+    ),
+    (
+        "UPDATE duplicate SET game_id = 1 WHERE kind = 'same'",
+        &[
+            "wrong-count import import_id 1: duplicates is 3, expected 2",
+            "wrong-count source source_id 1: duplicates is 2, expected 1",
+            "wrong-value duplicate source_id 1, byte_offset 187: game_id is 1, expected NULL",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET game_id = 4, line = 1 WHERE kind = 'prefix'",
+        &[
+            "wrong-value duplicate source_id 1, byte_offset 561: game_id is 4, expected the game that stands there",
+            "wrong-value duplicate source_id 1, byte_offset 561: line is 1, expected NULL",
+            "wrong-value duplicate source_id 1, byte_offset 561: original_id is 1, expected a game of the same players and date that begins with the moves of game 4",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET original_id = 4 WHERE kind = 'prefix'",
+        &[
+            "wrong-value duplicate source_id 1, byte_offset 561: original_id is 4, expected a game of the same players and date that begins with the moves of game 2",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET byte_length = 7 WHERE kind = 'prefix'",
+        &[
+            "wrong-value duplicate source_id 1, byte_offset 561: game_id is 2, expected the game that stands there",
+        ],
+    ),
+    (
+        "UPDATE game SET date = '2021.01.01' WHERE game_id = 1",
+        &[
+            "source-text duplicate source_id 1, byte_offset 187: original_id is 1, whose date is 2021.01.01, expected a game whose date is 2020.01.01",
+            "source-text game game_id 1: date is 2021.01.01, expected 2020.01.01",
+            "wrong-value duplicate source_id 1, byte_offset 561: original_id is 1, expected a game of the same players",
+            "wrong-value game game_id 1: prefix_hash is ",
+        ],
+    ),
+    (
+        "DELETE FROM duplicate WHERE kind = 'moves'",
+        &[
+            "wrong-count import import_id 1: duplicates is 3, expected 2",
+            "wrong-count source source_id 1: duplicates is 2, expected 1",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET source_id = 'x' WHERE kind = 'same'",
+        &[
+            "dangling-link duplicate source_id 'x', byte_offset 187: source_id is 'x', expected a row of source",
+            "wrong-count source source_id 1: duplicates is 2, expected 1",
+            "wrong-value duplicate source_id 'x', byte_offset 187: source_id is 'x', expected a whole number",
+        ],
+    ),
+    (
+        "DROP TABLE duplicate",
+        &[
+            "schema sqlite_schema type 'index', name 'duplicate_original': is missing",
+            "schema sqlite_schema type 'table', name 'duplicate': is missing",
+            "unreadable duplicate: cannot be read from here on: ",
+            "unreadable game: cannot be read from here on: ",
+        ],
+    ),
+];
+
+#[test]
+fn damaged_duplicates_are_found() {
+    let place = with_duplicates();
+    let report = sound(&place, Sample::All);
+    assert_eq!(report.duplicates, 4);
+    assert_eq!(sound(&place, Sample::Some(2)).duplicates, 2);
+    check_damage(&place, DUPLICATES_DAMAGE);
+}
+
+#[test]
+fn games_are_the_same_from_one_position_with_other_numbers() {
+    let game = |numbers: &str| {
+        format!(
+            "[White \"W\"]\n[Black \"B\"]\n[FEN \"4k3/8/8/8/8/8/8/4K2R w K - {numbers}\"]\n\nO-O+ Ke7 *\n\n"
+        )
+    };
+    let place = Place::new([game("0 1"), game("7 40"), game("0 1")].concat(), 64);
+    assert_eq!(sound(&place, Sample::All).duplicates, 2);
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl BulkLoader<'_> {
     ) -> Result<Vec<GameId>> {
         let sql = "DELETE FROM duplicate WHERE kind = 'prefix' AND original_id = ?1 RETURNING game_id";
         let freed = self.column(sql, [removed.0])?;
-        let sql = "UPDATE duplicate SET original_id = ifnull(
+        let sql = "UPDATE duplicate SET kind = 'cut', original_id = ifnull(
                  (SELECT game_id FROM game WHERE game_id > ?2 AND source_id = ?3 AND byte_offset = ?4),
                  (SELECT original_id FROM duplicate WHERE source_id = ?3 AND byte_offset = ?4))
              WHERE original_id = ?1";

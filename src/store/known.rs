@@ -69,7 +69,7 @@ pub struct Tail {
 /// The readings of a file up to its reading `?1`: those since it was last read from its first byte on.
 pub(super) const READINGS: &str = "SELECT source_id FROM source
      WHERE digest IS NOT NULL AND path = (SELECT path FROM source WHERE source_id = ?1) AND source_id BETWEEN
-         (SELECT max(source_id) FROM source WHERE digest IS NOT NULL AND first_byte = 0 AND source_id <= ?1
+         (SELECT max(source_id) FROM source WHERE digest IS NOT NULL AND first_byte = 0 AND bytes > 0 AND source_id <= ?1
               AND path = (SELECT path FROM source WHERE source_id = ?1)) AND ?1";
 
 /// The moves of a game.
@@ -161,7 +161,7 @@ impl Known {
                     EXCEPT SELECT source_id, game_number FROM duplicate WHERE game_id IS NULL)
                 GROUP BY source_id),
             reading AS (
-                SELECT *, count(*) FILTER (WHERE first_byte = 0) OVER (PARTITION BY path ORDER BY source_id) AS text
+                SELECT *, count(*) FILTER (WHERE first_byte = 0 AND bytes > 0) OVER (PARTITION BY path ORDER BY source_id) AS text
                 FROM source LEFT JOIN left_out USING (source_id) WHERE digest IS NOT NULL)
             SELECT source_id, path, bytes, digest,
                 sum(games + duplicates + ifnull(left_out, 0)) OVER (PARTITION BY path, text ORDER BY source_id)

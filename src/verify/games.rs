@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
-use rusqlite::{Connection, Row, Rows};
+use rusqlite::{Connection, OptionalExtension as _, Row, Rows};
 
 use super::checksum::Checksum;
 use super::finding::{Kind, RowId};
@@ -14,6 +14,7 @@ use super::source::Texts;
 use super::stored::{StoredGame, StoredPosition, bytes, shown};
 use super::visited::{Visited, Visits};
 use crate::board::Position;
+use crate::index::pairing_hash;
 
 /// What was counted of a source or an import.
 #[derive(Clone, Copy, Debug, Default)]
@@ -276,6 +277,9 @@ impl<'c> GameScan<'c> {
         if let Some(hash) = hash.filter(|&hash| hash != game.moves_hash) {
             findings.wrong(Kind::WrongValue, "game", id(), "moves_hash", hash, game.moves_hash);
         }
+        if is_skipped || self.replay.position().is_some() {
+            self.prefix(connection, game)?;
+        }
         if self.replay.position().is_some() && seen.opening != game.opening {
             let (expected, found) = (shown(seen.opening), shown(game.opening));
             findings.wrong(Kind::WrongValue, "game", id(), "opening_id", expected, found);
@@ -289,6 +293,30 @@ impl<'c> GameScan<'c> {
         }
         Ok(())
     }
+
+    /// Holds the hash of players, date and first moves, all of which have been made, against them.
+    fn prefix(&self, connection: &Connection, game: &StoredGame) -> rusqlite::Result<()> {
+        let expected = match (game.white, game.black) {
+            (Some(white), Some(black)) => {
+                let (white, black) = (player(connection, white)?, player(connection, black)?);
+                // A player who is not there is told elsewhere.
+                let Some((white, black)) = white.zip(black) else { return Ok(()) };
+                self.replay.prefix_hash(pairing_hash(&white, &black, game.text("date")))
+            }
+            _ => None,
+        };
+        if expected != game.prefix_hash {
+            let (row, found) = (RowId::of([("game_id", game.game)]), shown(game.prefix_hash));
+            self.check.findings.wrong(Kind::WrongValue, "game", row, "prefix_hash", shown(expected), found);
+        }
+        Ok(())
+    }
+}
+
+/// A player's name.
+fn player(connection: &Connection, id: i64) -> rusqlite::Result<Option<String>> {
+    const SQL: &str = "SELECT name FROM player WHERE player_id = ?1";
+    connection.prepare_cached(SQL)?.query_row([id], |row| row.get(0)).optional()
 }
 
 impl Check<'_> {

@@ -8,9 +8,11 @@
 //! | `replay` | positions and moves of one game, on the board |
 //! | `occurrences` | `position_game` against `game_position`, one scan of it |
 //! | `visited` | `visited_position` and `continuation`, counted anew |
+//! | `duplicates` | games that were skipped, and those that break off, against their originals |
 //! | `source` | games against the PGN text they were read from |
 
 mod checksum;
+mod duplicates;
 mod error;
 mod finding;
 mod games;

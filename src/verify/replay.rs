@@ -3,7 +3,7 @@
 use super::finding::{Collector, Kind, RowId};
 use super::stored::{StoredPosition, shown};
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
-use crate::index::mix_move;
+use crate::index::{mix_move, prefix_hash};
 
 /// Follows a game from row to row. A row that does not fit is told, and the board goes on as far as it can tell how.
 #[derive(Debug)]
@@ -84,6 +84,11 @@ impl<'c> Replay<'c> {
     pub(super) fn moves_hash(&self) -> Option<i64> {
         let hash = |codes: &[MoveCode]| codes.iter().copied().fold(self.start_key.0, mix_move);
         self.codes().map(|codes| hash(codes).cast_signed())
+    }
+
+    /// The hash of the game's first moves and of its `pairing`; `None` if it has fewer.
+    pub(super) fn prefix_hash(&self, pairing: u64) -> Option<i64> {
+        prefix_hash(self.start_key.0, self.codes()?, pairing).map(u64::cast_signed)
     }
 
     /// Holds the next row against the board.

@@ -11,6 +11,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use rusqlite::{Connection, ErrorCode};
 
 use super::checksum::Checksum;
+use super::duplicates::{DuplicateScan, Duplicates};
 use super::error::{Error, Result};
 use super::finding::{Collector, Kind, RowId};
 use super::games::{GameScan, Sums};
@@ -32,6 +33,7 @@ pub(super) struct Check<'a> {
     pub(super) progress: &'a Progress,
     pub(super) findings: Collector,
     pub(super) sources: Sources,
+    pub(super) duplicates: Duplicates,
     pub(super) start: Position,
     /// By key: number and FEN.
     pub(super) openings: HashMap<i64, Vec<(i64, String)>>,
@@ -57,6 +59,7 @@ enum Job {
     Source(usize),
     Games(RangeInclusive<i64>),
     Keys(RangeInclusive<i64>),
+    Duplicates(usize),
 }
 
 /// What the jobs gave.
@@ -65,6 +68,7 @@ struct Outcome {
     sums: Sums,
     occurrences: Checksum,
     distinct: u64,
+    duplicates: u64,
     problems: HashMap<i64, i64>,
     /// Whether something could not be read, so that sums and totals say nothing.
     is_incomplete: bool,
@@ -108,6 +112,7 @@ impl<'a> Check<'a> {
             progress,
             findings: Collector::new(options.limit),
             sources: Sources::default(),
+            duplicates: Duplicates::default(),
             start: Position::start(),
             openings: HashMap::new(),
             threshold: None,
@@ -139,6 +144,8 @@ impl<'a> Check<'a> {
             self.guard("file", RowId::default(), structure::integrity(connection, &self.findings))?;
             return Ok(Report::default());
         };
+        let duplicates = self.guard("duplicate", RowId::default(), Duplicates::read(connection))?;
+        self.duplicates = duplicates.unwrap_or_default();
         let mut index = 0;
         let next = |check: &Self, after, index: &mut u64| {
             let next = Visited::next(connection, after, check.options.sample, index, visited_rows);
@@ -170,6 +177,7 @@ impl<'a> Check<'a> {
             replayed_plies: outcome.sums.replayed_plies,
             reread_games: outcome.sums.reread_games,
             visited_positions,
+            duplicates: outcome.duplicates,
             ..Report::default()
         })
     }
@@ -205,6 +213,7 @@ impl<'a> Check<'a> {
         }
         jobs.extend(self.game_ranges().into_iter().map(Job::Games));
         jobs.extend(self.key_ranges().into_iter().map(Job::Keys));
+        jobs.extend(self.duplicates.pieces().map(Job::Duplicates));
         let outcome = Mutex::new(Outcome::default());
         self.spread(pool, &jobs, |connection, job| {
             let done = self.job(connection, job, visited, &outcome)?;
@@ -245,6 +254,12 @@ impl<'a> Check<'a> {
                 outcome.occurrences.absorb(&scan.occurrences);
                 outcome.distinct += scan.distinct;
                 self.guard("position_game", RowId::of([("key", *range.start())]), scanned)?.is_some()
+            }
+            Job::Duplicates(piece) => {
+                let mut scan = DuplicateScan::new(self);
+                let scanned = scan.scan(connection, *piece);
+                lock(outcome).duplicates += scan.seen;
+                self.guard("duplicate", whole(), scanned)?.is_some()
             }
         };
         Ok(done)

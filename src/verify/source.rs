@@ -179,7 +179,8 @@ impl<'c> Texts<'c> {
         Ok(true)
     }
 
-    fn open(&mut self, source: i64) -> Option<Arc<Mapped>> {
+    /// The text of a source, if it is what it was.
+    pub(super) fn open(&mut self, source: i64) -> Option<Arc<Mapped>> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != source) {
             let rows = &self.sources.rows;
             let row = rows.binary_search_by_key(&source, |row| row.id).ok().map(|index| &rows[index]);

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pgndex::index::{Duplicates, IndexOptions, OnProblem};
+use pgndex::verify::{Sample, VerifyOptions, verify};
 use tempfile::TempDir;
 
 use crate::adding::{BY_OFFSET, assert_equal, assert_whole};
@@ -85,6 +86,14 @@ impl Growth {
         run(&self.database(), &[self.file()], options).expect("indexed");
     }
 
+    /// Lets all of the database be checked, against its source too.
+    fn assert_sound(&self, what: &str) {
+        let options = VerifyOptions { sample: Sample::All, threads: 1, ..VerifyOptions::default() };
+        let report =
+            verify(&self.database(), &options, &pgndex::verify::Progress::default()).expect("verified");
+        assert!(report.is_sound() && report.sources_other == 0, "{what}: {report:#?}");
+    }
+
     /// Holds the database to be as one that was made of the text in one go.
     fn assert_like(&self, once: &Path, what: &str) {
         println!("{what}");
@@ -113,6 +122,9 @@ fn check_cuts(step: usize) {
                     options.on_problem, options.duplicates
                 );
                 growth.assert_like(&once.database(), &what);
+                if index % 8 == number {
+                    growth.assert_sound(&what);
+                }
             }
         }
     }
@@ -160,6 +172,7 @@ fn a_game_that_was_left_out_is_read_again_by_other_rules() {
     let kept = ["0|1".to_owned(), format!("{at}|1"), format!("{}|2", 3 * at)];
     assert_eq!(lines(&database, GAMES_AT), kept);
     assert_eq!(lines(&database, "SELECT game_id IS NULL FROM problem ORDER BY byte_offset"), ["0", "0", "1"]);
+    growth.assert_sound("both");
 }
 
 #[test]
@@ -249,5 +262,5 @@ fn duplicates_of_a_game_that_is_left_out() {
     fs::write(path("cut.pgn"), with(&format!("{SICILIAN} 12. h4 Ke3 0-1\n"))).expect("written");
     run(&target, &all, &options).expect("added");
     assert_whole(&target);
-    assert_eq!(lines(&open(&target), told), ["2|same|-|-", "3|prefix|2|3"]);
+    assert_eq!(lines(&open(&target), told), ["2|cut|-|-", "3|prefix|2|3"]);
 }
