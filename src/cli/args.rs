@@ -39,7 +39,7 @@ pub(super) enum Command {
     Index(IndexArgs),
     Info(InfoArgs),
     Find(Box<FindArgs>),
-    Explore(ExploreArgs),
+    Explore(Box<ExploreArgs>),
     Game(GameArgs),
     Export(Box<ExportArgs>),
     Sql(SqlArgs),
@@ -348,10 +348,15 @@ Examples:
   pgndex explore games.db --moves \"1. e4 c5\"
   pgndex explore games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --board
   pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
+  pgndex explore games.db --moves \"1. e4 c5\" --white carlsen --since 2015
 
 Games count whatever moves led to the position, each once: if a game returned to it, by the last move made there. Games \
 without a result are not counted. Bars show White's wins, draws and Black's wins, with --ascii as # = and full stops. \
-A position without a name has that of the last one on the way to it. JSON is one object of the form that Lichess's opening explorer answers with.")]
+A position without a name has that of the last one on the way to it. JSON is one object of the form that Lichess's opening explorer answers with.
+
+The counts of all games stand in the database. Those of some games are made when they are asked for: every game that reached \
+the position, or every game of the players, event, opening or time if these are fewer, is looked at. That takes a few seconds \
+for each million of games; Ctrl-C ends it.")]
 pub(crate) struct ExploreArgs {
     /// Database
     #[arg(value_name = "DB")]
@@ -367,9 +372,11 @@ pub(crate) struct ExploreArgs {
     /// How many of the latest games to list, at most 15 [default: 5; in json 15]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=15))]
     pub(super) recent: Option<u8>,
-    /// Names of openings, in a file or directory as for `index` [default: those the database was made with]
+    /// Names of openings, in a file or directory as for `index --eco` [default: those the database was made with]
     #[arg(long, value_name = "FILE")]
-    pub(super) eco: Option<PathBuf>,
+    pub(super) openings: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
     /// How to print it; json is one object, csv has the moves only
     #[arg(long, short, value_enum, default_value = "table")]
     pub(super) format: RowFormat,

@@ -135,7 +135,7 @@ impl Finder<'_> {
         let (printer, shown) = self.show(|visit| self.database.scan(&scan, fits, visit))?;
         if shown.hits == 0 {
             printer.finish(None)?;
-            self.explain_names();
+            explain_names(self.selection);
             note("no position of these games fits");
             return Ok(());
         }
@@ -215,7 +215,7 @@ impl Finder<'_> {
             };
         }
         let reached = games_that_reached(all);
-        self.explain_names();
+        explain_names(self.selection);
         if self.args.offset > 0
             && self.database.count_hits(search)? != (HitCount::Exact { occurrences: 0, games: 0 })
         {
@@ -224,14 +224,6 @@ impl Finder<'_> {
             note(&format!("{reached} the position, and none passes the filters"));
         }
         Ok(())
-    }
-
-    /// Tells of names that nobody bears.
-    fn explain_names(&self) {
-        for name in self.selection.unknown_names() {
-            let of = if *name == "event" { "event" } else { "player" };
-            note(&format!("no {of} has a name that fits --{name}"));
-        }
     }
 
     /// Tells how far the games of the database follow the moves.
@@ -279,6 +271,14 @@ impl Finder<'_> {
             limit: None,
             offset: 0,
         })?)
+    }
+}
+
+/// Tells of names that nobody bears.
+pub(super) fn explain_names(selection: &Selection) {
+    for name in selection.unknown_names() {
+        let of = if *name == "event" { "event" } else { "player" };
+        note(&format!("no {of} has a name that fits --{name}"));
     }
 }
 
