@@ -10,13 +10,13 @@ use serde_json::{Value as Json, json};
 
 use super::args::{ExploreArgs, RowFormat};
 use super::board::BoardStyle;
-use super::find::explain_names;
 use super::note;
 use super::number::{counted, grouped, percent};
 use super::output::{RowWriter, Value, stdout, terminal_width};
 use super::position_query::PositionQuery;
-use super::table::printable;
+use super::text::{escaped_json, printable};
 use super::timing::Timing;
+use super::unknown_name::explain_names;
 
 /// How many games of each list a table shows, unless told.
 const LISTED: u8 = 5;
@@ -63,7 +63,7 @@ pub(super) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     let selection = database.select(&args.filter.filter())?;
     let mut found = database.explore(position.key(), &fen, &selection, lists)?;
     if found.results.games() == 0 && found.unfinished == 0 {
-        explain_names(&selection);
+        explain_names(&database, &selection)?;
         let which = if selection.is_all() { "no game" } else { "no game that passes the filters" };
         note(&format!("{which} reached this position: {fen}"));
     }
@@ -192,7 +192,7 @@ impl Answer {
             "recentGames": list(&self.found.recent_games),
         });
         let mut out = stdout();
-        writeln!(out, "{answer}")?;
+        writeln!(out, "{}", escaped_json(&answer.to_string()))?;
         Ok(out.flush()?)
     }
 

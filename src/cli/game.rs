@@ -13,9 +13,10 @@ use unicode_width::UnicodeWidthStr as _;
 use super::args::{BoardPly, GameArgs, GameFormat};
 use super::board::BoardStyle;
 use super::note;
-use super::output::stdout;
+use super::output::{shown, stdout};
 use super::position_query::number_before;
-use super::table::{Cell, TableWriter, printable};
+use super::table::{Cell, TableWriter};
+use super::text::{escaped_json, printable};
 
 /// From here on the half-move clock is told beside a board.
 const LONG_CLOCK: u32 = 20;
@@ -66,7 +67,7 @@ pub(super) fn run(args: &GameArgs) -> anyhow::Result<()> {
             GameFormat::Pgn => {
                 text.clear();
                 write_pgn(&mut text, &record)?;
-                out.write_all(text.as_bytes())?;
+                out.write_all(shown(&text).as_bytes())?;
             }
         }
         if let Some(loss) = record.loss() {
@@ -287,6 +288,7 @@ fn write_json(out: &mut impl Write, record: &GameRecord, problems: &[GameProblem
         "problems": problems.iter().map(problem_json).collect::<Vec<_>>(),
     });
     let head = game.to_string();
+    let head = escaped_json(&head);
     write!(out, "{},\"plies\":[", head.strip_suffix('}').unwrap_or(&head))?;
     write_each(record, |position, stored| {
         let separator = if stored.ply.0 == 0 { "" } else { "," };

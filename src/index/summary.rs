@@ -30,6 +30,8 @@ pub struct Summary {
     pub unreadable: Vec<String>,
     /// The sources that could be read in part, and what is wrong with them: a sentence each.
     pub damaged: Vec<String>,
+    /// The sources whose text has no game in it: a sentence each. An empty one is not among them.
+    pub gameless: Vec<String>,
     /// Whether they were added to a database that was there.
     pub added: bool,
     /// Sources that were not read, because the database has them.
