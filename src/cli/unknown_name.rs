@@ -54,55 +54,60 @@ fn near(database: &Database, unknown: &UnknownName) -> anyhow::Result<Vec<String
 /// The words of an unknown name.
 struct Wanted {
     /// As they were typed and, if there are several, the last one first: surnames come first in most files.
-    orders: Vec<String>,
-    words: usize,
-    last_length: usize,
-    /// How many letters may be wrong.
-    most: usize,
+    orders: Vec<Vec<String>>,
 }
 
 impl Wanted {
     fn new(name: &str) -> Self {
-        let name = fold(name);
-        let words: Vec<_> = words(&name).collect();
-        let typed = words.join(" ");
-        let most = (typed.chars().count() / 3).max(1);
-        let turned = match words.split_last() {
-            Some((last, others @ [_, ..])) => Some(format!("{last} {}", others.join(" "))),
-            _ => None,
-        };
-        Self {
-            most,
-            orders: [Some(typed), turned].into_iter().flatten().collect(),
-            // A name without a letter is like no other.
-            words: if words.is_empty() { usize::MAX } else { words.len() },
-            last_length: words.last().map_or(0, |word| word.chars().count()),
-        }
+        let typed: Vec<_> = words(&fold(name)).map(str::to_owned).collect();
+        let mut turned = typed.clone();
+        turned.rotate_right(usize::from(typed.len() > 1));
+        let mut orders = vec![typed, turned];
+        orders.dedup();
+        Self { orders }
     }
 
-    /// How many letters must be changed to make some words of a name, the last of which may be longer, those that are wanted;
-    /// `None` if they are too many.
+    /// How many letters must be changed to make as many words of a name, one after the other, those that are wanted; `None` if
+    /// they are more than a third.
     fn distance(&self, name: &str) -> Option<usize> {
         let name = fold(name);
         let words: Vec<_> = words(&name).collect();
-        let mut least = None;
-        for run in words.windows(self.words) {
-            let whole = run.join(" ");
-            let beyond =
-                run[self.words - 1].chars().skip(self.last_length).map(char::len_utf8).sum::<usize>();
-            let beginning = &whole[..whole.len() - beyond];
-            for run in [beginning, &whole] {
-                for wanted in &self.orders {
-                    let most = least.unwrap_or(self.most);
-                    if run.chars().count().abs_diff(wanted.chars().count()) <= most {
-                        let distance = strsim::osa_distance(run, wanted);
-                        least = Some(distance).filter(|distance| *distance <= most).or(least);
-                    }
-                }
-            }
-        }
-        least
+        let distances = self.orders.iter().flat_map(|order| {
+            // A name without a letter is like no other.
+            words.windows(order.len().max(1)).filter_map(move |run| distance(run, order))
+        });
+        distances.min()
     }
+}
+
+/// In how many letters words differ; an initial stands for any word that begins with it, and the last word wanted for any that
+/// begins like it. `None` if they are more than a third.
+fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
+    let (mut wrong, mut letters) = (0, 0);
+    for (index, (word, wanted)) in words.iter().zip(wanted).enumerate() {
+        let (length, wanted_length) = (word.chars().count(), wanted.chars().count());
+        let is_last = index + 1 == words.len();
+        if length == 1 || wanted_length == 1 {
+            wrong += usize::from(word.chars().next() != wanted.chars().next());
+            continue;
+        }
+        letters += wanted_length;
+        let most = (wanted_length / 2).max(1);
+        let begins_like = |word: &str| {
+            let beginning: String = word.chars().take(wanted_length).collect();
+            strsim::osa_distance(&beginning, wanted)
+        };
+        wrong += match length.abs_diff(wanted_length) {
+            difference if difference <= most => {
+                let whole = strsim::osa_distance(word, wanted);
+                if is_last { whole.min(begins_like(word)) } else { whole }
+            }
+            _ if is_last && length > wanted_length => begins_like(word),
+            _ => return None,
+        };
+    }
+    // Initials alone are like too much.
+    (letters > 0 && wrong <= (letters / 3).max(1)).then_some(wrong)
 }
 
 /// The words of a folded name.
@@ -127,7 +132,11 @@ mod tests {
             ("Tal", "Taimanov, Mark E", Some(1)),
             ("Carlson", "Kasparov, Garry", None),
             ("Carlsen, Magnus", "Carlsen", None),
+            ("Carlsen, Magnus", "Carlsen,M", Some(0)),
+            ("Carlsen, H", "Carlsen,M", Some(1)),
+            ("Carlsen, Magnus", "Karpov,M", None),
             ("?", "Carlsen", None),
+            ("Carlsen", "Hasty, C", None),
             ("Li", "", None),
         ] {
             assert_eq!(distance(wanted, name), expected, "{wanted}: {name}");
