@@ -13,9 +13,10 @@ use unicode_width::UnicodeWidthStr as _;
 use super::args::{BoardPly, GameArgs, GameFormat};
 use super::board::BoardStyle;
 use super::note;
-use super::output::stdout;
+use super::output::{shown, stdout};
 use super::position_query::number_before;
-use super::table::{Cell, TableWriter, printable};
+use super::table::{Cell, TableWriter};
+use super::text::{escaped_json, printable};
 
 /// From here on the half-move clock is told beside a board.
 const LONG_CLOCK: u32 = 20;
@@ -82,7 +83,7 @@ impl<W: Write> Sheets<'_, W> {
             GameFormat::Pgn => {
                 self.text.clear();
                 write_pgn(&mut self.text, &record)?;
-                self.out.write_all(self.text.as_bytes())?;
+                self.out.write_all(shown(&self.text).as_bytes())?;
             }
         }
         if let Some(loss) = record.loss() {
@@ -304,6 +305,7 @@ fn write_json(out: &mut impl Write, record: &GameRecord, problems: &[GameProblem
         "problems": problems.iter().map(problem_json).collect::<Vec<_>>(),
     });
     let head = game.to_string();
+    let head = escaped_json(&head);
     write!(out, "{},\"plies\":[", head.strip_suffix('}').unwrap_or(&head))?;
     write_each(record, |position, stored| {
         let separator = if stored.ply.0 == 0 { "" } else { "," };

@@ -1,6 +1,6 @@
 //! A whole run: sources in, finished database out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Sum;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -453,6 +453,7 @@ impl<'r> Run<'r> {
     fn summary(&self, read: ReadResult) -> Summary {
         let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
         let (games, plies) = (total(|count| count.games), total(|count| count.plies));
+        let gameless = self.gameless(&read);
         Summary {
             games,
             left_out: total(|count| count.left_out),
@@ -463,11 +464,24 @@ impl<'r> Run<'r> {
             duplicates: read.tally.duplicates,
             unreadable: read.tally.unreadable,
             damaged: read.tally.damaged,
+            gameless,
             added: self.intake.target.is_some(),
             bytes: self.text_read(&read.ends),
             spilled_bytes: self.partitions.spilled(),
             ..Summary::default()
         }
+    }
+
+    /// A sentence on each source that was read from its beginning and has text, but no game.
+    fn gameless(&self, read: &ReadResult) -> Vec<String> {
+        let sources = self.intake.ids().zip(&self.intake.sources.files).zip(&read.counts);
+        let gameless = sources.filter_map(|((id, file), count)| {
+            let file = file.as_ref().ok().filter(|file| file.first_byte == 0)?;
+            let has_none = count.games + count.duplicates + count.left_out == 0;
+            (has_none && read.tally.outside.contains(&id))
+                .then(|| format!("{}: no game is in it; is it PGN?", file.path.display()))
+        });
+        gameless.collect()
     }
 
     /// Completes the duplicates of a database that is added to. Gives back how many prefixes were found.
@@ -807,6 +821,8 @@ struct Tally {
     skipped: u64,
     duplicates: DuplicateCounts,
     variants: BTreeMap<String, u64>,
+    /// The sources with text that belongs to no game.
+    outside: BTreeSet<SourceId>,
 }
 
 impl Tally {
@@ -819,6 +835,8 @@ impl Tally {
                 self.unreadable.push(message());
             } else if problem.kind == Kind::DamagedArchive.as_str() {
                 self.damaged.push(message());
+            } else if problem.kind == Kind::OutsideText.as_str() {
+                self.outside.insert(problem.source);
             } else if problem.kind == Kind::UnsupportedVariant.as_str() {
                 self.count_variant(problem.token.map_or("", |token| token.of(&batch.text)));
             }

@@ -32,6 +32,8 @@ pub struct Summary {
     pub damaged: Vec<String>,
     /// Why what was added is not in the database's file alone but in the write-ahead log beside it too: a sentence.
     pub log_left: Option<String>,
+    /// The sources whose text has no game in it: a sentence each. An empty one is not among them.
+    pub gameless: Vec<String>,
     /// Whether they were added to a database that was there.
     pub added: bool,
     /// Sources that were not read, because the database has them.

@@ -145,6 +145,18 @@ pub enum Error {
         /// What SQLite said.
         source: rusqlite::Error,
     },
+    /// The database can only be read where it can be written.
+    #[error(
+        "{}: in WAL mode, or left by a writer that was killed, and SQLite can read such a database only where it can write \
+         beside it; open it once where that is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it",
+        path.display()
+    )]
+    NeedsWriting {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
     /// The system refused something.
     #[error("{}: cannot {action}; check the disk and the permissions", path.display())]
     Io {
@@ -272,6 +284,16 @@ impl Error {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path, holder: None },
             ErrorCode::OperationInterrupted => Self::Interrupted,
             _ => Self::Sqlite { path, action, source },
+        }
+    }
+
+    /// The error of a reader for whom a log or a journal has to be played back first.
+    pub(super) fn of_recovery(self) -> Self {
+        match self {
+            Self::Sqlite { path, source, .. } if source.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
+                Self::NeedsWriting { path, source }
+            }
+            error => error,
         }
     }
 
