@@ -499,12 +499,13 @@ impl<'r> Run<'r> {
         counts: &[SourceCount],
         ends: &[SourceEnd],
     ) -> Result<()> {
-        for ((id, count), &SourceEnd { bytes, digest }) in self.intake.ids().zip(counts).zip(ends) {
+        for ((id, count), &SourceEnd { bytes, digest, is_damaged }) in self.intake.ids().zip(counts).zip(ends) {
             loader.finish_source(
                 id,
                 &SourceTotals {
                     bytes,
                     digest,
+                    is_damaged,
                     games: count.games,
                     plies: count.plies,
                     problems: count.problems,

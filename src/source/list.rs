@@ -17,7 +17,7 @@ pub struct SourceFile {
     pub path: PathBuf,
     /// Its size when it was listed, packed if it is: in bytes. `None`: nobody knows, it is a stream.
     pub bytes: Option<u64>,
-    /// Where reading begins, in bytes of its text: what is before it was read in an earlier run. Only of a plain file.
+    /// Where reading begins, in bytes of its text: what is before it was read in an earlier run.
     pub first_byte: u64,
     pub(super) place: Place,
     /// What its first bytes say, as far as they could be read.
@@ -68,7 +68,11 @@ impl Sources {
     /// How much is to be read of all files together, in bytes, archives packed. `None`: there is a stream among them.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
-        let left = |file: &SourceFile| Some(file.bytes?.saturating_sub(file.first_byte));
+        let left = |file: &SourceFile| {
+            // An archive has to be decoded from its start.
+            let passed = if file.is_plain() { file.first_byte } else { 0 };
+            Some(file.bytes?.saturating_sub(passed))
+        };
         self.files.iter().flatten().map(left).sum()
     }
 }
