@@ -51,6 +51,9 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     for source in summary.unreadable.iter().chain(&summary.damaged) {
         super::complain(source);
     }
+    if !args.quiet {
+        summary.rewritten.iter().for_each(|note| super::note(note));
+    }
     let database = Some(args.database.as_path()).filter(|_| !args.dry_run);
     let report = Report { database, summary: &summary };
     if args.json {

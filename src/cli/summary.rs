@@ -214,6 +214,7 @@ mod tests {
         Summary {
             added: false,
             known_sources: 0,
+            rewritten: Vec::new(),
             file_bytes: 312_345_678,
             bytes: 34_567_890,
             games: 40_000,

@@ -89,12 +89,8 @@ impl<'s> Feed<'s> {
             }
             Ok((Opened::Packed(packed), file)) => {
                 let path = file.path.display().to_string();
-                self.open = Some(Open::Stream(stream::start(
-                    packed,
-                    path,
-                    file.first_byte,
-                    self.options.clone(),
-                )?));
+                self.open =
+                    Some(Open::Stream(stream::start(packed, path, file.first_byte, self.options.clone())?));
             }
             Err(message) => {
                 self.ends.push(SourceEnd::default());

@@ -186,7 +186,8 @@ impl Cutter {
             let read = self.decoded.read(&mut self.text, most as usize);
             self.hasher.update(&self.text);
             // With the first block come a few bytes more, which told the form of the text.
-            let passed = self.text.len().min(usize::try_from(self.first_byte - self.offset).unwrap_or(usize::MAX));
+            let passed =
+                self.text.len().min(usize::try_from(self.first_byte - self.offset).unwrap_or(usize::MAX));
             self.text.drain(..passed);
             self.offset += passed as u64;
             match read {

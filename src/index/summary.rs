@@ -34,6 +34,8 @@ pub struct Summary {
     pub added: bool,
     /// Sources that were not read, because the database has them.
     pub known_sources: u64,
+    /// The sources that were read as new, because they do not begin with what was read of them before: a sentence each.
+    pub rewritten: Vec<String>,
     /// Bytes of PGN text, unpacked.
     pub bytes: u64,
     /// Bytes that went through temporary files.
