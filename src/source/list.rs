@@ -31,6 +31,19 @@ impl SourceFile {
         Self { path: path.to_owned(), bytes, first_byte: 0, place, form: Form::Text, window: 0 }
     }
 
+    /// A file, which may be an archive of one.
+    fn of_file(path: &Path, bytes: u64) -> Self {
+        let head = head(path);
+        let form = Form::of(&head);
+        let window = if form == Form::Zstd { frames::window(&head) } else { 0 };
+        Self { form, window, ..Self::new(path, Some(bytes), Place::File) }
+    }
+
+    fn of_member(path: &Path, member: Member) -> Self {
+        let bytes = member.range.end - member.range.start;
+        Self::new(path, Some(bytes), Place::Member(member))
+    }
+
     /// Whether its bytes are its text: it is mapped.
     #[must_use]
     pub fn is_plain(&self) -> bool {
@@ -94,6 +107,24 @@ pub fn list<P: AsRef<Path>>(paths: &[P]) -> Sources {
     lister.sources
 }
 
+/// Finds the one file that was listed with this path; a stream is not found again.
+///
+/// # Errors
+/// When it is not there, or cannot be read.
+pub fn find(path: &Path) -> Result<SourceFile> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(SourceFile::of_file(path, metadata.len())),
+        Ok(_) => Err(Error::Missing { path: path.to_owned() }),
+        Err(error) => {
+            let mut archives = path.ancestors().skip(1);
+            match archives.find(|archive| fs::metadata(archive).is_ok_and(|metadata| metadata.is_file())) {
+                Some(archive) => zip::find(archive, path).map(|member| SourceFile::of_member(path, member)),
+                None => Err(Error::io(path, error)),
+            }
+        }
+    }
+}
+
 #[derive(Default)]
 struct Lister {
     sources: Sources,
@@ -146,12 +177,9 @@ impl Lister {
         if !self.is_new(path) {
             return;
         }
-        let head = head(path);
-        let form = Form::of(&head);
-        if form != Form::Zip {
-            let file = SourceFile::new(path, Some(bytes), Place::File);
-            let window = if form == Form::Zstd { frames::window(&head) } else { 0 };
-            return self.sources.files.push(Ok(SourceFile { form, window, ..file }));
+        let file = SourceFile::of_file(path, bytes);
+        if file.form != Form::Zip {
+            return self.sources.files.push(Ok(file));
         }
         match zip::members(path) {
             Ok(members) if members.is_empty() => self.fail(Error::Form {
@@ -161,8 +189,7 @@ impl Lister {
             }),
             Ok(members) => self.sources.files.extend(members.into_iter().map(|member| {
                 let (path, member) = member?;
-                let bytes = Some(member.range.end - member.range.start);
-                Ok(SourceFile::new(&path, bytes, Place::Member(member)))
+                Ok(SourceFile::of_member(&path, member))
             })),
             Err(error) => self.fail(error),
         }
