@@ -1,8 +1,10 @@
 //! Games held against the text of a source that has to be decoded, which is done once, from its start to its end.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
-use rusqlite::{Connection, OptionalExtension as _, Row};
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
 
 use super::duplicates::{self, Skipped, StoredDuplicate};
 use super::finding::Collector;
@@ -88,6 +90,63 @@ struct Pass<'c> {
     behind: Vec<(u64, Item)>,
 }
 
+/// The games of some sources that are to be replayed, source by source in the order of their numbers.
+struct Games<'c> {
+    check: &'c Check<'c>,
+    connection: &'c Connection,
+    /// Those that come after the present one.
+    sources: std::vec::IntoIter<i64>,
+    /// The present one, and the numbers that its other games are among.
+    source: Option<(i64, RangeInclusive<i64>)>,
+    games: std::vec::IntoIter<StoredGame>,
+}
+
+impl<'c> Games<'c> {
+    fn new(check: &'c Check<'c>, connection: &'c Connection, sources: Vec<i64>) -> Self {
+        let (sources, games) = (sources.into_iter(), Vec::new().into_iter());
+        Self { check, connection, sources, source: None, games }
+    }
+
+    /// The next of them.
+    fn next(&mut self) -> rusqlite::Result<Option<StoredGame>> {
+        loop {
+            if let Some(game) = self.games.next() {
+                return Ok(Some(game));
+            }
+            if self.source.is_none() {
+                let Some(source) = self.sources.next() else { return Ok(None) };
+                let games = self.check.sources.games(source, self.connection)?;
+                self.source = games.map(|games| (source, games));
+            }
+            if let Some((source, games)) = self.source.take() {
+                self.read(source, games)?;
+            }
+        }
+    }
+
+    /// Reads some more of a source.
+    fn read(&mut self, source: i64, range: RangeInclusive<i64>) -> rusqlite::Result<()> {
+        const AT_ONCE: usize = 64;
+        // What is wrong with the rows by themselves is told elsewhere.
+        let unheard = Collector::new(0);
+        let mut statement = self.connection.prepare_cached(&self.check.game_sql)?;
+        let mut rows = statement.query([*range.start(), *range.end()])?;
+        let mut games = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (game, of) = (row.get::<_, i64>(0)?, row.get_ref(1)?);
+            if of == ValueRef::Integer(source) && self.check.is_sampled(game) {
+                games.push(StoredGame::read(row, &unheard)?);
+                if games.len() == AT_ONCE {
+                    self.source = game.checked_add(1).map(|next| (source, next..=*range.end()));
+                    break;
+                }
+            }
+        }
+        self.games = games.into_iter();
+        Ok(())
+    }
+}
+
 /// A row that is held against a text.
 #[derive(Debug)]
 enum Item {
@@ -116,18 +175,17 @@ impl<'c> Pass<'c> {
     /// Looks at games and duplicates in the order of their texts.
     fn all(&mut self, text: &mut Text<'_>) -> rusqlite::Result<()> {
         let check = self.check;
-        let games = check.sources.games(self.chain, self.connection)?;
-        let mut games = games.into_iter().flatten().filter(|&game| check.is_sampled(game));
-        let sources = self.chain.rows.iter().map(|row| row.id).collect();
+        let sources: Vec<i64> = self.chain.rows.iter().map(|row| row.id).collect();
+        let mut games = Games::new(check, self.connection, sources.clone());
         let mut skipped = Skipped::new(check, self.connection, sources);
-        let (mut game, mut duplicate) = (self.next_game(&mut games)?, skipped.next()?);
+        let (mut game, mut duplicate) = (games.next()?, skipped.next()?);
         while !check.progress.is_stopped() {
             let game_is_next = match (&game, &duplicate) {
                 (Some(game), Some(duplicate)) => game.byte_offset < duplicate.byte_offset,
                 _ => game.is_some(),
             };
             let item = if game_is_next {
-                std::mem::replace(&mut game, self.next_game(&mut games)?).map(Item::Game)
+                std::mem::replace(&mut game, games.next()?).map(|game| Item::Game(Box::new(game)))
             } else {
                 std::mem::replace(&mut duplicate, skipped.next()?).map(Item::Duplicate)
             };
@@ -135,23 +193,6 @@ impl<'c> Pass<'c> {
             self.item(text, item)?;
         }
         Ok(())
-    }
-
-    /// The next of these games that is there and of this chain.
-    fn next_game(&self, games: &mut impl Iterator<Item = i64>) -> rusqlite::Result<Option<Box<StoredGame>>> {
-        // What is wrong with their rows by themselves is told elsewhere.
-        let unheard = Collector::new(0);
-        let mut statement = self.connection.prepare_cached(&self.check.game_sql)?;
-        for game in games {
-            let read = |row: &Row<'_>| StoredGame::read(row, &unheard);
-            let stored = statement.query_row([game, game], read).optional()?;
-            if let Some(stored) =
-                stored.filter(|game| self.chain.rows.iter().any(|row| row.id == game.source))
-            {
-                return Ok(Some(Box::new(stored)));
-            }
-        }
-        Ok(None)
     }
 
     fn item(&mut self, text: &mut Text<'_>, item: Item) -> rusqlite::Result<()> {
@@ -207,7 +248,7 @@ fn has_codes(connection: &Connection, game: i64, expected: &[MoveCode]) -> rusql
     let mut rows = statement.query([game])?;
     for code in expected {
         match rows.next()? {
-            Some(row) if row.get_ref(0)? == rusqlite::types::ValueRef::Integer(code.bits().into()) => {}
+            Some(row) if row.get_ref(0)? == ValueRef::Integer(code.bits().into()) => {}
             _ => return Ok(false),
         }
     }

@@ -105,10 +105,10 @@ impl Sources {
         &self.chains
     }
 
-    /// A range of numbers that those of a chain's games are in; `None` if it has no games.
+    /// The first and the last game of a source; `None` if it has no games.
     pub(super) fn games(
         &self,
-        chain: &Chain,
+        source: i64,
         connection: &Connection,
     ) -> rusqlite::Result<Option<RangeInclusive<i64>>> {
         let mut all = self.games.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,10 +116,7 @@ impl Sources {
             Some(games) => games,
             None => all.insert(game_ranges(connection)?),
         };
-        let games = chain.rows.iter().filter_map(|row| games.get(&row.id));
-        let first = games.clone().map(RangeInclusive::start).min();
-        let last = games.map(RangeInclusive::end).max();
-        Ok(first.zip(last).map(|(&first, &last)| first..=last))
+        Ok(games.get(&source).cloned())
     }
 
     /// How many sources are as they were, how many are not, and the first notes on these.
