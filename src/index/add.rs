@@ -5,17 +5,20 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::error::{Error, Result};
-use super::options::{Duplicates, IndexOptions};
+use super::options::{Duplicates, IndexOptions, Writer};
 use super::progress::Progress;
 use super::report::Reports;
-use super::run::{Intake, Plan, Replaced, Run, Way, directory};
+use super::run::{Intake, Plan, Replaced, Run, Update, Way, directory};
 use super::sequence::SourceStart;
 use super::summary::Summary;
 use super::survey::{Beginning, Earlier, Growth, Survey};
+use crate::board::PositionKey;
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources};
 use crate::store::row::SourceId;
-use crate::store::{BulkLoader, Database, Known, KnownSource, LoadMode, Tail, WriterLock};
+use crate::store::{
+    BulkLoader, Database, Graft, ImportId, Known, KnownSource, LoadMode, Scratch, Tail, WriterLock,
+};
 
 /// Adds what is new of the plan's sources to the database at `target`, in one transaction.
 pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Result<Summary> {
@@ -29,6 +32,8 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let files = std::mem::take(&mut plan.sources.files);
     let selection = Selection::of(files, &known, decode, progress)?;
     let last_source = known.last_source()?;
+    let import = ImportId(known.last_import()?.0 + 1);
+    let (rows, visited) = (known.positions()?, known.visited_keys()?);
     drop(known);
     let Selection { files, starts, again, known_sources, rewritten } = selection;
     let replaced = replaced(&again, last_source);
@@ -43,16 +48,22 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         plan.estimate.check(lock.target(), &spill)?;
         let target = Some(lock.target().to_owned());
         let removed = replaced.iter().map(|replaced| replaced.game).collect();
-        let intake = Intake { sources: &plan.sources, starts, last_source, target, removed };
+        let intake = Intake { sources: &plan.sources, starts, last_source, import, target, removed };
         let run = Run::new(&plan, intake, progress, started, spill, reports)?;
-        let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
         let threshold = options.continuation_threshold;
-        let mut removed = Vec::new();
-        for (_, tail) in again {
-            removed.extend(loader.remove_tail(&tail)?);
-        }
-        let way = Way::Added { threshold, removed: &removed, replaced: &replaced };
-        (summary, _) = run.load(loader, way)?;
+        let update = Update { visited: &visited, threshold, removed: &[], replaced: &replaced };
+        let graft = match options.writer {
+            Writer::Direct => Graft::begin(&database)?,
+            Writer::Sql => None,
+        };
+        summary = if let Some(graft) = graft {
+            let scratch = Scratch::create(&lock, "headers", options.memory / 8)?;
+            run.load_grafted(graft, &database, scratch, rows, update, |loader| remove(loader, &again))?
+        } else {
+            let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
+            let removed = remove(&loader, &again)?;
+            run.load(loader, Way::Added(&Update { removed: &removed, ..update }))?.0
+        };
     }
     let syncing = Instant::now();
     database.end_adding()?;
@@ -70,6 +81,15 @@ fn tell_rewritten(path: &Path, what: &str, options: &IndexOptions) -> String {
         Duplicates::Skip | Duplicates::Moves => "games already there are skipped as duplicates",
     };
     format!("{} is not what was indexed before ({what}); read as new; {games}", path.display())
+}
+
+/// Removes the ends of texts that are read again. Gives back the keys of the positions of their games.
+fn remove(loader: &BulkLoader<'_>, again: &[(usize, Tail)]) -> Result<Vec<PositionKey>> {
+    let mut removed = Vec::new();
+    for (_, tail) in again {
+        removed.extend(loader.remove_tail(tail)?);
+    }
+    Ok(removed)
 }
 
 /// The games that are removed, and where they are read again.
