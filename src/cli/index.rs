@@ -69,7 +69,8 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         // The database is in place; a summary that cannot be shown is no failure.
         let _ = report.write(&mut io::stderr().lock());
     }
-    if summary.games == 0 && summary.known_sources == 0 {
+    let found = summary.games + summary.left_out + summary.duplicates.skipped();
+    if found == 0 && summary.known_sources == 0 {
         super::note("no games were found");
     }
     Ok(if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::error::{Error, Result};
+use super::graft::is_merging_quicker;
 use super::options::{Duplicates, IndexOptions, Writer};
 use super::progress::Progress;
 use super::report::Reports;
@@ -45,7 +46,9 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     if !plan.sources.files.is_empty() {
         progress.expect(plan.sources.bytes().unwrap_or(0));
         let spill = directory(plan.options, lock.target());
-        plan.estimate.check(lock.target(), &spill)?;
+        let new_rows = plan.estimate.plies + plan.estimate.games;
+        let copied = if is_merging_quicker(rows, new_rows) { rows } else { 0 };
+        plan.estimate.with_copy(copied, database.free_bytes()?).check(lock.target(), &spill)?;
         let target = Some(lock.target().to_owned());
         let removed = replaced.iter().map(|replaced| replaced.game).collect();
         let intake = Intake { sources: &plan.sources, starts, last_source, import, target, removed };

@@ -98,6 +98,17 @@ impl Database {
             .map_err(|source| Error::sqlite(&self.path, "read table setting", source))
     }
 
+    /// How many bytes of the file hold nothing and can be used anew.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn free_bytes(&self) -> Result<u64> {
+        let sql = "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size";
+        let bytes = self.connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+        let bytes = bytes.map_err(|source| Error::sqlite(&self.path, "look for free pages", source))?;
+        Ok(bytes.cast_unsigned())
+    }
+
     /// Makes ready for a large transaction during which others go on reading: a write-ahead log, until
     /// [`end_adding`](Self::end_adding) or the end of this connection, and a page cache of this size.
     ///

@@ -30,7 +30,17 @@ pub struct Graft<'d> {
     first_count: u32,
     /// Free pages that are not written to.
     spare: Vec<PageNumber>,
-    finished: bool,
+    state: State,
+}
+
+/// How far a graft is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// In a transaction, but perhaps not with the file as it seems.
+    Begun,
+    /// What is behind the file's end is of this graft.
+    Growing,
+    Finished,
 }
 
 impl<'d> Graft<'d> {
@@ -66,7 +76,7 @@ impl<'d> Graft<'d> {
             first_count: file.page_count(),
             file,
             spare: Vec::new(),
-            finished: false,
+            state: State::Begun,
         };
         let log = with_suffix(path, "-wal");
         let log_length = std::fs::metadata(&log).map(|metadata| metadata.len());
@@ -77,6 +87,7 @@ impl<'d> Graft<'d> {
         {
             return Ok(None);
         }
+        graft.state = State::Growing;
         graft.file.cut(graft.first_count)?;
         Ok(graft.take_free_pages()?.then_some(graft))
     }
@@ -127,7 +138,7 @@ impl<'d> Graft<'d> {
         }
         pages.push((PageNumber(1), header));
         self.write(&pages).map_err(|source| Error::sqlite(self.path, "write pages", source))?;
-        self.finished = true;
+        self.state = State::Finished;
         Ok(())
     }
 
@@ -175,8 +186,10 @@ impl<'d> Graft<'d> {
 
 impl Drop for Graft<'_> {
     fn drop(&mut self) {
-        if !self.finished {
+        if self.state == State::Growing {
             let _ = self.file.cut(self.first_count);
+        }
+        if self.state != State::Finished {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
     }
