@@ -326,7 +326,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ("UPDATE game SET byte_length = byte_length - 30 WHERE game_id = 5", &["source-text game"]),
     (
         "UPDATE game SET byte_offset = 1 << 40 WHERE game_id = 5",
-        &["source-text game game_id 5: byte_offset is "],
+        &["source-text game game_id 5: byte_offset is ", "wrong-value source source_id 1: last_game is "],
     ),
     (
         // Out of order.
@@ -340,6 +340,11 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ("UPDATE import SET games = 1", &["wrong-count import import_id 1: games is 1, expected 53"]),
     ("UPDATE import SET problems = 7", &["wrong-count import import_id 1: problems is 7, expected 0"]),
     ("UPDATE source SET games = 1", &["wrong-count source source_id 1: games is 1, expected 53"]),
+    (
+        "UPDATE source SET last_game = last_game - 1",
+        &["wrong-value source source_id 1: last_game is "],
+    ),
+    ("UPDATE source SET last_game = NULL", &["wrong-value source source_id 1: last_game is NULL, expected at least "]),
     ("UPDATE source SET import_id = 9", &["dangling-link source source_id 1: import_id is 9, expected a row of import"]),
     (
         "INSERT INTO problem VALUES (1, 2, 1 << 40, 1, 1, 1, 99, NULL, NULL, 'illegal-move', 'error', '')",

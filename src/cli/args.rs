@@ -641,7 +641,8 @@ Examples:
 
 Pages, links between tables, counts and totals are checked in full. Of a sample of games each position and move is made \
 again on the board, hashes and the opening too, and their PGN is read again where the files are still there; of as many much \
-visited positions the continuations are counted again, and as many duplicates are compared with the games that they repeat. A file that is no longer there or has changed is noted and no damage.
+visited positions the continuations are counted again, and as many duplicates are compared with the games that they \
+repeat. A file that is no longer there or has changed is noted and no damage.
 
 Exit status: 0 the database is sound, 1 it is not, or it could not be checked.")]
 pub(crate) struct VerifyArgs {

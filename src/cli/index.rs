@@ -54,6 +54,7 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     if !args.quiet {
         summary.rewritten.iter().for_each(|note| super::note(note));
     }
+    summary.log_left.iter().for_each(|note| super::note(note));
     let database = Some(args.database.as_path()).filter(|_| !args.dry_run);
     let report = Report { database, summary: &summary };
     if args.json {

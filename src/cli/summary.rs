@@ -228,6 +228,7 @@ mod tests {
             dry_run: false,
             unreadable: Vec::new(),
             damaged: Vec::new(),
+            log_left: None,
             problems: [
                 (Severity::Warning, "result-mismatch", 1_204),
                 (Severity::Error, "illegal-move", 12),

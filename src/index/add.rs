@@ -69,7 +69,15 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         };
     }
     let syncing = Instant::now();
-    database.end_adding()?;
+    if let Err(error) = database.end_adding() {
+        if plan.sources.files.is_empty() {
+            return Err(error.into());
+        }
+        // All is committed.
+        let log = lock.target().display();
+        summary.log_left =
+            Some(format!("{error}; what was added is there, in {log}-wal, which the next run writes back"));
+    }
     summary.stages.sync = syncing.elapsed();
     summary.known_sources = known_sources;
     summary.rewritten = rewritten.iter().map(|(path, what)| tell_rewritten(path, what, &options)).collect();

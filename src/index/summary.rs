@@ -30,6 +30,8 @@ pub struct Summary {
     pub unreadable: Vec<String>,
     /// The sources that could be read in part, and what is wrong with them: a sentence each.
     pub damaged: Vec<String>,
+    /// Why what was added is not in the database's file alone but in the write-ahead log beside it too: a sentence.
+    pub log_left: Option<String>,
     /// Whether they were added to a database that was there.
     pub added: bool,
     /// Sources that were not read, because the database has them.

@@ -22,6 +22,8 @@ pub(super) struct Counted {
     pub(super) games: u64,
     pub(super) plies: u64,
     pub(super) positions: u64,
+    /// Where the last of the games begins, in bytes of its source.
+    pub(super) last_game: Option<i64>,
 }
 
 impl Counted {
@@ -29,6 +31,7 @@ impl Counted {
         self.games += other.games;
         self.plies += other.plies;
         self.positions += other.positions;
+        self.last_game = self.last_game.max(other.last_game);
     }
 }
 
@@ -219,7 +222,7 @@ impl<'c> GameScan<'c> {
 
     fn count(&mut self, game: &StoredGame, rows: u64) {
         let plies = u64::try_from(game.ply_count).unwrap_or(0);
-        let counted = Counted { games: 1, plies, positions: rows };
+        let counted = Counted { games: 1, plies, positions: rows, last_game: Some(game.byte_offset) };
         self.sums.games += 1;
         self.sums.sources.entry(game.source).or_default().add(counted);
         self.sums.imports.entry(game.import).or_default().add(counted);
