@@ -384,21 +384,47 @@ fn tags_stand_once_each_whatever_the_source_says() {
 }
 
 #[test]
-fn games_that_are_not_there_are_told_before_anything_is_printed() {
+fn games_that_are_there_are_printed_before_it_is_told_which_is_not() {
     let sample = Sample::of(FAMOUS);
-    let failure = |sample: &Sample, games: &[&str]| {
-        let run = sample.run(&[&["game", "games.db"], games].concat());
-        assert_eq!((run.status, run.stdout.len()), (1, 0));
-        run.stderr
+    let json = |sample: &Sample, games: &[&str]| {
+        let run = sample.run(&[&["game", "games.db", "--format", "json"], games].concat());
+        assert_eq!(run.status, 1);
+        let printed = run
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["game_id"].to_string());
+        format!(
+            "{}
+{}",
+            printed.collect::<Vec<_>>().join(" "),
+            run.stderr
+        )
     };
-    insta::assert_snapshot!(failure(&sample, &["1", "54"]), @r#"
+    insta::assert_snapshot!(json(&sample, &["1", "54", "2", "60"]), @r#"
+    1 2
     pgndex: error: games.db: no game 54; the games have the numbers 1 to 53
     "#);
-    insta::assert_snapshot!(failure(&sample, &["0-3"]), @r#"
+    insta::assert_snapshot!(json(&sample, &["51-4294967295", "1"]), @r#"
+    51 52 53 1
+    pgndex: error: games.db: no game 54; the games have the numbers 1 to 53
+    "#);
+    insta::assert_snapshot!(json(&sample, &["60-70"]), @r#"
+
+    pgndex: error: games.db: no game 60; the games have the numbers 1 to 53
+    "#);
+    insta::assert_snapshot!(json(&sample, &["0-3"]), @r#"
+    1 2 3
     pgndex: error: games.db: no game 0; the games have the numbers 1 to 53
     "#);
-    insta::assert_snapshot!(failure(&Sample::of(""), &["1"]), @r#"
+    insta::assert_snapshot!(json(&Sample::of(""), &["1"]), @r#"
+
     pgndex: error: games.db: no game 1; there are no games
+    "#);
+    // The number of a game that has been read again.
+    sample.sql("PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id = 5");
+    insta::assert_snapshot!(json(&sample, &["5", "4-6"]), @r#"
+    4 6
+    pgndex: error: games.db: no game 5; it was read again later, with another number
     "#);
     for games in ["x", "5-3", "-", "1-", "4294967296"] {
         let run = sample.run(&["game", "games.db", "--", games]);

@@ -699,18 +699,19 @@ Examples:
   pgndex verify games.db --json | jq .sound
 
 Pages, links between tables, counts and totals are checked in full. Of a sample of games each position and move is made \
-again on the board, and their PGN is read again where the files are still there; of as many much visited positions the \
-continuations are counted again. A file that is no longer there or has changed is noted and no damage.
+again on the board, hashes and the opening too, and their PGN is read again where the files are still there; of as many much \
+visited positions the continuations are counted again, and as many duplicates are compared with the games that they \
+repeat. A file that is no longer there or has changed is noted and no damage.
 
 Exit status: 0 the database is sound, 1 it is not, or it could not be checked.")]
 pub(crate) struct VerifyArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(super) database: PathBuf,
-    /// How many games to replay and positions to count again, spread evenly
+    /// How many games to replay, positions to count again and duplicates to compare, spread evenly
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]
     pub(super) sample: u32,
-    /// Replay all games and count all positions again
+    /// Replay all games, count all positions again and compare all duplicates
     #[arg(long, conflicts_with = "sample")]
     pub(super) all: bool,
     /// How many findings to show; all are counted

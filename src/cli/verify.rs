@@ -126,6 +126,7 @@ fn to_json(args: &VerifyArgs, report: &Report) -> Value {
         "replayed_plies": report.replayed_plies,
         "compared_games": report.reread_games,
         "visited_positions": report.visited_positions,
+        "duplicates": report.duplicates,
         "sources_same": report.sources_same,
         "sources_other": report.sources_other,
         "first_sources_other": notes.collect::<Vec<_>>(),

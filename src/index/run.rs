@@ -171,7 +171,7 @@ impl<'o> Plan<'o> {
         let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Append)?;
         continuations::write(crossroads, &mut loader)?;
         if options.duplicates != Duplicates::Keep {
-            summary.duplicates.add(DuplicateKind::Prefix, loader.note_prefixes(GameId(0))?);
+            summary.duplicates.add(DuplicateKind::Prefix, loader.note_prefixes(GameId(0), &[])?);
         }
         loader.finish()?;
         summary.stages.continuations = clock.elapsed();
@@ -491,12 +491,13 @@ impl<'r> Run<'r> {
         replaced: &[Replaced],
         last_game: GameId,
     ) -> Result<u64> {
+        let mut freed = Vec::new();
         for &Replaced { game, source, byte_offset } in replaced {
-            loader.move_duplicates(game, last_game, source, byte_offset)?;
+            freed.extend(loader.move_duplicates(game, last_game, source, byte_offset)?);
         }
         match self.options.duplicates {
             Duplicates::Keep => Ok(0),
-            Duplicates::Skip | Duplicates::Moves => Ok(loader.note_prefixes(last_game)?),
+            Duplicates::Skip | Duplicates::Moves => Ok(loader.note_prefixes(last_game, &freed)?),
         }
     }
 
@@ -552,16 +553,19 @@ impl<'r> Run<'r> {
         counts: &[SourceCount],
         ends: &[SourceEnd],
     ) -> Result<()> {
-        for ((id, count), &SourceEnd { bytes, digest }) in self.intake.ids().zip(counts).zip(ends) {
+        for ((id, count), &SourceEnd { bytes, digest, is_damaged }) in self.intake.ids().zip(counts).zip(ends)
+        {
             loader.finish_source(
                 id,
                 &SourceTotals {
                     bytes,
                     digest,
+                    is_damaged,
                     games: count.games,
                     plies: count.plies,
                     problems: count.problems,
                     duplicates: count.duplicates,
+                    last_game: count.last_game,
                 },
             )?;
         }
@@ -790,7 +794,7 @@ impl Sum for Sorted {
 }
 
 /// The digest of the first `end` bytes of a file; `None` if `is_stopped` says so.
-pub(super) fn digest(map: &Mapped, end: usize, is_stopped: impl Fn() -> bool) -> Option<SourceDigest> {
+fn digest(map: &Mapped, end: usize, is_stopped: impl Fn() -> bool) -> Option<SourceDigest> {
     const BLOCK: usize = 1 << 20;
     let mut hasher = blake3::Hasher::new();
     for (index, block) in map.bytes()[..end].chunks(BLOCK).enumerate() {

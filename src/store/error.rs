@@ -121,6 +121,14 @@ pub enum Error {
         /// Who writes it, if it is this program.
         holder: Option<Holder>,
     },
+    /// The file may be read only.
+    #[error("{}: may not be written; see to its permissions, or give a copy of it", path.display())]
+    ReadOnly {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
     /// The disk, or the quota, or the size a file may have is used up.
     #[error("{}: no space left to write it; free some, or choose another disk", path.display())]
     DiskFull {
@@ -269,6 +277,8 @@ impl Error {
             {
                 Self::DiskFull { path, source: source.into() }
             }
+            // Others of this code ask for recovery after a crash.
+            ErrorCode::ReadOnly if extended == ffi::SQLITE_READONLY => Self::ReadOnly { path, source },
             ErrorCode::NotADatabase => Self::NotADatabase { path },
             ErrorCode::DatabaseCorrupt => Self::Corrupt { path, source },
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path, holder: None },

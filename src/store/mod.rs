@@ -47,7 +47,7 @@ pub use error::{Error, Result};
 pub use explore::{Continuation, Exploration, ListLengths};
 pub use graft::Graft;
 pub use info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceInfo, Totals};
-pub use known::{GameMoves, Known, KnownSource, LastGame, NameTable, Pairing};
+pub use known::{GameMoves, Known, KnownSource, NameTable, Pairing, Tail};
 pub use lock::{Holder, WriterLock};
 pub(crate) use lookup::game_record;
 pub use lookup::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
