@@ -36,14 +36,15 @@ CREATE TABLE source (
     path       TEXT NOT NULL,                   -- as it was given; 'a.zip/b.pgn' is a file in an archive, '-' standard input
     first_byte INTEGER NOT NULL DEFAULT 0,      -- where this reading began: all before was read by earlier ones
     bytes      INTEGER,                         -- size of the PGN text, decompressed, to its end
-    digest     TEXT,                            -- BLAKE3 of all these bytes, in hexadecimal; NULL if the file is damaged
+    digest     TEXT,                            -- BLAKE3 of all these bytes, in hexadecimal; of a damaged archive, of those
+                                                -- that could be decoded; NULL: the file was not read to its end
     games      INTEGER NOT NULL DEFAULT 0,
     plies      INTEGER NOT NULL DEFAULT 0,
     problems   INTEGER NOT NULL DEFAULT 0,
     duplicates INTEGER NOT NULL DEFAULT 0,      -- games skipped as duplicates
     last_game  INTEGER,                         -- where the last game begins that was found, kept or not; NULL: none was
     import_id  INTEGER NOT NULL REFERENCES import,
-    indexed_at TEXT                             -- UTC; NULL until all of the file is indexed
+    indexed_at TEXT                             -- UTC; NULL until all of the file is indexed, which a damaged one never is
 );
 
 -- Names, numbered 1, 2, 3 ... in order of first appearance. A name that the PGN does not know ('?') has no row.

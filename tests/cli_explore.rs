@@ -339,10 +339,10 @@ fn openings_are_named_by_the_database_or_by_a_file() {
 
     let names = "eco\tname\tpgn\nD00\tMy Opening\t1. d4 d5\nD06\tMy Gambit\t1. d4 d5 2. c4\n";
     std::fs::write(sample.directory.path().join("my.tsv"), names).expect("written");
-    let object = sample.json(&["--moves", "1. d4 d5", "--openings", "my.tsv"]);
+    let object = sample.json(&["--moves", "1. d4 d5", "--eco", "my.tsv"]);
     assert_eq!(object["opening"]["name"], "My Opening");
     assert_eq!(object["moves"][0]["opening"]["name"], "My Gambit");
-    let Run { status, stdout, stderr } = sample.run(&["--moves", "1. d4 d5", "--openings", "games.db"]);
+    let Run { status, stdout, stderr } = sample.run(&["--moves", "1. d4 d5", "--eco", "games.db"]);
     assert_eq!((status, stdout.as_str()), (1, ""));
     assert!(stderr.starts_with("pgndex: error: games.db"), "{stderr}");
 }
@@ -443,8 +443,9 @@ fn help_has_examples() {
           --top <N>          How many of the highest rated games to list, at most 15 [default: 5; in
                              json 15]
           --recent <N>       How many of the latest games to list, at most 15 [default: 5; in json 15]
-          --openings <FILE>  Names of openings, in a file or directory as for `index --eco` [default:
-                             those the database was made with]
+          --eco <FILE|CODE>  Names of openings, in a file or directory as for `index --eco` [default:
+                             those the database was made with]; or, to choose games by their opening, an
+                             ECO code or a range, as in `find`; a file of such a name is ./B90
       -f, --format <FORMAT>  How to print it; json is one object, csv has the moves only [default:
                              table] [possible values: table, json, csv]
           --board            Draw the position
@@ -467,7 +468,6 @@ fn help_has_examples() {
                              what is unknown of a game's month and day does not exclude it
           --until <DATE>     Played then or earlier
           --result <RESULT>  Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --eco <CODE>       Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
           --event <NAME>     The event's name, as with players
 
     Examples:

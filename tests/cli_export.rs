@@ -199,8 +199,8 @@ fn help() {
                              what is unknown of a game's month and day does not exclude it
           --until <DATE>     Played then or earlier
           --result <RESULT>  Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --eco <CODE>       Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
           --event <NAME>     The event's name, as with players
+          --eco <CODE>       Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
           --sql <QUERY>      The games whose numbers stand in the first column of this read-only query,
                              in its order
 

@@ -392,9 +392,13 @@ fn games_that_are_there_are_printed_before_it_is_told_which_is_not() {
         let printed = run
             .stdout
             .lines()
-            .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["game_id"].clone());
-        let printed = printed.map(|id| id.to_string()).collect::<Vec<_>>().join(" ");
-        format!("{printed}\n{}", run.stderr)
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["game_id"].to_string());
+        format!(
+            "{}
+{}",
+            printed.collect::<Vec<_>>().join(" "),
+            run.stderr
+        )
     };
     insta::assert_snapshot!(json(&sample, &["1", "54", "2", "60"]), @r#"
     1 2

@@ -199,6 +199,21 @@ fn an_existing_database_is_kept_unless_it_may_be_replaced() {
 }
 
 #[test]
+fn a_file_that_is_not_what_it_was_is_named_in_a_note() {
+    let place = Place::new().with("a.pgn", TWO_GAMES);
+    assert_eq!(place.run(&["index", "a.db", "a.pgn"]).status, 0);
+    let place = place.with("a.pgn", &TWO_GAMES[..110]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
+    assert_eq!(status, 0);
+    let note = "pgndex: note: a.pgn is not what was indexed before (110 bytes of text, and there were 163); \
+                read as new; games already there are skipped as duplicates";
+    assert_eq!(err.lines().next(), Some(note), "{err}");
+    let place = place.with("a.pgn", TWO_GAMES.replacen("Test", "Rest", 1));
+    let quiet = place.run(&["index", "a.db", "a.pgn", "--quiet"]);
+    assert_eq!(quiet, Run { status: 0, stdout: String::new(), stderr: String::new() });
+}
+
+#[test]
 fn what_is_no_database_of_ours_is_never_replaced() {
     let place = Place::new().with("a.pgn", TWO_GAMES).with("notes.txt", "precious").with("empty.db", "");
     let other = rusqlite::Connection::open(place.path("other.db")).unwrap();

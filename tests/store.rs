@@ -167,6 +167,7 @@ fn load(build: &Build, headers: &HeaderBatch, positions: &PositionBatch) {
     let totals = SourceTotals {
         bytes: Some(190),
         digest: Some(SourceDigest([0xab; 32])),
+        is_damaged: false,
         games,
         plies: 4,
         problems: 2,

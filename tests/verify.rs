@@ -1,6 +1,7 @@
 //! A sound database is found sound; damage of every kind is found, and told with its place.
 
 use std::fs;
+use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -56,11 +57,6 @@ impl Place {
     fn verify(&self, sample: Sample) -> Report {
         let options = VerifyOptions { sample, limit: 1000, threads: 3, sources: true };
         verify(&self.database(), &options, &Progress::default()).unwrap()
-    }
-
-    /// All that is found wrong, a line each.
-    fn findings(&self) -> Vec<String> {
-        lines(&self.verify(Sample::All))
     }
 
     fn run(&self, arguments: &[&str]) -> (i32, String, String) {
@@ -332,6 +328,14 @@ const DAMAGE: &[(&str, &[&str])] = &[
         "UPDATE game SET byte_offset = 1 << 40 WHERE game_id = 5",
         &["source-text game game_id 5: byte_offset is ", "wrong-value source source_id 1: last_game is "],
     ),
+    (
+        // Out of order.
+        "UPDATE game SET (byte_offset, byte_length) =
+             (SELECT byte_offset, byte_length FROM game WHERE game_id = 30) WHERE game_id = 5;
+         UPDATE game SET (byte_offset, byte_length) =
+             (SELECT byte_offset, byte_length FROM game WHERE game_id = 2) WHERE game_id = 31",
+        &["source-text game", "source-text game_position game_id 5", "source-text game_position game_id 31"],
+    ),
     ("UPDATE game SET byte_offset = -5 WHERE game_id = 5", &["source-text game game_id 5: byte_offset is "]),
     ("UPDATE import SET games = 1", &["wrong-count import import_id 1: games is 1, expected 53"]),
     ("UPDATE import SET problems = 7", &["wrong-count import import_id 1: problems is 7, expected 0"]),
@@ -440,10 +444,17 @@ const DAMAGE: &[(&str, &[&str])] = &[
 fn check_damage(place: &Place, damage: &[(&str, &[&str])]) {
     let bytes = fs::read(place.database()).unwrap();
     let mut wrong = Vec::new();
+    let text = fs::read(place.source()).unwrap();
     for (sql, expected) in damage {
         fs::write(place.database(), &bytes).unwrap();
         place.damage(sql);
-        let found = place.findings();
+        fs::write(place.source(), &text).unwrap();
+        let report = place.verify(Sample::All);
+        let found = lines(&report);
+        // Just the same of a text that has to be decoded.
+        fs::write(place.source(), gzip(&text, 10_000)).unwrap();
+        let packed = place.verify(Sample::All);
+        assert_eq!((lines(&packed), packed.reread_games), (found.clone(), report.reread_games), "{sql}");
         for expected in *expected {
             if !found.iter().any(|line| line.starts_with(expected)) {
                 wrong.push(format!("{sql}: no {expected:?} in {found:#?}"));
@@ -715,7 +726,9 @@ fn flipped_bytes_anywhere_never_crash_the_check() {
         state ^= state << 17;
         (state % below as u64) as usize
     };
-    for _ in 0..150 {
+    for round in 0..150 {
+        let source = if round % 2 == 0 { ODD.as_bytes().to_vec() } else { gzip(ODD.as_bytes(), 100) };
+        fs::write(place.source(), source).unwrap();
         let mut damaged = bytes.clone();
         for _ in 0..=next(4) {
             let at = next(damaged.len());
@@ -752,20 +765,126 @@ fn sources_that_are_gone_or_changed_are_noted_and_no_damage() {
     assert_eq!((unread.notes.len(), unread.sources_other, unread.reread_games), (0, 0, 0));
 }
 
+fn gzip(text: &[u8], size: usize) -> Vec<u8> {
+    let member = |piece: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(piece).unwrap();
+        encoder.finish().unwrap()
+    };
+    text.chunks(size).flat_map(member).collect()
+}
+
+fn zstd(text: &[u8]) -> Vec<u8> {
+    text.chunks(9000).flat_map(|piece| zstd::encode_all(piece, 3).unwrap()).collect()
+}
+
+fn zip(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, text) in files {
+        archive.start_file(*name, stored).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+#[test]
+fn games_are_held_against_texts_that_have_to_be_decoded() {
+    let utf_16: Vec<u8> = format!("\u{feff}{GAMES}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let text = GAMES.as_bytes();
+    for (what, archive) in [
+        ("gzip", gzip(text, 7000)),
+        ("zstd", zstd(text)),
+        ("UTF-16", utf_16.clone()),
+        ("UTF-16 in gzip", gzip(&utf_16, 7000)),
+    ] {
+        let place = Place::new(archive, 3);
+        for sample in [Sample::All, Sample::Some(7)] {
+            let report = sound(&place, sample);
+            assert_eq!((report.reread_games, report.sources_same), (report.replayed_games, 1), "{what}");
+        }
+    }
+    // An archive that grew has several readings, and one game that was read twice.
+    let place = Place(tempfile::tempdir().unwrap());
+    let options = IndexOptions { threads: 2, ..IndexOptions::default() };
+    for end in [text.len() / 3, text.len() / 2, text.len()] {
+        fs::write(place.source(), zstd(&text[..end])).unwrap();
+        index(&place.database(), &[place.source()], &options, &IndexProgress::default()).unwrap();
+        let report = sound(&place, Sample::All);
+        assert_eq!((report.reread_games, report.sources_other), (report.games, 0));
+    }
+    assert_eq!(place.number("SELECT count(*) FROM source WHERE first_byte > 0"), 2);
+}
+
+#[test]
+fn texts_that_have_to_be_decoded_may_be_gone_or_changed_too() {
+    let text = GAMES.as_bytes();
+    let place = Place::new(gzip(text, 5000), 64);
+    let report = |archive: &[u8]| {
+        fs::write(place.source(), archive).unwrap();
+        let report = sound(&place, Sample::All);
+        (report.notes.first().map(|note| note.state), report.reread_games)
+    };
+    let longer = [text, b"\n[Event \"new\"]\n\n1. e4 *\n"].concat();
+    assert_eq!(report(&zstd(&longer)), (None, 53));
+    assert_eq!(report(&zstd(text)), (None, 53));
+    let other = GAMES.replace("Nf3", "Nf6");
+    assert_eq!(report(&gzip(other.as_bytes(), 5000)), (Some(SourceState::Changed), 0));
+    let archive = gzip(text, 5000);
+    assert_eq!(report(&archive[..archive.len() - 100]), (Some(SourceState::Changed), 0));
+    assert_eq!(report(&zip(&[("a.pgn", GAMES)])), (Some(SourceState::Changed), 0));
+    assert_eq!(report(b"\xfd7zXZ\0"), (Some(SourceState::Changed), 0));
+    let options = VerifyOptions { sources: false, ..VerifyOptions::default() };
+    let unread = verify(&place.database(), &options, &Progress::default()).unwrap();
+    assert_eq!((unread.notes.len(), unread.sources_other, unread.reread_games), (0, 0, 0));
+}
+
+#[test]
+fn games_in_a_zip_archive_are_held_against_its_files() {
+    let place = Place::new(zip(&[("a.pgn", GAMES), ("b/c.pgn", ODD), ("b/d.pgn", "1. a3 *\n")]), 2);
+    let report = sound(&place, Sample::All);
+    assert_eq!((report.reread_games, report.sources_same), (report.games, 3));
+    fs::write(place.source(), zip(&[("b/c.pgn", ODD), ("b/d.pgn", "1. b3 *\n")])).unwrap();
+    let report = sound(&place, Sample::All);
+    let notes: Vec<_> =
+        report.notes.iter().map(|note| (note.path.rsplit('/').next().unwrap(), note.state)).collect();
+    assert_eq!(notes, [("a.pgn", SourceState::Missing), ("d.pgn", SourceState::Changed)]);
+    assert_eq!((report.reread_games, report.sources_same), (8, 1));
+    fs::remove_file(place.source()).unwrap();
+    let report = sound(&place, Sample::All);
+    assert!(report.notes.iter().all(|note| note.state == SourceState::Missing) && report.notes.len() == 3);
+}
+
+#[test]
+fn a_damaged_archive_is_held_to_what_could_be_read_of_it() {
+    let archive = gzip(GAMES.as_bytes(), 4000);
+    let place = Place::new(&archive[..archive.len() / 2], 64);
+    let report = sound(&place, Sample::All);
+    assert!(report.games > 10);
+    assert_eq!((report.reread_games, report.sources_same), (report.games, 1));
+    fs::write(place.source(), &archive).unwrap();
+    let report = sound(&place, Sample::All);
+    assert_eq!((report.reread_games, report.sources_same), (report.games, 1), "it grew");
+    fs::write(place.source(), &archive[..archive.len() / 3]).unwrap();
+    assert_eq!(sound(&place, Sample::All).notes[0].state, SourceState::Changed);
+}
+
 #[test]
 fn another_text_at_a_game_s_place_is_told() {
     let place = Place::new(GAMES, 64);
     let other = GAMES.replacen("1. e4 e5", "1. d4 d5", 1);
     assert_ne!(other, GAMES);
-    fs::write(place.source(), &other).unwrap();
     let digest = blake3::hash(other.as_bytes()).to_hex();
     place.damage(&format!("UPDATE source SET digest = '{digest}'"));
-    let report = place.verify(Sample::All);
-    let first = report.findings.first.first().map(Finding::to_string).unwrap_or_default();
-    assert_eq!(report.findings.total(), 2, "{:#?}", lines(&report));
-    assert!(first.starts_with("game game_id 2: status is ok, expected truncated"), "{first}");
-    let last = report.findings.first.last().map(Finding::to_string).unwrap_or_default();
-    assert!(last.starts_with("game_position game_id 2, ply 0: move_code is "), "{last}");
+    for source in [other.clone().into_bytes(), zstd(other.as_bytes())] {
+        fs::write(place.source(), source).unwrap();
+        let report = place.verify(Sample::All);
+        let first = report.findings.first.first().map(Finding::to_string).unwrap_or_default();
+        assert_eq!(report.findings.total(), 2, "{:#?}", lines(&report));
+        assert!(first.starts_with("game game_id 2: status is ok, expected truncated"), "{first}");
+        let last = report.findings.first.last().map(Finding::to_string).unwrap_or_default();
+        assert!(last.starts_with("game_position game_id 2, ply 0: move_code is "), "{last}");
+    }
 }
 
 #[test]

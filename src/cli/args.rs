@@ -1,5 +1,6 @@
 //! The arguments.
 
+use std::convert::Infallible;
 use std::fmt::Display;
 use std::num::{IntErrorKind, ParseIntError};
 use std::ops::RangeInclusive;
@@ -247,6 +248,8 @@ pub(crate) struct FindArgs {
     pub(super) target: FindTargetArgs,
     #[command(flatten)]
     pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) opening: EcoArgs,
     /// Order: of the database, by the players' mean rating (best first), or by date (latest first)
     #[arg(long, value_name = "ORDER", value_enum, default_value = "game")]
     pub(super) sort: SortArg,
@@ -333,12 +336,32 @@ pub(crate) struct FilterArgs {
     /// Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
     #[arg(help_heading = WHICH, long, value_name = "RESULT", value_parser = result)]
     pub(super) result: Option<GameResult>,
-    /// Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
-    #[arg(help_heading = WHICH, long, value_name = "CODE")]
-    pub(super) eco: Option<EcoRange>,
     /// The event's name, as with players
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(super) event: Option<NameFilter>,
+}
+
+/// Which openings.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct EcoArgs {
+    /// Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
+    #[arg(help_heading = WHICH, long, value_name = "CODE")]
+    pub(super) eco: Option<EcoRange>,
+}
+
+/// A choice of openings, or the file with their names.
+#[derive(Clone, Debug)]
+pub(crate) enum EcoOrFile {
+    Codes(EcoRange),
+    File(PathBuf),
+}
+
+impl FromStr for EcoOrFile {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(text.parse().map_or_else(|_| Self::File(text.into()), Self::Codes))
+    }
 }
 
 fn result(text: &str) -> Result<GameResult, &'static str> {
@@ -349,8 +372,8 @@ fn result(text: &str) -> Result<GameResult, &'static str> {
 }
 
 impl FilterArgs {
-    /// The filter that the arguments make.
-    pub(super) fn filter(&self) -> GameFilter {
+    /// The filter that the arguments make with a choice of openings.
+    pub(super) fn filter(&self, eco: Option<EcoRange>) -> GameFilter {
         let args = self.clone();
         GameFilter {
             white: args.white,
@@ -361,7 +384,7 @@ impl FilterArgs {
             since: args.since,
             until: args.until,
             result: args.result,
-            eco: args.eco,
+            eco,
             event: args.event,
         }
     }
@@ -398,9 +421,10 @@ pub(crate) struct ExploreArgs {
     /// How many of the latest games to list, at most 15 [default: 5; in json 15]
     #[arg(long, value_name = "N", value_parser = within(0..=15_u8))]
     pub(super) recent: Option<u8>,
-    /// Names of openings, in a file or directory as for `index --eco` [default: those the database was made with]
-    #[arg(long, value_name = "FILE")]
-    pub(super) openings: Option<PathBuf>,
+    /// Names of openings, in a file or directory as for `index --eco` [default: those the database was made with]; or, to
+    /// choose games by their opening, an ECO code or a range, as in `find`; a file of such a name is ./B90
+    #[arg(long, value_name = "FILE|CODE")]
+    pub(super) eco: Option<EcoOrFile>,
     #[command(flatten)]
     pub(super) filter: FilterArgs,
     /// How to print it; json is one object, csv has the moves only
@@ -564,6 +588,8 @@ pub(crate) struct ExportArgs {
     pub(super) position: ExportPositionArgs,
     #[command(flatten)]
     pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) opening: EcoArgs,
     /// The games whose numbers stand in the first column of this read-only query, in its order
     #[arg(help_heading = WHICH, long, value_name = "QUERY")]
     #[arg(conflicts_with_all = ["ExportPositionArgs", "FilterArgs"])]

@@ -8,7 +8,7 @@ use pgndex::store::row::ResultCounts;
 use pgndex::store::{Continuation, Database, Exploration, GameSummary, Hit, ListLengths};
 use serde_json::{Value as Json, json};
 
-use super::args::{ExploreArgs, RowFormat};
+use super::args::{EcoOrFile, ExploreArgs, RowFormat};
 use super::board::BoardStyle;
 use super::note;
 use super::number::{counted, grouped, percent};
@@ -50,7 +50,11 @@ const NAMES: [&str; 4] = ["opening", "white", "black", "event"];
 pub(super) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let PositionQuery { position, changes, line } = PositionQuery::read(&args.position)?;
-    let book = args.openings.as_deref().map(OpeningBook::read).transpose()?;
+    let (book, codes) = match &args.eco {
+        Some(EcoOrFile::File(file)) => (Some(OpeningBook::read(file)?), None),
+        Some(EcoOrFile::Codes(codes)) => (None, Some(codes.clone())),
+        None => (None, None),
+    };
     let database = Database::open_read_only(&args.database)?;
     for change in &changes {
         note(&change.to_string());
@@ -60,7 +64,7 @@ pub(super) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         note(&format!("looking for {fen}"));
     }
     let lists = lists(args);
-    let selection = database.select(&args.filter.filter())?;
+    let selection = database.select(&args.filter.filter(codes))?;
     let mut found = database.explore(position.key(), &fen, &selection, lists)?;
     if found.results.games() == 0 && found.unfinished == 0 {
         explain_names(&database, &selection)?;

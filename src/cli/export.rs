@@ -227,7 +227,7 @@ impl Exporter<'_> {
         if let Some(sql) = &args.sql {
             return self.choose_by_sql(sql);
         }
-        let selection = self.database.select(&args.filter.filter())?;
+        let selection = self.database.select(&args.filter.filter(args.opening.eco.clone()))?;
         explain_names(self.database, &selection)?;
         let database = self.database;
         let (mut written, mut last) = (Ok(()), None);

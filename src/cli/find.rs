@@ -74,7 +74,7 @@ pub(super) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let target = Target::read(&args.target)?;
     let database = Database::open_read_only(&args.database)?;
-    let selection = database.select(&args.filter.filter())?;
+    let selection = database.select(&args.filter.filter(args.opening.eco.clone()))?;
     let finder = Finder { database: &database, selection: &selection, args };
     match &target {
         Target::Position(query) => finder.find(query)?,

@@ -52,6 +52,9 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
         super::complain(source);
     }
+    if !args.quiet {
+        summary.rewritten.iter().for_each(|note| super::note(note));
+    }
     summary.log_left.iter().for_each(|note| super::note(note));
     let database = Some(args.database.as_path()).filter(|_| !args.dry_run);
     let report = Report { database, summary: &summary };
@@ -68,7 +71,8 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         // The database is in place; a summary that cannot be shown is no failure.
         let _ = report.write(&mut io::stderr().lock());
     }
-    if summary.games == 0 && summary.known_sources == 0 {
+    let found = summary.games + summary.left_out + summary.duplicates.skipped();
+    if found == 0 && summary.known_sources == 0 {
         super::note("no games were found");
     }
     let is_lossy = summary.problems.of(Severity::Error) > 0 || !summary.gameless.is_empty();

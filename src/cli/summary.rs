@@ -215,6 +215,7 @@ mod tests {
         Summary {
             added: false,
             known_sources: 0,
+            rewritten: Vec::new(),
             file_bytes: 312_345_678,
             bytes: 34_567_890,
             games: 40_000,
@@ -228,8 +229,8 @@ mod tests {
             dry_run: false,
             unreadable: Vec::new(),
             damaged: Vec::new(),
-            log_left: None,
             gameless: Vec::new(),
+            log_left: None,
             problems: [
                 (Severity::Warning, "result-mismatch", 1_204),
                 (Severity::Error, "illegal-move", 12),

@@ -38,6 +38,7 @@ mod sequence;
 mod space;
 mod stream;
 mod summary;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod update;

@@ -553,12 +553,14 @@ impl<'r> Run<'r> {
         counts: &[SourceCount],
         ends: &[SourceEnd],
     ) -> Result<()> {
-        for ((id, count), &SourceEnd { bytes, digest }) in self.intake.ids().zip(counts).zip(ends) {
+        for ((id, count), &SourceEnd { bytes, digest, is_damaged }) in self.intake.ids().zip(counts).zip(ends)
+        {
             loader.finish_source(
                 id,
                 &SourceTotals {
                     bytes,
                     digest,
+                    is_damaged,
                     games: count.games,
                     plies: count.plies,
                     problems: count.problems,
@@ -792,7 +794,7 @@ impl Sum for Sorted {
 }
 
 /// The digest of the first `end` bytes of a file; `None` if `is_stopped` says so.
-pub(super) fn digest(map: &Mapped, end: usize, is_stopped: impl Fn() -> bool) -> Option<SourceDigest> {
+fn digest(map: &Mapped, end: usize, is_stopped: impl Fn() -> bool) -> Option<SourceDigest> {
     const BLOCK: usize = 1 << 20;
     let mut hasher = blake3::Hasher::new();
     for (index, block) in map.bytes()[..end].chunks(BLOCK).enumerate() {

@@ -71,6 +71,8 @@ pub struct SourceTotals {
     pub bytes: Option<u64>,
     /// Digest of these bytes; `None` if they were not indexed.
     pub digest: Option<SourceDigest>,
+    /// Whether they are only what could be decoded of a damaged archive.
+    pub is_damaged: bool,
     /// Games added from it.
     pub games: u64,
     /// Moves in them.
@@ -277,7 +279,7 @@ impl<'c> BulkLoader<'c> {
     pub fn finish_source(&mut self, id: SourceId, totals: &SourceTotals) -> Result<()> {
         self.execute(
             "write table source",
-            "UPDATE source SET indexed_at = CASE WHEN ?3 NOTNULL THEN strftime('%Y-%m-%dT%H:%M:%SZ', 'now') END,
+            "UPDATE source SET indexed_at = CASE WHEN ?3 NOTNULL AND NOT ?9 THEN strftime('%Y-%m-%dT%H:%M:%SZ', 'now') END,
              bytes = ?2, digest = ?3, games = ?4, plies = ?5, problems = ?6, duplicates = ?7,
              last_game = ?8
              WHERE source_id = ?1",
@@ -289,7 +291,8 @@ impl<'c> BulkLoader<'c> {
                 totals.plies.cast_signed(),
                 totals.problems.cast_signed(),
                 totals.duplicates.cast_signed(),
-                totals.last_game.map(u64::cast_signed)
+                totals.last_game.map(u64::cast_signed),
+                totals.is_damaged
             ],
         )
     }

@@ -49,10 +49,12 @@ pub struct KnownSource {
     pub path: PathBuf,
     /// How long its text was, in bytes.
     pub bytes: u64,
-    /// The digest of all of its text, also of what an earlier reading had read.
+    /// The digest of all of its text, also of what an earlier reading had read; of a damaged archive, of what could be decoded.
     pub digest: String,
     /// How many games this and the earlier readings of the same file found, those too that were left out or skipped as duplicates.
     pub games: u64,
+    /// Where the last of these games begins, in bytes; 0 if there is none.
+    pub last_game: u64,
 }
 
 /// The end of a file's text that is read again when it goes on: the last game that was found, and what follows it.
@@ -219,8 +221,8 @@ impl Known {
                 SELECT *, count(*) FILTER (WHERE first_byte = 0 AND bytes > 0) OVER (PARTITION BY path ORDER BY source_id) AS text
                 FROM source LEFT JOIN left_out USING (source_id) WHERE digest IS NOT NULL)
             SELECT source_id, path, bytes, digest,
-                sum(games + duplicates + ifnull(left_out, 0)) OVER (PARTITION BY path, text ORDER BY source_id)
-            FROM reading ORDER BY source_id";
+                sum(games + duplicates + ifnull(left_out, 0)) OVER so_far, ifnull(max(last_game) OVER so_far, 0)
+            FROM reading WINDOW so_far AS (PARTITION BY path, text ORDER BY source_id) ORDER BY source_id";
         let read = |row: &Row<'_>| {
             Ok(KnownSource {
                 id: SourceId(row.get(0)?),
@@ -228,6 +230,7 @@ impl Known {
                 bytes: row.get::<_, i64>(2)?.cast_unsigned(),
                 digest: row.get(3)?,
                 games: row.get::<_, i64>(4)?.cast_unsigned(),
+                last_game: row.get::<_, i64>(5)?.cast_unsigned(),
             })
         };
         self.connection

@@ -1,11 +1,13 @@
 //! Games that repeat others: their texts, and their moves, against the games that they repeat.
 
+use std::collections::HashMap;
+
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
 use super::finding::{Collector, Kind, RowId};
 use super::run::Check;
-use super::source::Texts;
+use super::source::{Texts, piece};
 use super::stored::{Fields, shown};
 use crate::board::Position;
 use crate::index::{GameText, MIN_PLIES_OF_MOVES, PREFIX_PLIES, Reread};
@@ -16,6 +18,8 @@ pub(super) struct Duplicates {
     count: u64,
     /// The first key of each piece.
     starts: Vec<[Value; 2]>,
+    /// Of each source that has some: how many rows stand before its first.
+    before: HashMap<i64, u64>,
 }
 
 impl Duplicates {
@@ -32,6 +36,9 @@ impl Duplicates {
             if duplicates.count.is_multiple_of(Self::PIECE) {
                 duplicates.starts.push([row.get(0)?, row.get(1)?]);
             }
+            if let Ok(source) = row.get(0) {
+                duplicates.before.entry(source).or_insert(duplicates.count);
+            }
             duplicates.count += 1;
         }
         Ok(duplicates)
@@ -43,11 +50,71 @@ impl Duplicates {
     }
 }
 
+/// The games of some sources that were skipped and are to be looked at, source by source in the order of their texts.
+pub(super) struct Skipped<'c> {
+    check: &'c Check<'c>,
+    connection: &'c Connection,
+    /// Those that come after the present one.
+    sources: std::vec::IntoIter<i64>,
+    /// The present one, where the rows begin that come next, and their number in the table.
+    source: Option<(i64, i64, u64)>,
+    rows: std::vec::IntoIter<StoredDuplicate>,
+}
+
+impl<'c> Skipped<'c> {
+    pub(super) fn new(check: &'c Check<'c>, connection: &'c Connection, sources: Vec<i64>) -> Self {
+        let (sources, rows) = (sources.into_iter(), Vec::new().into_iter());
+        Self { check, connection, sources, source: None, rows }
+    }
+
+    /// The next of them.
+    pub(super) fn next(&mut self) -> rusqlite::Result<Option<StoredDuplicate>> {
+        loop {
+            if let Some(row) = self.rows.next() {
+                return Ok(Some(row));
+            }
+            if self.source.is_none() {
+                let Some(source) = self.sources.next() else { return Ok(None) };
+                let before = self.check.duplicates.before.get(&source);
+                self.source = before.map(|&before| (source, i64::MIN, before));
+            }
+            if let Some((source, from, number)) = self.source.take() {
+                self.read(source, from, number)?;
+            }
+        }
+    }
+
+    /// Reads some more of a source.
+    fn read(&mut self, source: i64, from: i64, mut number: u64) -> rusqlite::Result<()> {
+        const AT_ONCE: usize = 1024;
+        // What is wrong with the rows by themselves is told where all are looked at.
+        let unheard = Collector::new(0);
+        let columns = StoredDuplicate::COLUMNS.join(", ");
+        let sql = format!(
+            "SELECT {columns} FROM duplicate WHERE source_id = ?1 AND byte_offset >= ?2
+             ORDER BY byte_offset LIMIT {AT_ONCE}"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let read = |row: &Row<'_>| StoredDuplicate::read(row, &unheard);
+        let rows: Vec<_> = statement.query_map([source, from], read)?.collect::<rusqlite::Result<_>>()?;
+        let next = rows.last().and_then(|last| last.byte_offset.checked_add(1));
+        self.source = next.map(|next| (source, next, number + rows.len() as u64));
+        let is_wanted = |row: &StoredDuplicate| {
+            number += 1;
+            let is_sampled = self.check.options.sample.has(number - 1, self.check.duplicates.count);
+            is_sampled && row.is_skipped()
+        };
+        self.rows = rows.into_iter().filter(is_wanted).collect::<Vec<_>>().into_iter();
+        Ok(())
+    }
+}
+
 /// A row of `duplicate`.
-struct StoredDuplicate {
-    source: i64,
-    byte_offset: i64,
-    byte_length: i64,
+#[derive(Debug)]
+pub(super) struct StoredDuplicate {
+    pub(super) source: i64,
+    pub(super) byte_offset: i64,
+    pub(super) byte_length: i64,
     line: Option<i64>,
     game_number: Option<i64>,
     kind: Option<String>,
@@ -72,6 +139,20 @@ impl StoredDuplicate {
             original: fields.optional_integer(7)?,
         })
     }
+
+    /// Whether the game was skipped, as far as the row tells.
+    fn is_skipped(&self) -> bool {
+        matches!(self.kind.as_deref(), Some("same" | "moves" | "cut"))
+    }
+
+    /// What the game has in common with the one that it repeats, if it was skipped for that.
+    fn like(&self) -> Option<Like> {
+        match self.kind.as_deref() {
+            Some("same") => Some(Like::Same),
+            Some("moves") => Some(Like::Moves),
+            _ => None,
+        }
+    }
 }
 
 /// What a skipped game has in common with the one that it repeats.
@@ -93,12 +174,11 @@ pub(super) struct DuplicateScan<'c> {
 
 impl<'c> DuplicateScan<'c> {
     pub(super) fn new(check: &'c Check<'c>) -> Self {
-        let texts = Texts::new(&check.sources, &check.findings, check.progress);
-        Self { check, texts, reread: Reread::default(), seen: 0 }
+        Self { check, texts: Texts::new(check), reread: Reread::default(), seen: 0 }
     }
 
     pub(super) fn scan(&mut self, connection: &Connection, piece: usize) -> rusqlite::Result<()> {
-        let Duplicates { count, ref starts } = self.check.duplicates;
+        let Duplicates { count, ref starts, .. } = self.check.duplicates;
         let columns = StoredDuplicate::COLUMNS.join(", ");
         let sql = format!(
             "SELECT {columns} FROM duplicate WHERE (source_id, byte_offset) >= (?1, ?2)
@@ -124,9 +204,7 @@ impl<'c> DuplicateScan<'c> {
     fn row(&mut self, connection: &Connection, row: &StoredDuplicate) -> rusqlite::Result<()> {
         match row.kind.as_deref() {
             Some("prefix") => self.prefix(connection, row),
-            Some("same") => self.skipped(connection, row, Some(Like::Same)),
-            Some("moves") => self.skipped(connection, row, Some(Like::Moves)),
-            Some("cut") => self.skipped(connection, row, None),
+            _ if row.is_skipped() => self.skipped(connection, row),
             kind => {
                 self.wrong(row, "kind", "same, moves, prefix or cut", shown(kind));
                 Ok(())
@@ -180,12 +258,7 @@ impl<'c> DuplicateScan<'c> {
     }
 
     /// A game that was skipped: its text, and the game that it repeats, if it is like it still.
-    fn skipped(
-        &mut self,
-        connection: &Connection,
-        row: &StoredDuplicate,
-        like: Option<Like>,
-    ) -> rusqlite::Result<()> {
+    fn skipped(&mut self, connection: &Connection, row: &StoredDuplicate) -> rusqlite::Result<()> {
         if row.game.is_some() {
             self.wrong(row, "game_id", "NULL", shown(row.game));
         }
@@ -194,49 +267,60 @@ impl<'c> DuplicateScan<'c> {
                 self.wrong(row, column, "a number from 1", shown(found));
             }
         }
-        if row.original.is_none() && like.is_some() {
+        if row.original.is_none() && row.like().is_some() {
             self.wrong(row, "original_id", "a row of game", "NULL");
         }
         let map = if self.check.options.sources { self.texts.open(row.source) } else { None };
         let Some(map) = map else { return Ok(()) };
-        let range = usize::try_from(row.byte_offset).ok().zip(usize::try_from(row.byte_length).ok());
-        let text = range.and_then(|(start, length)| map.bytes().get(start..start.checked_add(length)?));
-        let read = text.and_then(|text| self.reread.read(text));
-        let tell = |column, expected: String, found: String| {
-            let id = RowId::of([("source_id", row.source), ("byte_offset", row.byte_offset)]);
-            self.check.findings.wrong(Kind::SourceText, "duplicate", id, column, expected, found);
-        };
-        let Some(read) = read.filter(|read| text.is_some_and(|text| read.span() == (0, text.len() as u64)))
-        else {
-            tell("byte_length", "that of one game".to_owned(), row.byte_length.to_string());
-            return Ok(());
-        };
-        let Some((id, like)) = row.original.zip(like) else { return Ok(()) };
-        // One that is not there is told elsewhere.
-        let Some(original) = original(connection, id)? else { return Ok(()) };
-        let told = columns(&read);
-        let compared = if like == Like::Same { told.len() } else { COLUMNS_OF_MOVES };
-        let differs = |index: &usize| told[*index] != original[*index];
-        if let Some(index) = (0..compared).find(differs) {
-            let [told, found] = [&told, &original].map(|columns| shown(columns[index].as_deref()));
-            let column = COLUMNS[index];
-            tell(
-                "original_id",
-                format!("a game whose {column} is {told}"),
-                format!("{id}, whose {column} is {found}"),
-            );
-        } else if like == Like::Moves && read.codes().len() < MIN_PLIES_OF_MOVES as usize {
-            let found = format!("moves, of {} plies", read.codes().len());
-            tell("kind", format!("at least {MIN_PLIES_OF_MOVES} plies"), found);
-        } else if let Some(ply) = parting(connection, id, &read)? {
-            tell(
-                "original_id",
-                "a game with the same moves".to_owned(),
-                format!("{id}, which differs at ply {ply}"),
-            );
-        }
-        Ok(())
+        let range = piece(row.byte_offset, row.byte_length, map.bytes().len() as u64);
+        let text = range.map(|range| &map.bytes()[range.start as usize..range.end as usize]);
+        compare(&self.check.findings, connection, &mut self.reread, row, text)
     }
+}
+
+/// Holds a game that was skipped, and the game that it repeats, against its text, if there can be any.
+pub(super) fn compare(
+    findings: &Collector,
+    connection: &Connection,
+    reread: &mut Reread,
+    row: &StoredDuplicate,
+    text: Option<&[u8]>,
+) -> rusqlite::Result<()> {
+    let tell = |column, expected: String, found: String| {
+        let id = RowId::of([("source_id", row.source), ("byte_offset", row.byte_offset)]);
+        findings.wrong(Kind::SourceText, "duplicate", id, column, expected, found);
+    };
+    let read = text.and_then(|text| reread.read(text));
+    let Some(read) = read.filter(|read| text.is_some_and(|text| read.span() == (0, text.len() as u64)))
+    else {
+        tell("byte_length", "that of one game".to_owned(), row.byte_length.to_string());
+        return Ok(());
+    };
+    let Some((id, like)) = row.original.zip(row.like()) else { return Ok(()) };
+    // One that is not there is told elsewhere.
+    let Some(original) = original(connection, id)? else { return Ok(()) };
+    let told = columns(&read);
+    let compared = if like == Like::Same { told.len() } else { COLUMNS_OF_MOVES };
+    let differs = |index: &usize| told[*index] != original[*index];
+    if let Some(index) = (0..compared).find(differs) {
+        let [told, found] = [&told, &original].map(|columns| shown(columns[index].as_deref()));
+        let column = COLUMNS[index];
+        tell(
+            "original_id",
+            format!("a game whose {column} is {told}"),
+            format!("{id}, whose {column} is {found}"),
+        );
+    } else if like == Like::Moves && read.codes().len() < MIN_PLIES_OF_MOVES as usize {
+        let found = format!("moves, of {} plies", read.codes().len());
+        tell("kind", format!("at least {MIN_PLIES_OF_MOVES} plies"), found);
+    } else if let Some(ply) = parting(connection, id, &read)? {
+        tell(
+            "original_id",
+            "a game with the same moves".to_owned(),
+            format!("{id}, which differs at ply {ply}"),
+        );
+    }
+    Ok(())
 }
 
 /// What games are compared by, beside their moves; the first ones belong to these.

@@ -86,7 +86,7 @@ impl<'c> GameScan<'c> {
         Self {
             check,
             replay: Replay::new(&check.findings),
-            texts: Texts::new(&check.sources, &check.findings, check.progress),
+            texts: Texts::new(check),
             visits: Visits::new(visited),
             again: false,
             sums: Sums::default(),

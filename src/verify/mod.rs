@@ -10,6 +10,7 @@
 //! | `visited` | `visited_position` and `continuation`, counted anew |
 //! | `duplicates` | games that were skipped, and those that break off, against their originals |
 //! | `source` | games against the PGN text they were read from |
+//! | `packed` | the same, of sources that have to be decoded |
 
 mod checksum;
 mod duplicates;
@@ -18,6 +19,7 @@ mod finding;
 mod games;
 mod occurrences;
 mod options;
+mod packed;
 mod progress;
 mod replay;
 mod report;

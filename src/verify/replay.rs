@@ -1,7 +1,9 @@
 //! One game on the board, held against its rows.
 
+use rusqlite::Connection;
+
 use super::finding::{Collector, Kind, RowId};
-use super::stored::{StoredPosition, shown};
+use super::stored::{StoredGame, StoredPosition, bytes, shown};
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
 use crate::index::{mix_move, prefix_hash};
 
@@ -173,6 +175,33 @@ impl<'c> Replay<'c> {
         let row = RowId::of([("game_id", self.game), ("ply", ply)]);
         self.findings.wrong(Kind::WrongValue, "game_position", row, column, expected, found);
     }
+}
+
+/// The moves of a game, put right where its positions tell how; `None` if they do not tell all of them.
+pub(super) fn replayed_codes(
+    connection: &Connection,
+    game: &StoredGame,
+    start: &Position,
+) -> rusqlite::Result<Option<Vec<MoveCode>>> {
+    let unheard = Collector::new(0);
+    let mut replay = Replay::new(&unheard);
+    replay.begin(game.game, start, game.text("start_fen"));
+    let mut statement = connection.prepare_cached(StoredPosition::SQL)?;
+    let mut rows = statement.query([game.game, game.game])?;
+    let (mut next_ply, mut last_code) = (0, None);
+    while let Some(row) = rows.next()? {
+        let stored = StoredPosition::read(row, &unheard)?;
+        if stored.ply != next_ply {
+            replay.lose_course();
+        }
+        replay.step(&stored, bytes(row, StoredPosition::FEN)?);
+        (next_ply, last_code) = (stored.ply.saturating_add(1), stored.move_code);
+    }
+    if last_code.is_some() {
+        // The position after the last move is missing.
+        replay.lose_course();
+    }
+    Ok(replay.codes().map(<[MoveCode]>::to_vec))
 }
 
 /// A move code with the move it stands for.

@@ -17,6 +17,7 @@ use super::finding::{Collector, Kind, RowId};
 use super::games::{GameScan, Sums};
 use super::occurrences::{OccurrenceScan, find_missing, find_surplus};
 use super::options::VerifyOptions;
+use super::packed;
 use super::progress::Progress;
 use super::report::Report;
 use super::source::Sources;
@@ -56,6 +57,7 @@ pub(super) struct Check<'a> {
 enum Job {
     Integrity,
     Structure,
+    /// A chain of readings of a file.
     Source(usize),
     Games(RangeInclusive<i64>),
     Keys(RangeInclusive<i64>),
@@ -209,7 +211,7 @@ impl<'a> Check<'a> {
     fn work(&self, pool: &ThreadPool, visited: &Visited) -> Result<Outcome> {
         let mut jobs = vec![Job::Integrity, Job::Structure];
         if self.options.sources {
-            jobs.extend((0..self.sources.len()).map(Job::Source));
+            jobs.extend((0..self.sources.chains().len()).map(Job::Source));
         }
         jobs.extend(self.game_ranges().into_iter().map(Job::Games));
         jobs.extend(self.key_ranges().into_iter().map(Job::Keys));
@@ -237,10 +239,7 @@ impl<'a> Check<'a> {
                 self.guard("file", whole(), structure::integrity(connection, &self.findings))?.is_some()
             }
             Job::Structure => self.structure(connection, outcome)?,
-            Job::Source(index) => {
-                self.sources.look_at(*index, self.progress);
-                true
-            }
+            Job::Source(index) => self.source(connection, *index, outcome)?,
             Job::Games(range) => {
                 let mut scan = GameScan::new(self, visited);
                 let scanned = scan.scan(connection, range);
@@ -263,6 +262,19 @@ impl<'a> Check<'a> {
             }
         };
         Ok(done)
+    }
+
+    /// Looks at a file that was read, and holds its games against it if that is best done meanwhile.
+    fn source(&self, connection: &Connection, index: usize, outcome: &Mutex<Outcome>) -> Result<bool> {
+        let chain = &self.sources.chains()[index];
+        let Some(file) = chain.packed() else {
+            chain.look_at(self.progress);
+            return Ok(true);
+        };
+        let compared = packed::compare(self, connection, chain, file);
+        let games = self.guard("game", RowId::default(), compared)?;
+        lock(outcome).sums.reread_games += games.unwrap_or(0);
+        Ok(games.is_some())
     }
 
     fn structure(&self, connection: &Connection, outcome: &Mutex<Outcome>) -> Result<bool> {

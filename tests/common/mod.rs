@@ -47,6 +47,7 @@ fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
     let totals = SourceTotals {
         bytes: Some(pgn.len() as u64),
         digest: Some(SourceDigest([0xab; 32])),
+        is_damaged: false,
         games: count,
         plies: positions - count,
         problems,

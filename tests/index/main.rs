@@ -8,6 +8,7 @@ mod duplicates;
 mod edge;
 mod failures;
 mod growing;
+mod growing_archives;
 mod inputs;
 mod problems;
 mod support;
