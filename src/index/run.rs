@@ -640,7 +640,10 @@ impl<'r> Run<'r> {
             counts: sequencer.sources,
             last_game: sequencer.outcomes.before(),
             outcomes: sequencer.outcomes,
-            ends: ends.map(|(end, digest)| SourceEnd { digest: end.digest.or(digest), ..end }).collect(),
+            ends: ends
+                .enumerate()
+                .map(|(index, (end, digested))| self.end_of(index, end, digested))
+                .collect(),
             segments: segments.into_iter().map(|(_, _, segment)| segment).collect(),
             tally,
         })
@@ -672,16 +675,33 @@ impl<'r> Run<'r> {
         Sequencer::new(numbering, starts.clone(), *last_source, known, removed.clone(), rule, originals)
     }
 
-    /// The digests of all plain files that can be read; those of other sources are made where they are decoded.
-    fn digests(&self, shared: &Shared<'_>) -> Vec<Option<SourceDigest>> {
+    /// The digests of all plain files that can be read, and of how many bytes they are; those of other sources are made where they
+    /// are decoded.
+    fn digests(&self, shared: &Shared<'_>) -> Vec<Option<(u64, SourceDigest)>> {
         let of = |path: &Path| {
             let map = Mapped::open(path).ok()?;
             let is_stopped = || self.progress.is_stopped() || shared.turn.is_stopped();
-            digest(&map, map.bytes().len(), is_stopped)
+            let bytes = map.bytes().len();
+            Some((bytes as u64, digest(&map, bytes, is_stopped)?))
         };
         let file =
             |file: &source::Result<SourceFile>| of(&file.as_ref().ok().filter(|file| file.is_plain())?.path);
         self.intake.sources.files.iter().map(file).collect()
+    }
+
+    /// The end of a plain file with its digest, which is made again if the file grew between the two looks at it.
+    fn end_of(&self, index: usize, end: SourceEnd, digested: Option<(u64, SourceDigest)>) -> SourceEnd {
+        let again = |bytes: u64| {
+            let map = Mapped::open(&self.intake.sources.files[index].as_ref().ok()?.path).ok()?;
+            let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes <= map.bytes().len())?;
+            digest(&map, bytes, || self.progress.is_stopped())
+        };
+        let made = match (digested, end.bytes) {
+            (Some((bytes, digest)), Some(read)) if bytes == read => Some(digest),
+            (Some(_), Some(read)) => again(read),
+            _ => None,
+        };
+        SourceEnd { digest: end.digest.or(made), ..end }
     }
 
     /// Memory for each worker's blocks: 8 MiB, or less where that would be much of what is allowed.
