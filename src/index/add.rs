@@ -35,6 +35,7 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let last_source = known.last_source()?;
     let import = ImportId(known.last_import()?.0 + 1);
     let (rows, visited) = (known.positions()?, known.visited_keys()?);
+    let has_orphans = known.has_orphans()?;
     drop(known);
     let Selection { files, starts, again, known_sources, rewritten } = selection;
     let replaced = replaced(&again, last_source);
@@ -56,8 +57,9 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         let threshold = options.continuation_threshold;
         let update = Update { visited: &visited, threshold, removed: &[], replaced: &replaced };
         let graft = match options.writer {
-            Writer::Direct => Graft::begin(&database)?,
-            Writer::Sql => None,
+            // Through SQL a row that stands in the way is found.
+            Writer::Direct if !has_orphans => Graft::begin(&database)?,
+            Writer::Direct | Writer::Sql => None,
         };
         summary = if let Some(graft) = graft {
             let scratch = Scratch::create(&lock, "headers", options.memory / 8)?;

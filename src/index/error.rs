@@ -99,6 +99,12 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// The database is among the sources.
+    #[error("{}: is the database itself; name PGN files, or a directory without the database, to be indexed into it", path.display())]
+    SourceIsTarget {
+        /// The database, as it was named among the sources.
+        path: PathBuf,
+    },
     /// Somebody asked to stop.
     #[error("stopped before the end; nothing was written")]
     Stopped,

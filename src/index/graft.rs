@@ -22,7 +22,7 @@ use crate::store::{BulkLoader, Database, Graft, LoadMode, Scratch};
 /// Whether `position_game` with so many rows is better copied, with the new rows merged in, than given them one by one through
 /// SQL. Measured: see docs/performance.md.
 pub(super) const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
-    const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 400;
+    const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 10_000;
     new_rows.saturating_mul(ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED) >= rows
 }
 

@@ -98,6 +98,7 @@ impl<'o> Plan<'o> {
     /// When the database cannot be written, when there is clearly too little space for it, or when the run is
     /// [stopped](Progress::stop). Anything wrong within the sources is no error but a row of `problem`, counted in the summary.
     pub fn run(self, target: &Path, progress: &Progress) -> Result<Summary> {
+        self.check_target(target)?;
         let length =
             std::fs::metadata(target).ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
         if length.is_some_and(|length| length > 0) && !self.options.overwrite {
@@ -112,6 +113,17 @@ impl<'o> Plan<'o> {
             // Another run has made it since we looked.
             Err(store::Error::TargetExists { .. }) => add::run(self, target, progress),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Fails if the database is one of the sources.
+    fn check_target(&self, target: &Path) -> Result<()> {
+        let Ok(target) = std::fs::canonicalize(target) else { return Ok(()) };
+        let is_target =
+            |file: &&SourceFile| std::fs::canonicalize(&file.path).is_ok_and(|path| path == target);
+        match self.sources.files.iter().flatten().find(is_target) {
+            Some(file) => Err(Error::SourceIsTarget { path: file.path.clone() }),
+            None => Ok(()),
         }
     }
 

@@ -398,7 +398,7 @@ impl<'c> BulkLoader<'c> {
             .map_err(|source| self.failed("commit the bulk load", source))?;
         self.finished = true;
         if self.scratch.is_some() {
-            self.execute("detach the small tables", "DETACH scratch", [])?;
+            let _ = self.connection.execute_batch("DETACH scratch"); // All is committed.
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, InterruptHandle, OpenFlags, ffi};
+use rusqlite::{Connection, InterruptHandle, OpenFlags, Row, ffi};
 
 use super::btree::PageFile;
 use super::error::{Error, Result};
@@ -25,12 +25,15 @@ pub struct Database {
     /// Whether there is a write-ahead log that is to be given up.
     is_adding: Cell<bool>,
     /// Closed after the connection.
-    kept_open: RefCell<Option<Arc<PageFile>>>,
+    kept_open: RefCell<Vec<Arc<PageFile>>>,
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
         if self.is_adding.get() {
+            if !self.connection.is_autocommit() {
+                let _ = self.connection.execute_batch("ROLLBACK");
+            }
             let _ = self.end_adding(); // The adding failed, and that is the error to be told.
         }
     }
@@ -98,15 +101,22 @@ impl Database {
             .map_err(|source| Error::sqlite(&self.path, "read table setting", source))
     }
 
-    /// How many bytes of the file hold nothing and can be used anew.
+    /// How many bytes of the file hold nothing and can be used anew, those included that a crashed run left behind its end.
     ///
     /// # Errors
     /// What SQLite says.
     pub fn free_bytes(&self) -> Result<u64> {
-        let sql = "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size";
-        let bytes = self.connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-        let bytes = bytes.map_err(|source| Error::sqlite(&self.path, "look for free pages", source))?;
-        Ok(bytes.cast_unsigned())
+        let sql = "SELECT freelist_count * page_size, page_count * page_size
+                   FROM pragma_freelist_count, pragma_page_count, pragma_page_size";
+        let bytes = |row: &Row<'_>| {
+            Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned()))
+        };
+        let (free, pages) = self
+            .connection
+            .query_row(sql, [], bytes)
+            .map_err(|source| Error::sqlite(&self.path, "look for free pages", source))?;
+        let length = fs::metadata(&self.path).map_or(pages, |metadata| metadata.len());
+        Ok(free + length.saturating_sub(pages))
     }
 
     /// Makes ready for a large transaction during which others go on reading: a write-ahead log, until
@@ -149,14 +159,32 @@ impl Database {
         // Then the log stays, and the next writer gives it up.
         if !is_read {
             let _ = self.connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()));
+            let _ = self.trim(); // Bytes behind the end do no harm.
         }
         Ok(())
+    }
+
+    /// Cuts off what somebody left behind the last page, if there is no log and nobody reads.
+    fn trim(&self) -> Result<()> {
+        let kept_open = self.kept_open.borrow();
+        let Some(file) = kept_open.last() else { return Ok(()) };
+        let failed = |source| Error::sqlite(&self.path, "cut the file", source);
+        let mode: String =
+            self.connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(failed)?;
+        if mode != "delete" {
+            return Ok(());
+        }
+        self.connection.execute_batch("BEGIN EXCLUSIVE").map_err(failed)?;
+        let count = self.connection.query_row("PRAGMA page_count", [], |row| row.get(0));
+        let cut = count.map_err(failed).and_then(|count| Ok(file.cut(count)?));
+        self.connection.execute_batch("ROLLBACK").map_err(failed)?;
+        cut
     }
 
     /// Keeps a file open as long as the connection. One of this database must not be closed before: with it would go the locks
     /// that SQLite holds on it, as POSIX has it.
     pub(super) fn keep_open(&self, file: Arc<PageFile>) {
-        *self.kept_open.borrow_mut() = Some(file);
+        self.kept_open.borrow_mut().push(file);
     }
 
     /// Where the database is.

@@ -16,7 +16,8 @@ use super::error::{Error, Result};
 /// SQLite knows nothing of it until [`finish`](Self::finish) tells it, through its table `sqlite_dbpage`: which root pages are
 /// other ones, which pages are free, how many there are. Like all that the transaction does, this goes into the write-ahead
 /// log, and counts from the commit on. Before, a crash leaves the database as it was, perhaps with useless bytes behind
-/// its end.
+/// its end, which the next run writes over and [`Database::end_adding`] cuts off: as long as there is a log, the file must not get
+/// shorter, as SQLite has told its length already.
 ///
 /// That free pages may be written to at once rests on the log being empty when the transaction begins: then nobody reads an older
 /// state of the database, in which these pages were in use.
@@ -30,18 +31,11 @@ pub struct Graft<'d> {
     first_count: u32,
     /// Free pages that are not written to.
     spare: Vec<PageNumber>,
-    state: State,
+    finished: bool,
 }
 
-/// How far a graft is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// In a transaction, but perhaps not with the file as it seems.
-    Begun,
-    /// What is behind the file's end is of this graft.
-    Growing,
-    Finished,
-}
+/// Bytes of the longest row of `game_position`, or a few more. A longer one than fits a page would have its end on another.
+const LONGEST_ROW: usize = 160;
 
 impl<'d> Graft<'d> {
     /// Neighbouring free pages that are worth a write.
@@ -59,36 +53,37 @@ impl<'d> Graft<'d> {
         if connection.query_row(modules, [], |row| row.get::<_, i64>(0)).map_err(failed)? == 0 {
             return Ok(None);
         }
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        connection.query_row(checkpoint, [], |_| Ok(())).map_err(failed)?;
+        // What the connection keeps of pages that are free now, or of roots, would be wrong later.
+        connection.execute_batch("PRAGMA shrink_memory; BEGIN IMMEDIATE").map_err(failed)?;
+        let begun = Self::grow(database);
+        if !matches!(begun, Ok(Some(_))) {
+            let _ = connection.execute_batch("ROLLBACK"); // The error, if there is one, is the one to be told.
+        }
+        begun
+    }
+
+    /// Looks whether the transaction that has begun can go on as one of this kind.
+    fn grow(database: &'d Database) -> Result<Option<Self>> {
+        let (connection, path) = (database.connection(), database.path());
+        let failed = |source| Error::sqlite(path, "begin to add", source);
+        let log = std::fs::metadata(with_suffix(path, "-wal"));
         let first_page = "SELECT data FROM sqlite_dbpage WHERE pgno = 1";
         let header: Vec<u8> = connection.query_row(first_page, [], |row| row.get(0)).map_err(failed)?;
-        // Before it is opened: closed by this process, a file loses the locks that SQLite holds on it.
-        if !PageFile::suits(&header) {
+        // Asked before it is opened: closed by this process, a file loses the locks that SQLite holds on it.
+        if log.is_ok_and(|log| log.len() > 0) || !PageFile::suits(&header) {
             return Ok(None);
         }
         let file = Arc::new(PageFile::open_longer(path)?);
         database.keep_open(Arc::clone(&file));
-        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-        connection.query_row(checkpoint, [], |_| Ok(())).map_err(failed)?;
-        connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-        let mut graft = Self {
-            connection,
-            path,
-            first_count: file.page_count(),
-            file,
-            spare: Vec::new(),
-            state: State::Begun,
-        };
-        let log = with_suffix(path, "-wal");
-        let log_length = std::fs::metadata(&log).map(|metadata| metadata.len());
         let page_count: u32 =
             connection.query_row("PRAGMA page_count", [], |row| row.get(0)).map_err(failed)?;
-        if log_length.map_err(|source| Error::io(&log, "examine", source))? > 0
-            || page_count != graft.first_count
-        {
+        if page_count != file.page_count() || file.page_size().max_payload() < LONGEST_ROW {
             return Ok(None);
         }
-        graft.state = State::Growing;
-        graft.file.cut(graft.first_count)?;
+        let mut graft =
+            Self { connection, path, first_count: page_count, file, spare: Vec::new(), finished: false };
         Ok(graft.take_free_pages()?.then_some(graft))
     }
 
@@ -138,7 +133,7 @@ impl<'d> Graft<'d> {
         }
         pages.push((PageNumber(1), header));
         self.write(&pages).map_err(|source| Error::sqlite(self.path, "write pages", source))?;
-        self.state = State::Finished;
+        self.finished = true;
         Ok(())
     }
 
@@ -170,11 +165,14 @@ impl<'d> Graft<'d> {
             leaves.extend((2..2 + listed).map(|at| PageNumber(word(&page, 4 * at))));
             trunk = word(&page, 0);
         }
-        leaves.sort_unstable();
-        let in_file = leaves.iter().all(|leaf| (2..=self.first_count).contains(&leaf.0));
-        if self.spare.len() + leaves.len() != count || !in_file {
+        let mut all = [self.spare.as_slice(), &leaves].concat();
+        all.sort_unstable();
+        let lock_page = self.file.page_size().lock_page();
+        let is_page = |page: &PageNumber| (2..=self.first_count).contains(&page.0) && *page != lock_page;
+        if all.len() != count || !all.is_sorted_by(|a, b| a < b) || !all.iter().all(is_page) {
             return Ok(false);
         }
+        leaves.sort_unstable();
         let (worth, others): (Vec<_>, Vec<_>) =
             leaves.chunk_by(|a, b| a.0 + 1 == b.0).partition(|run| run.len() >= Self::WORTH as usize);
         self.spare.extend(others.into_iter().flatten());
@@ -186,10 +184,7 @@ impl<'d> Graft<'d> {
 
 impl Drop for Graft<'_> {
     fn drop(&mut self) {
-        if self.state == State::Growing {
-            let _ = self.file.cut(self.first_count);
-        }
-        if self.state != State::Finished {
+        if !self.finished {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
     }

@@ -133,6 +133,15 @@ impl Known {
         self.last("SELECT max(game_id) FROM game").map(GameId)
     }
 
+    /// Whether tables have rows of games that are not there: somebody deleted games through SQL.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn has_orphans(&self) -> Result<bool> {
+        let last: u32 = self.last("SELECT max(game_id) FROM game_position")?;
+        Ok(last > self.last_game()?.0)
+    }
+
     /// The greatest id of a source; 0 if there is none.
     ///
     /// # Errors

@@ -76,7 +76,9 @@ pub(super) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
             "*".to_owned()
         };
         // Without `OR ROLLBACK` SQLite would keep a journal, in a temporary file somewhere, to undo the statement alone.
-        main.execute_batch(&format!("INSERT OR ROLLBACK INTO main.{table} SELECT {columns} FROM scratch.{table}"))?;
+        main.execute_batch(&format!(
+            "INSERT OR ROLLBACK INTO main.{table} SELECT {columns} FROM scratch.{table}"
+        ))?;
     }
     Ok(())
 }

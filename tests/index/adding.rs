@@ -164,7 +164,7 @@ fn few_games_added_to_many() {
         assert_whole(&added);
     }
     // So many that their rows were not merged in but written one by one.
-    assert!(number(&open(&added), "SELECT count(*) FROM game_position") > 4 * 400);
+    assert!(number(&open(&added), "SELECT count(*) FROM game_position") > 5 * 10_000);
     run(&at_once, &files, &options).expect("indexed");
     assert_equal(&added, &at_once, &TABLES);
 }
@@ -237,6 +237,26 @@ fn an_empty_file_is_as_good_as_none() {
     fs::write(&target, "").expect("written");
     let summary = run(&target, &[&file], &options()).expect("indexed");
     assert_sound(&target, &summary);
+}
+
+#[test]
+fn a_database_is_no_source_of_itself() {
+    let directory = directory();
+    let (database, link) = (directory.path().join("games.db"), directory.path().join("link.pgn"));
+    let file = directory.path().join("a.pgn");
+    fs::write(&file, GAMES).expect("written");
+    run(&database, &[&file], &options()).expect("indexed");
+    let before = fs::read(&database).expect("read");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&database, &link).expect("linked");
+    for source in [&database, &link].into_iter().filter(|path| path.exists()) {
+        for overwrite in [false, true] {
+            let options = IndexOptions { overwrite, ..options() };
+            let error = run(&database, &[source], &options).expect_err("refused");
+            assert!(error.to_string().contains("is the database itself"), "{error}");
+        }
+    }
+    assert_equal_bytes(&fs::read(&database).expect("read"), &before);
 }
 
 #[test]

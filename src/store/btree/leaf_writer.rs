@@ -118,8 +118,8 @@ impl LeafWriter {
             let page = self.current();
             rows.start += self.fill.push_packed(&mut self.buffer[page], leaf, rows.clone());
             // The next one stands at the page's end.
-            if let Some(row) = rows.next().and_then(|index| leaf.row(index)) {
-                self.push_cell(row)?;
+            if let Some(index) = rows.next() {
+                self.push_cell(leaf.row(index).expect("a packed leaf has its rows whole"))?;
             }
         }
         Ok(())

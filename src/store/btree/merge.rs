@@ -101,10 +101,12 @@ impl<'t> OldRows<'t> {
                 self.copy_cells(to, writer)?;
             }
             if to < self.page()?.count() {
-                return Ok(());
+                // A row that is new and there already: the table does not fit its games.
+                return if end == Some(self.row(self.page()?, to)?) { Err(self.damaged()) } else { Ok(()) };
             }
             match self.divider(self.leaf)? {
-                Some((_, divider)) if end.is_some_and(|end| divider >= end) => return Ok(()),
+                Some((_, divider)) if end == Some(divider) => return Err(self.damaged()),
+                Some((_, divider)) if end.is_some_and(|end| divider > end) => return Ok(()),
                 Some((cell, divider)) => {
                     writer.push_cell(cell)?;
                     let before = self.rows_of(divider.key());

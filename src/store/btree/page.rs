@@ -240,7 +240,9 @@ impl<'p> PageView<'p> {
             && (0..self.count).all(|index| {
                 let start = self.start(index);
                 // A row longer than 127 bytes has a length of more than one.
-                let is_next = start < end && usize::from(self.page[start]) == end - start - 1;
+                let is_next = start < end
+                    && matches!(self.page[start], 3..0x80)
+                    && usize::from(self.page[start]) == end - start - 1;
                 end = start;
                 is_next && start >= LEAF_HEADER + self.count * POINTER
             })
