@@ -252,7 +252,7 @@ fn a_database_is_no_source_of_itself() {
     for source in [&database, &link].into_iter().filter(|path| path.exists()) {
         for overwrite in [false, true] {
             let options = IndexOptions { overwrite, ..options() };
-            let error = run(&database, &[source], &options).expect_err("refused");
+            let error = run(&database, &[&file, source], &options).expect_err("refused");
             assert!(error.to_string().contains("is the database itself"), "{error}");
         }
     }
