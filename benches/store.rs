@@ -12,7 +12,7 @@ use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::row::{
     GameId, GameRow, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow, SourceId, TagRow, Text,
 };
-use pgndex::store::{Build, BuildOptions, BulkLoader, Database, LoadMode, NewImport};
+use pgndex::store::{Build, BuildOptions, BulkLoader, Database, ImportId, LoadMode, NewImport};
 use rusqlite::{Connection, params};
 
 const GAMES: u32 = 15_000;
@@ -170,7 +170,9 @@ fn headers_of_100_000_games(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(HEADERS)).with_inputs(|| build(directory.path())).bench_values(|build| {
         let mut loader =
             BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
-        loader.add_import(&NewImport { program_version: "0", options: "{}" }).expect("a row");
+        loader
+            .add_import(&NewImport { id: ImportId(1), program_version: "0", options: "{}" })
+            .expect("a row");
         loader.add_source(SourceId(1), "x", 0).expect("a row");
         for batch in &batches {
             loader.append_headers(black_box(batch)).expect("rows");
@@ -226,7 +228,9 @@ mod lookup {
         let build = build(directory.path());
         let mut loader =
             BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
-        loader.add_import(&NewImport { program_version: "0", options: "{}" }).expect("a row");
+        loader
+            .add_import(&NewImport { id: ImportId(1), program_version: "0", options: "{}" })
+            .expect("a row");
         loader.add_source(SourceId(1), "x", 0).expect("a row");
         let mut occurrences = Vec::new();
         for first in (1..HITS).step_by(1000) {

@@ -540,6 +540,8 @@ fn unsuitable_files() {
         .unwrap();
     drop(connection);
     assert_eq!(reason(&path), "it has pointer-map pages (auto_vacuum)");
+    let database = Database::new(1024);
+    let path = database.path();
     let mut bytes = std::fs::read(&path).unwrap();
     bytes.pop();
     std::fs::write(&path, bytes).unwrap();

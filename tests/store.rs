@@ -10,8 +10,8 @@ use pgndex::store::row::{
     ProblemRow, Severity, SourceId, TagRow, Text,
 };
 use pgndex::store::{
-    Build, BuildOptions, BulkLoader, Database, Error, HitOrder, ImportTotals, LoadMode, NewImport, Search,
-    Selection, SourceDigest, SourceTotals, Totals, WriterLock,
+    Build, BuildOptions, BulkLoader, Database, Error, HitOrder, ImportId, ImportTotals, LoadMode, NewImport,
+    Search, Selection, SourceDigest, SourceTotals, Totals, WriterLock,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -156,7 +156,9 @@ fn add_headers(text: &mut HeaderBatch) {
 
 fn load(build: &Build, headers: &HeaderBatch, positions: &PositionBatch) {
     let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
-    loader.add_import(&NewImport { program_version: "0.1.0", options: "{}" }).expect("an import");
+    loader
+        .add_import(&NewImport { id: ImportId(1), program_version: "0.1.0", options: "{}" })
+        .expect("an import");
     loader.add_source(SourceId(1), "games.pgn", 0).expect("a source");
     loader.append_headers(headers).expect("headers");
     loader.append_positions(positions).expect("positions");

@@ -8,7 +8,7 @@ use pgndex::store::row::{
     GameId, GameRow, GameStatus, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow,
     ProblemRow, Severity, SourceId, TagRow,
 };
-use pgndex::store::{Build, BuildOptions, BulkLoader, LoadMode, NewImport};
+use pgndex::store::{Build, BuildOptions, BulkLoader, ImportId, LoadMode, NewImport};
 use proptest::collection::btree_map;
 use proptest::option;
 use proptest::prelude::*;
@@ -108,7 +108,9 @@ struct Expected {
 fn load(games: &BTreeMap<u32, Game>, build: &Build, batch: usize) -> Expected {
     let mut expected = Expected::default();
     let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
-    loader.add_import(&NewImport { program_version: "0", options: "{}" }).expect("an import");
+    loader
+        .add_import(&NewImport { id: ImportId(1), program_version: "0", options: "{}" })
+        .expect("an import");
     loader.add_openings(&OpeningBook::built_in()).expect("openings");
     loader.add_source(SourceId(1), "x", 0).expect("a source");
     let (mut headers, mut positions) = (HeaderBatch::default(), PositionBatch::default());

@@ -5,18 +5,23 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::error::{Error, Result};
+use super::graft::is_merging_quicker;
 use super::lines::count_lines;
-use super::options::IndexOptions;
+use super::options::{IndexOptions, Writer};
 use super::progress::Progress;
 use super::report::Reports;
-use super::run::{Intake, Plan, Replaced, Run, Way, digest, directory};
+use super::run::{Intake, Plan, Replaced, Run, Update, Way, digest, directory};
 use super::sequence::SourceStart;
 use super::summary::Summary;
+use crate::board::PositionKey;
 use crate::opening::OpeningBook;
 use crate::pgn::next_boundary;
 use crate::source::{self, DecodeOptions, Mapped, Opened, SourceFile, Sources};
 use crate::store::row::SourceId;
-use crate::store::{BulkLoader, Database, Known, KnownSource, LastGame, LoadMode, SourceDigest, WriterLock};
+use crate::store::{
+    BulkLoader, Database, Graft, ImportId, Known, KnownSource, LastGame, LoadMode, Scratch, SourceDigest,
+    WriterLock,
+};
 
 /// Adds what is new of the plan's sources to the database at `target`, in one transaction.
 pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Result<Summary> {
@@ -30,6 +35,8 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let files = std::mem::take(&mut plan.sources.files);
     let selection = Selection::of(files, &known, decode, progress)?;
     let last_source = known.last_source()?;
+    let import = ImportId(known.last_import()?.0 + 1);
+    let (rows, visited) = (known.positions()?, known.visited_keys()?);
     drop(known);
     let Selection { files, starts, again, known_sources } = selection;
     let replaced = replaced(&again, last_source);
@@ -41,22 +48,27 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     if !plan.sources.files.is_empty() {
         progress.expect(plan.sources.bytes().unwrap_or(0));
         let spill = directory(plan.options, lock.target());
-        plan.estimate.check(lock.target(), &spill)?;
+        let new_rows = plan.estimate.plies + plan.estimate.games;
+        let copied = if is_merging_quicker(rows, new_rows) { rows } else { 0 };
+        plan.estimate.with_copy(copied, database.free_bytes()?).check(lock.target(), &spill)?;
         let target = Some(lock.target().to_owned());
         let removed = replaced.iter().map(|replaced| replaced.game).collect();
-        let intake = Intake { sources: &plan.sources, starts, last_source, target, removed };
+        let intake = Intake { sources: &plan.sources, starts, last_source, import, target, removed };
         let run = Run::new(&plan, intake, progress, started, spill, reports)?;
-        let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
         let threshold = options.continuation_threshold;
-        let mut removed = Vec::new();
-        for (_, last) in again {
-            match last.game {
-                Some(game) => removed.extend(loader.remove_game(game)?),
-                None => loader.remove_duplicate(last.source, last.byte_offset)?,
-            }
-        }
-        let way = Way::Added { threshold, removed: &removed, replaced: &replaced };
-        (summary, _) = run.load(loader, way)?;
+        let update = Update { visited: &visited, threshold, removed: &[], replaced: &replaced };
+        let graft = match options.writer {
+            Writer::Direct => Graft::begin(&database)?,
+            Writer::Sql => None,
+        };
+        summary = if let Some(graft) = graft {
+            let scratch = Scratch::create(&lock, "headers", options.memory / 8)?;
+            run.load_grafted(graft, &database, scratch, rows, update, |loader| remove(loader, &again))?
+        } else {
+            let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
+            let removed = remove(&loader, &again)?;
+            run.load(loader, Way::Added(&Update { removed: &removed, ..update }))?.0
+        };
     }
     let syncing = Instant::now();
     database.end_adding()?;
@@ -65,6 +77,18 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     summary.file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     summary.elapsed = started.elapsed();
     Ok(summary)
+}
+
+/// Removes the games that are read again. Gives back the keys of their positions.
+fn remove(loader: &BulkLoader<'_>, again: &[(usize, LastGame)]) -> Result<Vec<PositionKey>> {
+    let mut removed = Vec::new();
+    for (_, last) in again {
+        match last.game {
+            Some(game) => removed.extend(loader.remove_game(game)?),
+            None => loader.remove_duplicate(last.source, last.byte_offset)?,
+        }
+    }
+    Ok(removed)
 }
 
 /// The games that are removed, and where they are read again.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::crossroads::Crossroads;
+use super::crossroads::{Crossroads, to_json};
 use super::error::Result;
 use crate::board::{MoveCode, Position, PositionKey, ShortMove};
 use crate::store::BulkLoader;
@@ -60,8 +60,8 @@ fn add(batch: &mut VisitedBatch, mut visited: Crossroads, told: &Told) {
         fen: Text::push(&mut batch.text, &told.fen),
         counts: visited.counts,
         unfinished: visited.unfinished,
-        top_games: Text::push(&mut batch.text, &visited.top.to_json()),
-        recent_games: Text::push(&mut batch.text, &visited.recent.to_json()),
+        top_games: Text::push(&mut batch.text, &to_json(&visited.top.ids())),
+        recent_games: Text::push(&mut batch.text, &to_json(&visited.recent.ids())),
     };
     batch.positions.push(position);
     let first = batch.continuations.len();

@@ -40,9 +40,7 @@ impl GameList {
 
     /// Puts a game into its place, if it has one.
     pub(super) fn insert(&mut self, rank: u32, game: GameId) {
-        let is_before = |&(other_rank, other): &(u32, GameId)| {
-            other_rank > rank || (other_rank == rank && (other > game) == self.later_first)
-        };
+        let is_before = |&other: &(u32, GameId)| self.is_before(other, (rank, game));
         if self.games.len() == LISTED && is_before(&self.games[LISTED - 1]) {
             return;
         }
@@ -51,11 +49,38 @@ impl GameList {
         self.games.insert(at, (rank, game));
     }
 
-    /// The games' ids as a JSON array.
-    pub(super) fn to_json(&self) -> String {
-        let ids: Vec<String> = self.games.iter().map(|(_, game)| game.0.to_string()).collect();
-        format!("[{}]", ids.join(","))
+    /// The ids in order when the games of an earlier list come in, whose ranks `rank` tells: all, or if the last one comes before
+    /// all that are here, only that one's.
+    pub(super) fn with<E>(
+        mut self,
+        earlier: Vec<GameId>,
+        mut rank: impl FnMut(GameId) -> Result<u32, E>,
+    ) -> Result<Vec<GameId>, E> {
+        if let (LISTED, Some(&last), Some(&best)) = (earlier.len(), earlier.last(), self.games.first())
+            && self.is_before((rank(last)?, last), best)
+        {
+            return Ok(earlier);
+        }
+        for game in earlier {
+            self.insert(rank(game)?, game);
+        }
+        Ok(self.ids())
     }
+
+    fn is_before(&self, (rank, game): (u32, GameId), (other_rank, other): (u32, GameId)) -> bool {
+        rank > other_rank || (rank == other_rank && (game > other) == self.later_first)
+    }
+
+    /// The games in order.
+    pub(super) fn ids(&self) -> Vec<GameId> {
+        self.games.iter().map(|&(_, game)| game).collect()
+    }
+}
+
+/// Games' ids as a JSON array.
+pub(super) fn to_json(games: &[GameId]) -> String {
+    let ids: Vec<String> = games.iter().map(|game| game.0.to_string()).collect();
+    format!("[{}]", ids.join(","))
 }
 
 impl Crossroads {
@@ -98,7 +123,8 @@ impl Crossroads {
         count(&mut self.moves[at].1, outcome);
     }
 
-    fn games(&self) -> u64 {
+    /// How many games reached it.
+    pub(super) fn games(&self) -> u64 {
         self.counts.games() + u64::from(self.unfinished)
     }
 }

@@ -16,9 +16,6 @@ pub enum Error {
     /// The database could not be written.
     #[error(transparent)]
     Store(store::Error),
-    /// The pages of the database could not be written.
-    #[error(transparent)]
-    Btree(BtreeError),
     /// None of the sources can be read.
     #[error("nothing to index: {0}")]
     NoSource(String),
@@ -119,11 +116,6 @@ impl From<store::Error> for Error {
 
 impl From<BtreeError> for Error {
     fn from(error: BtreeError) -> Self {
-        match error {
-            BtreeError::Io { path, source, .. } if store::Error::is_disk_full(&source) => {
-                Self::Store(store::Error::DiskFull { path, source: source.into() })
-            }
-            other => Self::Btree(other),
-        }
+        Self::Store(error.into())
     }
 }

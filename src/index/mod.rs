@@ -18,6 +18,7 @@ mod crossroads;
 mod duplicates;
 mod error;
 mod feed;
+mod graft;
 mod header;
 mod lines;
 mod names;

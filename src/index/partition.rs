@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::error::{Error, Result};
 use super::visit::Visit;
+use crate::store::row::{GameId, Occurrence, Ply};
 
 /// Bytes of a visit in memory and in temporary files.
 pub(super) const RECORD: usize = size_of::<Visit>();
@@ -40,13 +41,15 @@ struct Extent {
 }
 
 impl Partitions {
+    /// Records of a partition: few enough to be sorted in the processor's cache, and so many that there are not too many
+    /// partitions to be written to side by side.
+    pub(super) const RECORDS: u64 = 1 << 17;
+
     /// Partitions for about `expected` records of which those beyond `memory` bytes go to a file in `directory`.
     ///
     /// Whether or not it will be needed, the file is made now: that it cannot be made must not be found out after hours.
     pub(super) fn new(expected: u64, memory: u64, directory: PathBuf) -> Result<Self> {
-        // Small enough to be sorted in the processor's cache, and not too many to be written to side by side.
-        const RECORDS: u64 = 1 << 17;
-        let bits = (expected / RECORDS).max(1).next_power_of_two().ilog2().clamp(1, 10);
+        let bits = (expected / Self::RECORDS).max(1).next_power_of_two().ilog2().clamp(1, 10);
         let partitions = (0..1 << bits).map(|_| Mutex::default()).collect();
         let spill = match tempfile::tempfile_in(&directory) {
             Ok(file) => file,
@@ -59,6 +62,22 @@ impl Partitions {
     /// How many there are; the keys of each are less than those of the next.
     pub(super) fn len(&self) -> usize {
         self.partitions.len()
+    }
+
+    /// How many records all partitions have.
+    pub(super) fn records(&self) -> u64 {
+        let records = |index| {
+            let partition = self.lock(index);
+            let extents = partition.extents.iter().map(|extent| extent.records);
+            partition.blocks.iter().map(Vec::len).chain(extents).sum::<usize>() as u64
+        };
+        (0..self.len()).map(records).sum()
+    }
+
+    /// Where a partition's keys begin; `None` behind the last one.
+    pub(super) fn start(&self, index: usize) -> Option<Occurrence> {
+        let first = Visit::from_sort_key((index as u128) << (128 - self.bits));
+        (index < self.len()).then(|| Occurrence::new(first.key(), GameId(0), Ply(0)))
     }
 
     /// Bytes written to the temporary file.
@@ -233,7 +252,6 @@ impl<'p> Scatter<'p> {
 mod tests {
     use super::*;
     use crate::board::PositionKey;
-    use crate::store::row::{GameId, Ply};
     use proptest::prelude::*;
 
     proptest! {

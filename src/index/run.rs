@@ -27,7 +27,7 @@ use super::sequence::{Numbering, Sequencer, SourceCount, SourceStart, Turnstile}
 use super::space::Estimate;
 use super::stream::{CutOptions, SourceEnd};
 use super::summary::{DuplicateCounts, ProblemCounts, Stages, Summary};
-use super::update::Tracker;
+use super::update::{Found, Tracker};
 use super::visit::Visit;
 use super::worker::{Destination, Load, Outlet, Shared};
 use crate::board::PositionKey;
@@ -36,7 +36,7 @@ use crate::source::{self, DecodeOptions, Mapped, Opened, SourceFile, Sources};
 use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{DuplicateKind, GameId, Severity, SourceId};
 use crate::store::{
-    self, Build, BuildOptions, BulkLoader, ImportTotals, Known, LoadMode, NewImport, SourceDigest,
+    self, Build, BuildOptions, BulkLoader, ImportId, ImportTotals, Known, LoadMode, NewImport, SourceDigest,
     SourceTotals,
 };
 
@@ -254,10 +254,27 @@ pub(super) enum Way<'f> {
     Pages(&'f Arc<PageFile>, Roots),
     /// Through SQL, into empty tables.
     Rows,
-    /// Through SQL, into tables that have rows. What this changes in the continuations of positions that at least `threshold`
-    /// games reached is written too; those with a `removed` key are counted again. The duplicates of the games that were `replaced`
-    /// are given to those that were read in their place.
-    Added { threshold: u32, removed: &'f [PositionKey], replaced: &'f [Replaced] },
+    /// Through SQL, into tables that have rows.
+    Added(&'f Update<'f>),
+}
+
+/// What is to be brought up to date in a database that is added to.
+#[derive(Clone, Copy)]
+pub(super) struct Update<'u> {
+    /// The keys of the positions that have their continuations counted.
+    pub(super) visited: &'u [PositionKey],
+    /// How many games a position must have been reached by for that.
+    pub(super) threshold: u32,
+    /// Keys of positions of games that were removed: these are counted again.
+    pub(super) removed: &'u [PositionKey],
+    /// Games whose duplicates are given to those that were read in their place.
+    pub(super) replaced: &'u [Replaced],
+}
+
+impl Update<'_> {
+    pub(super) fn tracker<'o>(&self, outcomes: &'o Outcomes) -> Tracker<'o> {
+        Tracker::new(self.visited.iter().copied(), outcomes, self.threshold)
+    }
 }
 
 /// A game that was removed, and where its text is read again.
@@ -276,6 +293,8 @@ pub(super) struct Intake<'s> {
     pub(super) starts: Vec<SourceStart>,
     /// The greatest source id there is.
     pub(super) last_source: SourceId,
+    /// The id of this run.
+    pub(super) import: ImportId,
     /// The database that is added to.
     pub(super) target: Option<PathBuf>,
     /// Games that it no longer has.
@@ -286,7 +305,8 @@ impl<'s> Intake<'s> {
     /// All of some sources, into a new database.
     fn all(sources: &'s Sources) -> Self {
         let starts = vec![SourceStart::default(); sources.files.len()];
-        Self { sources, starts, last_source: SourceId(0), target: None, removed: Vec::new() }
+        let (last_source, import) = (SourceId(0), ImportId(1));
+        Self { sources, starts, last_source, import, target: None, removed: Vec::new() }
     }
 
     fn ids(&self) -> impl Iterator<Item = SourceId> {
@@ -295,12 +315,12 @@ impl<'s> Intake<'s> {
 }
 
 pub(super) struct Run<'r> {
-    intake: Intake<'r>,
+    pub(super) intake: Intake<'r>,
     options: &'r IndexOptions,
-    progress: &'r Progress,
+    pub(super) progress: &'r Progress,
     started: Instant,
-    pool: ThreadPool,
-    partitions: Partitions,
+    pub(super) pool: ThreadPool,
+    pub(super) partitions: Partitions,
     /// The directory of temporary files.
     directory: PathBuf,
     reports: Mutex<Reports>,
@@ -313,12 +333,12 @@ struct Sorted {
 }
 
 /// What reading the sources gave.
-struct ReadResult {
+pub(super) struct ReadResult {
     counts: Vec<SourceCount>,
-    outcomes: Outcomes,
+    pub(super) outcomes: Outcomes,
     ends: Vec<SourceEnd>,
     /// The leaves of `game_position` in order, where they are built directly.
-    segments: Vec<Segment>,
+    pub(super) segments: Vec<Segment>,
     tally: Tally,
     /// The game before the first that was read.
     last_game: GameId,
@@ -346,7 +366,9 @@ impl<'r> Run<'r> {
         let unknown = if intake.sources.bytes().is_none() { LARGE } else { 0 };
         let expected = estimate.plies + estimate.games + unknown;
         let memory = occurrence_memory(options, intake.sources);
-        let partitions = Partitions::new(expected, memory, directory.clone())?;
+        // They are merged with rows that are there, side by side, and somebody may ask to stop between them.
+        let least = if intake.target.is_some() { 64 * Partitions::RECORDS } else { 0 };
+        let partitions = Partitions::new(expected.max(least), memory, directory.clone())?;
         let reports = Mutex::new(reports);
         Ok(Self { intake, options, progress, started, pool, partitions, directory, reports })
     }
@@ -363,7 +385,7 @@ impl<'r> Run<'r> {
         let clock = Instant::now();
         let destination = match way {
             Way::Pages(file, _) => Destination::Pages(file),
-            Way::Rows | Way::Added { .. } => Destination::Rows,
+            Way::Rows | Way::Added(_) => Destination::Rows,
         };
         let mut read = self.read(Some(&mut loader), destination)?;
         stages.read = clock.elapsed();
@@ -379,20 +401,40 @@ impl<'r> Run<'r> {
                 built.join().map_err(|_| Error::Panicked)?
             })?,
             Way::Rows => self.append_occurrences(&mut loader, &read.outcomes)?,
-            Way::Added { threshold, removed, .. } => {
-                let tracker = Tracker::new(&loader, &read.outcomes, threshold, removed)?;
-                self.add_occurrences(&mut loader, tracker)?
+            Way::Added(update) => {
+                let tracker = update.tracker(&read.outcomes);
+                let found = self.add_occurrences(&mut loader, &tracker)?;
+                let distinct = found.distinct;
+                tracker.finish(found, update.removed, self, &mut loader)?;
+                Sorted { distinct, crossroads: Vec::new() }
             }
         };
         let Sorted { distinct: distinct_positions, crossroads } = sorted;
         stages.sort = clock.elapsed();
-        self.progress.enter(Phase::Finishing);
         let clock = Instant::now();
-        self.finish_sources(&mut loader, &read.counts, &read.ends)?;
+        let replaced = if let Way::Added(update) = way { update.replaced } else { &[] };
+        let mut summary = self.complete(&mut loader, read, distinct_positions, replaced)?;
+        loader.finish()?;
+        stages.headers = clock.elapsed();
+        summary.stages = stages;
+        Ok((summary, crossroads))
+    }
+
+    /// Writes what can be told only when all rows are there: the ends of sources, duplicates of a database that is added to, the
+    /// row of the run.
+    pub(super) fn complete(
+        &self,
+        loader: &mut BulkLoader<'_>,
+        read: ReadResult,
+        distinct_positions: u64,
+        replaced: &[Replaced],
+    ) -> Result<Summary> {
+        self.progress.enter(Phase::Finishing);
+        self.finish_sources(loader, &read.counts, &read.ends)?;
         let last_game = read.last_game;
         let mut summary = Summary { distinct_positions, ..self.summary(read) };
-        if let Way::Added { replaced, .. } = way {
-            let prefixes = self.settle_duplicates(&loader, replaced, last_game)?;
+        if self.intake.target.is_some() {
+            let prefixes = self.settle_duplicates(loader, replaced, last_game)?;
             summary.duplicates.add(DuplicateKind::Prefix, prefixes);
         }
         loader.finish_import(&ImportTotals {
@@ -404,10 +446,7 @@ impl<'r> Run<'r> {
             duplicates: summary.duplicates.skipped(),
             elapsed: self.started.elapsed(),
         })?;
-        loader.finish()?;
-        stages.headers = clock.elapsed();
-        summary.stages = stages;
-        Ok((summary, crossroads))
+        Ok(summary)
     }
 
     /// What reading tells of the run.
@@ -448,7 +487,7 @@ impl<'r> Run<'r> {
     }
 
     /// Fails if what was read is not to become a database: before the rest of the work.
-    fn check_result(&self, read: &ReadResult) -> Result<()> {
+    pub(super) fn check_result(&self, read: &ReadResult) -> Result<()> {
         let Tally { unreadable, problems, .. } = &read.tally;
         if let Some(reason) =
             unreadable.first().filter(|_| unreadable.len() == self.intake.sources.files.len())
@@ -463,7 +502,7 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    fn begin(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
+    pub(super) fn begin(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
         // Only what the tables depend on: not threads, memory and the like.
         let openings = self.options.openings.digest();
         let options = serde_json::json!({
@@ -474,6 +513,7 @@ impl<'r> Run<'r> {
             "openings": openings,
         });
         loader.add_import(&NewImport {
+            id: self.intake.import,
             program_version: env!("CARGO_PKG_VERSION"),
             options: &options.to_string(),
         })?;
@@ -515,7 +555,7 @@ impl<'r> Run<'r> {
     }
 
     /// Reads all sources: workers parse and replay, this thread writes what they hand it, if there is a `loader`.
-    fn read(
+    pub(super) fn read(
         &self,
         mut loader: Option<&mut BulkLoader<'_>>,
         destination: Destination<'_>,
@@ -633,7 +673,7 @@ impl<'r> Run<'r> {
     }
 
     /// Records of a partition that are sorted at once.
-    fn sorted_at_once(&self) -> usize {
+    pub(super) fn sorted_at_once(&self) -> usize {
         let bytes = self.options.memory / 8 / self.pool.current_num_threads() as u64;
         usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20) / RECORD
     }
@@ -684,19 +724,26 @@ impl<'r> Run<'r> {
             .sum()
     }
 
-    /// Adds to `position_game` through SQL, and to the continuations.
-    fn add_occurrences(&self, loader: &mut BulkLoader<'_>, mut tracker: Tracker<'_>) -> Result<Sorted> {
+    /// Adds to `position_game` through SQL.
+    pub(super) fn add_occurrences(
+        &self,
+        loader: &mut BulkLoader<'_>,
+        tracker: &Tracker<'_>,
+    ) -> Result<Found> {
         let mut rows = Vec::new();
+        let mut watch = tracker.watch();
         for index in 0..self.partitions.len() {
             self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
                 self.progress.check()?;
                 rows.clear();
                 rows.extend(piece.iter().map(|visit| visit.occurrence()));
                 loader.append_occurrences(&rows)?;
-                tracker.see(piece, loader)
+                piece.chunk_by(|a, b| a.key() == b.key()).try_for_each(|run| {
+                    watch.see(run, |threshold, _| Ok(loader.has_visits(run[0].key(), threshold)?))
+                })
             })?;
         }
-        Ok(Sorted { distinct: tracker.finish(loader, self.progress)?, crossroads: Vec::new() })
+        Ok(watch.end())
     }
 
     /// Shows `sink` all visits of a partition, sorted, and counts them by position.

@@ -52,6 +52,14 @@ impl Estimate {
         }
     }
 
+    /// The same for a run that also copies `rows` rows of `position_game` within the database, of which `free` bytes are free.
+    pub(super) fn with_copy(self, rows: u64, free: u64) -> Self {
+        // As measured with games of all lengths.
+        const BYTES_A_ROW: u64 = 20;
+        let copy = rows.saturating_mul(BYTES_A_ROW).saturating_sub(free);
+        Self { database_bytes: self.database_bytes.saturating_add(copy), ..self }
+    }
+
     /// Fails if there is clearly not enough space: less than four fifths of what is expected to be needed.
     pub(super) fn check(&self, target: &Path, spill: &Path) -> Result<()> {
         let beside =

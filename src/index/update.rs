@@ -1,89 +1,172 @@
 //! Continuations of a database to which games are added.
 
 use std::collections::{HashMap, HashSet};
+use std::iter::Sum;
+
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::continuations::{self, count_untold};
-use super::crossroads::{Counter, Crossroads};
-use super::error::Result;
+use super::crossroads::{Counter, Crossroads, to_json};
+use super::error::{Error, Result};
 use super::outcome::{Outcome, Outcomes};
-use super::progress::Progress;
+use super::run::{Intake, Run};
 use super::visit::Visit;
 use crate::board::{Position, PositionKey};
 use crate::store::row::{ContinuationRow, GameId, Text, VisitedBatch, VisitedRow};
-use crate::store::{BulkLoader, GameOutcome};
+use crate::store::{BulkLoader, GameOutcome, Known};
 
-/// What the added games change: counted as their sorted visits come by, each piece after its rows are written.
+/// What the added games change.
 pub(super) struct Tracker<'o> {
     /// The keys that have a row of `visited_position`.
     visited: HashSet<PositionKey>,
     threshold: u32,
-    /// Counts the new visits to those.
-    counter: Counter<'o>,
-    /// Others that are to be counted afresh: there are enough rows now.
-    risen: Vec<PositionKey>,
-    last_key: Option<PositionKey>,
-    distinct: u64,
+    outcomes: &'o Outcomes,
 }
 
-impl<'o> Tracker<'o> {
-    /// A tracker for games with these outcomes. Positions with a `removed` key are counted afresh.
-    pub(super) fn new(
-        loader: &BulkLoader<'_>,
-        outcomes: &'o Outcomes,
-        threshold: u32,
-        removed: &[PositionKey],
-    ) -> Result<Self> {
-        Ok(Self {
-            visited: loader.visited_keys()?.into_iter().collect(),
-            threshold,
-            counter: Counter::new(outcomes, 1),
-            risen: removed.to_vec(),
-            last_key: None,
-            distinct: 0,
-        })
-    }
+/// Counts what comes by of a range of keys, in order.
+pub(super) struct Watch<'t> {
+    tracker: &'t Tracker<'t>,
+    /// Counts the new visits to positions that have a row.
+    counter: Counter<'t>,
+    /// The key that came by last, and how many visits to it did.
+    last: Option<(PositionKey, u32)>,
+    found: Found,
+}
 
-    /// Looks at the next piece, whose rows are written.
-    pub(super) fn see(&mut self, piece: &[Visit], loader: &BulkLoader<'_>) -> Result<()> {
-        for run in piece.chunk_by(|a, b| a.key() == b.key()) {
-            let key = run[0].key();
-            self.distinct += u64::from(self.last_key != Some(key));
-            self.last_key = Some(key);
-            if self.visited.contains(&key) {
-                self.counter.see(run);
-            } else if self.risen.last() != Some(&key) && loader.has_visits(key, self.threshold)? {
-                self.risen.push(key);
-            }
+/// What the sorted visits told.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Distinct keys that came by.
+    pub(super) distinct: u64,
+    /// New visits to positions that have a row.
+    crossroads: Vec<Crossroads>,
+    /// Other positions that are to be counted afresh: there are enough visits now.
+    risen: Vec<PositionKey>,
+}
+
+impl Watch<'_> {
+    /// Looks at the next visits, all of one key. `has` tells whether there are so many with that key in all; it is given how
+    /// many are new.
+    pub(super) fn see(&mut self, run: &[Visit], has: impl FnOnce(u32, u32) -> Result<bool>) -> Result<()> {
+        let Some(key) = run.first().map(|visit| visit.key()) else { return Ok(()) };
+        let earlier = self.last.filter(|(last, _)| *last == key).map(|(_, count)| count);
+        self.found.distinct += u64::from(earlier.is_none());
+        let count = earlier.unwrap_or(0).saturating_add(u32::try_from(run.len()).unwrap_or(u32::MAX));
+        self.last = Some((key, count));
+        if self.tracker.visited.contains(&key) {
+            self.counter.see(run);
+        } else if self.found.risen.last() != Some(&key) && has(self.tracker.threshold, count)? {
+            self.found.risen.push(key);
         }
         Ok(())
     }
 
-    /// Brings the tables up to date when all other rows are written. Gives back how many distinct keys came by.
-    pub(super) fn finish(mut self, loader: &mut BulkLoader<'_>, progress: &Progress) -> Result<u64> {
+    pub(super) fn end(mut self) -> Found {
+        (_, self.found.crossroads) = self.counter.finish();
+        self.found
+    }
+}
+
+impl<'o> Tracker<'o> {
+    /// A tracker for games with these outcomes.
+    pub(super) fn new(
+        visited: impl IntoIterator<Item = PositionKey>,
+        outcomes: &'o Outcomes,
+        threshold: u32,
+    ) -> Self {
+        Self { visited: visited.into_iter().collect(), threshold, outcomes }
+    }
+
+    /// How many visits are enough for a row of `visited_position`.
+    pub(super) const fn threshold(&self) -> u32 {
+        self.threshold
+    }
+
+    pub(super) fn watch(&self) -> Watch<'_> {
+        Watch { tracker: self, counter: Counter::new(self.outcomes, 1), last: None, found: Found::default() }
+    }
+
+    /// Brings the tables up to date when all other rows are written. Positions with a `removed` key are counted afresh.
+    pub(super) fn finish(
+        &self,
+        found: Found,
+        removed: &[PositionKey],
+        run: &Run<'_>,
+        loader: &mut BulkLoader<'_>,
+    ) -> Result<()> {
         let mut known = KnownOutcomes::default();
-        let (_, counted) = self.counter.finish();
         let mut batch = VisitedBatch::default();
-        for mut visited in counted {
+        for mut visited in found.crossroads {
             count_untold(&mut visited, loader)?;
             if !add(&mut batch, visited, &mut known, loader)? {
                 continue;
             }
             if batch.positions.len() >= 1024 {
-                progress.check()?;
+                run.progress.check()?;
                 loader.add_to_visited(&batch)?;
                 batch.clear();
             }
         }
         loader.add_to_visited(&batch)?;
-        self.risen.sort_unstable_by_key(|key| key.as_i64());
-        self.risen.dedup();
+        let mut recounted = found.risen;
+        recounted.extend_from_slice(removed);
+        recounted.sort_unstable_by_key(|key| key.as_i64());
+        recounted.dedup();
         let mut risen = Vec::new();
-        for key in self.risen {
-            progress.check()?;
-            risen.extend(recount(key, self.threshold, &mut known, loader)?);
+        for (key, earlier) in recounted.iter().zip(count_known(&recounted, run)?) {
+            risen.extend(self.count_added(*key, earlier, loader)?);
         }
-        continuations::write(risen, loader)?;
-        Ok(self.distinct)
+        continuations::write(risen, loader)
+    }
+
+    /// Adds to what the games that were there made of a position what the added ones did; `None` if fewer games than the
+    /// threshold reached it.
+    fn count_added(
+        &self,
+        key: PositionKey,
+        mut crossroads: Option<Crossroads>,
+        loader: &BulkLoader<'_>,
+    ) -> Result<Option<Crossroads>> {
+        for (game, ply, code) in loader.last_visits(key, self.outcomes.before())? {
+            let visit = Visit::new(key, game, ply, code);
+            crossroads.get_or_insert_with(|| Crossroads::new(visit)).count(visit, self.outcomes.of(game));
+        }
+        Ok(crossroads.filter(|crossroads| crossroads.games() >= u64::from(self.threshold)))
+    }
+}
+
+/// Counts positions from all games that were there and were not removed. Nearly each row stands on another page, so all threads
+/// read.
+fn count_known(keys: &[PositionKey], run: &Run<'_>) -> Result<Vec<Option<Crossroads>>> {
+    let Intake { target: Some(target), removed, .. } = &run.intake else { return Ok(Vec::new()) };
+    let count = |known: &mut Option<Known>, &key: &PositionKey| {
+        run.progress.check()?;
+        let known = match known {
+            Some(known) => known,
+            None => known.insert(Known::open(target)?),
+        };
+        let mut crossroads: Option<Crossroads> = None;
+        known.for_each_last_visit(key, |game, ply, code, outcome| {
+            if !removed.contains(&game) {
+                let visit = Visit::new(key, game, ply, code);
+                let outcome = Outcome::new(outcome.result, outcome.elos, outcome.date.as_deref());
+                crossroads.get_or_insert_with(|| Crossroads::new(visit)).count(visit, outcome);
+            }
+        })?;
+        Ok(crossroads)
+    };
+    run.pool.install(|| keys.par_iter().map_init(|| None, count).collect())
+}
+
+impl Sum for Found {
+    /// What all ranges told, in their order.
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |mut all, part| {
+            all.distinct += part.distinct;
+            all.crossroads.extend(part.crossroads);
+            all.risen.extend(part.risen);
+            all
+        })
     }
 }
 
@@ -91,7 +174,7 @@ impl<'o> Tracker<'o> {
 /// key: the row is removed, and `false` given back.
 fn add(
     batch: &mut VisitedBatch,
-    mut visited: Crossroads,
+    visited: Crossroads,
     known: &mut KnownOutcomes,
     loader: &BulkLoader<'_>,
 ) -> Result<bool> {
@@ -105,19 +188,18 @@ fn add(
         loader.remove_visited(key)?;
         return Ok(false);
     };
-    for &game in &old.top_games {
-        visited.top.insert(known.of(game, loader)?.elo_sum().unwrap_or(0), game);
-    }
-    for &game in &old.recent_games {
-        visited.recent.insert(known.of(game, loader)?.day(), game);
-    }
+    let top_games = visited
+        .top
+        .with(old.top_games, |game| Ok::<_, Error>(known.of(game, loader)?.elo_sum().unwrap_or(0)))?;
+    let recent_games =
+        visited.recent.with(old.recent_games, |game| Ok::<_, Error>(known.of(game, loader)?.day()))?;
     batch.positions.push(VisitedRow {
         key,
         fen: Text::default(),
         counts: visited.counts,
         unfinished: visited.unfinished,
-        top_games: Text::push(&mut batch.text, &visited.top.to_json()),
-        recent_games: Text::push(&mut batch.text, &visited.recent.to_json()),
+        top_games: Text::push(&mut batch.text, &to_json(&top_games)),
+        recent_games: Text::push(&mut batch.text, &to_json(&recent_games)),
     });
     let rows = visited.moves.iter().zip(codes);
     batch.continuations.extend(rows.map(|(&(_, counts), move_code)| ContinuationRow {
@@ -126,26 +208,6 @@ fn add(
         counts,
     }));
     Ok(true)
-}
-
-/// Counts a position from all rows that there are; `None` if fewer games than `threshold` reached it.
-fn recount(
-    key: PositionKey,
-    threshold: u32,
-    known: &mut KnownOutcomes,
-    loader: &BulkLoader<'_>,
-) -> Result<Option<Crossroads>> {
-    let visits = loader.last_visits(key)?;
-    if visits.len() < threshold as usize {
-        return Ok(None);
-    }
-    let mut crossroads: Option<Crossroads> = None;
-    for (game, ply, code) in visits {
-        let visit = Visit::new(key, game, ply, code);
-        let outcome = known.of(game, loader)?;
-        crossroads.get_or_insert_with(|| Crossroads::new(visit)).count(visit, outcome);
-    }
-    Ok(crossroads)
 }
 
 /// Outcomes of games that have been looked up: the same games are the best everywhere.

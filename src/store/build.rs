@@ -9,8 +9,10 @@ use rusqlite::{Connection, OpenFlags};
 use super::btree::PageNumber;
 use super::database::open_file;
 use super::error::{Error, Result};
+use super::graft::root_page;
 use super::lock::{WriterLock, directory_of};
 use super::schema;
+use super::scratch::{self, Scratch};
 
 /// What SQLite appends to a database's name for its side files.
 const SIDE_FILES: [&str; 3] = ["-journal", "-wal", "-shm"];
@@ -49,7 +51,7 @@ pub struct Build {
 
 /// A file that is removed with its side files when dropped.
 #[derive(Debug)]
-struct Temporary(PathBuf);
+pub(super) struct Temporary(pub(super) PathBuf);
 
 impl Drop for Temporary {
     fn drop(&mut self) {
@@ -57,27 +59,6 @@ impl Drop for Temporary {
         for suffix in SIDE_FILES {
             let _ = fs::remove_file(with_suffix(&self.0, suffix));
         }
-    }
-}
-
-/// A temporary database for rows on their way into a [`Build`].
-#[derive(Debug)]
-pub struct Scratch {
-    connection: Connection,
-    temporary: Temporary,
-}
-
-impl Scratch {
-    /// The connection to it.
-    #[must_use]
-    pub const fn connection(&self) -> &Connection {
-        &self.connection
-    }
-
-    /// Its file.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.temporary.0
     }
 }
 
@@ -148,25 +129,16 @@ impl Build {
     /// # Errors
     /// What SQLite says.
     pub fn root_page(&self, table: &str) -> Result<PageNumber> {
-        self.connection()
-            .query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [table], |row| row.get(0))
-            .map(PageNumber)
+        root_page(self.connection(), table)
             .map_err(|source| Error::sqlite(self.path(), "read the schema", source))
     }
 
-    /// Another temporary database beside the target with the same empty schema, for rows that are to be
-    /// [taken over](Self::take_rows) later.
+    /// Another temporary database beside the target, for rows that are to be [taken over](Self::take_rows) later.
     ///
     /// # Errors
     /// [`Error::Directory`], or what SQLite says.
     pub fn scratch(&self, name: &str) -> Result<Scratch> {
-        let temporary = Temporary(self.spill_path(name));
-        let mut connection =
-            open_file(&temporary.0, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
-        configure(&connection, self.options.cache_bytes)
-            .map_err(|source| Error::sqlite(&temporary.0, "configure the database", source))?;
-        schema::migrate(&mut connection, &temporary.0)?;
-        Ok(Scratch { connection, temporary })
+        Scratch::create(&self.lock, name, self.options.cache_bytes)
     }
 
     /// Takes all rows of a scratch database over, into tables that must be empty. The tables have equal schemas, so SQLite
@@ -175,26 +147,11 @@ impl Build {
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
     pub fn take_rows(&self, scratch: Scratch) -> Result<()> {
-        let Scratch { connection, temporary } = scratch;
         let failed = |source| Error::sqlite(self.path(), "copy the small tables", source);
-        connection.close().map_err(|(_, source)| failed(source))?;
         let main = self.connection();
-        let tables: Vec<String> = main
-            .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
-            .and_then(|mut query| query.query_map([], |row| row.get(0))?.collect())
-            .map_err(failed)?;
-        // As bytes: a path need not be UTF-8.
-        let path = temporary.0.as_os_str().as_encoded_bytes();
-        main.execute("ATTACH ?1 AS scratch", [path]).map_err(failed)?;
-        let copy = |table: &String| {
-            let empty = "SELECT NOT EXISTS (SELECT 1 FROM scratch.";
-            if main.query_row(&format!("{empty}{table})"), [], |row| row.get(0))? {
-                return Ok(());
-            }
-            main.execute_batch(&format!("INSERT INTO main.{table} SELECT * FROM scratch.{table}"))
-        };
+        let _temporary = scratch.attach(main, self.path())?;
         main.execute_batch("BEGIN").map_err(failed)?;
-        tables.iter().try_for_each(copy).map_err(failed)?;
+        scratch::copy_rows(main).map_err(failed)?;
         main.execute_batch("COMMIT; DETACH scratch").map_err(failed)
     }
 
@@ -240,7 +197,7 @@ impl Build {
     }
 }
 
-fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::Result<()> {
+pub(super) fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::Result<()> {
     // Before the first write, or it has no effect.
     connection.pragma_update(None, "page_size", schema::PAGE_SIZE)?;
     connection.pragma_update(None, "journal_mode", "OFF")?;
@@ -306,7 +263,7 @@ fn settle(target: &Path, exists: bool) -> Result<()> {
     Ok(())
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

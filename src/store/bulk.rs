@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Params, ToSql, params};
 
+use super::build::Temporary;
+use super::database::Database;
 use super::error::{Error, Result};
 use super::row::{GameId, HeaderBatch, Occurrence, Ply, PositionBatch, SourceId, VisitedBatch};
+use super::scratch::{Scratch, copy_rows};
 use super::tables::{
     Continuations, Duplicates, Events, GamePositions, Games, InsertRows, Players, PositionGames, Problems,
     Sites, Tags, VisitedPositions,
@@ -22,6 +25,8 @@ pub struct ImportId(pub u32);
 /// What is written about a run when it begins.
 #[derive(Clone, Copy, Debug)]
 pub struct NewImport<'a> {
+    /// Its id.
+    pub id: ImportId,
     /// The program's version.
     pub program_version: &'a str,
     /// What it was asked to do: a JSON object.
@@ -92,6 +97,8 @@ pub enum LoadMode {
     Fresh,
     /// Into a database that has rows; undone if the load fails.
     Append,
+    /// Into a [`Scratch`] database: nothing is looked up there, and no indexes are made.
+    Passing,
 }
 
 /// Writes rows in batches, all in one transaction, which [`finish`](Self::finish) commits.
@@ -114,6 +121,8 @@ pub struct BulkLoader<'c> {
     headers: HeaderTables,
     visited: RowTable<VisitedPositions>,
     continuations: RowTable<Continuations>,
+    /// Attached until the end.
+    scratch: Option<Temporary>,
 }
 
 struct HeaderTables {
@@ -147,6 +156,29 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says; [`Error::Busy`] if another program is writing.
     pub fn begin(connection: &'c Connection, path: &Path, mode: LoadMode) -> Result<Self> {
+        let mut loader = Self::new(connection, path, mode)?;
+        let failed = |source| Error::sqlite(path, "begin the bulk load", source);
+        connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+        if mode != LoadMode::Append {
+            let indexes = drop_indexes(connection).map_err(failed)?;
+            if mode == LoadMode::Fresh {
+                loader.indexes = indexes;
+            }
+        }
+        Ok(loader)
+    }
+
+    /// Goes on with the transaction in which a [`Graft`](super::Graft) was finished, for the run `import`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn go_on(database: &'c Database, import: ImportId) -> Result<Self> {
+        let mut loader = Self::new(database.connection(), database.path(), LoadMode::Append)?;
+        loader.import = Some(import);
+        Ok(loader)
+    }
+
+    fn new(connection: &'c Connection, path: &Path, mode: LoadMode) -> Result<Self> {
         let failed = |source| Error::sqlite(path, "begin the bulk load", source);
         // Statements of an earlier loader would go on reading its tables.
         connection.flush_prepared_statement_cache();
@@ -155,8 +187,7 @@ impl<'c> BulkLoader<'c> {
         let headers = HeaderTables::register(connection).map_err(failed)?;
         let visited = RowTable::register(connection).map_err(failed)?;
         let continuations = RowTable::register(connection).map_err(failed)?;
-        connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-        let mut loader = Self {
+        Ok(Self {
             connection,
             path: path.to_owned(),
             mode,
@@ -170,11 +201,8 @@ impl<'c> BulkLoader<'c> {
             headers,
             visited,
             continuations,
-        };
-        if mode == LoadMode::Fresh {
-            loader.indexes = drop_indexes(connection).map_err(failed)?;
-        }
-        Ok(loader)
+            scratch: None,
+        })
     }
 
     pub(super) const fn connection(&self) -> &Connection {
@@ -184,17 +212,16 @@ impl<'c> BulkLoader<'c> {
     /// Adds the row of this run to `import`; call it before the first [`append_headers`](Self::append_headers).
     ///
     /// # Errors
-    /// What SQLite says.
-    pub fn add_import(&mut self, import: &NewImport<'_>) -> Result<ImportId> {
-        let id = self.connection.query_row(
-            "INSERT INTO import (started_at, program_version, options)
-             VALUES (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?1, ?2) RETURNING import_id",
-            params![import.program_version, import.options],
-            |row| row.get(0),
-        );
-        let id = ImportId(id.map_err(|source| self.failed("write table import", source))?);
-        self.import = Some(id);
-        Ok(id)
+    /// What SQLite says; also if the id is taken.
+    pub fn add_import(&mut self, import: &NewImport<'_>) -> Result<()> {
+        self.execute(
+            "write table import",
+            "INSERT INTO import (import_id, started_at, program_version, options)
+             VALUES (?1, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?2, ?3)",
+            params![import.id.0, import.program_version, import.options],
+        )?;
+        self.import = Some(import.id);
+        Ok(())
     }
 
     /// Completes the row of this run.
@@ -312,6 +339,15 @@ impl<'c> BulkLoader<'c> {
         self.insert(&self.continuations, batch, [])
     }
 
+    /// Takes all rows of a scratch database over.
+    ///
+    /// # Errors
+    /// What SQLite says, such as [`Error::DiskFull`].
+    pub fn take_rows(&mut self, scratch: Scratch) -> Result<()> {
+        self.scratch = Some(scratch.attach(self.connection, &self.path)?);
+        copy_rows(self.connection).map_err(|source| self.failed("copy the small tables", source))
+    }
+
     /// Reads a row of `game_position`.
     ///
     /// # Errors
@@ -354,6 +390,9 @@ impl<'c> BulkLoader<'c> {
             .execute_batch("COMMIT")
             .map_err(|source| self.failed("commit the bulk load", source))?;
         self.finished = true;
+        if self.scratch.is_some() {
+            self.execute("detach the small tables", "DETACH scratch", [])?;
+        }
         Ok(())
     }
 

@@ -1,13 +1,15 @@
 //! An open database.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, InterruptHandle, OpenFlags, ffi};
 
+use super::btree::PageFile;
 use super::error::{Error, Result};
 use super::schema::{self, Kind, SchemaVersion};
 use crate::functions;
@@ -22,6 +24,8 @@ pub struct Database {
     connection: Connection,
     /// Whether there is a write-ahead log that is to be given up.
     is_adding: Cell<bool>,
+    /// Closed after the connection.
+    kept_open: RefCell<Option<Arc<PageFile>>>,
 }
 
 impl Drop for Database {
@@ -76,7 +80,12 @@ impl Database {
     fn new(path: &Path, connection: Connection) -> Result<Self> {
         functions::register(&connection)
             .map_err(|source| Error::sqlite(path, "register the SQL functions", source))?;
-        Ok(Self { path: path.to_owned(), connection, is_adding: Cell::new(false) })
+        Ok(Self {
+            path: path.to_owned(),
+            connection,
+            is_adding: Cell::new(false),
+            kept_open: RefCell::default(),
+        })
     }
 
     /// The value of a setting.
@@ -87,6 +96,17 @@ impl Database {
         self.connection
             .query_row("SELECT value FROM setting WHERE name = ?1", [name], |row| row.get(0))
             .map_err(|source| Error::sqlite(&self.path, "read table setting", source))
+    }
+
+    /// How many bytes of the file hold nothing and can be used anew.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn free_bytes(&self) -> Result<u64> {
+        let sql = "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size";
+        let bytes = self.connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+        let bytes = bytes.map_err(|source| Error::sqlite(&self.path, "look for free pages", source))?;
+        Ok(bytes.cast_unsigned())
     }
 
     /// Makes ready for a large transaction during which others go on reading: a write-ahead log, until
@@ -129,6 +149,12 @@ impl Database {
             let _ = self.connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()));
         }
         Ok(())
+    }
+
+    /// Keeps a file open as long as the connection. One of this database must not be closed before: with it would go the locks
+    /// that SQLite holds on it, as POSIX has it.
+    pub(super) fn keep_open(&self, file: Arc<PageFile>) {
+        *self.kept_open.borrow_mut() = Some(file);
     }
 
     /// Where the database is.

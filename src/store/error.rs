@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
+use super::btree::BtreeError;
 use super::lock::Holder;
 use super::query::Place;
 use super::row::GameId;
@@ -231,6 +232,9 @@ pub enum Error {
     /// A statement by the user would change something.
     #[error("this would change the database; only reading is allowed here")]
     NotReadOnly,
+    /// Pages of the database could not be read or written.
+    #[error(transparent)]
+    Pages(BtreeError),
 }
 
 /// A result of this module.
@@ -285,5 +289,16 @@ impl Error {
     pub(crate) fn is_disk_full(error: &io::Error) -> bool {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+    }
+}
+
+impl From<BtreeError> for Error {
+    fn from(error: BtreeError) -> Self {
+        match error {
+            BtreeError::Io { path, source, .. } if Self::is_disk_full(&source) => {
+                Self::DiskFull { path, source: source.into() }
+            }
+            other => Self::Pages(other),
+        }
     }
 }

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
+use super::bulk::ImportId;
 use super::database::open_file;
 use super::error::{Error, Result};
-use super::row::{GameId, GameStatus, NameId, SourceId};
-use crate::board::GameResult;
+use super::row::{GameId, GameStatus, NameId, Ply, SourceId};
+use super::visited::GameOutcome;
+use crate::board::{GameResult, MoveCode, PositionKey};
 
 /// A table of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +127,59 @@ impl Known {
     /// What SQLite says.
     pub fn last_source(&self) -> Result<SourceId> {
         self.last("SELECT max(source_id) FROM source").map(SourceId)
+    }
+
+    /// The greatest id of a run; 0 if there is none.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last_import(&self) -> Result<ImportId> {
+        self.last("SELECT max(import_id) FROM import").map(ImportId)
+    }
+
+    /// How many rows `position_game` has, as the runs say.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn positions(&self) -> Result<u64> {
+        let sum = self.row("SELECT ifnull(sum(positions), 0) FROM import", [], |row| row.get::<_, i64>(0))?;
+        Ok(sum.unwrap_or(0).cast_unsigned())
+    }
+
+    /// The keys of all rows of `visited_position`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visited_keys(&self) -> Result<Vec<PositionKey>> {
+        let keys = self.connection.prepare("SELECT key FROM visited_position").and_then(|mut query| {
+            query.query_map([], |row| row.get(0).map(PositionKey::from_i64))?.collect()
+        });
+        keys.map_err(|source| Error::sqlite(&self.path, "read table visited_position", source))
+    }
+
+    /// Shows `see` all games that reached a position, in order: each with the ply of its last visit, the move played there, and
+    /// what it came to.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn for_each_last_visit(
+        &self,
+        key: PositionKey,
+        mut see: impl FnMut(GameId, Ply, Option<MoveCode>, &GameOutcome),
+    ) -> Result<()> {
+        let sql = "SELECT o.game_id, o.ply, p.move_code, g.result, g.white_elo, g.black_elo, g.date
+                   FROM (SELECT game_id, max(ply) AS ply FROM position_game WHERE key = ?1 GROUP BY game_id) AS o
+                   JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+                   JOIN game AS g ON g.game_id = o.game_id";
+        let seen = self.connection.prepare_cached(sql).and_then(|mut query| {
+            let mut rows = query.query([key.as_i64()])?;
+            while let Some(row) = rows.next()? {
+                let code = row.get::<_, Option<u32>>(2)?.map(MoveCode::from_stored);
+                see(GameId(row.get(0)?), Ply(row.get(1)?), code, &GameOutcome::read(row, 3)?);
+            }
+            Ok(())
+        });
+        seen.map_err(|source| Error::sqlite(&self.path, "read the games of a position", source))
     }
 
     fn last(&self, sql: &str) -> Result<u32> {

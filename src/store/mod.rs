@@ -16,6 +16,7 @@ mod database;
 mod duplicate;
 mod error;
 mod explore;
+mod graft;
 mod info;
 mod known;
 mod lock;
@@ -26,6 +27,7 @@ mod remove;
 pub mod row;
 mod scan;
 mod schema;
+mod scratch;
 mod search;
 mod selection;
 mod statistics;
@@ -33,7 +35,7 @@ mod tables;
 mod visited;
 mod vtab;
 
-pub use build::{Build, BuildOptions, Scratch};
+pub use build::{Build, BuildOptions};
 pub use bulk::{
     BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, PlayedPosition, SourceDigest, SourceTotals,
 };
@@ -42,6 +44,7 @@ pub use complete::is_complete;
 pub use database::Database;
 pub use error::{Error, Result};
 pub use explore::{Continuation, Exploration, ListLengths};
+pub use graft::Graft;
 pub use info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceInfo, Totals};
 pub use known::{GameMoves, Known, KnownSource, LastGame, NameTable, Pairing};
 pub use lock::{Holder, WriterLock};
@@ -50,6 +53,7 @@ pub use lookup::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPositi
 pub use query::{Place, Query, QueryRows, Statements};
 pub use scan::Scan;
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
+pub use scratch::Scratch;
 pub use search::{Hit, HitCount, HitOrder, OccurrenceCount, Search};
 pub use selection::{DatePrefix, EcoRange, FilterError, GameFilter, NameFilter, Selection};
 pub use statistics::{GameStatistics, OpeningCount, TreeSize};

@@ -29,18 +29,19 @@ pub struct GameOutcome {
     pub date: Option<String>,
 }
 
-impl BulkLoader<'_> {
-    /// The keys of all rows of `visited_position`.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn visited_keys(&self) -> Result<Vec<PositionKey>> {
-        let keys = self.connection().prepare("SELECT key FROM visited_position").and_then(|mut query| {
-            query.query_map([], |row| row.get(0).map(PositionKey::from_i64))?.collect()
-        });
-        keys.map_err(|source| self.failed("read table visited_position", source))
+impl GameOutcome {
+    /// What the columns `result`, `white_elo`, `black_elo`, `date` say, of which the first has this index.
+    pub(super) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        let result = row.get_ref(first)?.as_bytes()?;
+        Ok(Self {
+            result: GameResult::parse(result).unwrap_or_default(),
+            elos: (row.get(first + 1)?, row.get(first + 2)?),
+            date: row.get(first + 3)?,
+        })
     }
+}
 
+impl BulkLoader<'_> {
     /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
     ///
     /// # Errors
@@ -50,20 +51,25 @@ impl BulkLoader<'_> {
         Ok(self.row(sql, params![key.as_i64(), count.saturating_sub(1)], |_| Ok(()))?.is_some())
     }
 
-    /// All games that reached a position, in order: each at its last visit, with the move played there.
+    /// All games after the game `after` that reached a position, in order: each at its last visit, with the move played there.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn last_visits(&self, key: PositionKey) -> Result<Vec<(GameId, Ply, Option<MoveCode>)>> {
+    pub fn last_visits(
+        &self,
+        key: PositionKey,
+        after: GameId,
+    ) -> Result<Vec<(GameId, Ply, Option<MoveCode>)>> {
         let sql = "SELECT o.game_id, o.ply, p.move_code
-                   FROM (SELECT game_id, max(ply) AS ply FROM position_game WHERE key = ?1 GROUP BY game_id) AS o
+                   FROM (SELECT game_id, max(ply) AS ply FROM position_game
+                         WHERE key = ?1 AND game_id > ?2 GROUP BY game_id) AS o
                    JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply ORDER BY 1";
         let visits = self.connection().prepare_cached(sql).and_then(|mut query| {
             let read = |row: &Row<'_>| {
                 let code = row.get::<_, Option<u32>>(2)?.map(MoveCode::from_stored);
                 Ok((GameId(row.get(0)?), Ply(row.get(1)?), code))
             };
-            query.query_map([key.as_i64()], read)?.collect()
+            query.query_map(params![key.as_i64(), after.0], read)?.collect()
         });
         visits.map_err(|source| self.failed("read the games of a position", source))
     }
@@ -74,16 +80,10 @@ impl BulkLoader<'_> {
     /// What SQLite says; also if there is no such game.
     pub fn game_outcome(&self, game: GameId) -> Result<GameOutcome> {
         let sql = "SELECT result, white_elo, black_elo, date FROM game WHERE game_id = ?1";
-        let outcome = self.connection().prepare_cached(sql).and_then(|mut query| {
-            query.query_row([game.0], |row| {
-                let result = row.get_ref(0)?.as_bytes()?;
-                Ok(GameOutcome {
-                    result: GameResult::parse(result).unwrap_or_default(),
-                    elos: (row.get(1)?, row.get(2)?),
-                    date: row.get(3)?,
-                })
-            })
-        });
+        let outcome = self
+            .connection()
+            .prepare_cached(sql)
+            .and_then(|mut query| query.query_row([game.0], |row| GameOutcome::read(row, 0)));
         outcome.map_err(|source| self.failed("read table game", source))
     }
 

@@ -14,7 +14,7 @@ use pgndex::store::row::{
     ProblemRow, Severity, SourceId, TagRow, Text,
 };
 use pgndex::store::{
-    Build, BuildOptions, BulkLoader, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals,
+    Build, BuildOptions, BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals,
 };
 
 /// Builds a database of all games of a PGN text, replacing what was there.
@@ -30,7 +30,9 @@ pub(crate) fn build(database: &Path, source: &str, pgn: &str) {
 fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
     let mut loader =
         BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a load can begin");
-    loader.add_import(&NewImport { program_version: "0.0.0", options: "{}" }).expect("an import");
+    loader
+        .add_import(&NewImport { id: ImportId(1), program_version: "0.0.0", options: "{}" })
+        .expect("an import");
     loader.add_openings(&OpeningBook::built_in()).expect("openings");
     loader.add_source(SourceId(1), source, 0).expect("a source");
     loader.append_headers(&games.headers).expect("headers");

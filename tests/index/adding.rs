@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pgndex::index::IndexOptions;
+use pgndex::index::{IndexOptions, Writer};
 use rusqlite::Connection;
 
 use crate::support::*;
@@ -93,10 +93,16 @@ fn parts(text: &[u8], count: usize, directory: &Path) -> Vec<PathBuf> {
 
 /// Indexes ten parts of a text at once and one after the other.
 fn check_parts(text: &[u8], threshold: u32) {
+    for writer in [Writer::Direct, Writer::Sql] {
+        check_parts_by(writer, text, threshold);
+    }
+}
+
+fn check_parts_by(writer: Writer, text: &[u8], threshold: u32) {
     let directory = directory();
     let files = parts(text, 10, directory.path());
     let (at_once, added) = (directory.path().join("once.db"), directory.path().join("added.db"));
-    let options = IndexOptions { continuation_threshold: threshold, ..options() };
+    let options = IndexOptions { continuation_threshold: threshold, writer, ..options() };
     let all = run(&at_once, &files, &options).expect("indexed");
     let mut games = 0;
     for file in &files {
@@ -139,6 +145,28 @@ fn real_games_in_ten_parts() {
 fn a_whole_corpus_in_ten_parts() {
     let Some(text) = corpus("otb-40k", usize::MAX) else { return };
     check_parts(&text, 64);
+}
+
+#[test]
+fn few_games_added_to_many() {
+    let directory = directory();
+    let many = directory.path().join("many.pgn");
+    fs::write(&many, include_bytes!("../../examples/synthetic.pgn")).expect("written");
+    let (at_once, added) = (directory.path().join("once.db"), directory.path().join("added.db"));
+    let options = IndexOptions { continuation_threshold: 4, ..options() };
+    run(&added, &[&many], &options).expect("indexed");
+    let mut files = vec![many];
+    for (name, game) in [("a", "1. e4 *"), ("b", "1. e4 e5 1/2-1/2"), ("c", "1. a3 h6 2. a4 1-0")] {
+        let few = directory.path().join(name);
+        fs::write(&few, format!("[Event \"{name}\"]\n[White \"A\"]\n\n{game}\n")).expect("written");
+        run(&added, &[&few], &options).expect("added");
+        files.push(few);
+        assert_whole(&added);
+    }
+    // So many that their rows were not merged in but written one by one.
+    assert!(number(&open(&added), "SELECT count(*) FROM game_position") > 4 * 400);
+    run(&at_once, &files, &options).expect("indexed");
+    assert_equal(&added, &at_once, &TABLES);
 }
 
 /// Lets a file grow, cut after these many bytes, and adds what is new each time.

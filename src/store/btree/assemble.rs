@@ -4,8 +4,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::interior::Interior;
-use super::page::PageFill;
+use super::page::{PageFill, PageView};
 use super::segment::Cells;
+use super::tree::Spine;
 use super::{BtreeError, LeafWriter, PageFile, PageNumber, Segment};
 
 /// Joins `segments` to the B-tree whose root page is `root`.
@@ -21,17 +22,65 @@ pub fn assemble(
     root: PageNumber,
     segments: impl IntoIterator<Item = Segment>,
 ) -> Result<(), BtreeError> {
-    let mut tree = Assembly::new(file, root)?;
-    for segment in segments {
-        tree.add(&segment)?;
+    let mut page = vec![0; file.page_size().bytes()];
+    if root.0 < 2 || root.0 > file.page_count() {
+        return Err(BtreeError::Root { root });
     }
-    tree.finish()
+    file.read_page(root, &mut page)?;
+    if PageFill::of_leaf(&page).is_none_or(|fill| fill.count() > 0) {
+        return Err(BtreeError::Root { root });
+    }
+    let page = assemble_anew(file, segments)?;
+    file.write_pages(root, &page)
+}
+
+/// Joins segments to a tree that is to take the place of another one. Gives back what is to stand on its root page.
+///
+/// # Errors
+/// When a page cannot be written or read back.
+pub fn assemble_anew(
+    file: &Arc<PageFile>,
+    segments: impl IntoIterator<Item = Segment>,
+) -> Result<Vec<u8>, BtreeError> {
+    Assembly::new(file).run(segments)
+}
+
+/// What becomes of the pages of a tree that is changed.
+#[derive(Clone, Debug, Default)]
+pub struct Regrowth {
+    /// What is to stand on its root page.
+    pub root: Vec<u8>,
+    /// Pages that it does not need any more.
+    pub freed: Vec<PageNumber>,
+}
+
+/// Joins segments to the end of the tree whose root page is `root`: all their keys are greater than those that are there.
+/// Nothing is written to a page of the tree.
+///
+/// # Errors
+/// [`BtreeError::Damaged`] if the tree is not as it should be; when a page cannot be written or read.
+pub fn extend(
+    file: &Arc<PageFile>,
+    root: PageNumber,
+    segments: impl IntoIterator<Item = Segment>,
+) -> Result<Regrowth, BtreeError> {
+    let Spine { numbers, mut pages } = Spine::read(file, root)?;
+    let damaged = || BtreeError::Damaged { page: root };
+    let mut assembly = Assembly::new(file);
+    let last_leaf = pages.pop().ok_or_else(damaged)?;
+    pages.reverse();
+    assembly.interior = Interior::resume(file, &pages).ok_or_else(damaged)?;
+    let last_leaf = PageView::new(&last_leaf).ok_or_else(damaged)?;
+    if last_leaf.rows().count() != last_leaf.count() {
+        return Err(damaged());
+    }
+    last_leaf.rows().try_for_each(|row| assembly.loose.push_cell(row))?;
+    Ok(Regrowth { root: assembly.run(segments)?, freed: numbers[1..].to_vec() })
 }
 
 /// A tree whose segments come in one by one.
 struct Assembly<'f> {
     file: &'f PageFile,
-    root: PageNumber,
     interior: Interior<'f>,
     /// The last leaf and the row behind it: they go to `interior` once it is known that another leaf follows.
     tail: Option<(PageNumber, Vec<u8>)>,
@@ -43,17 +92,14 @@ impl<'f> Assembly<'f> {
     /// Pages that `loose` gathers.
     const LOOSE_PAGES: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero");
 
-    fn new(file: &'f Arc<PageFile>, root: PageNumber) -> Result<Self, BtreeError> {
-        let mut page = vec![0; file.page_size().bytes()];
-        if root.0 < 2 || root.0 > file.page_count() {
-            return Err(BtreeError::Root { root });
-        }
-        file.read_page(root, &mut page)?;
-        if PageFill::of_leaf(&page).is_none_or(|fill| fill.count() > 0) {
-            return Err(BtreeError::Root { root });
-        }
+    fn new(file: &'f Arc<PageFile>) -> Self {
         let loose = LeafWriter::with_buffer(Arc::clone(file), Self::LOOSE_PAGES);
-        Ok(Self { file, root, interior: Interior::new(file), tail: None, loose })
+        Self { file, interior: Interior::new(file), tail: None, loose }
+    }
+
+    fn run(mut self, segments: impl IntoIterator<Item = Segment>) -> Result<Vec<u8>, BtreeError> {
+        segments.into_iter().try_for_each(|segment| self.add(&segment))?;
+        self.finish()
     }
 
     fn add(&mut self, segment: &Segment) -> Result<(), BtreeError> {
@@ -68,20 +114,25 @@ impl<'f> Assembly<'f> {
         self.push_leaves(segment)
     }
 
-    fn finish(mut self) -> Result<(), BtreeError> {
+    fn finish(mut self) -> Result<Vec<u8>, BtreeError> {
         let loose = self.loose.finish_segment()?;
         self.push_leaves(&loose)?;
         let rows: Vec<&[u8]> = if loose.leaves.is_empty() { loose.rows.iter().collect() } else { Vec::new() };
         match self.tail.take() {
-            None if rows.is_empty() => Ok(()),
-            None => self.file.write_pages(self.root, &self.leaf(&rows)),
+            None if self.interior.is_empty() => Ok(self.leaf(&rows)),
+            None => self.finish_with(&rows),
             Some((leaf, divider)) if rows.is_empty() => self.finish_after(leaf, divider),
             Some((leaf, divider)) => {
                 self.interior.push(leaf, &divider)?;
-                let last = self.file.append_page(&self.leaf(&rows))?;
-                self.interior.finish(last, self.root)
+                self.finish_with(&rows)
             }
         }
+    }
+
+    /// Ends the tree with a leaf of these rows.
+    fn finish_with(self, rows: &[&[u8]]) -> Result<Vec<u8>, BtreeError> {
+        let last = self.file.append_page(&self.leaf(rows))?;
+        self.interior.finish(last)
     }
 
     /// Adds a segment's leaves, if it has any.
@@ -129,20 +180,19 @@ impl<'f> Assembly<'f> {
 
     /// Ends the tree after `leaf` and the row behind it, which goes back to its leaf if there is room. Otherwise it gets a
     /// leaf of its own, and the last row of `leaf` takes its place.
-    fn finish_after(mut self, leaf: PageNumber, row: Vec<u8>) -> Result<(), BtreeError> {
+    fn finish_after(mut self, leaf: PageNumber, row: Vec<u8>) -> Result<Vec<u8>, BtreeError> {
         let (mut page, mut fill) = self.read_leaf(leaf)?;
         if fill.fits(row.len()) {
             fill.push(&mut page, [&row]);
             fill.seal_leaf(&mut page);
             self.file.write_pages(leaf, &page)?;
-            return self.interior.finish(leaf, self.root);
+            return self.interior.finish(leaf);
         }
         let divider = fill.pop(&page).to_vec();
         fill.seal_leaf(&mut page);
         self.file.write_pages(leaf, &page)?;
         self.interior.push(leaf, &divider)?;
-        let last = self.file.append_page(&self.leaf(&[&row]))?;
-        self.interior.finish(last, self.root)
+        self.finish_with(&[&row])
     }
 
     /// A leaf of `rows`, which must fit.

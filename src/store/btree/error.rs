@@ -47,8 +47,8 @@ pub enum BtreeError {
         max: usize,
     },
 
-    /// A page that this module wrote does not read back as it was written.
-    #[error("page {page} is not the leaf page that was written there")]
+    /// A page does not read as it was written.
+    #[error("page {page} of the database is damaged; `pgndex verify` tells more")]
     Damaged {
         /// The page.
         page: PageNumber,

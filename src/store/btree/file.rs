@@ -1,10 +1,12 @@
 //! The database file: page numbers given out, pages written in place, the header put right.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering as Memory};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::BtreeError;
 use super::buffer::ALIGNMENT;
@@ -70,7 +72,8 @@ impl PageSize {
 
 /// The database file whose tables are built, shared by all threads.
 ///
-/// Pages are only appended. No SQLite connection may be open on the file meanwhile.
+/// Pages are only appended, or written where nothing is that anybody needs. No SQLite connection may write to the file
+/// meanwhile.
 #[derive(Debug)]
 pub struct PageFile {
     file: File,
@@ -91,20 +94,80 @@ impl PageFile {
     /// # Errors
     /// When the file cannot be opened or read, or is no database that pages can be appended to.
     pub fn open(path: &Path) -> Result<Self, BtreeError> {
+        let file = Self::open_longer(path)?;
+        let length = file.file.metadata().map_err(|error| file.io_error("examine", error))?.len();
+        if length == file.length() {
+            return Ok(file);
+        }
+        let reason = "its page count is not that of its header";
+        Err(BtreeError::Unsuitable { path: path.to_owned(), reason })
+    }
+
+    /// Whether a database that begins with these bytes is one that pages can be appended to.
+    #[must_use]
+    pub fn suits(header: &[u8]) -> bool {
+        header.first_chunk().is_some_and(|header| examine_header(header).is_ok())
+    }
+
+    /// Opens a database that may have bytes behind its last page.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_longer(path: &Path) -> Result<Self, BtreeError> {
         let io_error = |action, source| BtreeError::Io { action, path: path.to_owned(), source };
         let unsuitable = |reason| BtreeError::Unsuitable { path: path.to_owned(), reason };
         let file =
             OpenOptions::new().read(true).write(true).open(path).map_err(|error| io_error("open", error))?;
-        let length = file.metadata().map_err(|error| io_error("examine", error))?.len();
         let mut header: Header = [0; 100];
         read_exact_at(&file, &mut header, 0).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => unsuitable("it is no SQLite database"),
             _ => io_error("read the header of", error),
         })?;
-        let (page_size, page_count) = examine_header(&header, length).map_err(unsuitable)?;
+        let (page_size, page_count) = examine_header(&header).map_err(unsuitable)?;
         let pages = Allocator::new(page_size.lock_page(), page_count);
         let direct = open_direct(path);
         Ok(Self { file, direct, path: path.to_owned(), page_size, pages })
+    }
+
+    /// Gives pages out before those behind the last one: pages that nobody needs as they are.
+    pub fn reuse(&self, pages: impl IntoIterator<Item = PageRun>) {
+        self.pages.free().extend(pages);
+    }
+
+    /// Takes back those pages given for reuse that were not allocated.
+    #[must_use]
+    pub fn unused(&self) -> Vec<PageRun> {
+        std::mem::take(&mut self.pages.free())
+    }
+
+    /// Cuts off what is behind the first `count` pages.
+    ///
+    /// # Errors
+    /// When the file cannot be cut, or does not have so many.
+    pub fn cut(&self, count: u32) -> Result<(), BtreeError> {
+        let length = self.file.metadata().map_err(|error| self.io_error("examine", error))?.len();
+        let wanted = u64::from(count) * self.page_size.bytes() as u64;
+        match length.cmp(&wanted) {
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => self.file.set_len(wanted).map_err(|error| self.io_error("cut", error)),
+            Ordering::Less => {
+                let reason = "it is shorter than its header says";
+                Err(BtreeError::Unsuitable { path: self.path.clone(), reason })
+            }
+        }
+    }
+
+    /// Waits until all pages written are on disk.
+    ///
+    /// # Errors
+    /// When the system cannot write them.
+    pub fn sync(&self) -> Result<(), BtreeError> {
+        self.file.sync_data().map_err(|error| self.io_error("write to disk", error))
+    }
+
+    /// The length of all pages in bytes.
+    fn length(&self) -> u64 {
+        u64::from(self.page_count()) * self.page_size.bytes() as u64
     }
 
     /// The size of the database's pages.
@@ -119,8 +182,8 @@ impl PageFile {
         self.pages.count()
     }
 
-    /// Allocates neighbouring pages behind all others: `wanted` of them, or fewer if the page that SQLite never uses
-    /// is in the way, but at least one.
+    /// Allocates neighbouring pages, those for [reuse](Self::reuse) first, then behind all others: `wanted` of them, or
+    /// fewer if something is in the way, such as the page that SQLite never uses, but at least one.
     ///
     /// Each allocated page must be written and must become part of a table.
     ///
@@ -179,15 +242,15 @@ impl PageFile {
         Ok(run.first)
     }
 
-    /// Reads page `number` into `page`.
+    /// Reads page `number` into `page`, and those that follow it as far as there is room.
     ///
     /// # Errors
-    /// When the file cannot be read or has no such page.
+    /// When the file cannot be read or has no such pages.
     ///
     /// # Panics
     /// When `number` is 0.
     pub fn read_page(&self, number: PageNumber, page: &mut [u8]) -> Result<(), BtreeError> {
-        debug_assert_eq!(page.len(), self.page_size.bytes());
+        debug_assert_eq!(page.len() % self.page_size.bytes(), 0);
         read_exact_at(&self.file, page, self.offset(number))
             .map_err(|error| self.io_error("read a page of", error))
     }
@@ -243,8 +306,8 @@ fn suits_direct_write(bytes: &[u8], offset: u64) -> bool {
         && bytes.as_ptr().align_offset(ALIGNMENT) == 0
 }
 
-/// Page size and page count of a database file of `length` bytes, or the reason why it cannot be built into.
-fn examine_header(header: &Header, length: u64) -> Result<(PageSize, u32), &'static str> {
+/// Page size and page count of a database file, or the reason why it cannot be built into.
+fn examine_header(header: &Header) -> Result<(PageSize, u32), &'static str> {
     let word = |at: usize| u32::from_be_bytes(*header[at..].first_chunk().expect("inside the header"));
     if header[..16] != *b"SQLite format 3\0" {
         return Err("it is no SQLite database");
@@ -255,7 +318,7 @@ fn examine_header(header: &Header, length: u64) -> Result<(PageSize, u32), &'sta
     };
     let Some(page_size) = page_size else { return Err("its page size is damaged") };
     let count = word(28);
-    if word(24) != word(92) || u64::from(count) * page_size.bytes() as u64 != length {
+    if word(24) != word(92) {
         return Err("its page count is not that of its header");
     }
     if header[20] != 0 {
@@ -275,6 +338,8 @@ fn examine_header(header: &Header, length: u64) -> Result<(PageSize, u32), &'sta
 struct Allocator {
     lock_page: u32,
     count: AtomicU32,
+    /// Runs to be given out first, the last ones before others.
+    free: Mutex<Vec<PageRun>>,
 }
 
 impl Allocator {
@@ -282,20 +347,39 @@ impl Allocator {
     const MAX: u32 = u32::MAX - 1;
 
     const fn new(lock_page: PageNumber, count: u32) -> Self {
-        Self { lock_page: lock_page.0, count: AtomicU32::new(count) }
+        Self { lock_page: lock_page.0, count: AtomicU32::new(count), free: Mutex::new(Vec::new()) }
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<PageRun>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes up to `wanted` pages of a run that is free.
+    fn take_free(&self, wanted: u32) -> Option<PageRun> {
+        let mut free = self.free();
+        let run = free.last_mut()?;
+        if run.count <= wanted {
+            return free.pop();
+        }
+        let taken = PageRun { first: run.first, count: wanted };
+        *run = PageRun { first: PageNumber(run.first.0 + wanted), count: run.count - wanted };
+        Some(taken)
     }
 
     fn count(&self) -> u32 {
-        self.count.load(Ordering::Acquire)
+        self.count.load(Memory::Acquire)
     }
 
     fn allocate(&self, wanted: u32) -> Result<PageRun, BtreeError> {
         assert!(wanted > 0, "at least one page wanted");
+        if let Some(run) = self.take_free(wanted) {
+            return Ok(run);
+        }
         let mut count = self.count();
         loop {
             let run = self.after(count, wanted).ok_or(BtreeError::Full { max: Self::MAX })?;
             let new = run.first.0 + run.count - 1;
-            match self.count.compare_exchange_weak(count, new, Ordering::AcqRel, Ordering::Acquire) {
+            match self.count.compare_exchange_weak(count, new, Memory::AcqRel, Memory::Acquire) {
                 Ok(_) => return Ok(run),
                 Err(now) => count = now,
             }

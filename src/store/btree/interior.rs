@@ -1,6 +1,6 @@
 //! The pages above the leaves, built level by level while the leaves stream past.
 
-use super::page::{CHILD, PageFill, child_of};
+use super::page::{CHILD, PageFill, PageView, child_of};
 use super::{BtreeError, PageFile, PageNumber};
 
 /// All levels above the leaves.
@@ -33,6 +33,29 @@ impl<'f> Interior<'f> {
         Self { file, levels: Vec::new() }
     }
 
+    /// The levels of a tree that is continued: the pages on the way to its last leaf, from the level above the leaves upwards,
+    /// without their right-most children. `None` if one of them is not as it should be.
+    pub(super) fn resume(file: &'f PageFile, pages: &[Vec<u8>]) -> Option<Self> {
+        let level = |bytes: &Vec<u8>| {
+            let view = PageView::new(bytes).filter(|view| !view.is_leaf() && view.count() > 0)?;
+            let mut page = InteriorPage::new(file);
+            for index in 0..view.count() {
+                let (child, divider) = (view.child(index)?, view.row(index)?);
+                if !page.fill.fits(CHILD + divider.len()) {
+                    return None;
+                }
+                page.push(child, divider);
+            }
+            Some(Level { page, before: None })
+        };
+        Some(Self { file, levels: pages.iter().map(level).collect::<Option<_>>()? })
+    }
+
+    /// Whether there are no pages above the leaves.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.levels.is_empty()
+    }
+
     /// Adds the next leaf and the row behind it.
     pub(super) fn push(&mut self, leaf: PageNumber, divider: &[u8]) -> Result<(), BtreeError> {
         self.push_at(0, leaf, divider)
@@ -59,23 +82,29 @@ impl<'f> Interior<'f> {
         }
     }
 
-    /// Ends the tree with its last leaf and writes the topmost page as page `root`. At least one leaf was pushed.
-    pub(super) fn finish(mut self, last_leaf: PageNumber, root: PageNumber) -> Result<(), BtreeError> {
+    /// Ends the tree with its last leaf and gives back what is to stand on its root page. At least one leaf was pushed, or the
+    /// tree is continued.
+    pub(super) fn finish(mut self, last_leaf: PageNumber) -> Result<Vec<u8>, BtreeError> {
         let mut child = last_leaf;
         let mut level = 0;
         loop {
+            let is_top = level + 1 == self.levels.len();
             let Level { page, before } = &mut self.levels[level];
             if let (0, Some((before, divider))) = (page.fill.count(), before.as_mut()) {
                 page.take_last_child(before, divider);
             }
             page.fill.seal_interior(&mut page.bytes, child);
-            let Some((page_before, divider)) = before.take() else {
-                return self.file.write_pages(root, &page.bytes);
-            };
-            let number = self.file.append_page(&page_before.bytes)?;
-            child = self.file.append_page(&page.bytes)?;
+            let page = std::mem::take(&mut page.bytes);
             level += 1;
-            self.push_at(level, number, &divider)?;
+            match before.take() {
+                None if is_top => return Ok(page),
+                None => child = self.file.append_page(&page)?,
+                Some((before, divider)) => {
+                    let number = self.file.append_page(&before.bytes)?;
+                    child = self.file.append_page(&page)?;
+                    self.push_at(level, number, &divider)?;
+                }
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::buffer::AlignedBuffer;
-use super::page::PageFill;
+use super::page::{PageFill, PageView};
 use super::record::write_varint;
 use super::segment::Cells;
 use super::{BtreeError, PageFile, PageRun, Record, Segment};
@@ -106,6 +106,23 @@ impl LeafWriter {
     /// Adds a row given as a leaf cell of a page of this size.
     pub(super) fn push_cell(&mut self, cell: &[u8]) -> Result<(), BtreeError> {
         self.push_parts(cell, &[])
+    }
+
+    /// Adds rows of a [packed](PageView::is_packed) leaf of a page of this size.
+    pub(super) fn push_packed(
+        &mut self,
+        leaf: PageView<'_>,
+        mut rows: Range<usize>,
+    ) -> Result<(), BtreeError> {
+        while !rows.is_empty() {
+            let page = self.current();
+            rows.start += self.fill.push_packed(&mut self.buffer[page], leaf, rows.clone());
+            // The next one stands at the page's end.
+            if let Some(row) = rows.next().and_then(|index| leaf.row(index)) {
+                self.push_cell(row)?;
+            }
+        }
+        Ok(())
     }
 
     /// Ends the segment and writes its last pages. The writer is then ready for the next segment.

@@ -23,13 +23,17 @@ mod error;
 mod file;
 mod interior;
 mod leaf_writer;
+mod merge;
 mod page;
 mod record;
 mod segment;
+mod tree;
 
-pub use assemble::assemble;
+pub use assemble::{Regrowth, assemble, assemble_anew, extend};
 pub use error::BtreeError;
 pub use file::{PageFile, PageNumber, PageRun, PageSize};
 pub use leaf_writer::LeafWriter;
+pub use merge::OldRows;
 pub use record::{BoardFen, Fen, OccurrenceRecord, PositionRecord, Record};
 pub use segment::Segment;
+pub use tree::Tree;

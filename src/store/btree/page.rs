@@ -1,5 +1,7 @@
 //! One B-tree page: the page header, the cell pointers growing up, the cells growing down.
 
+use std::ops::Range;
+
 use super::{PageNumber, PageSize};
 
 /// The first byte of an interior page of an index B-tree.
@@ -83,6 +85,36 @@ impl PageFill {
         self.accept(page, length);
     }
 
+    /// Adds as many of a [packed](PageView::is_packed) leaf's rows as fit, and returns how many.
+    pub(super) fn push_packed(&mut self, page: &mut [u8], from: PageView<'_>, rows: Range<usize>) -> usize {
+        let end = if rows.start == 0 { from.page.len() } else { from.start(rows.start - 1) };
+        let room = self.cells_start - self.pointers_end;
+        let fits = |count: usize| end - from.start(rows.start + count - 1) + count * POINTER <= room;
+        let (mut count, mut too_many) = (0, rows.len() + 1);
+        while count + 1 < too_many {
+            let middle = usize::midpoint(count, too_many);
+            if fits(middle) {
+                count = middle;
+            } else {
+                too_many = middle;
+            }
+        }
+        if count == 0 {
+            return 0;
+        }
+        let start = from.start(rows.start + count - 1);
+        let shift = self.cells_start.wrapping_sub(end);
+        self.cells_start -= end - start;
+        page[self.cells_start..][..end - start].copy_from_slice(&from.page[start..end]);
+        let pointers = &mut page[self.pointers_end..][..count * POINTER];
+        let old = &from.page[LEAF_HEADER + rows.start * POINTER..][..count * POINTER];
+        for (new, old) in pointers.as_chunks_mut().0.iter_mut().zip(old.as_chunks().0) {
+            *new = u16::from_be_bytes(*old).wrapping_add(shift as u16).to_be_bytes();
+        }
+        self.pointers_end += count * POINTER;
+        count
+    }
+
     /// Removes the last cell, and returns it.
     pub(super) fn pop<'p>(&mut self, page: &'p [u8]) -> &'p [u8] {
         self.pointers_end -= POINTER;
@@ -146,6 +178,89 @@ pub(super) fn cell_length(bytes: &[u8]) -> usize {
         }
     }
     unreachable!("a cell begins with its length")
+}
+
+/// A page of an existing tree, of which nothing is taken for granted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PageView<'p> {
+    page: &'p [u8],
+    is_leaf: bool,
+    count: usize,
+}
+
+impl<'p> PageView<'p> {
+    /// Looks at a page; `None` if it is none of an index B-tree.
+    pub(super) fn new(page: &'p [u8]) -> Option<Self> {
+        let (is_leaf, header) = match *page.first()? {
+            LEAF => (true, LEAF_HEADER),
+            INTERIOR => (false, INTERIOR_HEADER),
+            _ => return None,
+        };
+        let count = word(page, 3);
+        (header + count * POINTER <= page.len()).then_some(Self { page, is_leaf, count })
+    }
+
+    /// Whether it is a leaf.
+    pub(super) const fn is_leaf(self) -> bool {
+        self.is_leaf
+    }
+
+    /// How many cells it has.
+    pub(super) const fn count(self) -> usize {
+        self.count
+    }
+
+    /// A row, as a leaf cell; `None` if it does not stand on the page as a whole.
+    #[inline]
+    pub(super) fn row(self, index: usize) -> Option<&'p [u8]> {
+        let (header, child) = if self.is_leaf { (LEAF_HEADER, 0) } else { (INTERIOR_HEADER, CHILD) };
+        let start = word(self.page, header + index * POINTER) + child;
+        let cell = self.page.get(start..)?;
+        let (mut payload, mut at) = (0, 0);
+        loop {
+            let byte = *cell.get(at)?;
+            payload = payload << 7 | usize::from(byte & 0x7f);
+            at += 1;
+            if byte < 0x80 {
+                break;
+            }
+            if at == 3 {
+                return None;
+            }
+        }
+        // A longer one has its end on an overflow page.
+        let fits = PageSize::new(self.page.len() as u32).is_some_and(|size| payload <= size.max_payload());
+        if fits { cell.get(..at + payload) } else { None }
+    }
+
+    /// Whether the rows stand one before the other, from the end of the page on, with nothing between them: as they are built here.
+    pub(super) fn is_packed(self) -> bool {
+        let mut end = self.page.len();
+        self.is_leaf
+            && (0..self.count).all(|index| {
+                let start = self.start(index);
+                // A row longer than 127 bytes has a length of more than one.
+                let is_next = start < end && usize::from(self.page[start]) == end - start - 1;
+                end = start;
+                is_next && start >= LEAF_HEADER + self.count * POINTER
+            })
+    }
+
+    /// Where a row of a leaf begins.
+    fn start(self, index: usize) -> usize {
+        word(self.page, LEAF_HEADER + index * POINTER)
+    }
+
+    /// All rows in key order; ends early at one that does not stand on the page as a whole.
+    pub(super) fn rows(self) -> impl Iterator<Item = &'p [u8]> {
+        (0..self.count).map_while(move |index| self.row(index))
+    }
+
+    /// The child before a row of an interior page; behind the last row the right-most one.
+    pub(super) fn child(self, index: usize) -> Option<PageNumber> {
+        let at = if index < self.count { word(self.page, INTERIOR_HEADER + index * POINTER) } else { 8 };
+        self.page.get(at..).and_then(<[u8]>::first_chunk).map(|bytes| PageNumber(u32::from_be_bytes(*bytes)))
+    }
 }
 
 fn word(bytes: &[u8], at: usize) -> usize {

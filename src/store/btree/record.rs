@@ -50,6 +50,36 @@ impl Record for OccurrenceRecord {
     }
 }
 
+/// The row of `position_game` that a leaf cell holds; `None` if it holds another one.
+#[inline]
+pub(super) fn occurrence_of(cell: &[u8]) -> Option<Occurrence> {
+    // The record's length (below 128, so one byte), its header, the columns.
+    let &[length, 4, key_type, game_type, ply_type, ref columns @ ..] = cell else { return None };
+    if usize::from(length) != cell.len() - 1 {
+        return None;
+    }
+    let (key, columns) = read_integer(columns, key_type)?;
+    let (game, columns) = read_integer(columns, game_type)?;
+    let (ply, _) = read_integer(columns, ply_type)?;
+    let (game, ply) = (u32::try_from(game).ok()?, u32::try_from(ply).ok()?);
+    Some(Occurrence::new(PositionKey::from_i64(key), GameId(game), Ply(ply)))
+}
+
+/// The integer of this serial type with which `columns` begin, and what follows.
+#[inline]
+fn read_integer(columns: &[u8], serial_type: u8) -> Option<(i64, &[u8])> {
+    let length = match serial_type {
+        1..=4 => usize::from(serial_type),
+        5 => 6,
+        6 => 8,
+        8 | 9 => return Some((i64::from(serial_type - 8), columns)),
+        _ => return None,
+    };
+    let (bytes, rest) = columns.split_at_checked(length)?;
+    let sign = if bytes[0] < 0x80 { 0 } else { -1 };
+    Some((bytes.iter().fold(sign, |value, &byte| value << 8 | i64::from(byte)), rest))
+}
+
 /// A canonical FEN that a record can be given.
 pub trait Fen {
     /// Bytes that [`write_at_end`](Self::write_at_end) may touch: at least the FEN's length.
@@ -315,7 +345,11 @@ mod tests {
                 for ply in EDGES {
                     let row = Occurrence::new(PositionKey::from_i64(key), GameId(game), Ply(ply));
                     let naive = naive(&[Some(key), Some(game.into()), Some(ply.into())], None);
-                    assert_eq!(bytes(&OccurrenceRecord(row)), naive, "{key} {game} {ply}");
+                    let bytes = bytes(&OccurrenceRecord(row));
+                    assert_eq!(bytes, naive, "{key} {game} {ply}");
+                    let cell = [&[bytes.len() as u8], &bytes[..]].concat();
+                    assert_eq!(occurrence_of(&cell), Some(row));
+                    assert_eq!(occurrence_of(&cell[..cell.len() - 1]), None);
                 }
             }
         }

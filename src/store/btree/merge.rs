@@ -1,0 +1,198 @@
+//! The rows of a tree of occurrences, on their way into another one.
+
+use super::super::row::Occurrence;
+use super::page::PageView;
+use super::record::occurrence_of;
+use super::{BtreeError, LeafWriter, PageFile, Tree};
+use crate::board::PositionKey;
+
+/// The rows of one key range of a tree of `position_game`, copied in order between those that are new.
+#[derive(Debug)]
+pub struct OldRows<'t> {
+    file: &'t PageFile,
+    tree: &'t Tree,
+    /// Where the range ends.
+    end: Option<Occurrence>,
+    /// Leaves that stand side by side in the file.
+    pages: Vec<u8>,
+    /// The leaves of the tree that `pages` are.
+    loaded: std::ops::Range<usize>,
+    /// Whether the rows of the leaf can be copied side by side.
+    is_packed: bool,
+    /// Where the next row stands: behind the last one of a leaf its divider follows.
+    leaf: usize,
+    cell: usize,
+    /// The key of the row that was copied last, and how many rows with it were.
+    run: Option<(PositionKey, u32)>,
+    most_counted: u32,
+}
+
+impl<'t> OldRows<'t> {
+    /// Pages read at once.
+    const READ: usize = 64;
+
+    /// The rows from `start` on that come before `end`. Of each key up to `most_counted` rows are counted.
+    ///
+    /// # Errors
+    /// When a page cannot be read or is damaged.
+    pub fn new(
+        file: &'t PageFile,
+        tree: &'t Tree,
+        start: Occurrence,
+        end: Option<Occurrence>,
+        most_counted: u32,
+    ) -> Result<Self, BtreeError> {
+        let mut rows = Self {
+            file,
+            tree,
+            end,
+            pages: Vec::new(),
+            loaded: 0..0,
+            is_packed: false,
+            leaf: 0,
+            cell: 0,
+            run: None,
+            most_counted,
+        };
+        let (mut low, mut high) = (0, tree.divider_count());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if rows.divider(middle)?.is_some_and(|(_, divider)| divider < start) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        rows.leaf = low;
+        rows.load()?;
+        rows.cell = rows.first_from(start)?;
+        Ok(rows)
+    }
+
+    /// Copies the rows that come before `row`.
+    ///
+    /// # Errors
+    /// When a page cannot be read, is damaged, or cannot be written.
+    pub fn copy_before(&mut self, row: Occurrence, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+        self.copy(Some(row), writer)
+    }
+
+    /// Copies all rows that are left.
+    ///
+    /// # Errors
+    /// As [`copy_before`](Self::copy_before).
+    pub fn copy_rest(mut self, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+        self.copy(self.end, writer)
+    }
+
+    /// How many of the rows copied last have this key, if it is that of the last one.
+    #[must_use]
+    pub fn rows_of(&self, key: PositionKey) -> u32 {
+        self.run.filter(|(last, _)| *last == key).map_or(0, |(_, count)| count)
+    }
+
+    fn copy(&mut self, end: Option<Occurrence>, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+        while self.leaf < self.tree.leaves().len() {
+            let to = match end {
+                Some(end) => self.first_from(end)?,
+                None => self.page()?.count(),
+            };
+            if to > self.cell {
+                self.copy_cells(to, writer)?;
+            }
+            if to < self.page()?.count() {
+                return Ok(());
+            }
+            match self.divider(self.leaf)? {
+                Some((_, divider)) if end.is_some_and(|end| divider >= end) => return Ok(()),
+                Some((cell, divider)) => {
+                    writer.push_cell(cell)?;
+                    let before = self.rows_of(divider.key());
+                    self.run = Some((divider.key(), (before + 1).min(self.most_counted)));
+                }
+                None => {}
+            }
+            self.leaf += 1;
+            self.cell = 0;
+            if self.leaf < self.tree.leaves().len() {
+                self.load()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the leaf's rows up to the one numbered `to`.
+    fn copy_cells(&mut self, to: usize, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+        let page = self.page()?;
+        if self.is_packed {
+            writer.push_packed(page, self.cell..to)?;
+        } else {
+            for index in self.cell..to {
+                writer.push_cell(page.row(index).ok_or_else(|| self.damaged())?)?;
+            }
+        }
+        let key = self.row(page, to - 1)?.key();
+        let mut count = 1;
+        let mut first = to - 1;
+        while first > self.cell && count < self.most_counted && self.row(page, first - 1)?.key() == key {
+            first -= 1;
+            count += 1;
+        }
+        if first == self.cell {
+            count = (count + self.rows_of(key)).min(self.most_counted);
+        }
+        self.run = Some((key, count));
+        self.cell = to;
+        Ok(())
+    }
+
+    /// The number of the leaf's first row, from the next one on, that does not come before `end`.
+    fn first_from(&self, end: Occurrence) -> Result<usize, BtreeError> {
+        let page = self.page()?;
+        let (mut low, mut high) = (self.cell, page.count());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.row(page, middle)? < end {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
+    fn row(&self, page: PageView<'_>, index: usize) -> Result<Occurrence, BtreeError> {
+        page.row(index).and_then(occurrence_of).ok_or_else(|| self.damaged())
+    }
+
+    fn divider(&self, leaf: usize) -> Result<Option<(&'t [u8], Occurrence)>, BtreeError> {
+        let Some(cell) = self.tree.divider(leaf) else { return Ok(None) };
+        Ok(Some((cell, occurrence_of(cell).ok_or_else(|| self.damaged())?)))
+    }
+
+    /// The leaf whose rows come next.
+    fn page(&self) -> Result<PageView<'_>, BtreeError> {
+        let size = self.file.page_size().bytes();
+        let at = (self.leaf - self.loaded.start) * size;
+        PageView::new(&self.pages[at..at + size]).filter(|page| page.is_leaf()).ok_or_else(|| self.damaged())
+    }
+
+    /// Makes the leaf whose rows come next ready, if need be by reading it and those behind it.
+    fn load(&mut self) -> Result<(), BtreeError> {
+        if !self.loaded.contains(&self.leaf) {
+            let leaves = &self.tree.leaves()[self.leaf..];
+            let first = leaves[0];
+            let in_order = leaves.iter().zip(first.0..).take(Self::READ);
+            let count = in_order.take_while(|(leaf, number)| leaf.0 == *number).count();
+            self.pages.resize(count * self.file.page_size().bytes(), 0);
+            self.file.read_page(first, &mut self.pages)?;
+            self.loaded = self.leaf..self.leaf + count;
+        }
+        self.is_packed = self.page()?.is_packed();
+        Ok(())
+    }
+
+    fn damaged(&self) -> BtreeError {
+        BtreeError::Damaged { page: self.tree.leaves()[self.leaf.min(self.tree.leaves().len() - 1)] }
+    }
+}

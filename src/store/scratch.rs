@@ -1,0 +1,81 @@
+//! Rows on their way into a database.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::build::{Temporary, configure};
+use super::database::open_file;
+use super::error::{Error, Result};
+use super::lock::WriterLock;
+use super::schema;
+
+/// A temporary database with the same schema, for rows that another one takes over later.
+#[derive(Debug)]
+pub struct Scratch {
+    connection: Connection,
+    temporary: Temporary,
+}
+
+impl Scratch {
+    /// Makes an empty one beside the lock's target.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn create(lock: &WriterLock, name: &str, cache_bytes: u64) -> Result<Self> {
+        let temporary = Temporary(lock.temporary(&format!("-{name}")));
+        let mut connection =
+            open_file(&temporary.0, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        configure(&connection, cache_bytes)
+            .map_err(|source| Error::sqlite(&temporary.0, "configure the database", source))?;
+        schema::migrate(&mut connection, &temporary.0)?;
+        Ok(Self { connection, temporary })
+    }
+
+    /// The connection to it.
+    #[must_use]
+    pub const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Its file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.temporary.0
+    }
+
+    /// Closes it and attaches it to the database at `path` as `scratch`. It is to be detached before its file is dropped.
+    pub(super) fn attach(self, main: &Connection, path: &Path) -> Result<Temporary> {
+        let failed = |source| Error::sqlite(path, "copy the small tables", source);
+        let Self { connection, temporary } = self;
+        connection.close().map_err(|(_, source)| failed(source))?;
+        // As bytes: a path need not be UTF-8.
+        main.execute("ATTACH ?1 AS scratch", [temporary.0.as_os_str().as_encoded_bytes()]).map_err(failed)?;
+        Ok(temporary)
+    }
+}
+
+/// Copies all rows of the attached scratch database. Problems are numbered anew, on from those that are there.
+pub(super) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
+    let tables: Vec<String> = main
+        .prepare(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid",
+        )?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for table in tables {
+        let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM scratch.{table})");
+        if main.query_row(&empty, [], |row| row.get(0))? {
+            continue;
+        }
+        let columns: String = if table == "problem" {
+            let others = "SELECT 'NULL, ' || group_concat(name, ', ' ORDER BY cid) FROM pragma_table_info(?1)
+                          WHERE name <> 'problem_id'";
+            main.query_row(others, [&table], |row| row.get(0))?
+        } else {
+            "*".to_owned()
+        };
+        main.execute_batch(&format!("INSERT INTO main.{table} SELECT {columns} FROM scratch.{table}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,305 @@
+//! Trees built beside SQLite become part of a database in a transaction, whatever SQLite had made of its pages before.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgndex::board::{MoveCode, PositionKey};
+use pgndex::store::btree::{
+    LeafWriter, OccurrenceRecord, OldRows, PositionRecord, Regrowth, Segment, Tree, assemble_anew, extend,
+};
+use pgndex::store::row::{GameId, Occurrence, Ply};
+use pgndex::store::{BulkLoader, Database, Graft, ImportId, migrate};
+use rusqlite::{Connection, params};
+use tempfile::TempDir;
+
+/// Numbers that look random and are the same each time.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 11 ^ self.0 << 7
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        (self.next() >> 16) % end
+    }
+
+    /// An occurrence in a game from `first` on; few keys have many of them.
+    fn occurrence(&mut self, first: u32) -> Occurrence {
+        let key = match self.below(4) {
+            0 => PositionKey(self.below(3) << 62 | 5),
+            1 => PositionKey(self.below(40).wrapping_sub(20)),
+            _ => PositionKey(self.next().wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+        };
+        Occurrence::new(key, GameId(first + self.below(500) as u32), Ply(self.below(300) as u32))
+    }
+}
+
+fn open(path: &Path) -> Connection {
+    Connection::open(path).unwrap()
+}
+
+/// A database whose tables have rows that SQLite wrote and deleted in any order.
+fn database(directory: &TempDir, page_size: u32, rows: u64, random: &mut Random) -> (PathBuf, Model) {
+    let path = directory.path().join("games.db");
+    let mut connection = open(&path);
+    connection.pragma_update(None, "page_size", page_size).unwrap();
+    migrate(&mut connection, &path).unwrap();
+    connection.execute_batch("PRAGMA foreign_keys = OFF; BEGIN").unwrap();
+    let mut model = Model::default();
+    for _ in 0..rows {
+        let row = random.occurrence(1);
+        let values = params![row.key().as_i64(), row.game().0, row.ply().0];
+        if random.below(4) == 0 {
+            // One that is there, often.
+            let Some(&gone) = model.occurrences.range(row..).next() else { continue };
+            model.occurrences.remove(&gone);
+            let delete = "DELETE FROM position_game WHERE key = ?1 AND game_id = ?2 AND ply = ?3";
+            connection.execute(delete, params![gone.key().as_i64(), gone.game().0, gone.ply().0]).unwrap();
+        } else if model.occurrences.insert(row) {
+            connection.execute("INSERT INTO position_game VALUES (?1, ?2, ?3)", values).unwrap();
+        }
+    }
+    for game in 1..=u32::try_from(rows / 100).unwrap() {
+        model.play(game, 1 + random.below(60) as u32, |game, ply, fen| {
+            let insert = "INSERT INTO game_position VALUES (?1, ?2, 7, 0, 3, ?3)";
+            connection.execute(insert, params![game, ply, fen]).unwrap();
+        });
+    }
+    connection.execute_batch("COMMIT").unwrap();
+    (path, model)
+}
+
+/// What the tables must hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Model {
+    occurrences: BTreeSet<Occurrence>,
+    /// Game, ply and FEN.
+    positions: BTreeSet<(u32, u32, String)>,
+}
+
+impl Model {
+    fn play(&mut self, game: u32, plies: u32, mut see: impl FnMut(u32, u32, &str)) {
+        for ply in 0..plies {
+            let fen = "x".repeat(((game * 31 + ply * 7) % 40) as usize);
+            see(game, ply, &fen);
+            self.positions.insert((game, ply, fen));
+        }
+    }
+
+    fn read(path: &Path) -> Self {
+        let connection = open(path);
+        let mut query = connection.prepare("SELECT key, game_id, ply FROM position_game").unwrap();
+        let occurrence = |row: &rusqlite::Row<'_>| {
+            let (key, game, ply) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(Occurrence::new(PositionKey::from_i64(key), GameId(game), Ply(ply)))
+        };
+        let occurrences: Vec<_> = query.query_map([], occurrence).unwrap().map(Result::unwrap).collect();
+        assert!(occurrences.is_sorted(), "the table's order");
+        let mut query = connection.prepare("SELECT game_id, ply, fen FROM game_position").unwrap();
+        let position = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let positions: Vec<_> = query.query_map([], position).unwrap().map(Result::unwrap).collect();
+        assert!(positions.is_sorted(), "the table's order");
+        Self { occurrences: occurrences.into_iter().collect(), positions: positions.into_iter().collect() }
+    }
+}
+
+/// Merges new rows in, in `ranges` pieces.
+fn merge(graft: &Graft<'_>, new: &BTreeSet<Occurrence>, model: &Model, ranges: usize) -> Regrowth {
+    let file = graft.file();
+    let old = Tree::read(file, graft.root_page("position_game").unwrap()).unwrap();
+    let bounds: Vec<Occurrence> = (0..ranges as u64)
+        .map(|range| {
+            let key = (range << 32) / ranges as u64;
+            Occurrence::new(PositionKey(key << 32 ^ 1 << 63), GameId(0), Ply(0))
+        })
+        .collect();
+    let mut writer = LeafWriter::new(Arc::clone(file));
+    let segments: Vec<Segment> = (0..ranges)
+        .map(|range| {
+            let (start, end) = (bounds[range], bounds.get(range + 1).copied());
+            let mut rows = OldRows::new(file, &old, start, end, 5).unwrap();
+            let mut last = None;
+            for &row in new.range(start..).take_while(|row| end.is_none_or(|end| **row < end)) {
+                rows.copy_before(row, &mut writer).unwrap();
+                if last != Some(row.key()) {
+                    let first = Occurrence::new(row.key(), GameId(0), Ply(0));
+                    let there = model.occurrences.range(first..row).count();
+                    assert_eq!(rows.rows_of(row.key()) as usize, there.min(5), "{row:?}");
+                }
+                last = Some(row.key());
+                writer.push(&OccurrenceRecord(row)).unwrap();
+            }
+            rows.copy_rest(&mut writer).unwrap();
+            writer.finish_segment().unwrap()
+        })
+        .collect();
+    Regrowth { root: assemble_anew(file, segments).unwrap(), freed: old.pages().collect() }
+}
+
+/// Adds games to the end of `game_position`, a segment each.
+fn play(graft: &Graft<'_>, games: impl Iterator<Item = (u32, u32)>, model: &mut Model) -> Regrowth {
+    let file = graft.file();
+    let mut writer = LeafWriter::new(Arc::clone(file));
+    let segments: Vec<Segment> = games
+        .map(|(game, plies)| {
+            model.play(game, plies, |game, ply, fen| {
+                let row = PositionRecord {
+                    game: GameId(game),
+                    ply: Ply(ply),
+                    key: PositionKey(7),
+                    halfmove_clock: 0,
+                    move_code: Some(MoveCode::from_stored(3)),
+                    fen: fen.as_bytes(),
+                };
+                writer.push(&row).unwrap();
+            });
+            writer.finish_segment().unwrap()
+        })
+        .collect();
+    extend(file, graft.root_page("game_position").unwrap(), segments).unwrap()
+}
+
+fn assert_sound(path: &Path) {
+    let check: String = open(path).query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(check, "ok");
+}
+
+fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).unwrap().len()
+}
+
+#[test]
+fn trees_of_any_shape_grow_again_and_again() {
+    let mut random = Random(1);
+    for (page_size, rows) in [(512, 0), (512, 30), (512, 6000), (1024, 3000), (8192, 20_000), (8192, 400)] {
+        let directory = TempDir::new().unwrap();
+        let (path, mut model) = database(&directory, page_size, rows, &mut random);
+        for round in 1..=4_u32 {
+            let database = Database::open(&path).unwrap();
+            database.begin_adding(1 << 20).unwrap();
+            let graft = Graft::begin(&database).unwrap().expect("SQLite has the table of pages");
+            let count = random.below(rows / 2 + 20);
+            let new: BTreeSet<_> = (0..count).map(|_| random.occurrence(1000 * round)).collect();
+            let tree = merge(&graft, &new, &model, 1 + random.below(9) as usize);
+            model.occurrences.extend(&new);
+            let games = 1000 * round..1000 * round + 1 + random.below(rows / 50 + 3) as u32;
+            let plies: Vec<_> = games.map(|game| (game, 1 + random.below(90) as u32)).collect();
+            let positions = play(&graft, plies.into_iter(), &mut model);
+            let roots = ["position_game", "game_position"].map(|table| graft.root_page(table).unwrap());
+            graft.finish(vec![(roots[0], tree), (roots[1], positions)]).unwrap();
+            // SQLite goes on in the same transaction: on pages that are free now, and behind the end.
+            let connection = database.connection();
+            let text = "y".repeat(3 * page_size as usize);
+            for setting in 0..20 {
+                let name = format!("{round} {setting}");
+                connection.execute("INSERT INTO setting VALUES (?1, ?2)", [&name, &text]).unwrap();
+            }
+            if round == 2 {
+                // And among the rows of a tree that is new.
+                let first = *model.occurrences.first().unwrap();
+                let game = 1_000_000;
+                let row = Occurrence::new(first.key(), GameId(game), Ply(1));
+                let values = params![row.key().as_i64(), game, 1];
+                connection.execute("INSERT INTO position_game VALUES (?1, ?2, ?3)", values).unwrap();
+                model.occurrences.insert(row);
+            }
+            BulkLoader::go_on(&database, ImportId(1)).unwrap().finish().unwrap();
+            database.end_adding().unwrap();
+            drop(database);
+            assert_sound(&path);
+            let read = Model::read(&path);
+            assert_eq!(read.positions, model.positions, "round {round}");
+            assert!(read.occurrences == model.occurrences, "round {round}");
+        }
+    }
+}
+
+#[test]
+fn what_is_given_up_leaves_nothing() {
+    let mut random = Random(7);
+    let directory = TempDir::new().unwrap();
+    let (path, model) = database(&directory, 1024, 5000, &mut random);
+    let before = length(&path);
+    for commits in [false, true] {
+        let database = Database::open(&path).unwrap();
+        database.begin_adding(1 << 20).unwrap();
+        let graft = Graft::begin(&database).unwrap().expect("SQLite has the table of pages");
+        let root = graft.root_page("position_game").unwrap();
+        let tree = merge(&graft, &BTreeSet::new(), &model, 3);
+        assert!(length(&path) > before, "pages were written behind the end");
+        if commits {
+            // A crash, or an error, after SQLite was told and before the commit.
+            graft.finish(vec![(root, tree)]).unwrap();
+            drop(BulkLoader::go_on(&database, ImportId(1)).unwrap());
+        } else {
+            drop(graft);
+            assert_eq!(length(&path), before);
+        }
+        drop(database);
+        assert_sound(&path);
+        assert_eq!(Model::read(&path), model);
+    }
+    // The next one cuts off what is left behind the end.
+    let database = Database::open(&path).unwrap();
+    database.begin_adding(1 << 20).unwrap();
+    drop(Graft::begin(&database).unwrap().expect("SQLite has the table of pages"));
+    assert_eq!(length(&path), before);
+}
+
+#[test]
+fn readers_see_what_was_there_until_the_commit() {
+    let mut random = Random(3);
+    let directory = TempDir::new().unwrap();
+    let (path, mut model) = database(&directory, 512, 4000, &mut random);
+    for round in 1..=3_u32 {
+        let database = Database::open(&path).unwrap();
+        // Nothing is to be waited for.
+        database.connection().busy_timeout(Duration::ZERO).unwrap();
+        database.begin_adding(1 << 20).unwrap();
+        let graft = Graft::begin(&database).unwrap().expect("SQLite has the table of pages");
+        let reader = open(&path);
+        reader.execute_batch("BEGIN").unwrap();
+        let sum = || -> i64 {
+            reader.query_row("SELECT total(ply) FROM position_game", [], |row| row.get::<_, f64>(0)).unwrap()
+                as i64
+        };
+        let seen = sum();
+        let new: BTreeSet<_> = (0..500).map(|_| random.occurrence(1000 * round)).collect();
+        let root = graft.root_page("position_game").unwrap();
+        let tree = merge(&graft, &new, &model, 2);
+        model.occurrences.extend(&new);
+        assert_eq!(sum(), seen);
+        graft.finish(vec![(root, tree)]).unwrap();
+        BulkLoader::go_on(&database, ImportId(1)).unwrap().finish().unwrap();
+        assert_eq!(sum(), seen);
+        // As long as somebody reads an older state, its pages must not be written to.
+        let added = database.end_adding();
+        assert!(added.is_ok());
+        database.begin_adding(1 << 20).unwrap();
+        assert!(Graft::begin(&database).unwrap().is_none());
+        assert_eq!(sum(), seen);
+        reader.execute_batch("COMMIT").unwrap();
+        drop(reader);
+        database.end_adding().unwrap();
+        drop(database);
+        assert!(Model::read(&path) == model);
+        assert_sound(&path);
+    }
+}
+
+#[test]
+fn a_file_of_another_layout_is_left_to_sqlite() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("games.db");
+    let mut connection = open(&path);
+    connection.execute_batch("PRAGMA auto_vacuum = FULL").unwrap();
+    migrate(&mut connection, &path).unwrap();
+    drop(connection);
+    let database = Database::open(&path).unwrap();
+    database.begin_adding(1 << 20).unwrap();
+    assert!(Graft::begin(&database).unwrap().is_none());
+}
