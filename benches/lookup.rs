@@ -15,7 +15,7 @@ use divan::Bencher;
 use pgndex::board::{Position, PositionKey};
 use pgndex::index::{IndexOptions, Progress, index};
 use pgndex::store::row::{GameId, Ply};
-use pgndex::store::{Database, GameFilter, HitCount, HitOrder, ListLengths, Search};
+use pgndex::store::{Database, GameFilter, HitCount, HitOrder, ListLengths, Search, Selection};
 
 fn main() {
     eprintln!("database: {}", DATABASE.display());
@@ -120,7 +120,9 @@ fn of_one_player(bencher: Bencher<'_, '_>, target: &Target) {
 fn explored(bencher: Bencher<'_, '_>, target: &Target) {
     bencher.bench_local(|| {
         let database = Database::open_read_only(&DATABASE).expect("a database");
-        let found = database.explore(target.key, &target.fen, ListLengths::MAX).expect("an exploration");
+        let found = database
+            .explore(target.key, &target.fen, &Selection::default(), ListLengths::MAX)
+            .expect("an exploration");
         assert!(found.results.games() + found.unfinished > 0);
     });
 }

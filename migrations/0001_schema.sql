@@ -36,13 +36,15 @@ CREATE TABLE source (
     path       TEXT NOT NULL,                   -- as it was given; 'a.zip/b.pgn' is a file in an archive, '-' standard input
     first_byte INTEGER NOT NULL DEFAULT 0,      -- where this reading began: all before was read by earlier ones
     bytes      INTEGER,                         -- size of the PGN text, decompressed, to its end
-    digest     TEXT,                            -- BLAKE3 of all these bytes, in hexadecimal; NULL if the file is damaged
+    digest     TEXT,                            -- BLAKE3 of all these bytes, in hexadecimal; of a damaged archive, of those
+                                                -- that could be decoded; NULL: the file was not read to its end
     games      INTEGER NOT NULL DEFAULT 0,
     plies      INTEGER NOT NULL DEFAULT 0,
     problems   INTEGER NOT NULL DEFAULT 0,
-    duplicates INTEGER NOT NULL DEFAULT 0,      -- games skipped as duplicates; with `games`, all that were found
+    duplicates INTEGER NOT NULL DEFAULT 0,      -- games skipped as duplicates
+    last_game  INTEGER,                         -- where the last game begins that was found, kept or not; NULL: none was
     import_id  INTEGER NOT NULL REFERENCES import,
-    indexed_at TEXT                             -- UTC; NULL until all of the file is indexed
+    indexed_at TEXT                             -- UTC; NULL until all of the file is indexed, which a damaged one never is
 );
 
 -- Names, numbered 1, 2, 3 ... in order of first appearance. A name that the PGN does not know ('?') has no row.
@@ -182,8 +184,9 @@ CREATE TABLE problem (
     message     TEXT NOT NULL
 );
 
--- A game that repeats another one: with the same moves, players, date and result ('same'), with the same moves ('moves'), or
--- with the first moves of a longer game by the same players on the same date, as a broken-off transmission ('prefix').
+-- A game that repeats another one: with the same moves, players, date and result ('same'), with the same moves ('moves'), with
+-- the first moves of a longer game by the same players on the same date, as a broken-off transmission ('prefix'), or with what
+-- there was of a game that was cut off at the end of its file then and has been read again whole since ('cut').
 CREATE TABLE duplicate (
     source_id   INTEGER NOT NULL REFERENCES source,
     byte_offset INTEGER NOT NULL,               -- its PGN text: `byte_length` bytes from here in its source
@@ -192,7 +195,7 @@ CREATE TABLE duplicate (
     game_number INTEGER,                        -- NULL of a 'prefix'
     kind        TEXT NOT NULL,
     game_id     INTEGER REFERENCES game,        -- of a 'prefix', which is kept; NULL: the game was skipped
-    original_id INTEGER REFERENCES game         -- the game that it repeats
+    original_id INTEGER REFERENCES game         -- the game that it repeats; NULL: of a 'cut', the whole one was left out
         DEFERRABLE INITIALLY DEFERRED,
     import_id   INTEGER NOT NULL REFERENCES import,
     PRIMARY KEY (source_id, byte_offset)

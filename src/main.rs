@@ -4,10 +4,8 @@ mod cli;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let arguments = cli::Arguments::parse();
+    let arguments = cli::parse();
     match cli::run(arguments) {
         Ok(status) => status.into(),
         Err(error) if cli::is_closed_pipe(&error) => ExitCode::SUCCESS,

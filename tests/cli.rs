@@ -150,8 +150,8 @@ mod help {
           pgndex sql games.db "SELECT white, black, date FROM games WHERE eco = 'B90'"
 
         Answers go to standard output, all else to standard error.
-        Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games was lost, 4 another
-        program is writing the database.
+        Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games or files was lost,
+        4 another program is writing the database.
         "#);
         assert_eq!(help(&["-h"]), help(&["--help"]));
         assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
@@ -264,7 +264,7 @@ mod help {
 
         A game or a file that cannot be read is counted and reported, and the run goes on; a damaged archive
         gives the games before the damage. What was found wrong stands in the table `problem`; if a game
-        lost something by it, the exit status is 3.
+        lost something by it, or a file has text but no game, the exit status is 3.
         "#);
     }
 
@@ -888,12 +888,16 @@ mod key {
 
     #[test]
     fn no_position() {
-        let sample = Sample::empty();
-        insta::assert_snapshot!(sample.failure(&["key", "rnbqkbnr/pppppppp/8/8 w"]), @r#"
+        let failure = |fen| {
+            let run = Sample::empty().run(&["key", fen]);
+            assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+            run.stderr
+        };
+        insta::assert_snapshot!(failure("rnbqkbnr/pppppppp/8/8 w"), @r#"
         pgndex: error: no legal position: "rnbqkbnr/pppppppp/8/8 w"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
           because: the placement has 4 ranks, not 8
         "#);
-        insta::assert_snapshot!(sample.failure(&["key", "start"]), @r#"
+        insta::assert_snapshot!(failure("start"), @r#"
         pgndex: error: no legal position: "start"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
           because: the placement has 1 ranks, not 8
         "#);

@@ -1,9 +1,9 @@
 //! `pgndex explore`: what it prints, where, and how it exits.
 
 mod common;
+mod program;
 
-use std::process::{Command, Stdio};
-
+use program::{Run, command};
 use tempfile::TempDir;
 
 const FAMOUS: &str = include_str!("../examples/famous-games.pgn");
@@ -68,26 +68,18 @@ impl Sample {
         Self { directory }
     }
 
-    /// Status, standard output and standard error of `pgndex explore games.db …`.
-    fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_pgndex"))
-            .args(["explore", "games.db"])
-            .args(arguments)
-            .current_dir(self.directory.path())
-            .env("LC_ALL", "C.UTF-8")
-            .env_remove("COLUMNS")
-            .stdin(Stdio::null())
-            .output()
-            .expect("the program runs");
-        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        (output.status.code(), text(output.stdout), text(output.stderr))
+    /// What `pgndex explore games.db …` gives.
+    fn run(&self, arguments: &[&str]) -> Run {
+        let arguments = [&["explore", "games.db"], arguments].concat();
+        let mut command = command(self.directory.path(), &arguments);
+        Run::of(command.env("LC_ALL", "C.UTF-8").output().expect("the program runs"))
     }
 
     /// Standard output of a run that goes well and says nothing else.
     fn ok(&self, arguments: &[&str]) -> String {
-        let (status, stdout, stderr) = self.run(arguments);
-        assert_eq!((status, stderr.as_str()), (Some(0), ""), "{arguments:?}");
-        stdout
+        let run = self.run(arguments);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
+        run.stdout
     }
 
     /// The one object of a run with `--format json`.
@@ -339,44 +331,87 @@ fn openings_are_named_by_the_database_or_by_a_file() {
     assert_eq!(object["opening"], serde_json::json!({ "eco": "D06", "name": "Queen's Gambit" }));
 
     let after = ["--moves", "1. d4 d5 2. c4 Bh3"];
-    let (status, stdout, stderr) = sample.run(&after);
-    assert_eq!((status, stdout.as_str()), (Some(0), "D06 Queen's Gambit\n\n"));
+    let Run { status, stdout, stderr } = sample.run(&after);
+    assert_eq!((status, stdout.as_str()), (0, "D06 Queen's Gambit\n\n"));
     assert!(stderr.starts_with("pgndex: note: no game reached this position"), "{stderr}");
     let position = "rn1qkbnr/ppp1pppp/8/3p4/2PP4/7b/PP2PPPP/RNBQKBNR w KQkq -";
-    assert_eq!(sample.run(&["--fen", position]).1, "");
+    assert_eq!(sample.run(&["--fen", position]).stdout, "");
 
     let names = "eco\tname\tpgn\nD00\tMy Opening\t1. d4 d5\nD06\tMy Gambit\t1. d4 d5 2. c4\n";
     std::fs::write(sample.directory.path().join("my.tsv"), names).expect("written");
     let object = sample.json(&["--moves", "1. d4 d5", "--eco", "my.tsv"]);
     assert_eq!(object["opening"]["name"], "My Opening");
     assert_eq!(object["moves"][0]["opening"]["name"], "My Gambit");
-    let (status, stdout, stderr) = sample.run(&["--moves", "1. d4 d5", "--eco", "games.db"]);
-    assert_eq!((status, stdout.as_str()), (Some(1), ""));
+    let Run { status, stdout, stderr } = sample.run(&["--moves", "1. d4 d5", "--eco", "games.db"]);
+    assert_eq!((status, stdout.as_str()), (1, ""));
     assert!(stderr.starts_with("pgndex: error: games.db"), "{stderr}");
+}
+
+#[test]
+fn some_games_are_counted_when_they_are_asked_for() {
+    let sample = Sample::of(RATED);
+    insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5", "--white", "Ågren", "--until", "2024"]), @r#"
+    D00 Queen's Pawn Game
+
+    move  games    share  w/d/b %                         elo  last  opening
+    ───────────────────────────────────────────────────────────────────────────────────
+    c4        1  100.0 %  100/0/0  ████████████████████  2222  2024  D06 Queen's Gambit
+    1 game: █ White 1 (100.0 %), ▒ draw 0 (0.0 %), ░ Black 0 (0.0 %)
+    mean rating 2222
+
+    Highest rated:
+    game  white        elo  black   elo  result  date        event  next
+    ────────────────────────────────────────────────────────────────────
+       1  Ågren, Åsa  2455  棋聖   1988  1-0     2024.02.29  Open   c4
+
+    Latest:
+    game  white        elo  black   elo  result  date        event  next
+    ────────────────────────────────────────────────────────────────────
+       1  Ågren, Åsa  2455  棋聖   1988  1-0     2024.02.29  Open   c4
+    "#);
+    insta::assert_snapshot!(
+        sample.ok(&["--moves", "1. d4 d5", "--elo-min", "1900", "--eco", "D", "--format", "csv"]),
+        @r#"
+        uci,san,games,white,draws,black,average_rating,first_year,last_year,eco,opening
+        c2c4,c4,1,1,0,0,2222,2024,2024,D06,Queen's Gambit
+        "#
+    );
+    let object = sample.json(&["--moves", "1. d4 d5", "--result", "0-1"]);
+    assert_eq!(
+        (&object["white"], &object["black"], &object["unfinished"]),
+        (&0.into(), &1.into(), &0.into())
+    );
+    assert_eq!(object["recentGames"][0]["id"], "4");
+    let run = sample.run(&["--moves", "1. d4", "--player", "nobody", "--event", "open"]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, "A40 Queen's Pawn Opening\n\n"));
+    insta::assert_snapshot!(run.stderr, @r#"
+    pgndex: note: no player has a name that fits --player
+    pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    "#);
 }
 
 #[test]
 fn a_position_that_no_game_reached_is_no_failure() {
     let sample = Sample::of(RATED);
-    let (status, stdout, stderr) = sample.run(&["--moves", "1. h4"]);
-    assert_eq!((status, stdout.as_str()), (Some(0), ""));
+    let Run { status, stdout, stderr } = sample.run(&["--moves", "1. h4"]);
+    assert_eq!((status, stdout.as_str()), (0, ""));
     insta::assert_snapshot!(stderr, @r#"
     pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq -
     "#);
-    let (status, stdout, _) = sample.run(&["--moves", "1. h4", "--format", "json"]);
-    assert_eq!(status, Some(0));
+    let Run { status, stdout, .. } = sample.run(&["--moves", "1. h4", "--format", "json"]);
+    assert_eq!(status, 0);
     insta::assert_snapshot!(stdout, @r#"
     {"opening":null,"white":0,"draws":0,"black":0,"unfinished":0,"moves":[],"topGames":[],"recentGames":[]}
     "#);
-    let (status, stdout, _) = sample.run(&["--moves", "1. h4", "--format", "csv"]);
-    assert_eq!((status, stdout.lines().count()), (Some(0), 1));
+    let Run { status, stdout, .. } = sample.run(&["--moves", "1. h4", "--format", "csv"]);
+    assert_eq!((status, stdout.lines().count()), (0, 1));
 }
 
 #[test]
 fn the_time_it_took_goes_to_standard_error() {
     let sample = Sample::of(RATED);
-    let (status, stdout, stderr) = sample.run(&["--moves", "1. d4", "--timing"]);
-    assert_eq!((status, stdout), (Some(0), sample.ok(&["--moves", "1. d4"])));
+    let Run { status, stdout, stderr } = sample.run(&["--moves", "1. d4", "--timing"]);
+    assert_eq!((status, stdout), (0, sample.ok(&["--moves", "1. d4"])));
     let time = stderr.strip_prefix("pgndex: note: took ").and_then(|rest| rest.strip_suffix(" ms\n"));
     assert!(time.is_some_and(|time| time.parse::<f64>().is_ok()), "{stderr}");
 }
@@ -385,7 +420,7 @@ fn the_time_it_took_goes_to_standard_error() {
 fn longer_lists_than_there_are_is_wrong_usage() {
     let sample = Sample::of(RATED);
     for option in ["--top", "--recent"] {
-        assert_eq!(sample.run(&["--moves", "1. d4", option, "16"]).0, Some(2));
+        assert_eq!(sample.run(&["--moves", "1. d4", option, "16"]).status, 2);
     }
 }
 
@@ -408,8 +443,9 @@ fn help_has_examples() {
           --top <N>          How many of the highest rated games to list, at most 15 [default: 5; in
                              json 15]
           --recent <N>       How many of the latest games to list, at most 15 [default: 5; in json 15]
-          --eco <FILE>       Names of openings, in a file or directory as for `index` [default: those
-                             the database was made with]
+          --eco <FILE|CODE>  Names of openings, in a file or directory as for `index --eco` [default:
+                             those the database was made with]; or, to choose games by their opening, an
+                             ECO code or a range, as in `find`; a file of such a name is ./B90
       -f, --format <FORMAT>  How to print it; json is one object, csv has the moves only [default:
                              table] [possible values: table, json, csv]
           --board            Draw the position
@@ -421,14 +457,32 @@ fn help_has_examples() {
           --timing           End with a line on standard error that tells the time taken
       -h, --help             Print help
 
+    Which games:
+          --white <NAME>     White's name, or the beginning of a word of it; letter case, accents and
+                             blanks around commas do not matter; '=NAME' for exactly this name
+          --black <NAME>     Black's name
+          --player <NAME>    The name of either
+          --elo-min <N>      Both players are rated this or higher
+          --elo-max <N>      Both players are rated this or lower
+          --since <DATE>     Played in this year, month or day (2021, 2021.06, 2021-06-30) or later;
+                             what is unknown of a game's month and day does not exclude it
+          --until <DATE>     Played then or earlier
+          --result <RESULT>  Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
+          --event <NAME>     The event's name, as with players
+
     Examples:
       pgndex explore games.db --moves "1. e4 c5"
       pgndex explore games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -" --board
       pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
+      pgndex explore games.db --moves "1. e4 c5" --white carlsen --since 2015
 
     Games count whatever moves led to the position, each once: if a game returned to it, by the last
     move made there. Games without a result are not counted. Bars show White's wins, draws and Black's
     wins, with --ascii as # = and full stops. A position without a name has that of the last one on the
     way to it. JSON is one object of the form that Lichess's opening explorer answers with.
+
+    The counts of all games stand in the database. Those of some games are made when they are asked for:
+    every game that reached the position, or every game of the players, event, opening or time if these
+    are fewer, is looked at. That takes a few seconds for each million of games; Ctrl-C ends it.
     "#);
 }

@@ -189,8 +189,8 @@ fn help() {
           --position <FEN>   They reached the position with this FEN
           --moves <MOVES>    They reached the position after these moves: "1. e4 c5 2. Nf3"
           --play <MOVES>     The same in UCI notation: e2e4,c7c5
-          --white <NAME>     White's name, or the beginning of a word of it, in any letter case; '=NAME'
-                             for exactly this name
+          --white <NAME>     White's name, or the beginning of a word of it; letter case, accents and
+                             blanks around commas do not matter; '=NAME' for exactly this name
           --black <NAME>     Black's name
           --player <NAME>    The name of either
           --elo-min <N>      Both players are rated this or higher
@@ -199,8 +199,8 @@ fn help() {
                              what is unknown of a game's month and day does not exclude it
           --until <DATE>     Played then or earlier
           --result <RESULT>  Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --eco <CODE>       Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
           --event <NAME>     The event's name, as with players
+          --eco <CODE>       Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
           --sql <QUERY>      The games whose numbers stand in the first column of this read-only query,
                              in its order
 
@@ -337,13 +337,13 @@ fn games_are_chosen_by_position_filter_or_query() {
     assert_eq!(events(&["--play", "e2e4", "--elo-min", "2000"]).len(), 0);
     assert_eq!(events(&["--player", "knight"]).len(), 3);
     assert_eq!(events(&["--sql", "SELECT game_id FROM game ORDER BY game_id DESC LIMIT 2"]).len(), 2);
-    insta::assert_snapshot!(place.export(&["--pgn", "--player", "nobody"]).stderr, @"
+    insta::assert_snapshot!(place.export(&["--pgn", "--player", "nobody"]).stderr, @r#"
+    pgndex: note: no player has a name that fits --player
     pgndex: note: no game fits
-    ");
-    insta::assert_snapshot!(place.failure(&["--pgn", "--sql", "SELECT white FROM games"]), @"
-    pgndex: error: --sql: the first column must be the numbers of games (game_id)
-      because: Invalid column type Text at index: 0, name: white
-    ");
+    "#);
+    insta::assert_snapshot!(place.failure(&["--pgn", "--sql", "SELECT white FROM games"]), @r#"
+    pgndex: error: --sql: the first column must be numbers of games (game_id), and here it is the text "Ågren, Åsa"
+    "#);
     insta::assert_snapshot!(place.failure(&["--pgn", "--sql", "SELECT 99"]), @"
     pgndex: error: games.db: no game 99; the games have the numbers 1 to 5
     ");

@@ -93,10 +93,10 @@ impl Sample {
         run.stderr
     }
 
-    /// Standard error of a search that cannot be made.
+    /// Standard error of a search that is asked for in the wrong way.
     fn failure(&self, arguments: &[&str]) -> String {
         let run = self.find(arguments);
-        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{arguments:?}");
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{arguments:?}");
         run.stderr
     }
 
@@ -143,8 +143,8 @@ fn help() {
       -h, --help                 Print help
 
     Which games:
-          --white <NAME>     White's name, or the beginning of a word of it, in any letter case; '=NAME'
-                             for exactly this name
+          --white <NAME>     White's name, or the beginning of a word of it; letter case, accents and
+                             blanks around commas do not matter; '=NAME' for exactly this name
           --black <NAME>     Black's name
           --player <NAME>    The name of either
           --elo-min <N>      Both players are rated this or higher
@@ -153,8 +153,8 @@ fn help() {
                              what is unknown of a game's month and day does not exclude it
           --until <DATE>     Played then or earlier
           --result <RESULT>  Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --eco <CODE>       Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
           --event <NAME>     The event's name, as with players
+          --eco <CODE>       Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
 
     Examples:
       pgndex find games.db --moves "1. e4 c5 2. Nf3 d6"
@@ -267,7 +267,9 @@ fn pgn_has_each_game_once() {
 fn filters() {
     let sample = Sample::of(ODD);
     let games = |filter: &[&str]| sample.games(&[&["--fen", START], filter].concat());
-    assert_eq!(games(&["--white", "ågren"]), [1]);
+    for name in ["ågren", "Agren,A", "ÅGREN , åsa", "=Ågren, Åsa"] {
+        assert_eq!(games(&["--white", name]), [1], "{name}");
+    }
     assert_eq!(games(&["--player", "knight"]), [3, 3, 3, 4]);
     assert_eq!(games(&["--player", "=Knight, B", "--black", "knight", "--result", "draw"]), [3, 3, 3]);
     assert_eq!(games(&["--elo-min", "1900", "--elo-max", "2455"]), [1]);
@@ -369,6 +371,75 @@ fn nothing_found_is_explained_and_no_failure() {
 }
 
 #[test]
+fn a_name_that_nobody_bears_is_told_with_those_like_it() {
+    let sample = Sample::of(ODD);
+    let nothing = |option, name| sample.nothing(&["--fen", START, option, name]);
+    insta::assert_snapshot!(nothing("--white", "Argen"), @r#"
+    pgndex: note: no player has a name that fits --white; did you mean "Ågren, Åsa"?
+    pgndex: note: 3 games reached the position, and none passes the filters
+    "#);
+    insta::assert_snapshot!(nothing("--player", "=knight, b"), @r#"
+    pgndex: note: no player has a name that fits --player; did you mean "Knight, B" or "Knight, A"?
+    pgndex: note: 3 games reached the position, and none passes the filters
+    "#);
+    insta::assert_snapshot!(nothing("--player", "B Knigth"), @r#"
+    pgndex: note: no player has a name that fits --player; did you mean "Knight, B" or "Knight, A"?
+    pgndex: note: 3 games reached the position, and none passes the filters
+    "#);
+    insta::assert_snapshot!(nothing("--event", "club reti fnal"), @r#"
+    pgndex: note: no event has a name that fits --event; did you mean "Club "Réti" \ final"?
+    pgndex: note: 3 games reached the position, and none passes the filters
+    "#);
+    insta::assert_snapshot!(sample.nothing(&["--material", "KvK", "--black", "hasti"]), @r#"
+    pgndex: note: no player has a name that fits --black; did you mean "Hasty, H"?
+    pgndex: note: no position of these games fits
+    "#);
+}
+
+#[test]
+fn without_a_position_there_is_a_hint() {
+    insta::assert_snapshot!(Sample::of("").find(&["--white", "Carlsen"]).stderr, @r#"
+    error: the following required arguments were not provided:
+      <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>>
+
+      tip: to choose games by other conditions alone: pgndex export DB --csv --white NAME
+      tip: the same as a table: pgndex sql DB "SELECT * FROM games WHERE white LIKE 'NAME%'"
+
+    Usage: pgndex find --white <NAME> <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>> <DB>
+
+    For more information, try '--help'.
+    "#);
+}
+
+#[test]
+fn occurrences_of_a_much_visited_position_are_not_taken_for_games() {
+    let games: String =
+        (0..70).map(|number| format!("[Round \"{number}\"]\n\n1. Nf3 Nf6 2. Ng1 Ng8 *\n\n")).collect();
+    let sample = Sample::of(&games);
+    let last = |arguments: &[&str]| sample.ok(arguments).lines().last().map(str::to_owned);
+    insta::assert_snapshot!(last(&["--fen", START, "--limit", "3"]).unwrap(), @r#"
+    3 occurrences in 2 games shown; 70 games reached the position; --limit 0 shows all
+    "#);
+    insta::assert_snapshot!(last(&["--fen", START, "--limit", "9", "--offset", "131"]).unwrap(), @r#"
+    9 occurrences in 5 games shown; 70 games reached the position; --limit 0 shows all
+    "#);
+    insta::assert_snapshot!(last(&["--fen", START, "--limit", "0"]).unwrap(), @r#"
+    140 occurrences in 70 games
+    "#);
+}
+
+/// Games with numbers of more digits than those of the first rows.
+#[test]
+fn columns_of_a_long_table_stay_in_line() {
+    let games: String = (0..10_050).map(|_| "1. e4 e5 *\n\n").collect();
+    let sample = Sample::of(&games);
+    let table = sample.ok(&["--moves", "1. e4", "--limit", "0"]);
+    let columns: std::collections::BTreeSet<_> =
+        table.lines().filter_map(|line| line.find("1... e5")).collect();
+    assert_eq!((columns.len(), table.matches("1... e5").count()), (1, 10_050));
+}
+
+#[test]
 fn a_fen_is_put_right_and_that_is_said() {
     let sample = Sample::of(ODD);
     let run = sample.find(&["--fen", "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b kqKQ e3 0 1"]);
@@ -427,6 +498,10 @@ fn what_is_wrong_with_an_argument_is_told() {
     let sample = Sample::of("");
     for (option, value) in [
         ("--since", "99"),
+        ("--since", "2021-02-31"),
+        ("--limit", "abc"),
+        ("--limit", "4294967296"),
+        ("--elo-min", "1.5"),
         ("--until", "2024.13"),
         ("--eco", "F00"),
         ("--eco", "B90-A00"),
@@ -445,6 +520,22 @@ fn what_is_wrong_with_an_argument_is_told() {
 
     For more information, try '--help'.
     ");
+    let told = |option, value| {
+        let run = sample.find(&["--moves", "e4", option, value]);
+        run.stderr.lines().next().unwrap_or_default().to_owned()
+    };
+    insta::assert_snapshot!(told("--since", "2021-02-31"), @r#"
+    error: invalid value '2021-02-31' for '--since <DATE>': there is no such day; that month has 28 days
+    "#);
+    insta::assert_snapshot!(told("--limit", "abc"), @r#"
+    error: invalid value 'abc' for '--limit <N>': not a whole number
+    "#);
+    insta::assert_snapshot!(told("--limit", "4294967296"), @r#"
+    error: invalid value '4294967296' for '--limit <N>': too large; the most is 4294967295
+    "#);
+    insta::assert_snapshot!(sample.run(&["index", "-j", "0", "a.db", "b.pgn"]).stderr.lines().next().unwrap_or_default(), @r#"
+    error: invalid value '0' for '--threads <N>': too small; the least is 1
+    "#);
 }
 
 /// The first page of any position comes within 10 milliseconds, the start position's in every order included.

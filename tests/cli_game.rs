@@ -1,9 +1,11 @@
 //! `pgndex game`: score sheets, boards, JSON and PGN of games that python-chess knows as well.
 
+mod program;
+
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
 
+use program::{Run, command};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -37,7 +39,7 @@ impl Sample {
         let sample = Self(tempfile::tempdir().expect("a temporary directory"));
         fs::write(sample.path("games.pgn"), pgn).expect("a PGN file");
         let run = sample.run(&["index", "--quiet", "games.db", "games.pgn"]);
-        assert!(matches!(run.status.code(), Some(0 | 3)), "{run:?}");
+        assert!(matches!(run.status, 0 | 3), "{run:?}");
         sample
     }
 
@@ -45,19 +47,17 @@ impl Sample {
         self.0.path().join(name)
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
-        command.current_dir(self.0.path()).args(arguments).stdin(Stdio::null());
+    fn run(&self, arguments: &[&str]) -> Run {
+        let mut command = command(self.0.path(), arguments);
         command.env("LC_ALL", "C.UTF-8").env_remove("NO_COLOR");
-        command.output().expect("the program runs")
+        Run::of(command.output().expect("the program runs"))
     }
 
     /// Both outputs of `pgndex game games.db` with these arguments.
     fn game(&self, arguments: &[&str]) -> (String, String) {
         let run = self.run(&[&["game", "games.db"], arguments].concat());
-        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        assert!(run.status.success(), "{run:?}");
-        (text(run.stdout), text(run.stderr))
+        assert_eq!(run.status, 0, "{run:?}");
+        (run.stdout, run.stderr)
     }
 
     fn sql(&self, sql: &str) {
@@ -192,7 +192,7 @@ fn pgn_that_says_what_is_missing_is_indexed_and_exported_the_same() {
     let (second, _) = again.game(&["1-3", "--format", "pgn"]);
     assert_eq!(second, first);
     let run = again.run(&["sql", "games.db", "--format", "csv", "SELECT game_id, status FROM game"]);
-    assert_eq!(String::from_utf8_lossy(&run.stdout), "game_id,status\n1,ok\n2,skipped\n3,skipped\n");
+    assert_eq!(run.stdout, "game_id,status\n1,ok\n2,skipped\n3,skipped\n");
 }
 
 #[test]
@@ -384,24 +384,50 @@ fn tags_stand_once_each_whatever_the_source_says() {
 }
 
 #[test]
-fn games_that_are_not_there_are_told_before_anything_is_printed() {
+fn games_that_are_there_are_printed_before_it_is_told_which_is_not() {
     let sample = Sample::of(FAMOUS);
-    let failure = |sample: &Sample, games: &[&str]| {
-        let run = sample.run(&[&["game", "games.db"], games].concat());
-        assert_eq!((run.status.code(), run.stdout.len()), (Some(1), 0));
-        String::from_utf8(run.stderr).expect("UTF-8")
+    let json = |sample: &Sample, games: &[&str]| {
+        let run = sample.run(&[&["game", "games.db", "--format", "json"], games].concat());
+        assert_eq!(run.status, 1);
+        let printed = run
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["game_id"].to_string());
+        format!(
+            "{}
+{}",
+            printed.collect::<Vec<_>>().join(" "),
+            run.stderr
+        )
     };
-    insta::assert_snapshot!(failure(&sample, &["1", "54"]), @r#"
+    insta::assert_snapshot!(json(&sample, &["1", "54", "2", "60"]), @r#"
+    1 2
     pgndex: error: games.db: no game 54; the games have the numbers 1 to 53
     "#);
-    insta::assert_snapshot!(failure(&sample, &["0-3"]), @r#"
+    insta::assert_snapshot!(json(&sample, &["51-4294967295", "1"]), @r#"
+    51 52 53 1
+    pgndex: error: games.db: no game 54; the games have the numbers 1 to 53
+    "#);
+    insta::assert_snapshot!(json(&sample, &["60-70"]), @r#"
+
+    pgndex: error: games.db: no game 60; the games have the numbers 1 to 53
+    "#);
+    insta::assert_snapshot!(json(&sample, &["0-3"]), @r#"
+    1 2 3
     pgndex: error: games.db: no game 0; the games have the numbers 1 to 53
     "#);
-    insta::assert_snapshot!(failure(&Sample::of(""), &["1"]), @r#"
+    insta::assert_snapshot!(json(&Sample::of(""), &["1"]), @r#"
+
     pgndex: error: games.db: no game 1; there are no games
+    "#);
+    // The number of a game that has been read again.
+    sample.sql("PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id = 5");
+    insta::assert_snapshot!(json(&sample, &["5", "4-6"]), @r#"
+    4 6
+    pgndex: error: games.db: no game 5; it was read again later, with another number
     "#);
     for games in ["x", "5-3", "-", "1-", "4294967296"] {
         let run = sample.run(&["game", "games.db", "--", games]);
-        assert_eq!(run.status.code(), Some(2), "{games}");
+        assert_eq!(run.status, 2, "{games}");
     }
 }

@@ -1,8 +1,11 @@
 //! `pgndex index` through the program itself: what it prints, how it exits, what it leaves behind.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod program;
 
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use program::{Run, command};
 use serde_json::{Value, json};
 
 const TWO_GAMES: &str = "\
@@ -28,15 +31,11 @@ impl Place {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
-        command.args(arguments).current_dir(self.0.path());
-        command
+        command(self.0.path(), arguments)
     }
 
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
-        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (status.code().expect("an exit status"), text(stdout), text(stderr))
+    fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(self.command(arguments).output().unwrap())
     }
 
     fn names(&self) -> Vec<String> {
@@ -68,7 +67,7 @@ impl Place {
 #[test]
 fn json_is_one_object_on_standard_output() {
     let place = Place::new().with("a.pgn", TWO_GAMES);
-    let (status, out, err) = place.run(&["index", "--json", "a.db", "a.pgn"]);
+    let Run { status, stdout: out, stderr: err } = place.run(&["index", "--json", "a.db", "a.pgn"]);
     assert_eq!((status, err.as_str()), (0, ""));
     assert_eq!(out.lines().count(), 1);
     let object: Value = serde_json::from_str(&out).unwrap();
@@ -86,13 +85,13 @@ fn json_is_one_object_on_standard_output() {
 #[test]
 fn the_summary_is_for_people_and_quiet_leaves_it_out() {
     let place = Place::new().with("a.pgn", TWO_GAMES);
-    let (status, out, err) = place.run(&["index", "a.db", "a.pgn"]);
+    let Run { status, stdout: out, stderr: err } = place.run(&["index", "a.db", "a.pgn"]);
     assert_eq!((status, out.as_str()), (0, ""));
     assert!(err.starts_with("indexed 2 games, 6 plies, 7 distinct positions in "), "{err}");
     assert!(err.contains("problems    none"), "{err}");
     assert_eq!(
         place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]),
-        (0, String::new(), String::new())
+        Run { status: 0, stdout: String::new(), stderr: String::new() }
     );
 }
 
@@ -102,7 +101,7 @@ fn repeated_games_are_skipped_unless_told_otherwise() {
     let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", repeated);
     let json = |arguments: &[&str]| -> Value {
         let all = [&["index", "--json", "--overwrite", "a.db", "a.pgn", "b.pgn"], arguments].concat();
-        let (status, out, err) = place.run(&all);
+        let Run { status, stdout: out, stderr: err } = place.run(&all);
         assert_eq!((status, err.as_str()), (0, ""));
         let report: Value = serde_json::from_str(&out).unwrap();
         serde_json::json!([report["games"], report["duplicates"], report["duplicate_kinds"]])
@@ -111,12 +110,12 @@ fn repeated_games_are_skipped_unless_told_otherwise() {
     assert_eq!(json(&["--duplicates", "keep"]), serde_json::json!([4, 0, []]));
     assert_eq!(json(&["--duplicates", "moves"]), two);
     assert_eq!(json(&[]), two);
-    let (_, _, err) = place.run(&["index", "--overwrite", "a.db", "a.pgn", "b.pgn"]);
+    let Run { stderr: err, .. } = place.run(&["index", "--overwrite", "a.db", "a.pgn", "b.pgn"]);
     let told = "  duplicates\n    2 games skipped: same moves, players, date and result as an earlier game\n";
     assert!(err.contains(told), "{err}");
-    let (_, out, _) = place.run(&["info", "a.db"]);
+    let Run { stdout: out, .. } = place.run(&["info", "a.db"]);
     assert!(out.lines().any(|line| line.starts_with("  repeated ") && line.ends_with("2  2 same")), "{out}");
-    let (_, out, _) = place.run(&["info", "--format", "json", "a.db"]);
+    let Run { stdout: out, .. } = place.run(&["info", "--format", "json", "a.db"]);
     let info: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(info["duplicates"], two[2]);
     assert_eq!(
@@ -124,7 +123,7 @@ fn repeated_games_are_skipped_unless_told_otherwise() {
         (&0.into(), &2.into())
     );
     assert_eq!(info["imports"][0]["duplicates"], 2);
-    let (status, out, _) = place.run(&["verify", "a.db"]);
+    let Run { status, stdout: out, .. } = place.run(&["verify", "a.db"]);
     assert_eq!(status, 0, "{out}");
 }
 
@@ -137,9 +136,9 @@ fn openings_come_from_our_list_or_the_one_given() {
         let database = rusqlite::Connection::open(place.path(database)).unwrap();
         database.query_row(names, [], |row| row.get(0)).unwrap()
     };
-    assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).0, 0);
+    assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
     assert_eq!(name("a.db"), "Philidor Defense; Queen's Pawn Game");
-    assert_eq!(place.run(&["index", "-q", "--eco", "my.tsv", "b.db", "a.pgn"]).0, 0);
+    assert_eq!(place.run(&["index", "-q", "--eco", "my.tsv", "b.db", "a.pgn"]).status, 0);
     assert_eq!(name("b.db"), "-; Closed Game");
 }
 
@@ -147,10 +146,10 @@ fn openings_come_from_our_list_or_the_one_given() {
 fn a_wrong_list_of_openings_ends_the_run_before_it_begins() {
     let place =
         Place::new().with("a.pgn", TWO_GAMES).with("my.tsv", "eco\tname\tpgn\nD00\tx\t1. d4 d5 2. d5\n");
-    let (status, out, err) = place.run(&["index", "--eco", "my.tsv", "a.db", "a.pgn"]);
+    let Run { status, stdout: out, stderr: err } = place.run(&["index", "--eco", "my.tsv", "a.db", "a.pgn"]);
     assert_eq!((status, out.as_str()), (1, ""));
     insta::assert_snapshot!(err, @"pgndex: error: my.tsv:2: 2.d5: illegal move in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2; correct it, or leave this opening out");
-    let (status, _, err) = place.run(&["index", "--eco", "none.tsv", "a.db", "a.pgn"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "--eco", "none.tsv", "a.db", "a.pgn"]);
     assert_eq!(status, 1);
     insta::assert_snapshot!(err, @r"
     pgndex: error: none.tsv: cannot be read; check the path and the permissions
@@ -162,7 +161,7 @@ fn a_wrong_list_of_openings_ends_the_run_before_it_begins() {
 #[test]
 fn a_lost_move_is_status_3_and_strict_fails() {
     let place = Place::new().with("a.pgn", TWO_GAMES).with("bad.pgn", ILLEGAL);
-    let (status, _, err) = place.run(&["index", "a.db", "a.pgn", "bad.pgn"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn", "bad.pgn"]);
     assert_eq!(status, 3);
     assert!(
         err.contains("1 error: something of these games was lost") && err.contains("illegal-move"),
@@ -177,7 +176,8 @@ fn a_lost_move_is_status_3_and_strict_fails() {
         .unwrap();
     assert_eq!(where_, "bad.pgn:6 byte 67 game 1 ply 2 Ke3");
 
-    let (status, out, err) = place.run(&["index", "--strict", "--quiet", "b.db", "a.pgn", "bad.pgn"]);
+    let Run { status, stdout: out, stderr: err } =
+        place.run(&["index", "--strict", "--quiet", "b.db", "a.pgn", "bad.pgn"]);
     assert_eq!((status, out.as_str()), (1, ""));
     assert!(err.starts_with("pgndex: error: 1 errors and 0 warnings in the input"), "{err}");
     assert_eq!(place.names(), ["a.db", "a.pgn", "bad.pgn"]);
@@ -186,16 +186,31 @@ fn a_lost_move_is_status_3_and_strict_fails() {
 #[test]
 fn an_existing_database_is_kept_unless_it_may_be_replaced() {
     let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", ILLEGAL);
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "b.pgn"]).0, 3);
-    let (status, _, err) = place.run(&["index", "a.db", "a.pgn"]);
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "b.pgn"]).status, 3);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 0);
     assert!(err.contains("added 2 games"), "{err}");
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 3);
-    let (status, _, err) = place.run(&["index", "a.db", "a.pgn", "b.pgn"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn", "b.pgn"]);
     assert_eq!((status, err.as_str()), (0, "nothing new: a.db has the 2 sources already\n"));
-    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).0, 0);
+    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).status, 0);
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
     assert_eq!(place.names(), ["a.db", "a.pgn", "b.pgn"]);
+}
+
+#[test]
+fn a_file_that_is_not_what_it_was_is_named_in_a_note() {
+    let place = Place::new().with("a.pgn", TWO_GAMES);
+    assert_eq!(place.run(&["index", "a.db", "a.pgn"]).status, 0);
+    let place = place.with("a.pgn", &TWO_GAMES[..110]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
+    assert_eq!(status, 0);
+    let note = "pgndex: note: a.pgn is not what was indexed before (110 bytes of text, and there were 163); \
+                read as new; games already there are skipped as duplicates";
+    assert_eq!(err.lines().next(), Some(note), "{err}");
+    let place = place.with("a.pgn", TWO_GAMES.replacen("Test", "Rest", 1));
+    let quiet = place.run(&["index", "a.db", "a.pgn", "--quiet"]);
+    assert_eq!(quiet, Run { status: 0, stdout: String::new(), stderr: String::new() });
 }
 
 #[test]
@@ -206,12 +221,12 @@ fn what_is_no_database_of_ours_is_never_replaced() {
     drop(other);
     for target in ["a.pgn", "notes.txt", "other.db"] {
         let before = std::fs::read(place.path(target)).unwrap();
-        let (status, _, err) = place.run(&["index", "--overwrite", target, "a.pgn"]);
+        let Run { status, stderr: err, .. } = place.run(&["index", "--overwrite", target, "a.pgn"]);
         assert_eq!(status, 1);
         assert!(err.contains("exists and is not a database of pgndex, so it is not replaced"), "{err}");
         assert_eq!(std::fs::read(place.path(target)).unwrap(), before);
     }
-    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "empty.db", "a.pgn"]).0, 0);
+    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "empty.db", "a.pgn"]).status, 0);
     assert_eq!(place.names(), ["a.pgn", "empty.db", "notes.txt", "other.db"]);
 }
 
@@ -221,27 +236,56 @@ fn what_cannot_be_read_is_told_before_or_with_the_rest() {
         .with("a.pgn", TWO_GAMES)
         .with("empty.pgn", "")
         .with("prose.pgn", "Dear friend,\n\nbye.\n");
-    let (status, _, err) = place.run(&["index", "a.db", "missing.pgn"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "missing.pgn"]);
     assert_eq!(status, 1);
     assert!(err.contains("missing.pgn: no such file or directory; check the path"), "{err}");
     assert_eq!(place.names(), ["a.pgn", "empty.pgn", "prose.pgn"]);
 
-    let (status, _, err) = place.run(&["index", "a.db", "missing.pgn", "a.pgn"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "missing.pgn", "a.pgn"]);
     assert_eq!(status, 3);
     assert!(err.starts_with("pgndex: error: missing.pgn: no such file or directory"), "{err}");
     assert!(err.contains("unreadable-source"), "{err}");
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
 
-    for input in ["empty.pgn", "prose.pgn"] {
-        let (status, _, err) = place.run(&["index", "--overwrite", "b.db", input]);
-        assert_eq!(status, 0, "{err}");
+    for (input, expected) in [("empty.pgn", 0), ("prose.pgn", 3)] {
+        let Run { status, stderr: err, .. } = place.run(&["index", "--overwrite", "b.db", input]);
+        assert_eq!(status, expected, "{err}");
         assert!(err.contains("no games were found"), "{err}");
         assert_eq!(place.number("b.db", "SELECT count(*) FROM game"), 0);
     }
-    let (status, _, err) = place.run(&["index", "no/such/directory/a.db", "a.pgn"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "no/such/directory/a.db", "a.pgn"]);
     assert_eq!(status, 1);
     assert!(err.contains("no/such/directory: cannot write into this directory"), "{err}");
-    assert_eq!(place.run(&["index", "a.db"]).0, 2);
+    assert_eq!(place.run(&["index", "a.db"]).status, 2);
+}
+
+#[test]
+fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
+    let place = Place::new()
+        .with("a.pgn", TWO_GAMES)
+        .with("page.pgn", "<html>404 not found</html>\n")
+        .with("picture.pgn", b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x02\x81")
+        .with("comment.pgn", "; no games today\n\n")
+        .with("again.pgn", TWO_GAMES);
+    for arguments in [
+        &["index", "-q", "a.db", "a.pgn", "page.pgn", "picture.pgn", "comment.pgn", "again.pgn"][..],
+        &["index", "-q", "--dry-run", "a.pgn", "page.pgn", "picture.pgn", "comment.pgn", "again.pgn"],
+    ] {
+        let run = place.run(arguments);
+        assert_eq!((run.status, run.stdout.as_str()), (3, ""));
+        assert_eq!(
+            run.stderr,
+            "pgndex: error: page.pgn: no game is in it; is it PGN?\n\
+             pgndex: error: picture.pgn: no game is in it; is it PGN?\n"
+        );
+    }
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
+    let run = place.run(&["index", "--json", "--overwrite", "a.db", "a.pgn", "page.pgn"]);
+    assert_eq!((run.status, objects(&run.stdout)[0]["sources_without_games"].clone()), (3, 1.into()));
+    // What is added to a file that had games may be a remark.
+    let place = place.with("a.pgn", [TWO_GAMES, "\n% the end\nThat was all.\n"].concat());
+    let run = place.run(&["index", "-q", "a.db", "a.pgn", "page.pgn"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
 }
 
 #[test]
@@ -274,7 +318,7 @@ fn a_killed_run_leaves_no_database_and_the_next_one_clears_up() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!place.path("a.db").exists());
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).0, 0);
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
     assert_eq!(place.names(), ["a.db", "a.pgn", "big.pgn"]);
 }
 
@@ -313,13 +357,13 @@ fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
 fn replacing_keeps_permissions_and_links_that_lead_nowhere() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let place = Place::new().with("a.pgn", TWO_GAMES);
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).0, 0);
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
     std::fs::set_permissions(place.path("a.db"), std::fs::Permissions::from_mode(0o600)).unwrap();
-    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).0, 0);
+    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).status, 0);
     assert_eq!(std::fs::metadata(place.path("a.db")).unwrap().permissions().mode() & 0o777, 0o600);
     symlink("nowhere", place.path("link.db")).unwrap();
     for target in ["link.db", "new.db/"] {
-        let (status, _, err) = place.run(&["index", target, "a.pgn"]);
+        let Run { status, stderr: err, .. } = place.run(&["index", target, "a.pgn"]);
         assert_eq!(status, 1);
         assert!(err.contains("not a place for a database file"), "{err}");
     }
@@ -333,7 +377,7 @@ fn text_made_to_be_slow_is_not() {
     let place = Place::new().with("dashes.pgn", dashes).with("quotes.pgn", quotes);
     let started = std::time::Instant::now();
     // Of the quotes only a part is kept.
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "dashes.pgn", "quotes.pgn"]).0, 3);
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "dashes.pgn", "quotes.pgn"]).status, 3);
     assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());
     assert_eq!(place.number("a.db", "SELECT sum(ply_count) FROM game"), 2);
 }
@@ -383,7 +427,7 @@ fn problems_and_rejects_are_written_as_they_are_found() {
             "missing.pgn",
             "b.pgn",
         ];
-        assert_eq!(place.run(&arguments).0, 3);
+        assert_eq!(place.run(&arguments).status, 3);
         assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap(), rejects.repeat(2));
         let problems = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
         let rows: Vec<Value> = rusqlite::Connection::open(place.path("a.db"))
@@ -413,7 +457,7 @@ fn problems_and_rejects_are_written_as_they_are_found() {
         }
         assert_eq!(*first.get_or_insert(problems.clone()), problems, "{threads} threads, {chunk}");
         // Read alone, the rejects have the same errors again.
-        assert_eq!(place.run(&["index", "-q", "--problems", "again.jsonl", "again.db", "r.pgn"]).0, 3);
+        assert_eq!(place.run(&["index", "-q", "--problems", "again.jsonl", "again.db", "r.pgn"]).status, 3);
         let again = objects(&std::fs::read_to_string(place.path("again.jsonl")).unwrap());
         let errors = |problems: &[Value]| -> Vec<Value> {
             let errors = problems.iter().filter(|problem| problem["severity"] == "error");
@@ -442,13 +486,13 @@ fn games_with_errors_can_be_left_out() {
             "--chunk-size",
             chunk,
         ];
-        let (status, out, _) = place.run(&[&arguments[..], &["a.db", "a.pgn"]].concat());
+        let Run { status, stdout: out, .. } = place.run(&[&arguments[..], &["a.db", "a.pgn"]].concat());
         assert_eq!(status, 3);
         let summary: Value = serde_json::from_str(&out).unwrap();
         assert_eq!((&summary["games"], &summary["left_out"]), (&3.into(), &5.into()));
         assert_eq!(summary["skipped_variants"], json!({ "Atomic": 2 }));
         assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap().matches("[Event").count(), 5);
-        assert_eq!(place.run(&["index", "-q", "b.db", "good.pgn"]).0, 0);
+        assert_eq!(place.run(&["index", "-q", "b.db", "good.pgn"]).status, 0);
         for table in ["game_position", "position_game", "player", "event", "tag", "site"] {
             assert_eq!(place.rows("a.db", table), place.rows("b.db", table), "{table}");
         }
@@ -467,7 +511,7 @@ fn games_with_errors_can_be_left_out() {
         assert_eq!(place.number("a.db", "SELECT sum(games) FROM source"), 3);
         // The file grows: the games that were left out are counted on.
         std::fs::write(place.path("a.pgn"), [MIXED, "\n[Event \"nine\"]\n\n1. e4 Ke3 *\n"].concat()).unwrap();
-        assert_eq!(place.run(&["index", "-q", "--problems", "p.jsonl", "a.db", "a.pgn"]).0, 3);
+        assert_eq!(place.run(&["index", "-q", "--problems", "p.jsonl", "a.db", "a.pgn"]).status, 3);
         let grown = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
         assert_eq!((&grown[0]["game_number"], &grown[0]["game_id"]), (&9.into(), &4.into()));
     }
@@ -477,7 +521,7 @@ fn games_with_errors_can_be_left_out() {
 fn a_run_can_end_at_the_first_error_or_after_some() {
     for (threads, chunk) in [("1", "1M"), ("4", "300")] {
         let place = Place::new().with("a.pgn", MIXED).with("good.pgn", TWO_GAMES);
-        assert_eq!(place.run(&["index", "-q", "a.db", "good.pgn"]).0, 0);
+        assert_eq!(place.run(&["index", "-q", "a.db", "good.pgn"]).status, 0);
         let tables = ["import", "source", "game", "game_position", "position_game", "problem", "player"];
         let before = tables.map(|table| place.rows("a.db", table));
         let run = |more: &[&str], database: &str| {
@@ -486,7 +530,7 @@ fn a_run_can_end_at_the_first_error_or_after_some() {
                 more,
                 &[database, "good.pgn", "a.pgn"],
             ];
-            let (status, out, err) = place.run(&all.concat());
+            let Run { status, stdout: out, stderr: err } = place.run(&all.concat());
             assert_eq!((status, out.as_str()), (1, ""));
             err
         };
@@ -504,21 +548,22 @@ fn a_run_can_end_at_the_first_error_or_after_some() {
         }
         assert_eq!(tables.map(|table| place.rows("a.db", table)), before);
         assert_eq!(place.names(), ["a.db", "a.pgn", "good.pgn", "p.jsonl"]);
-        assert_eq!(place.run(&["index", "-q", "--max-problems", "5", "a.db", "a.pgn"]).0, 3);
+        assert_eq!(place.run(&["index", "-q", "--max-problems", "5", "a.db", "a.pgn"]).status, 3);
     }
 }
 
 #[test]
 fn a_dry_run_finds_the_same_and_writes_no_database() {
     let place = Place::new().with("a.pgn", MIXED).with("good.pgn", TWO_GAMES);
-    let (status, out, _) =
+    let Run { status, stdout: out, .. } =
         place.run(&["index", "--json", "--problems", "p", "--rejects", "r", "a.db", "a.pgn", "good.pgn"]);
     assert_eq!(status, 3);
     let whole: Value = serde_json::from_str(&out).unwrap();
     // A database that comes first is passed over.
     for database in [&[][..], &["a.db"]] {
         let options = ["index", "--json", "--dry-run", "--problems", "p2", "--rejects", "r2"];
-        let (status, out, _) = place.run(&[&options[..], database, &["a.pgn", "good.pgn"]].concat());
+        let Run { status, stdout: out, .. } =
+            place.run(&[&options[..], database, &["a.pgn", "good.pgn"]].concat());
         assert_eq!(status, 3);
         let dry: Value = serde_json::from_str(&out).unwrap();
         for name in [
@@ -548,20 +593,20 @@ fn a_dry_run_finds_the_same_and_writes_no_database() {
         assert_eq!(without_ids(&read("p2")), without_ids(&read("p")));
     }
     assert_eq!(place.names(), ["a.db", "a.pgn", "good.pgn", "p", "p2", "r", "r2"]);
-    let (status, _, err) = place.run(&["index", "--dry-run", "good.pgn"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "--dry-run", "good.pgn"]);
     assert_eq!(status, 0);
     assert!(err.starts_with("read 2 games, 6 plies in ") && err.contains("no database was written"), "{err}");
     assert!(err.contains("problems    none"), "{err}");
-    assert_eq!(place.run(&["index", "--dry-run", "--strict", "a.pgn"]).0, 1);
-    assert_eq!(place.run(&["index", "--dry-run", "--on-problem", "stop", "a.pgn"]).0, 1);
-    assert_eq!(place.run(&["index", "--dry-run", "missing.pgn"]).0, 1);
-    assert_eq!(place.run(&["index", "--dry-run"]).0, 2);
+    assert_eq!(place.run(&["index", "--dry-run", "--strict", "a.pgn"]).status, 1);
+    assert_eq!(place.run(&["index", "--dry-run", "--on-problem", "stop", "a.pgn"]).status, 1);
+    assert_eq!(place.run(&["index", "--dry-run", "missing.pgn"]).status, 1);
+    assert_eq!(place.run(&["index", "--dry-run"]).status, 2);
 }
 
 #[test]
 fn variants_whose_rules_are_not_known_are_named() {
     let place = Place::new().with("a.pgn", MIXED);
-    let (status, _, err) = place.run(&["index", "a.db", "a.pgn"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 3);
     assert!(err.contains("    2 games of variant Atomic skipped\n"), "{err}");
 }
@@ -575,17 +620,20 @@ fn reports_never_replace_what_is_read_or_written() {
         ["--problems", "a.db", "--rejects", "r"],
         ["--problems", "same", "--rejects", "same"],
     ] {
-        let (status, _, err) = place.run(&[&["index", "-q"], &arguments[..], &["a.db", "a.pgn"]].concat());
+        let Run { status, stderr: err, .. } =
+            place.run(&[&["index", "-q"], &arguments[..], &["a.db", "a.pgn"]].concat());
         assert_eq!(status, 1);
         assert!(err.contains("is read or written by this run itself; choose another file"), "{err}");
         assert_eq!(std::fs::read_to_string(place.path("a.pgn")).unwrap(), MIXED);
         assert!(!place.path("a.db").exists());
     }
-    let (status, _, err) = place.run(&["index", "-q", "--problems", "no/such/p", "a.db", "a.pgn"]);
+    let Run { status, stderr: err, .. } =
+        place.run(&["index", "-q", "--problems", "no/such/p", "a.db", "a.pgn"]);
     assert_eq!(status, 1);
     assert!(err.contains("no/such/p: cannot be written; check the path"), "{err}");
     if cfg!(target_os = "linux") {
-        let (status, _, err) = place.run(&["index", "-q", "--problems", "/dev/full", "a.db", "a.pgn"]);
+        let Run { status, stderr: err, .. } =
+            place.run(&["index", "-q", "--problems", "/dev/full", "a.db", "a.pgn"]);
         assert_eq!(status, 1, "{err}");
         assert!(!place.path("a.db").exists());
     }
@@ -596,20 +644,21 @@ fn another_writer_is_a_status_of_its_own() {
     let place = Place::new().with("a.pgn", TWO_GAMES).with(".a.db.pgndex-tmp.lock", "");
     let lock = std::fs::File::open(place.path(".a.db.pgndex-tmp.lock")).unwrap();
     lock.lock().unwrap();
-    let (status, _, err) = place.run(&["index", "a.db", "a.pgn"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 4);
     assert!(err.contains("a.db: ") && err.contains("wait until it has finished"), "{err}");
-    let (status, _, err) = place.run(&["index", "--log-format", "json", "a.db", "a.pgn"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "--log-format", "json", "a.db", "a.pgn"]);
     let last = objects(&err).pop().unwrap();
     assert_eq!((status, &last["level"], &last["fields"]["exit_status"]), (4, &"error".into(), &4.into()));
     drop(lock);
-    assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).0, 0);
+    assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
 }
 
 #[test]
 fn the_log_can_be_json() {
     let place = Place::new().with("a.pgn", MIXED).with("empty.pgn", "");
-    let (status, out, err) = place.run(&["index", "--log-format", "json", "a.db", "a.pgn", "missing.pgn"]);
+    let Run { status, stdout: out, stderr: err } =
+        place.run(&["index", "--log-format", "json", "a.db", "a.pgn", "missing.pgn"]);
     assert_eq!((status, out.as_str()), (3, ""));
     let events = objects(&err);
     let documentation = include_str!("../docs/json.md");
@@ -630,7 +679,8 @@ fn the_log_can_be_json() {
             && event["message"].as_str().unwrap().starts_with("missing.pgn: no such file")),
         "{err}"
     );
-    let (status, _, err) = place.run(&["index", "-q", "--log-format", "json", "b.db", "empty.pgn"]);
+    let Run { status, stderr: err, .. } =
+        place.run(&["index", "-q", "--log-format", "json", "b.db", "empty.pgn"]);
     assert_eq!(status, 0);
     assert_eq!(objects(&err)[0]["message"], "no games were found");
 }
@@ -638,13 +688,13 @@ fn the_log_can_be_json() {
 #[test]
 fn a_range_passes_over_numbers_of_games_that_were_read_again() {
     let place = Place::new().with("a.pgn", "[Event \"x\"]\n\n1. e4 e5");
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).0, 0);
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
     let place = place.with("a.pgn", "[Event \"x\"]\n\n1. e4 e5 2. Nf3 *\n\n[Event \"y\"]\n\n1. d4 *\n");
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).0, 0);
-    let (status, out, err) = place.run(&["game", "a.db", "1-3", "--format", "pgn"]);
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
+    let Run { status, stdout: out, stderr: err } = place.run(&["game", "a.db", "1-3", "--format", "pgn"]);
     assert_eq!((status, err.as_str()), (0, ""));
     assert_eq!(out.matches("[Event ").count(), 2);
-    let (status, _, err) = place.run(&["game", "a.db", "1"]);
+    let Run { status, stderr: err, .. } = place.run(&["game", "a.db", "1"]);
     assert_eq!(
         (status, err.as_str()),
         (1, "pgndex: error: a.db: no game 1; it was read again later, with another number\n")

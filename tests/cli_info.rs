@@ -1,10 +1,12 @@
 //! `pgndex info`: what it counts, against SQL's own counting, and databases that are not as they should be.
 
+mod program;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
+use program::{Run, command};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -18,7 +20,8 @@ impl Sample {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
         let inputs =
             ["famous-games.pgn", "synthetic.pgn"].map(|name| examples.join(name).display().to_string());
-        let (status, _, stderr) = sample.run(&["index", "--quiet", "games.db", &inputs[0], &inputs[1]]);
+        let Run { status, stderr, .. } =
+            sample.run(&["index", "--quiet", "games.db", &inputs[0], &inputs[1]]);
         assert_eq!(status, 0, "{stderr}");
         sample
     }
@@ -27,16 +30,12 @@ impl Sample {
         self.0.path().join(name)
     }
 
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
-        let run = command.current_dir(self.0.path()).args(arguments).stdin(Stdio::null()).output();
-        let run = run.expect("the program runs");
-        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        (run.status.code().expect("a status"), text(run.stdout), text(run.stderr))
+    fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(command(self.0.path(), arguments).output().expect("the program runs"))
     }
 
     fn text(&self, arguments: &[&str]) -> String {
-        let (status, stdout, stderr) = self.run(&[&["info", "games.db"], arguments].concat());
+        let Run { status, stdout, stderr } = self.run(&[&["info", "games.db"], arguments].concat());
         assert_eq!((status, stderr.as_str()), (0, ""));
         stdout
     }
@@ -106,7 +105,7 @@ fn names_are_documented() {
         "INSERT INTO problem (source_id, byte_offset, line, column_number, game_id, kind, severity, message)
                    VALUES (1, 0, 1, 1, 1, 'invalid-tag', 'warning', 'a test')";
     sample.connection().execute(problem, []).expect("a change");
-    let (_, game, _) = sample.run(&["game", "games.db", "1", "--format", "json"]);
+    let Run { stdout: game, .. } = sample.run(&["game", "games.db", "1", "--format", "json"]);
     let mut checked = 0;
     for object in [sample.json(&["--sizes"]), serde_json::from_str(&game).expect("JSON")] {
         let lists = object.as_object().expect("an object").values().filter_map(|value| value.get(0));
@@ -207,11 +206,45 @@ fn years_far_off_do_not_make_the_chart_long() {
     assert!(years.lines().all(|line| line.chars().count() <= 80), "{years}");
 }
 
+/// As `nobody`, if the tests are run by root, whom permissions do not stop.
+#[cfg(unix)]
+#[test]
+fn a_database_that_can_be_read_only_where_it_can_be_written_says_so() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+
+    let sample = Sample::new();
+    let mode = sample
+        .connection()
+        .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
+    assert_eq!(mode.expect("a change"), "wal");
+    let directory = sample.0.path();
+    let allow = |mode| fs::set_permissions(directory, fs::Permissions::from_mode(mode)).expect("permissions");
+    allow(0o555);
+    let mut info = command(directory, &["info", "games.db"]);
+    if fs::File::create(sample.path("new")).is_ok() {
+        info.uid(65534).gid(65534);
+    }
+    let run = info.output();
+    allow(0o755);
+    let Ok(run) = run else {
+        eprintln!("SKIPPED: nobody else can run the program");
+        return;
+    };
+    let run = Run::of(run);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+    insta::assert_snapshot!(run.stderr, @r#"
+    pgndex: error: games.db: in WAL mode, or left by a writer that was killed, and SQLite can read such a database only where it can write beside it; open it once where that is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it
+      because: attempt to write a readonly database
+    "#);
+    assert_eq!(sample.run(&["info", "games.db"]).status, 0);
+}
+
 #[test]
 fn a_damaged_file_and_one_in_use_are_told() {
     let sample = Sample::new();
     let failure = |expected: i32| {
-        let (status, stdout, stderr) = sample.run(&["info", "games.db"]);
+        let Run { status, stdout, stderr } = sample.run(&["info", "games.db"]);
         assert_eq!((status, stdout.as_str()), (expected, ""));
         stderr
     };

@@ -1,10 +1,14 @@
 //! `pgndex index` from standard input, pipes, patterns and lists, through the program itself.
 
+mod program;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+use program::{Run, command};
 
 const GAMES: &str = include_str!("../examples/famous-games.pgn");
 
@@ -24,18 +28,15 @@ impl Place {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
-        command.args(arguments).current_dir(self.0.path());
-        command
+        command(self.0.path(), arguments)
     }
 
-    /// Exit status, standard output and standard error.
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
-        told(&self.command(arguments).output().unwrap())
+    fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(self.command(arguments).output().unwrap())
     }
 
     /// The same, with these bytes on standard input.
-    fn run_with(&self, arguments: &[&str], input: &[u8]) -> (i32, String, String) {
+    fn run_with(&self, arguments: &[&str], input: &[u8]) -> Run {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -44,7 +45,7 @@ impl Place {
         let writer = std::thread::spawn(move || stdin.write_all(&input));
         let output = child.wait_with_output().unwrap();
         let _ = writer.join().unwrap();
-        told(&output)
+        Run::of(output)
     }
 
     /// All that the database has of games and positions, and the digest of its source.
@@ -64,11 +65,6 @@ impl Place {
     }
 }
 
-fn told(output: &Output) -> (i32, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().expect("an exit status"), text(&output.stdout), text(&output.stderr))
-}
-
 fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(text).unwrap();
@@ -79,7 +75,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 fn standard_input_is_read_like_a_file() {
     let place = Place::new();
     place.write("plain.pgn", GAMES);
-    assert_eq!(place.run(&["index", "-q", "plain.db", "plain.pgn"]).0, 0);
+    assert_eq!(place.run(&["index", "-q", "plain.db", "plain.pgn"]).status, 0);
     let expected = place.contents("plain.db");
     let utf_16: Vec<u8> =
         "\u{feff}".encode_utf16().chain(GAMES.encode_utf16()).flat_map(u16::to_le_bytes).collect();
@@ -89,13 +85,14 @@ fn standard_input_is_read_like_a_file() {
         ("gzip", [gzip(&GAMES.as_bytes()[..1000]), gzip(&GAMES.as_bytes()[1000..])].concat()),
         ("utf-16", utf_16),
     ] {
-        let (status, out, err) = place.run_with(&["index", "--json", "--overwrite", "in.db", "-"], &input);
+        let Run { status, stdout: out, stderr: err } =
+            place.run_with(&["index", "--json", "--overwrite", "in.db", "-"], &input);
         assert_eq!((status, err.as_str()), (0, ""), "{what}");
         let summary: serde_json::Value = serde_json::from_str(&out).unwrap();
         assert_eq!(summary["input_bytes"], GAMES.len(), "{what}");
         assert!(place.contents("in.db") == expected, "{what}");
     }
-    let (status, _, err) = place.run_with(&["index", "-q", "--overwrite", "in.db", "-"], b"");
+    let Run { status, stderr: err, .. } = place.run_with(&["index", "-q", "--overwrite", "in.db", "-"], b"");
     assert_eq!((status, err.as_str()), (0, "pgndex: note: no games were found\n"));
 }
 
@@ -104,11 +101,11 @@ fn a_damaged_archive_is_told_and_changes_the_status() {
     let place = Place::new();
     let packed = gzip(GAMES.as_bytes());
     place.write("cut.pgn.gz", &packed[..packed.len() - 10]);
-    let (status, _, err) = place.run(&["index", "-q", "a.db", "cut.pgn.gz"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "-q", "a.db", "cut.pgn.gz"]);
     assert_eq!(status, 3);
     assert!(err.starts_with("pgndex: error: cut.pgn.gz: damaged near byte "), "{err}");
     assert!(err.ends_with("it ends too early; the games before are kept\n"), "{err}");
-    let (status, _, err) = place.run_with(&["index", "-q", "b.db", "-"], b"PK\x03\x04");
+    let Run { status, stderr: err, .. } = place.run_with(&["index", "-q", "b.db", "-"], b"PK\x03\x04");
     assert_eq!(status, 1);
     assert_eq!(
         err,
@@ -123,7 +120,8 @@ fn patterns_lists_and_repeated_files() {
     place.write("a1.pgn", "1. e4 *\n");
     place.write("a2.pgn.gz", gzip(b"1. d4 d5 *\n"));
     place.write("list.txt", "# two\na2.pgn.gz\n\na1.pgn\n");
-    let (status, out, err) = place.run(&["index", "--json", "a.db", "a*.pgn*", "@list.txt"]);
+    let Run { status, stdout: out, stderr: err } =
+        place.run(&["index", "--json", "a.db", "a*.pgn*", "@list.txt"]);
     assert_eq!(status, 0, "{err}");
     assert_eq!(
         err,
@@ -131,7 +129,7 @@ fn patterns_lists_and_repeated_files() {
     );
     let summary: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&summary["games"], &summary["plies"]), (&2.into(), &3.into()));
-    let (status, _, err) = place.run(&["index", "-q", "b.db", "z*.pgn"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "-q", "b.db", "z*.pgn"]);
     assert_eq!(status, 1);
     assert_eq!(err, "pgndex: error: nothing to index: z*.pgn: no file fits this pattern; check it\n");
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use pgndex::board::{GameResult, MoveCode, Position, PositionKey};
 use pgndex::index::{Duplicates, IndexOptions, Progress, index};
 use pgndex::store::row::ResultCounts;
-use pgndex::store::{Database, Exploration, Hit, ListLengths};
+use pgndex::store::{Database, Exploration, GameFilter, Hit, ListLengths, Selection};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -47,8 +47,9 @@ impl Sample {
         self.run("DELETE FROM continuation; DELETE FROM visited_position;");
     }
 
-    /// Makes the temporary table `last_visit`: each game's last visit to a position.
-    fn last_visits(&self, key: i64, fen: &str) {
+    /// Makes the temporary table `last_visit`: the last visit to a position of each game for which `condition` on the view
+    /// `games` holds.
+    fn last_visits(&self, key: i64, fen: &str, condition: &str) {
         self.run(
             "CREATE TEMP TABLE IF NOT EXISTS last_visit
                  (game_id, ply, move_code, result, elo_sum, year INTEGER, day TEXT);
@@ -58,7 +59,8 @@ impl Sample {
              CREATE TEMP VIEW IF NOT EXISTS recent AS SELECT * FROM last_visit
                  WHERE result <> '*' ORDER BY day DESC, game_id DESC LIMIT 15;",
         );
-        let insert = "INSERT INTO last_visit
+        let insert = format!(
+            "INSERT INTO last_visit
             SELECT game_id, visit.ply, move_code, result, white_elo + black_elo,
                 iif(date GLOB '[0-9][0-9][0-9][0-9].*', nullif(substr(date, 1, 4), '0000'), NULL),
                 iif(date GLOB '[0-9][0-9][0-9][0-9].*', substr(date, 1, 4), '0000')
@@ -67,12 +69,18 @@ impl Sample {
                 SELECT p.game_id, max(p.ply) AS ply FROM position_game AS o JOIN game_position AS p USING (game_id, ply)
                 WHERE o.key = ?1 AND p.fen = ?2 GROUP BY p.game_id
             ) AS visit
-            JOIN game_position USING (game_id, ply) JOIN game USING (game_id)";
-        self.sql().execute(insert, params![key, fen]).unwrap();
+            JOIN game_position USING (game_id, ply) JOIN game USING (game_id)
+            WHERE game_id IN (SELECT game_id FROM games WHERE {condition})"
+        );
+        self.sql().execute(&insert, params![key, fen]).unwrap();
     }
 
     fn explore(&self, key: i64, fen: &str) -> Exploration {
-        self.database.explore(PositionKey::from_i64(key), fen, ListLengths::MAX).unwrap()
+        self.explore_some(key, fen, &Selection::default())
+    }
+
+    fn explore_some(&self, key: i64, fen: &str, selection: &Selection) -> Exploration {
+        self.database.explore(PositionKey::from_i64(key), fen, selection, ListLengths::MAX).unwrap()
     }
 
     /// Holds answers from the tables, or counted where there are none, to be what SQL says, and those counted to be the same.
@@ -84,7 +92,7 @@ impl Sample {
         let mut answers = vec![];
         for (key, fen) in positions {
             let found = self.explore(*key, fen);
-            assert_eq!(told(&found), self.expected(*key, fen), "{fen}");
+            assert_eq!(told(&found), self.expected(*key, fen, "true"), "{fen}");
             let is_visited: bool = visited.query_row(params![key, fen], |row| row.get(0)).unwrap();
             assert_eq!(is_visited, found.results.games() + found.unfinished >= threshold.into(), "{fen}");
             from_tables += usize::from(is_visited);
@@ -115,8 +123,8 @@ impl Sample {
         }
     }
 
-    fn expected(&self, key: i64, fen: &str) -> Vec<String> {
-        self.last_visits(key, fen);
+    fn expected(&self, key: i64, fen: &str, condition: &str) -> Vec<String> {
+        self.last_visits(key, fen, condition);
         let queries = [
             "SELECT 'all', total(result = '1-0'), total(result = '1/2-1/2'), total(result = '0-1'), total(result = '*'),
                  total(iif(result <> '*', elo_sum, 0)), count(iif(result <> '*', elo_sum, NULL)) FROM last_visit",
@@ -252,6 +260,47 @@ fn it_is_what_plain_sql_says() {
     assert_eq!(sample.assert_right(&visited, 8), visited.len());
 }
 
+/// Filters, and the same conditions in plain SQL.
+fn filters() -> Vec<(GameFilter, String)> {
+    let filter = GameFilter::default;
+    let one = "=Player 145";
+    let is_one = |column: &str| format!("{column} = 'Player 145'");
+    vec![
+        (GameFilter { white: Some(one.parse().unwrap()), ..filter() }, is_one("white")),
+        (
+            GameFilter { player: Some(one.parse().unwrap()), result: Some(GameResult::White), ..filter() },
+            format!("({} OR {}) AND result = '1-0'", is_one("white"), is_one("black")),
+        ),
+        (
+            GameFilter { elo_min: Some(2000), elo_max: Some(2400), ..filter() },
+            "min(white_elo, black_elo) >= 2000 AND max(white_elo, black_elo) <= 2400".to_owned(),
+        ),
+        (
+            GameFilter { since: Some("2014".parse().unwrap()), ..filter() },
+            "date GLOB '201[4-9]*' OR date GLOB '202*'".to_owned(),
+        ),
+        (GameFilter { event: Some("nowhere".parse().unwrap()), ..filter() }, "false".to_owned()),
+    ]
+}
+
+#[test]
+fn of_some_games_it_is_what_plain_sql_says() {
+    let sample = Sample::of(varied_games(), 8);
+    let mut positions = sample.some_positions(30);
+    positions.push((START_KEY.as_i64(), START.to_owned()));
+    for (filter, condition) in filters() {
+        let selection = sample.database.select(&filter).unwrap();
+        let mut games = 0;
+        for (key, fen) in &positions {
+            let found = sample.explore_some(*key, fen, &selection);
+            assert_eq!(told(&found), sample.expected(*key, fen, &condition), "{condition}: {fen}");
+            sample.assert_lone_games(&found);
+            games = games.max(found.results.games());
+        }
+        assert_eq!(games > 0, condition != "false", "{condition}");
+    }
+}
+
 #[test]
 fn it_is_what_plain_sql_says_of_a_corpus() {
     let Some(text) = corpus("otb-40k") else { return };
@@ -318,10 +367,10 @@ const RETURNS: &str = r#"[Result "1-0"]
 
 /// The answer from the tables, which is also the one counted game by game.
 fn both_ways(sample: &Sample, key: PositionKey, fen: &str, lists: ListLengths) -> Exploration {
-    let told = sample.database.explore(key, fen, lists).unwrap();
+    let told = sample.database.explore(key, fen, &Selection::default(), lists).unwrap();
     sample.run("BEGIN");
     sample.empty_tables();
-    let counted = sample.database.explore(key, fen, lists).unwrap();
+    let counted = sample.database.explore(key, fen, &Selection::default(), lists).unwrap();
     sample.run("ROLLBACK");
     assert_eq!(told, counted);
     told
@@ -388,7 +437,7 @@ fn positions_that_share_a_key_are_kept_apart() {
     assert_eq!(found.continuations.len(), 2);
 
     sample.empty_tables();
-    let found = sample.database.explore(START_KEY, START, ListLengths::MAX).unwrap();
+    let found = sample.database.explore(START_KEY, START, &Selection::default(), ListLengths::MAX).unwrap();
     assert_eq!((found.results.games(), found.results.black_wins), (4, 0));
     let [knight, pawn] = &found.continuations[..] else { panic!("{found:?}") };
     assert_eq!((knight.results.games(), &knight.only_game), (2, &None));

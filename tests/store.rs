@@ -167,10 +167,11 @@ fn load(build: &Build, headers: &HeaderBatch, positions: &PositionBatch) {
     let totals = SourceTotals {
         bytes: Some(190),
         digest: Some(SourceDigest([0xab; 32])),
+        is_damaged: false,
         games,
         plies: 4,
         problems: 2,
-        duplicates: 0,
+        ..SourceTotals::default()
     };
     loader.finish_source(SourceId(1), &totals).expect("a source");
     let totals = ImportTotals {

@@ -1,10 +1,11 @@
 //! A sound database is found sound; damage of every kind is found, and told with its place.
 
 use std::fs;
+use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pgndex::index::{IndexOptions, Progress as IndexProgress, Writer, index};
+use pgndex::index::{Duplicates, IndexOptions, Progress as IndexProgress, Writer, index};
 use pgndex::verify::{Error, Finding, Kind, Progress, Report, Sample, SourceState, VerifyOptions, verify};
 use rusqlite::Connection;
 
@@ -56,11 +57,6 @@ impl Place {
     fn verify(&self, sample: Sample) -> Report {
         let options = VerifyOptions { sample, limit: 1000, threads: 3, sources: true };
         verify(&self.database(), &options, &Progress::default()).unwrap()
-    }
-
-    /// All that is found wrong, a line each.
-    fn findings(&self) -> Vec<String> {
-        lines(&self.verify(Sample::All))
     }
 
     fn run(&self, arguments: &[&str]) -> (i32, String, String) {
@@ -256,6 +252,21 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &["wrong-value game game_id 4: moves_hash is 1, expected "],
     ),
     (
+        "UPDATE game SET prefix_hash = prefix_hash + 1 WHERE game_id = 4",
+        &["wrong-value game game_id 4: prefix_hash is "],
+    ),
+    (
+        "UPDATE game SET prefix_hash = NULL WHERE game_id = 4",
+        &["wrong-value game game_id 4: prefix_hash is NULL, expected "],
+    ),
+    (
+        "UPDATE player SET name = 'Nobody' WHERE player_id = 6",
+        &[
+            "source-text game game_id 4: white_id is Nobody, expected ",
+            "wrong-value game game_id 4: prefix_hash is ",
+        ],
+    ),
+    (
         "UPDATE game SET status = 'skipped' WHERE game_id = 4",
         &[
             "source-text game game_id 4: status is skipped, expected ok",
@@ -315,12 +326,25 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ("UPDATE game SET byte_length = byte_length - 30 WHERE game_id = 5", &["source-text game"]),
     (
         "UPDATE game SET byte_offset = 1 << 40 WHERE game_id = 5",
-        &["source-text game game_id 5: byte_offset is "],
+        &["source-text game game_id 5: byte_offset is ", "wrong-value source source_id 1: last_game is "],
+    ),
+    (
+        // Out of order.
+        "UPDATE game SET (byte_offset, byte_length) =
+             (SELECT byte_offset, byte_length FROM game WHERE game_id = 30) WHERE game_id = 5;
+         UPDATE game SET (byte_offset, byte_length) =
+             (SELECT byte_offset, byte_length FROM game WHERE game_id = 2) WHERE game_id = 31",
+        &["source-text game", "source-text game_position game_id 5", "source-text game_position game_id 31"],
     ),
     ("UPDATE game SET byte_offset = -5 WHERE game_id = 5", &["source-text game game_id 5: byte_offset is "]),
     ("UPDATE import SET games = 1", &["wrong-count import import_id 1: games is 1, expected 53"]),
     ("UPDATE import SET problems = 7", &["wrong-count import import_id 1: problems is 7, expected 0"]),
     ("UPDATE source SET games = 1", &["wrong-count source source_id 1: games is 1, expected 53"]),
+    (
+        "UPDATE source SET last_game = last_game - 1",
+        &["wrong-value source source_id 1: last_game is "],
+    ),
+    ("UPDATE source SET last_game = NULL", &["wrong-value source source_id 1: last_game is NULL, expected at least "]),
     ("UPDATE source SET import_id = 9", &["dangling-link source source_id 1: import_id is 9, expected a row of import"]),
     (
         "INSERT INTO problem VALUES (1, 2, 1 << 40, 1, 1, 1, 99, NULL, NULL, 'illegal-move', 'error', '')",
@@ -416,15 +440,21 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
 ];
 
-#[test]
-fn damage_of_every_kind_is_found_and_told_with_its_place() {
-    let pristine = Place::new(GAMES, 3);
-    let bytes = fs::read(pristine.database()).unwrap();
+/// Holds each damage to be found, and nothing else.
+fn check_damage(place: &Place, damage: &[(&str, &[&str])]) {
+    let bytes = fs::read(place.database()).unwrap();
     let mut wrong = Vec::new();
-    for (sql, expected) in DAMAGE {
-        fs::write(pristine.database(), &bytes).unwrap();
-        pristine.damage(sql);
-        let found = pristine.findings();
+    let text = fs::read(place.source()).unwrap();
+    for (sql, expected) in damage {
+        fs::write(place.database(), &bytes).unwrap();
+        place.damage(sql);
+        fs::write(place.source(), &text).unwrap();
+        let report = place.verify(Sample::All);
+        let found = lines(&report);
+        // Just the same of a text that has to be decoded.
+        fs::write(place.source(), gzip(&text, 10_000)).unwrap();
+        let packed = place.verify(Sample::All);
+        assert_eq!((lines(&packed), packed.reread_games), (found.clone(), report.reread_games), "{sql}");
         for expected in *expected {
             if !found.iter().any(|line| line.starts_with(expected)) {
                 wrong.push(format!("{sql}: no {expected:?} in {found:#?}"));
@@ -437,6 +467,183 @@ fn damage_of_every_kind_is_found_and_told_with_its_place() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn damage_of_every_kind_is_found_and_told_with_its_place() {
+    check_damage(&Place::new(GAMES, 3), DAMAGE);
+}
+
+const SICILIAN: &str = "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Be3 e5 7. Nb3 Be6 8. f3 Be7";
+
+/// Game 1, its repetitions at bytes 187 and, by others, 374, its beginning, which is game 2, at byte 561, and game 4, of which
+/// another file has what there was of it when it was cut off.
+fn with_duplicates() -> Place {
+    let place = Place(tempfile::tempdir().unwrap());
+    let game = |white: &str, moves: &str| {
+        format!("[White \"{white}\"]\n[Black \"Black\"]\n[Date \"2020.01.01\"]\n\n{moves}\n\n")
+    };
+    let whole = game("White", &format!("{SICILIAN} 9. Qd2 O-O 10. O-O-O Nbd7 11. g4 b5 12. g5 b4 1-0"));
+    let other = game("Other", &format!("{SICILIAN} 9. Qd2 O-O 10. O-O-O Nbd7 11. g4 b5 12. g5 b4 1-0"));
+    let (short, last) = (game("White", &format!("{SICILIAN} *")), game("Last", "1. d4 d5"));
+    let text = format!("{whole}{whole}{other}{short}{}", last.trim_end());
+    let more = place.0.path().join("more.pgn");
+    let options = IndexOptions { threads: 2, duplicates: Duplicates::Moves, ..IndexOptions::default() };
+    fs::write(&more, game("Last", "1. d4 d5 *")).unwrap();
+    for text in [&text, &format!("{text} 2. c4 e6 *\n")] {
+        fs::write(place.source(), text).unwrap();
+        index(&place.database(), &[place.source(), more.clone()], &options, &IndexProgress::default())
+            .unwrap();
+    }
+    place
+}
+
+/// SQL that damages such a database.
+const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
+    (
+        "UPDATE duplicate SET original_id = 2 WHERE kind = 'same'",
+        &[
+            "source-text duplicate source_id 1, byte_offset 187: original_id is 2, whose result is *, expected a game whose result is 1-0",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET original_id = 4 WHERE kind = 'same'",
+        &[
+            "source-text duplicate source_id 1, byte_offset 187: original_id is 4, whose white_id is Last, expected a game whose white_id is White",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET original_id = 2 WHERE kind = 'moves'",
+        &[
+            "source-text duplicate source_id 1, byte_offset 374: original_id is 2, which differs at ply 16, expected a game with the same moves",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET kind = 'moves', original_id = 4 WHERE kind = 'cut'",
+        &[
+            "source-text duplicate source_id 2, byte_offset 0: kind is moves, of 2 plies, expected at least 20 plies",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET kind = 'same' WHERE kind = 'cut'",
+        &["source-text duplicate source_id 2, byte_offset 0: original_id is 4, which differs at ply 2"],
+    ),
+    (
+        "UPDATE duplicate SET kind = 'same' WHERE kind = 'moves'",
+        &[
+            "source-text duplicate source_id 1, byte_offset 374: original_id is 1, whose white_id is White, expected a game whose white_id is Other",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET kind = 'x' WHERE kind = 'moves'",
+        &[
+            "wrong-value duplicate source_id 1, byte_offset 374: kind is x, expected same, moves, prefix or cut",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET original_id = 99 WHERE kind = 'same'",
+        &["dangling-link duplicate source_id 1, byte_offset 187: original_id is 99, expected a row of game"],
+    ),
+    (
+        "UPDATE duplicate SET original_id = NULL WHERE kind IN ('same', 'prefix', 'cut')",
+        &[
+            "wrong-value duplicate source_id 1, byte_offset 187: original_id is NULL, expected a row of game",
+            "wrong-value duplicate source_id 1, byte_offset 561: original_id is NULL, expected a row of game",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET byte_length = byte_length - 5, line = NULL, game_number = 0 WHERE kind = 'same'",
+        &[
+            "source-text duplicate source_id 1, byte_offset 187: ",
+            "wrong-value duplicate source_id 1, byte_offset 187: game_number is 0, expected a number from 1",
+            "wrong-value duplicate source_id 1, byte_offset 187: line is NULL, expected a number from 1",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET byte_offset = 1 << 40 WHERE kind = 'same'",
+        &["source-text duplicate source_id 1, byte_offset 1099511627776: byte_length is "],
+    ),
+    (
+        "UPDATE duplicate SET game_id = 1 WHERE kind = 'same'",
+        &[
+            "wrong-count import import_id 1: duplicates is 3, expected 2",
+            "wrong-count source source_id 1: duplicates is 2, expected 1",
+            "wrong-value duplicate source_id 1, byte_offset 187: game_id is 1, expected NULL",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET game_id = 4, line = 1 WHERE kind = 'prefix'",
+        &[
+            "wrong-value duplicate source_id 1, byte_offset 561: game_id is 4, expected the game that stands there",
+            "wrong-value duplicate source_id 1, byte_offset 561: line is 1, expected NULL",
+            "wrong-value duplicate source_id 1, byte_offset 561: original_id is 1, expected a game of the same players and date that begins with the moves of game 4",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET original_id = 4 WHERE kind = 'prefix'",
+        &[
+            "wrong-value duplicate source_id 1, byte_offset 561: original_id is 4, expected a game of the same players and date that begins with the moves of game 2",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET byte_length = 7 WHERE kind = 'prefix'",
+        &[
+            "wrong-value duplicate source_id 1, byte_offset 561: game_id is 2, expected the game that stands there",
+        ],
+    ),
+    (
+        "UPDATE game SET date = '2021.01.01' WHERE game_id = 1",
+        &[
+            "source-text duplicate source_id 1, byte_offset 187: original_id is 1, whose date is 2021.01.01, expected a game whose date is 2020.01.01",
+            "source-text game game_id 1: date is 2021.01.01, expected 2020.01.01",
+            "wrong-value duplicate source_id 1, byte_offset 561: original_id is 1, expected a game of the same players",
+            "wrong-value game game_id 1: prefix_hash is ",
+        ],
+    ),
+    (
+        "DELETE FROM duplicate WHERE kind = 'moves'",
+        &[
+            "wrong-count import import_id 1: duplicates is 3, expected 2",
+            "wrong-count source source_id 1: duplicates is 2, expected 1",
+        ],
+    ),
+    (
+        "UPDATE duplicate SET source_id = 'x' WHERE kind = 'same'",
+        &[
+            "dangling-link duplicate source_id 'x', byte_offset 187: source_id is 'x', expected a row of source",
+            "wrong-count source source_id 1: duplicates is 2, expected 1",
+            "wrong-value duplicate source_id 'x', byte_offset 187: source_id is 'x', expected a whole number",
+        ],
+    ),
+    (
+        "DROP TABLE duplicate",
+        &[
+            "schema sqlite_schema type 'index', name 'duplicate_original': is missing",
+            "schema sqlite_schema type 'table', name 'duplicate': is missing",
+            "unreadable duplicate: cannot be read from here on: ",
+            "unreadable game: cannot be read from here on: ",
+        ],
+    ),
+];
+
+#[test]
+fn damaged_duplicates_are_found() {
+    let place = with_duplicates();
+    let report = sound(&place, Sample::All);
+    assert_eq!(report.duplicates, 4);
+    assert_eq!(sound(&place, Sample::Some(2)).duplicates, 2);
+    check_damage(&place, DUPLICATES_DAMAGE);
+}
+
+#[test]
+fn games_are_the_same_from_one_position_with_other_numbers() {
+    let game = |numbers: &str| {
+        format!(
+            "[White \"W\"]\n[Black \"B\"]\n[FEN \"4k3/8/8/8/8/8/8/4K2R w K - {numbers}\"]\n\nO-O+ Ke7 *\n\n"
+        )
+    };
+    let place = Place::new([game("0 1"), game("7 40"), game("0 1")].concat(), 64);
+    assert_eq!(sound(&place, Sample::All).duplicates, 2);
 }
 
 #[test]
@@ -519,7 +726,9 @@ fn flipped_bytes_anywhere_never_crash_the_check() {
         state ^= state << 17;
         (state % below as u64) as usize
     };
-    for _ in 0..150 {
+    for round in 0..150 {
+        let source = if round % 2 == 0 { ODD.as_bytes().to_vec() } else { gzip(ODD.as_bytes(), 100) };
+        fs::write(place.source(), source).unwrap();
         let mut damaged = bytes.clone();
         for _ in 0..=next(4) {
             let at = next(damaged.len());
@@ -556,20 +765,126 @@ fn sources_that_are_gone_or_changed_are_noted_and_no_damage() {
     assert_eq!((unread.notes.len(), unread.sources_other, unread.reread_games), (0, 0, 0));
 }
 
+fn gzip(text: &[u8], size: usize) -> Vec<u8> {
+    let member = |piece: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(piece).unwrap();
+        encoder.finish().unwrap()
+    };
+    text.chunks(size).flat_map(member).collect()
+}
+
+fn zstd(text: &[u8]) -> Vec<u8> {
+    text.chunks(9000).flat_map(|piece| zstd::encode_all(piece, 3).unwrap()).collect()
+}
+
+fn zip(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, text) in files {
+        archive.start_file(*name, stored).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+#[test]
+fn games_are_held_against_texts_that_have_to_be_decoded() {
+    let utf_16: Vec<u8> = format!("\u{feff}{GAMES}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let text = GAMES.as_bytes();
+    for (what, archive) in [
+        ("gzip", gzip(text, 7000)),
+        ("zstd", zstd(text)),
+        ("UTF-16", utf_16.clone()),
+        ("UTF-16 in gzip", gzip(&utf_16, 7000)),
+    ] {
+        let place = Place::new(archive, 3);
+        for sample in [Sample::All, Sample::Some(7)] {
+            let report = sound(&place, sample);
+            assert_eq!((report.reread_games, report.sources_same), (report.replayed_games, 1), "{what}");
+        }
+    }
+    // An archive that grew has several readings, and one game that was read twice.
+    let place = Place(tempfile::tempdir().unwrap());
+    let options = IndexOptions { threads: 2, ..IndexOptions::default() };
+    for end in [text.len() / 3, text.len() / 2, text.len()] {
+        fs::write(place.source(), zstd(&text[..end])).unwrap();
+        index(&place.database(), &[place.source()], &options, &IndexProgress::default()).unwrap();
+        let report = sound(&place, Sample::All);
+        assert_eq!((report.reread_games, report.sources_other), (report.games, 0));
+    }
+    assert_eq!(place.number("SELECT count(*) FROM source WHERE first_byte > 0"), 2);
+}
+
+#[test]
+fn texts_that_have_to_be_decoded_may_be_gone_or_changed_too() {
+    let text = GAMES.as_bytes();
+    let place = Place::new(gzip(text, 5000), 64);
+    let report = |archive: &[u8]| {
+        fs::write(place.source(), archive).unwrap();
+        let report = sound(&place, Sample::All);
+        (report.notes.first().map(|note| note.state), report.reread_games)
+    };
+    let longer = [text, b"\n[Event \"new\"]\n\n1. e4 *\n"].concat();
+    assert_eq!(report(&zstd(&longer)), (None, 53));
+    assert_eq!(report(&zstd(text)), (None, 53));
+    let other = GAMES.replace("Nf3", "Nf6");
+    assert_eq!(report(&gzip(other.as_bytes(), 5000)), (Some(SourceState::Changed), 0));
+    let archive = gzip(text, 5000);
+    assert_eq!(report(&archive[..archive.len() - 100]), (Some(SourceState::Changed), 0));
+    assert_eq!(report(&zip(&[("a.pgn", GAMES)])), (Some(SourceState::Changed), 0));
+    assert_eq!(report(b"\xfd7zXZ\0"), (Some(SourceState::Changed), 0));
+    let options = VerifyOptions { sources: false, ..VerifyOptions::default() };
+    let unread = verify(&place.database(), &options, &Progress::default()).unwrap();
+    assert_eq!((unread.notes.len(), unread.sources_other, unread.reread_games), (0, 0, 0));
+}
+
+#[test]
+fn games_in_a_zip_archive_are_held_against_its_files() {
+    let place = Place::new(zip(&[("a.pgn", GAMES), ("b/c.pgn", ODD), ("b/d.pgn", "1. a3 *\n")]), 2);
+    let report = sound(&place, Sample::All);
+    assert_eq!((report.reread_games, report.sources_same), (report.games, 3));
+    fs::write(place.source(), zip(&[("b/c.pgn", ODD), ("b/d.pgn", "1. b3 *\n")])).unwrap();
+    let report = sound(&place, Sample::All);
+    let notes: Vec<_> =
+        report.notes.iter().map(|note| (note.path.rsplit('/').next().unwrap(), note.state)).collect();
+    assert_eq!(notes, [("a.pgn", SourceState::Missing), ("d.pgn", SourceState::Changed)]);
+    assert_eq!((report.reread_games, report.sources_same), (8, 1));
+    fs::remove_file(place.source()).unwrap();
+    let report = sound(&place, Sample::All);
+    assert!(report.notes.iter().all(|note| note.state == SourceState::Missing) && report.notes.len() == 3);
+}
+
+#[test]
+fn a_damaged_archive_is_held_to_what_could_be_read_of_it() {
+    let archive = gzip(GAMES.as_bytes(), 4000);
+    let place = Place::new(&archive[..archive.len() / 2], 64);
+    let report = sound(&place, Sample::All);
+    assert!(report.games > 10);
+    assert_eq!((report.reread_games, report.sources_same), (report.games, 1));
+    fs::write(place.source(), &archive).unwrap();
+    let report = sound(&place, Sample::All);
+    assert_eq!((report.reread_games, report.sources_same), (report.games, 1), "it grew");
+    fs::write(place.source(), &archive[..archive.len() / 3]).unwrap();
+    assert_eq!(sound(&place, Sample::All).notes[0].state, SourceState::Changed);
+}
+
 #[test]
 fn another_text_at_a_game_s_place_is_told() {
     let place = Place::new(GAMES, 64);
     let other = GAMES.replacen("1. e4 e5", "1. d4 d5", 1);
     assert_ne!(other, GAMES);
-    fs::write(place.source(), &other).unwrap();
     let digest = blake3::hash(other.as_bytes()).to_hex();
     place.damage(&format!("UPDATE source SET digest = '{digest}'"));
-    let report = place.verify(Sample::All);
-    let first = report.findings.first.first().map(Finding::to_string).unwrap_or_default();
-    assert_eq!(report.findings.total(), 2, "{:#?}", lines(&report));
-    assert!(first.starts_with("game game_id 2: status is ok, expected truncated"), "{first}");
-    let last = report.findings.first.last().map(Finding::to_string).unwrap_or_default();
-    assert!(last.starts_with("game_position game_id 2, ply 0: move_code is "), "{last}");
+    for source in [other.clone().into_bytes(), zstd(other.as_bytes())] {
+        fs::write(place.source(), source).unwrap();
+        let report = place.verify(Sample::All);
+        let first = report.findings.first.first().map(Finding::to_string).unwrap_or_default();
+        assert_eq!(report.findings.total(), 2, "{:#?}", lines(&report));
+        assert!(first.starts_with("game game_id 2: status is ok, expected truncated"), "{first}");
+        let last = report.findings.first.last().map(Finding::to_string).unwrap_or_default();
+        assert!(last.starts_with("game_position game_id 2, ply 0: move_code is "), "{last}");
+    }
 }
 
 #[test]

@@ -134,14 +134,20 @@ pub enum MaterialError {
     TooMany(String),
 }
 
+/// As much of a text as a message quotes.
+fn quoted(text: &str) -> String {
+    const MOST: usize = 100;
+    let more = if text.chars().nth(MOST).is_some() { "…" } else { "" };
+    text.chars().take(MOST).chain(more.chars()).collect()
+}
+
 impl MaterialSignature {
     /// Reads a signature.
     ///
     /// # Errors
     /// When the text is none.
     pub fn parse(text: &str) -> Result<Self, MaterialError> {
-        let (white, black) =
-            text.trim().split_once('v').ok_or_else(|| MaterialError::Sides(text.to_owned()))?;
+        let (white, black) = text.trim().split_once('v').ok_or_else(|| MaterialError::Sides(quoted(text)))?;
         let mut signature = Self { least: 0, most: 0 };
         for (side, color) in [(white, Color::White), (black, Color::Black)] {
             signature.read_side(side, color)?;
@@ -170,10 +176,10 @@ impl MaterialSignature {
         }
         let king = usize::from(Piece::new(Kind::King, color).code());
         if (least[king], most[king]) != (1, 1) {
-            return Err(MaterialError::King(text.to_owned()));
+            return Err(MaterialError::King(quoted(text)));
         }
         if least.iter().sum::<u64>() > 16 {
-            return Err(MaterialError::TooMany(text.to_owned()));
+            return Err(MaterialError::TooMany(quoted(text)));
         }
         for kind in Kind::ALL {
             let code = Piece::new(kind, color).code();

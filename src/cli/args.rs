@@ -1,5 +1,9 @@
 //! The arguments.
 
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::num::{IntErrorKind, ParseIntError};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -20,7 +24,7 @@ Examples:
   pgndex sql games.db \"SELECT white, black, date FROM games WHERE eco = 'B90'\"
 
 Answers go to standard output, all else to standard error.
-Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games was lost, 4 another program is writing \
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games or files was lost, 4 another program is writing \
 the database.";
 
 /// Index PGN dumps into one SQLite file and look up any position or move of any game
@@ -33,13 +37,34 @@ pub(crate) struct Arguments {
     pub(super) command: Command,
 }
 
+/// Reads a whole number of a range.
+fn within<N: FromStr<Err = ParseIntError> + PartialOrd + Display>(
+    range: RangeInclusive<N>,
+) -> impl Fn(&str) -> Result<N, String> + Clone
+where
+    RangeInclusive<N>: Clone,
+{
+    move |text| {
+        let too_large = || format!("too large; the most is {}", range.end());
+        match text.parse::<N>() {
+            Ok(number) if number > *range.end() => Err(too_large()),
+            Ok(number) if number < *range.start() => {
+                Err(format!("too small; the least is {}", range.start()))
+            }
+            Ok(number) => Ok(number),
+            Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(too_large()),
+            Err(_) => Err("not a whole number".to_owned()),
+        }
+    }
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Index(IndexArgs),
     Info(InfoArgs),
     Find(Box<FindArgs>),
-    Explore(ExploreArgs),
+    Explore(Box<ExploreArgs>),
     Game(GameArgs),
     Export(Box<ExportArgs>),
     Sql(SqlArgs),
@@ -66,7 +91,8 @@ Archives are told by their first bytes: zstd, gzip, bzip2, and zip, of which all
 Byte offsets are those of the unpacked UTF-8 text. Nothing is unpacked to disk, but a text of tens of MiB without a game boundary.
 
 A game or a file that cannot be read is counted and reported, and the run goes on; a damaged archive gives the games \
-before the damage. What was found wrong stands in the table `problem`; if a game lost something by it, the exit status is 3.")]
+before the damage. What was found wrong stands in the table `problem`; if a game lost something by it, or a file has text but \
+no game, the exit status is 3.")]
 pub(crate) struct IndexArgs {
     /// Database to make, or to add to
     #[arg(value_name = "DB")]
@@ -95,16 +121,16 @@ pub(crate) struct IndexArgs {
     #[arg(help_heading = WRONG, long, value_name = "WHAT", value_enum, default_value = "keep")]
     pub(super) on_problem: OnProblemArg,
     /// Fail, and write no database, if there are more errors than this
-    #[arg(help_heading = WRONG, long, value_name = "N")]
+    #[arg(help_heading = WRONG, long, value_name = "N", value_parser = within(0..=u64::MAX))]
     pub(super) max_problems: Option<u64>,
     /// What becomes of a game that repeats an earlier one
     #[arg(long, value_name = "RULE", value_enum, default_value = "skip")]
     pub(super) duplicates: DuplicatesArg,
     /// How many games must have reached a position for its continuations to be kept ready for `explore`
-    #[arg(long, value_name = "GAMES", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "GAMES", default_value_t = 64, value_parser = within(1..=u32::MAX))]
     pub(super) continuation_threshold: u32,
     /// Threads that parse and sort, at most 256 [default: one for each processor]
-    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
     pub(super) threads: Option<u16>,
     /// Memory to use, such as 512M or 4G; what is more goes to temporary files [default: a quarter of the machine's, at
     /// most 4G]
@@ -222,14 +248,16 @@ pub(crate) struct FindArgs {
     pub(super) target: FindTargetArgs,
     #[command(flatten)]
     pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) opening: EcoArgs,
     /// Order: of the database, by the players' mean rating (best first), or by date (latest first)
     #[arg(long, value_name = "ORDER", value_enum, default_value = "game")]
     pub(super) sort: SortArg,
     /// How many lines to show; 0 for all
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 15)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 15, value_parser = within(0..=u32::MAX))]
     pub(super) limit: u32,
     /// How many lines to skip first
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
     pub(super) offset: u32,
     /// How to print them; json is one object a line, pgn the games themselves
     #[arg(long, short, value_enum, default_value = "table")]
@@ -282,7 +310,8 @@ const WHICH: &str = "Which games";
 /// Which games count: those for which all of this holds.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FilterArgs {
-    /// White's name, or the beginning of a word of it, in any letter case; '=NAME' for exactly this name
+    /// White's name, or the beginning of a word of it; letter case, accents and blanks around commas do not matter; '=NAME'
+    /// for exactly this name
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(super) white: Option<NameFilter>,
     /// Black's name
@@ -292,10 +321,10 @@ pub(crate) struct FilterArgs {
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(super) player: Option<NameFilter>,
     /// Both players are rated this or higher
-    #[arg(help_heading = WHICH, long, value_name = "N")]
+    #[arg(help_heading = WHICH, long, value_name = "N", value_parser = within(0..=u16::MAX))]
     pub(super) elo_min: Option<u16>,
     /// Both players are rated this or lower
-    #[arg(help_heading = WHICH, long, value_name = "N")]
+    #[arg(help_heading = WHICH, long, value_name = "N", value_parser = within(0..=u16::MAX))]
     pub(super) elo_max: Option<u16>,
     /// Played in this year, month or day (2021, 2021.06, 2021-06-30) or later; what is unknown of a game's month and day does
     /// not exclude it
@@ -307,12 +336,32 @@ pub(crate) struct FilterArgs {
     /// Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
     #[arg(help_heading = WHICH, long, value_name = "RESULT", value_parser = result)]
     pub(super) result: Option<GameResult>,
-    /// Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
-    #[arg(help_heading = WHICH, long, value_name = "CODE")]
-    pub(super) eco: Option<EcoRange>,
     /// The event's name, as with players
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(super) event: Option<NameFilter>,
+}
+
+/// Which openings.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct EcoArgs {
+    /// Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
+    #[arg(help_heading = WHICH, long, value_name = "CODE")]
+    pub(super) eco: Option<EcoRange>,
+}
+
+/// A choice of openings, or the file with their names.
+#[derive(Clone, Debug)]
+pub(crate) enum EcoOrFile {
+    Codes(EcoRange),
+    File(PathBuf),
+}
+
+impl FromStr for EcoOrFile {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(text.parse().map_or_else(|_| Self::File(text.into()), Self::Codes))
+    }
 }
 
 fn result(text: &str) -> Result<GameResult, &'static str> {
@@ -323,8 +372,8 @@ fn result(text: &str) -> Result<GameResult, &'static str> {
 }
 
 impl FilterArgs {
-    /// The filter that the arguments make.
-    pub(super) fn filter(&self) -> GameFilter {
+    /// The filter that the arguments make with a choice of openings.
+    pub(super) fn filter(&self, eco: Option<EcoRange>) -> GameFilter {
         let args = self.clone();
         GameFilter {
             white: args.white,
@@ -335,7 +384,7 @@ impl FilterArgs {
             since: args.since,
             until: args.until,
             result: args.result,
-            eco: args.eco,
+            eco,
             event: args.event,
         }
     }
@@ -348,10 +397,15 @@ Examples:
   pgndex explore games.db --moves \"1. e4 c5\"
   pgndex explore games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --board
   pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
+  pgndex explore games.db --moves \"1. e4 c5\" --white carlsen --since 2015
 
 Games count whatever moves led to the position, each once: if a game returned to it, by the last move made there. Games \
 without a result are not counted. Bars show White's wins, draws and Black's wins, with --ascii as # = and full stops. \
-A position without a name has that of the last one on the way to it. JSON is one object of the form that Lichess's opening explorer answers with.")]
+A position without a name has that of the last one on the way to it. JSON is one object of the form that Lichess's opening explorer answers with.
+
+The counts of all games stand in the database. Those of some games are made when they are asked for: every game that reached \
+the position, or every game of the players, event, opening or time if these are fewer, is looked at. That takes a few seconds \
+for each million of games; Ctrl-C ends it.")]
 pub(crate) struct ExploreArgs {
     /// Database
     #[arg(value_name = "DB")]
@@ -359,17 +413,20 @@ pub(crate) struct ExploreArgs {
     #[command(flatten)]
     pub(super) position: PositionArgs,
     /// How many moves to show, the most frequent first; 0 for all
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 0)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
     pub(super) limit: u32,
     /// How many of the highest rated games to list, at most 15 [default: 5; in json 15]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=15))]
+    #[arg(long, value_name = "N", value_parser = within(0..=15_u8))]
     pub(super) top: Option<u8>,
     /// How many of the latest games to list, at most 15 [default: 5; in json 15]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=15))]
+    #[arg(long, value_name = "N", value_parser = within(0..=15_u8))]
     pub(super) recent: Option<u8>,
-    /// Names of openings, in a file or directory as for `index` [default: those the database was made with]
-    #[arg(long, value_name = "FILE")]
-    pub(super) eco: Option<PathBuf>,
+    /// Names of openings, in a file or directory as for `index --eco` [default: those the database was made with]; or, to
+    /// choose games by their opening, an ECO code or a range, as in `find`; a file of such a name is ./B90
+    #[arg(long, value_name = "FILE|CODE")]
+    pub(super) eco: Option<EcoOrFile>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
     /// How to print it; json is one object, csv has the moves only
     #[arg(long, short, value_enum, default_value = "table")]
     pub(super) format: RowFormat,
@@ -427,7 +484,7 @@ pub(crate) struct GameArgs {
     #[arg(long, value_name = "PLY", value_delimiter = ',')]
     pub(super) ply: Vec<BoardPly>,
     /// Draw the board after every N plies and at the end
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = within(1..=u32::MAX))]
     pub(super) board_every: Option<u32>,
     #[command(flatten)]
     pub(super) board: BoardArgs,
@@ -516,7 +573,7 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(super) format: ExportFormatArgs,
     /// Of each game, only the position after this many half-moves
-    #[arg(long, value_name = "N", conflicts_with_all = ["pgn", "csv", "last"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["pgn", "csv", "last"], value_parser = within(0..=u32::MAX))]
     pub(super) ply: Option<u32>,
     /// Of each game, only the last position
     #[arg(long, conflicts_with_all = ["pgn", "csv"])]
@@ -531,6 +588,8 @@ pub(crate) struct ExportArgs {
     pub(super) position: ExportPositionArgs,
     #[command(flatten)]
     pub(super) filter: FilterArgs,
+    #[command(flatten)]
+    pub(super) opening: EcoArgs,
     /// The games whose numbers stand in the first column of this read-only query, in its order
     #[arg(help_heading = WHICH, long, value_name = "QUERY")]
     #[arg(conflicts_with_all = ["ExportPositionArgs", "FilterArgs"])]
@@ -640,28 +699,29 @@ Examples:
   pgndex verify games.db --json | jq .sound
 
 Pages, links between tables, counts and totals are checked in full. Of a sample of games each position and move is made \
-again on the board, and their PGN is read again where the files are still there; of as many much visited positions the \
-continuations are counted again. A file that is no longer there or has changed is noted and no damage.
+again on the board, hashes and the opening too, and their PGN is read again where the files are still there; of as many much \
+visited positions the continuations are counted again, and as many duplicates are compared with the games that they \
+repeat. A file that is no longer there or has changed is noted and no damage.
 
 Exit status: 0 the database is sound, 1 it is not, or it could not be checked.")]
 pub(crate) struct VerifyArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(super) database: PathBuf,
-    /// How many games to replay and positions to count again, spread evenly
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    /// How many games to replay, positions to count again and duplicates to compare, spread evenly
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]
     pub(super) sample: u32,
-    /// Replay all games and count all positions again
+    /// Replay all games, count all positions again and compare all duplicates
     #[arg(long, conflicts_with = "sample")]
     pub(super) all: bool,
     /// How many findings to show; all are counted
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = within(1..=u32::MAX))]
     pub(super) limit: u32,
     /// Do not read the PGN files
     #[arg(long)]
     pub(super) no_sources: bool,
     /// Threads, at most 256 [default: one for each processor]
-    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
     pub(super) threads: Option<u16>,
     /// Show no progress
     #[arg(long, short)]

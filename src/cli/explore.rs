@@ -8,14 +8,15 @@ use pgndex::store::row::ResultCounts;
 use pgndex::store::{Continuation, Database, Exploration, GameSummary, Hit, ListLengths};
 use serde_json::{Value as Json, json};
 
-use super::args::{ExploreArgs, RowFormat};
+use super::args::{EcoOrFile, ExploreArgs, RowFormat};
 use super::board::BoardStyle;
 use super::note;
 use super::number::{counted, grouped, percent};
 use super::output::{RowWriter, Value, stdout, terminal_width};
 use super::position_query::PositionQuery;
-use super::table::printable;
+use super::text::{escaped_json, printable};
 use super::timing::Timing;
+use super::unknown_name::explain_names;
 
 /// How many games of each list a table shows, unless told.
 const LISTED: u8 = 5;
@@ -49,7 +50,11 @@ const NAMES: [&str; 4] = ["opening", "white", "black", "event"];
 pub(super) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let PositionQuery { position, changes, line } = PositionQuery::read(&args.position)?;
-    let book = args.eco.as_deref().map(OpeningBook::read).transpose()?;
+    let (book, codes) = match &args.eco {
+        Some(EcoOrFile::File(file)) => (Some(OpeningBook::read(file)?), None),
+        Some(EcoOrFile::Codes(codes)) => (None, Some(codes.clone())),
+        None => (None, None),
+    };
     let database = Database::open_read_only(&args.database)?;
     for change in &changes {
         note(&change.to_string());
@@ -59,9 +64,12 @@ pub(super) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         note(&format!("looking for {fen}"));
     }
     let lists = lists(args);
-    let mut found = database.explore(position.key(), &fen, lists)?;
+    let selection = database.select(&args.filter.filter(codes))?;
+    let mut found = database.explore(position.key(), &fen, &selection, lists)?;
     if found.results.games() == 0 && found.unfinished == 0 {
-        note(&format!("no game reached this position: {fen}"));
+        explain_names(&database, &selection)?;
+        let which = if selection.is_all() { "no game" } else { "no game that passes the filters" };
+        note(&format!("{which} reached this position: {fen}"));
     }
     let namer = Namer { database: &database, book };
     let limit = if args.limit == 0 { usize::MAX } else { args.limit as usize };
@@ -188,7 +196,7 @@ impl Answer {
             "recentGames": list(&self.found.recent_games),
         });
         let mut out = stdout();
-        writeln!(out, "{answer}")?;
+        writeln!(out, "{}", escaped_json(&answer.to_string()))?;
         Ok(out.flush()?)
     }
 

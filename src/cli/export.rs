@@ -12,15 +12,18 @@ use pgndex::export::{PositionFormat, Positions, write_pgn, write_positions};
 use pgndex::replay::replay;
 use pgndex::store::row::{GameId, GameStatus, Ply};
 use pgndex::store::{Database, GameRecord, HitOrder, Search};
+use rusqlite::types::ValueRef;
 use tempfile::NamedTempFile;
 
 use super::args::{ExportArgs, ExportFormatArgs};
 use super::note;
 use super::number::counted;
-use super::output::stdout;
+use super::output::{shown, stdout};
 use super::position_query::PositionQuery;
 use super::progress::{Progress, Snapshot};
 use super::signal::stop_on_signal;
+use super::text::brief;
+use super::unknown_name::explain_names;
 
 /// A CSV row has these, and at the end the moves.
 const COLUMNS: [&str; 22] = [
@@ -77,6 +80,7 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         out,
         text: String::new(),
         counts: &counts,
+        is_file: target.is_some(),
     };
     let exported = exporter
         .head()
@@ -207,12 +211,13 @@ struct Exporter<'a> {
     out: Box<dyn Write>,
     text: String,
     counts: &'a Counts,
+    is_file: bool,
 }
 
 impl Exporter<'_> {
     fn head(&mut self) -> anyhow::Result<()> {
         match self.format {
-            Format::Csv => Ok(self.out.write_all(&csv_line(COLUMNS.iter().copied())?)?),
+            Format::Csv => Ok(self.out.write_all(csv_line(COLUMNS.iter().copied())?.as_bytes())?),
             _ => Ok(()),
         }
     }
@@ -222,7 +227,8 @@ impl Exporter<'_> {
         if let Some(sql) = &args.sql {
             return self.choose_by_sql(sql);
         }
-        let selection = self.database.select(&args.filter.filter())?;
+        let selection = self.database.select(&args.filter.filter(args.opening.eco.clone()))?;
+        explain_names(self.database, &selection)?;
         let database = self.database;
         let (mut written, mut last) = (Ok(()), None);
         let mut game = |game: GameId| {
@@ -250,9 +256,22 @@ impl Exporter<'_> {
         let mut query = database.query(sql)?;
         let mut rows = query.rows([])?;
         while let Some(row) = rows.next_row()? {
-            let id = row
-                .get::<_, u32>(0)
-                .context("--sql: the first column must be the numbers of games (game_id)")?;
+            let value = row.get_ref(0)?;
+            let id =
+                value.as_i64().ok().and_then(|number| u32::try_from(number).ok()).with_context(|| {
+                    let found = match value {
+                        ValueRef::Null => "NULL".to_owned(),
+                        ValueRef::Integer(number) => number.to_string(),
+                        ValueRef::Real(number) => format!("{number:?}"),
+                        ValueRef::Text(text) => {
+                            format!("the text {:?}", brief(&String::from_utf8_lossy(text)))
+                        }
+                        ValueRef::Blob(_) => "a BLOB".to_owned(),
+                    };
+                    format!(
+                        "--sql: the first column must be numbers of games (game_id), and here it is {found}"
+                    )
+                })?;
             self.game(GameId(id))?;
         }
         Ok(())
@@ -267,27 +286,26 @@ impl Exporter<'_> {
         match self.format {
             Format::Pgn => write_pgn(&mut self.text, &record)?,
             Format::Positions(format, which) => write_positions(&mut self.text, &record, which, format)?,
-            Format::Csv => {}
+            Format::Csv => self.text += &csv_record(&record)?,
         }
-        let line = if matches!(self.format, Format::Csv) { csv_record(&record)? } else { Vec::new() };
-        self.out.write_all(self.text.as_bytes())?;
-        self.out.write_all(&line)?;
+        let text = if self.is_file { self.text.as_str().into() } else { shown(&self.text) };
+        self.out.write_all(text.as_bytes())?;
         self.counts.games.fetch_add(1, Ordering::Relaxed);
         self.counts.plies.fetch_add(record.summary.ply_count.into(), Ordering::Relaxed);
-        self.counts.bytes.fetch_add((self.text.len() + line.len()) as u64, Ordering::Relaxed);
+        self.counts.bytes.fetch_add(self.text.len() as u64, Ordering::Relaxed);
         self.counts.lossy.fetch_add(u64::from(record.summary.status != GameStatus::Ok), Ordering::Relaxed);
         Ok(())
     }
 }
 
-fn csv_line<'a>(fields: impl Iterator<Item = &'a str>) -> anyhow::Result<Vec<u8>> {
+fn csv_line<'a>(fields: impl Iterator<Item = &'a str>) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(fields)?;
-    Ok(writer.into_inner()?)
+    Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
 /// A game as a line of CSV; what is unknown is empty.
-fn csv_record(record: &GameRecord) -> anyhow::Result<Vec<u8>> {
+fn csv_record(record: &GameRecord) -> anyhow::Result<String> {
     let game = &record.summary;
     let (mut moves, mut is_first) = (String::new(), true);
     replay(record, |position, stored| {

@@ -11,9 +11,11 @@ use pgndex::store::{Database, Hit, HitCount, HitOrder, Scan, Search, Selection};
 use super::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat, SortArg};
 use super::note;
 use super::number::{counted, grouped};
-use super::output::{RowWriter, Value, stdout};
+use super::output::{RowWriter, Value, shown, stdout};
 use super::position_query::{PositionQuery, number_before};
 use super::timing::Timing;
+use super::unknown_name::explain_names;
+use super::usage::WrongValue;
 
 const TABLE: [&str; 10] = ["game", "white", "elo", "black", "elo", "result", "date", "event", "ply", "next"];
 /// The columns that are cut short if the terminal is narrow.
@@ -52,10 +54,12 @@ impl Target {
     fn read(args: &FindTargetArgs) -> anyhow::Result<Self> {
         Ok(match (&args.pattern, &args.material) {
             (Some(pattern), _) => {
-                Self::Pattern(Pattern::parse(pattern).context("--pattern cannot be read")?.into())
+                let pattern = Pattern::parse(pattern).context("--pattern cannot be read");
+                Self::Pattern(pattern.map_err(WrongValue)?.into())
             }
             (_, Some(material)) => {
-                Self::Material(MaterialSignature::parse(material).context("--material cannot be read")?)
+                let material = MaterialSignature::parse(material).context("--material cannot be read");
+                Self::Material(material.map_err(WrongValue)?)
             }
             (None, None) => Self::Position(PositionQuery::read(&args.position())?.into()),
         })
@@ -70,7 +74,7 @@ pub(super) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let target = Target::read(&args.target)?;
     let database = Database::open_read_only(&args.database)?;
-    let selection = database.select(&args.filter.filter())?;
+    let selection = database.select(&args.filter.filter(args.opening.eco.clone()))?;
     let finder = Finder { database: &database, selection: &selection, args };
     match &target {
         Target::Position(query) => finder.find(query)?,
@@ -135,7 +139,7 @@ impl Finder<'_> {
         let (printer, shown) = self.show(|visit| self.database.scan(&scan, fits, visit))?;
         if shown.hits == 0 {
             printer.finish(None)?;
-            self.explain_names();
+            explain_names(self.database, self.selection)?;
             note("no position of these games fits");
             return Ok(());
         }
@@ -192,7 +196,10 @@ impl Finder<'_> {
                 partly(&format!(" of {}", counted(games, "game")), is_more)
             }
             HitCount::Games(games) => {
-                partly(&format!(" occurrences in some of {}", counted(games, "game")), is_more)
+                let shown = hits_in_games(shown.hits, shown.games);
+                let hint = if is_more { format!("; {ALL}") } else { String::new() };
+                let all = counted(games, "game");
+                Total { text: format!("{shown} shown; {all} reached the position{hint}"), is_more }
             }
             HitCount::AtLeast(0) if is_more => {
                 Total { text: format!("{} shown, and there are more; {ALL}", grouped(shown.hits)), is_more }
@@ -215,7 +222,7 @@ impl Finder<'_> {
             };
         }
         let reached = games_that_reached(all);
-        self.explain_names();
+        explain_names(self.database, self.selection)?;
         if self.args.offset > 0
             && self.database.count_hits(search)? != (HitCount::Exact { occurrences: 0, games: 0 })
         {
@@ -224,14 +231,6 @@ impl Finder<'_> {
             note(&format!("{reached} the position, and none passes the filters"));
         }
         Ok(())
-    }
-
-    /// Tells of names that nobody bears.
-    fn explain_names(&self) {
-        for name in self.selection.unknown_names() {
-            let of = if *name == "event" { "event" } else { "player" };
-            note(&format!("no {of} has a name that fits --{name}"));
-        }
     }
 
     /// Tells how far the games of the database follow the moves.
@@ -357,7 +356,7 @@ struct Total {
 /// Prints hits in one of the formats.
 enum Printer<'a> {
     Rows { rows: RowWriter<Box<dyn Write>>, is_table: bool },
-    Table,
+    Table(&'a Database),
     Pgn { database: &'a Database, out: Box<dyn Write>, text: String, last: Option<GameId> },
 }
 
@@ -365,7 +364,7 @@ impl<'a> Printer<'a> {
     fn new(database: &'a Database, format: FindFormat) -> anyhow::Result<Self> {
         Ok(match format {
             // An empty table is not printed, not even its head.
-            FindFormat::Table => Self::Table,
+            FindFormat::Table => Self::Table(database),
             FindFormat::Json => {
                 Self::Rows { rows: RowWriter::stdout(RowFormat::Json, &FIELDS)?, is_table: false }
             }
@@ -377,12 +376,14 @@ impl<'a> Printer<'a> {
     }
 
     fn hit(&mut self, hit: &Hit) -> anyhow::Result<()> {
-        if matches!(self, Self::Table) {
+        if let Self::Table(database) = self {
+            let digits = database.last_game()?.map_or(0, |game| game.0.to_string().len());
             let rows = RowWriter::stdout(RowFormat::Table, &TABLE)?.shortening(&NAMES);
+            let rows = rows.reserving(TABLE[0], digits);
             *self = Self::Rows { rows, is_table: true };
         }
         match self {
-            Self::Table => Ok(()),
+            Self::Table(_) => Ok(()),
             Self::Rows { rows, is_table } => {
                 let position = position(hit)?;
                 rows.row(&if *is_table { table_row(&position, hit) } else { field_row(&position, hit) })
@@ -391,7 +392,7 @@ impl<'a> Printer<'a> {
                 if last.replace(hit.game.game) != Some(hit.game.game) {
                     text.clear();
                     write_pgn(text, &database.game(hit.game.game)?)?;
-                    out.write_all(text.as_bytes())?;
+                    out.write_all(shown(text).as_bytes())?;
                 }
                 Ok(())
             }
@@ -401,7 +402,7 @@ impl<'a> Printer<'a> {
     /// Ends with how many are shown: below a table; for the other formats on standard error, if there are more.
     fn finish(self, total: Option<Total>) -> anyhow::Result<()> {
         match self {
-            Self::Table => {}
+            Self::Table(_) => {}
             Self::Rows { rows, is_table: true } => return rows.finish(|_| total.map(|total| total.text)),
             Self::Rows { rows, .. } => rows.finish(|_| None)?,
             Self::Pgn { mut out, .. } => out.flush()?,

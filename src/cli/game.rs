@@ -13,67 +13,85 @@ use unicode_width::UnicodeWidthStr as _;
 use super::args::{BoardPly, GameArgs, GameFormat};
 use super::board::BoardStyle;
 use super::note;
-use super::output::stdout;
+use super::output::{shown, stdout};
 use super::position_query::number_before;
-use super::table::{Cell, TableWriter, printable};
+use super::table::{Cell, TableWriter};
+use super::text::{escaped_json, printable};
 
 /// From here on the half-move clock is told beside a board.
 const LONG_CLOCK: u32 = 20;
 
-/// Shows games.
+/// Shows games: those that are there, before the first that is not is told.
 ///
 /// # Errors
-/// When the database cannot be read or has no such game.
+/// When the database cannot be read or lacks one of the games.
 pub(super) fn run(args: &GameArgs) -> anyhow::Result<()> {
     let database = Database::open_read_only(&args.database)?;
-    let last = database.last_game()?;
-    let missing = |game: u32| last.is_none_or(|last| !(1..=last.0).contains(&game));
-    if let Some(game) =
-        args.games.iter().flat_map(|range| [range.first, range.last]).find(|game| missing(*game))
-    {
-        return Err(Error::NoSuchGame { path: args.database.clone(), game: GameId(game), last }.into());
-    }
     if args.format != GameFormat::Table && (args.board_every.is_some() || !args.ply.is_empty()) {
         note("boards are drawn on score sheets only, not in json or pgn");
     }
-    let mut out = stdout();
-    let mut text = String::new();
-    let games = args
-        .games
-        .iter()
-        .flat_map(|range| (range.first..=range.last).map(move |game| (game, range.first < range.last)));
-    let mut is_first = true;
-    for (game, is_of_range) in games {
-        let record = match database.game(GameId(game)) {
-            // The number of a game that was cut off and has been read again.
-            Err(Error::NoSuchGame { .. }) if is_of_range => continue,
+    let last = database.last_game()?;
+    let mut sheets = Sheets { database: &database, args, out: stdout(), text: String::new(), is_first: true };
+    let mut missing = None;
+    for range in &args.games {
+        let end = range.last.min(last.map_or(0, |last| last.0));
+        let outside =
+            (range.first == 0).then_some(0).or((range.last > end).then_some(range.first.max(end + 1)));
+        missing = missing.or(outside);
+        for game in range.first.max(1)..=end {
+            // A range passes over the number of a game that was cut off and has been read again.
+            if !sheets.write(GameId(game))? && range.first == range.last {
+                missing.get_or_insert(game);
+            }
+        }
+    }
+    sheets.out.flush()?;
+    match missing.map(GameId) {
+        Some(game) => Err(Error::NoSuchGame { path: args.database.clone(), game, last }.into()),
+        None => Ok(()),
+    }
+}
+
+/// Games on their way out.
+struct Sheets<'a, W> {
+    database: &'a Database,
+    args: &'a GameArgs,
+    out: W,
+    text: String,
+    is_first: bool,
+}
+
+impl<W: Write> Sheets<'_, W> {
+    /// Writes a game. Gives back whether it is there.
+    fn write(&mut self, game: GameId) -> anyhow::Result<bool> {
+        let record = match self.database.game(game) {
+            Err(Error::NoSuchGame { .. }) => return Ok(false),
             record => record?,
         };
         // Before anything is printed: a damaged game is not shown as if it were sound.
         replay(&record, |_, _| {})?;
-        match args.format {
+        match self.args.format {
             GameFormat::Table => {
-                if !std::mem::take(&mut is_first) {
-                    writeln!(out)?;
+                if !std::mem::take(&mut self.is_first) {
+                    writeln!(self.out)?;
                 }
-                write_sheet(&mut out, &record, args)?;
-                write_problems(&mut out, &record, &database.problems_of(record.summary.game)?)?;
-                continue;
+                write_sheet(&mut self.out, &record, self.args)?;
+                write_problems(&mut self.out, &record, &self.database.problems_of(game)?)?;
+                return Ok(true);
             }
-            GameFormat::Json => {
-                write_json(&mut out, &record, &database.problems_of(record.summary.game)?)?;
-            }
+            GameFormat::Json => write_json(&mut self.out, &record, &self.database.problems_of(game)?)?,
             GameFormat::Pgn => {
-                text.clear();
-                write_pgn(&mut text, &record)?;
-                out.write_all(text.as_bytes())?;
+                self.text.clear();
+                write_pgn(&mut self.text, &record)?;
+                self.out.write_all(shown(&self.text).as_bytes())?;
             }
         }
         if let Some(loss) = record.loss() {
+            let GameId(game) = game;
             note(&format!("game {game}: {loss}; SELECT * FROM problem WHERE game_id = {game} tells more"));
         }
+        Ok(true)
     }
-    Ok(out.flush()?)
 }
 
 /// Plays a game through for a writer, and stops writing at its first error.
@@ -287,6 +305,7 @@ fn write_json(out: &mut impl Write, record: &GameRecord, problems: &[GameProblem
         "problems": problems.iter().map(problem_json).collect::<Vec<_>>(),
     });
     let head = game.to_string();
+    let head = escaped_json(&head);
     write!(out, "{},\"plies\":[", head.strip_suffix('}').unwrap_or(&head))?;
     write_each(record, |position, stored| {
         let separator = if stored.ply.0 == 0 { "" } else { "," };

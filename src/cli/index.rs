@@ -16,6 +16,7 @@ use super::number::bytes;
 use super::progress::{Progress as Display, Snapshot};
 use super::signal::{ignore_file_size_signal, stop_on_signal};
 use super::summary::Report;
+use super::text::escaped_json;
 
 /// Indexes PGN files into a database.
 ///
@@ -48,13 +49,17 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let result = if args.dry_run { plan.dry_run(&progress) } else { plan.run(&args.database, &progress) };
     display.stop();
     let summary = result?;
-    for source in summary.unreadable.iter().chain(&summary.damaged) {
+    for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
         super::complain(source);
     }
+    if !args.quiet {
+        summary.rewritten.iter().for_each(|note| super::note(note));
+    }
+    summary.log_left.iter().for_each(|note| super::note(note));
     let database = Some(args.database.as_path()).filter(|_| !args.dry_run);
     let report = Report { database, summary: &summary };
     if args.json {
-        match writeln!(io::stdout().lock(), "{}", report.to_json()) {
+        match writeln!(io::stdout().lock(), "{}", escaped_json(&report.to_json().to_string())) {
             // Nobody reads it: the exit status still tells whether something was lost.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             written => written?,
@@ -66,10 +71,12 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         // The database is in place; a summary that cannot be shown is no failure.
         let _ = report.write(&mut io::stderr().lock());
     }
-    if summary.games == 0 && summary.known_sources == 0 {
+    let found = summary.games + summary.left_out + summary.duplicates.skipped();
+    if found == 0 && summary.known_sources == 0 {
         super::note("no games were found");
     }
-    Ok(if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done })
+    let is_lossy = summary.problems.of(Severity::Error) > 0 || !summary.gameless.is_empty();
+    Ok(if is_lossy { Status::Lossy } else { Status::Done })
 }
 
 /// What is to be read. A dry run has no database: all its arguments are inputs, but for a database that comes first, as in the

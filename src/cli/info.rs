@@ -9,7 +9,8 @@ use super::args::{InfoArgs, InfoFormat};
 use super::histogram::{bars, write_bars};
 use super::number::{bytes, counted, duration, grouped, percent};
 use super::output::{stdout, terminal_width};
-use super::table::{Cell, TableWriter, printable};
+use super::table::{Cell, TableWriter};
+use super::text::{escaped_json, printable};
 
 /// How many sources and runs a table lists, the latest; JSON lists all.
 const LISTED: usize = 20;
@@ -44,7 +45,7 @@ pub(super) fn run(args: &InfoArgs) -> anyhow::Result<()> {
     let mut out = stdout();
     match args.format {
         InfoFormat::Table => report.write(&mut out, if args.all { usize::MAX } else { LISTED })?,
-        InfoFormat::Json => writeln!(out, "{}", report.to_json())?,
+        InfoFormat::Json => writeln!(out, "{}", escaped_json(&report.to_json().to_string()))?,
     }
     Ok(out.flush()?)
 }

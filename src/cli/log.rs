@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
+use super::text::{bounded, escaped_json, fit_to_show};
+
 /// Whether lines are JSON.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
@@ -37,15 +39,16 @@ pub(super) fn is_json() -> bool {
 
 /// Writes `text` to standard error, or, if lines are JSON, an object with `message` and the members of `fields` instead.
 pub(super) fn write(level: Level, text: &str, message: &str, fields: Value) {
-    let line = if is_json() { line(SystemTime::now(), level, message, fields) } else { text.to_owned() };
+    let line = if is_json() { line(SystemTime::now(), level, message, fields) } else { fit_to_show(text) };
     // There is nowhere left to say that standard error cannot be written.
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 fn line(time: SystemTime, level: Level, message: &str, fields: Value) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let object = json!({ "time": utc(since), "level": level.as_str(), "message": message, "fields": fields });
-    object.to_string()
+    let object =
+        json!({ "time": utc(since), "level": level.as_str(), "message": bounded(message), "fields": fields });
+    escaped_json(&object.to_string()).into_owned()
 }
 
 /// A time since 1970 as RFC 3339 writes it: `2026-02-28T23:59:59.999Z`.

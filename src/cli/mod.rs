@@ -22,7 +22,10 @@ mod size;
 mod sql;
 mod summary;
 mod table;
+mod text;
 mod timing;
+mod unknown_name;
+mod usage;
 mod verify;
 
 use std::io;
@@ -31,16 +34,18 @@ use std::process::ExitCode;
 use pgndex::{index as index_job, store};
 use serde_json::json;
 
-pub(crate) use args::Arguments;
-use args::Command;
+use args::{Arguments, Command};
 use log::Level;
+use text::bounded;
+use usage::WrongValue;
+pub(crate) use usage::parse;
 
 /// How a command that did not fail went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     /// All is done.
     Done,
-    /// All is done, but of some games something was lost.
+    /// All is done, but something was lost, of a game or of a file.
     Lossy,
     /// All is done, and it shows that a database is damaged.
     Unsound,
@@ -92,7 +97,12 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     /// The same command may succeed later.
     const BUSY: u8 = 4;
-    let status = if is_busy(error) { BUSY } else { 1 };
+    const WRONG_USAGE: u8 = 2;
+    let status = match error {
+        _ if is_busy(error) => BUSY,
+        _ if error.is::<WrongValue>() => WRONG_USAGE,
+        _ => 1,
+    };
     let fields = json!({ "causes": causes(error), "exit_status": status });
     log::write(Level::Error, &describe(error), &error.to_string(), fields);
     status.into()
@@ -135,7 +145,7 @@ fn causes(error: &anyhow::Error) -> Vec<String> {
         // SQLite's number for what its message has just told in words.
         let is_code = cause.is::<rusqlite::ffi::Error>();
         if !is_code && !above.contains(&message) {
-            causes.push(message.clone());
+            causes.push(bounded(&message).into_owned());
             above = message;
         }
     }

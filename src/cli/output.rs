@@ -3,15 +3,23 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::sync::LazyLock;
 
 use super::args::SqlFormat;
 use super::number::counted;
 use super::table::{Cell, Style, TableWriter};
+use super::text::{escaped_json, printable_lines};
 
 /// Standard output: line by line to a terminal, in large pieces to anything else.
 pub(super) fn stdout() -> Box<dyn Write> {
     let stdout = io::stdout().lock();
     if stdout.is_terminal() { Box::new(stdout) } else { Box::new(BufWriter::with_capacity(1 << 16, stdout)) }
+}
+
+/// A text of several lines as it goes to standard output: as it is, but to a terminal without letters that could steer it.
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
+    static IS_TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal());
+    if *IS_TERMINAL { printable_lines(text).into() } else { text.into() }
 }
 
 /// How wide the terminal is, if standard output is one.
@@ -48,7 +56,7 @@ impl Value<'_> {
     fn to_cell(&self) -> Cell {
         match self {
             Self::Integer(_) | Self::Real(_) => Cell::number(self.to_text().into_owned()),
-            _ => Cell::text(&self.to_text()),
+            _ => Cell::lines(&self.to_text()),
         }
     }
 
@@ -65,7 +73,7 @@ impl Value<'_> {
             Self::Integer(number) => write!(out, "{number}"),
             // JSON has no infinity: null.
             Self::Real(number) => Ok(serde_json::to_writer(out, number)?),
-            Self::Text(text) => Ok(serde_json::to_writer(out, text.as_ref())?),
+            Self::Text(text) => out.write_all(escaped_json(&serde_json::to_string(text)?).as_bytes()),
             Self::Blob(bytes) => write!(out, "\"{}\"", hex(bytes)),
         }
     }
@@ -163,7 +171,7 @@ impl<W: Write> RowWriter<W> {
             SqlFormat::Csv => {
                 let mut writer = csv::Writer::from_writer(out);
                 if !columns.is_empty() {
-                    writer.write_record(columns)?;
+                    writer.write_record(columns.iter().map(|column| shown(column).into_owned()))?;
                 }
                 Writer::Csv(Box::new(writer))
             }
@@ -175,6 +183,14 @@ impl<W: Write> RowWriter<W> {
     pub(super) fn shortening(mut self, columns: &'static [&'static str]) -> Self {
         if let Writer::Table { table, .. } = &mut self.writer {
             table.shorten_only(columns);
+        }
+        self
+    }
+
+    /// Makes a column of a long table so wide from the beginning.
+    pub(super) fn reserving(mut self, column: &'static str, width: usize) -> Self {
+        if let Writer::Table { table, .. } = &mut self.writer {
+            table.reserve(column, width);
         }
         self
     }
@@ -207,7 +223,7 @@ impl<W: Write> RowWriter<W> {
             }
             Writer::Csv(writer) => {
                 for value in values {
-                    writer.write_field(value.to_text().as_bytes())?;
+                    writer.write_field(shown(&value.to_text()).as_bytes())?;
                 }
                 writer.write_record(None::<&[u8]>)?;
             }
@@ -248,7 +264,8 @@ fn json_keys(columns: &[&str]) -> anyhow::Result<Vec<String>> {
         let numbered = (1..).map(|number| format!("{name}:{number}"));
         std::iter::once((*name).to_owned()).chain(numbered).find(|name| seen.insert(name.clone()))
     };
-    columns.iter().filter_map(unique).map(|name| Ok(serde_json::to_string(&name)?)).collect()
+    let key = |name| Ok(escaped_json(&serde_json::to_string(&name)?).into_owned());
+    columns.iter().filter_map(unique).map(key).collect()
 }
 
 #[cfg(test)]
@@ -272,10 +289,11 @@ mod tests {
     #[test]
     fn every_format_prints_every_kind_of_value() {
         insta::assert_snapshot!(print(SqlFormat::Table), @r#"
-                          id  a         a
-        ────────────────────────────────────
-        -9223372036854775808            00fe
-                         3.0  a "b",␊c  inf
+                          id  a       a
+        ──────────────────────────────────
+        -9223372036854775808          00fe
+                         3.0  a "b",  inf
+                              c
         2 rows
         "#);
         insta::assert_snapshot!(print(SqlFormat::Json), @r#"
@@ -289,12 +307,13 @@ mod tests {
         c",inf
         "#);
         insta::assert_snapshot!(print(SqlFormat::Box), @r#"
-        ┌──────────────────────┬──────────┬──────┐
-        │          id          │    a     │  a   │
-        ├──────────────────────┼──────────┼──────┤
-        │ -9223372036854775808 │          │ 00fe │
-        │ 3.0                  │ a "b",␊c │ inf  │
-        └──────────────────────┴──────────┴──────┘
+        ┌──────────────────────┬────────┬──────┐
+        │          id          │   a    │  a   │
+        ├──────────────────────┼────────┼──────┤
+        │ -9223372036854775808 │        │ 00fe │
+        │ 3.0                  │ a "b", │ inf  │
+        │                      │ c      │      │
+        └──────────────────────┴────────┴──────┘
         "#);
         insta::assert_snapshot!(print(SqlFormat::Md), @r#"
         |                   id | a           | a    |
@@ -308,7 +327,8 @@ mod tests {
          a = 00fe
 
         id = 3.0
-         a = a "b",␊c
+         a = a "b",
+             c
          a = inf
         "#);
     }

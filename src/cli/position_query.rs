@@ -5,6 +5,8 @@ use pgndex::board::{Color, FenChange, Position};
 use pgndex::pgn::{Lexer, Token};
 
 use super::args::PositionArgs;
+use super::text::brief;
+use super::usage::WrongValue;
 
 /// A position, and what had to be put right in the FEN it came from.
 #[derive(Debug)]
@@ -27,8 +29,8 @@ impl PositionQuery {
     pub(super) fn read(args: &PositionArgs) -> anyhow::Result<Self> {
         match args {
             PositionArgs { fen: Some(fen), .. } => Self::from_fen(fen),
-            PositionArgs { moves: Some(moves), .. } => play_pgn(moves),
-            PositionArgs { play: Some(play), .. } => play_uci(play),
+            PositionArgs { moves: Some(moves), .. } => Ok(play_pgn(moves).map_err(WrongValue)?),
+            PositionArgs { play: Some(play), .. } => Ok(play_uci(play).map_err(WrongValue)?),
             _ => bail!("no position; give --fen, --moves or --play"),
         }
     }
@@ -38,9 +40,14 @@ impl PositionQuery {
     /// # Errors
     /// When it is no legal position.
     pub(super) fn from_fen(fen: &str) -> anyhow::Result<Self> {
-        let (position, mut changes) = Position::from_fen(fen.trim().as_bytes()).with_context(|| {
-            format!("no legal position: {fen:?}; a FEN is placement, side, castling and en passant, such as \"8/8/8/4k3/8/4K3/4P3/8 w - -\"")
-        })?;
+        let (position, mut changes) = Position::from_fen(fen.trim().as_bytes())
+            .with_context(|| {
+                format!(
+                    "no legal position: {:?}; a FEN is placement, side, castling and en passant, such as \"8/8/8/4k3/8/4K3/4P3/8 w - -\"",
+                    brief(fen)
+                )
+            })
+            .map_err(WrongValue)?;
         changes.retain(|change| *change != FenChange::CountersAssumed);
         Ok(Self { position, changes, line: Vec::new() })
     }
@@ -53,7 +60,7 @@ fn play_pgn(text: &str) -> anyhow::Result<PositionQuery> {
     loop {
         match lexer.next_token() {
             Token::Move(word) => line.play(word)?,
-            Token::Junk(word) => bail!("--moves: {:?} is no move", String::from_utf8_lossy(word)),
+            Token::Junk(word) => bail!("--moves: {:?} is no move", brief(&String::from_utf8_lossy(word))),
             Token::UnclosedComment => bail!("--moves: a comment is not closed; add '}}'"),
             Token::UnclosedVariation | Token::StrayOpening => {
                 bail!("--moves: a variation is not closed; add ')'")
@@ -98,7 +105,7 @@ impl Line {
 
     fn failure(&self, word: &[u8]) -> String {
         let word = String::from_utf8_lossy(word);
-        let number = move_number(&self.position);
+        let (number, word) = (move_number(&self.position), brief(&word));
         format!(
             "{}: cannot play {number} {word} (ply {}) in the position {}",
             self.option,

@@ -10,7 +10,7 @@ use pgndex::store::row::Severity;
 use serde_json::{Value, json};
 
 use super::number::{bytes, counted, duration, grouped, rough};
-use super::table::printable;
+use super::text::printable;
 
 /// What a run did to a database.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,7 @@ impl Report<'_> {
             "input_bytes": summary.bytes,
             "added": summary.added,
             "known_sources": summary.known_sources,
+            "sources_without_games": summary.gameless.len(),
             "spilled_bytes": summary.spilled_bytes,
             "seconds": summary.elapsed.as_secs_f64(),
             "plies_per_second": self.plies_per_second().round() as u64,
@@ -214,6 +215,7 @@ mod tests {
         Summary {
             added: false,
             known_sources: 0,
+            rewritten: Vec::new(),
             file_bytes: 312_345_678,
             bytes: 34_567_890,
             games: 40_000,
@@ -227,6 +229,8 @@ mod tests {
             dry_run: false,
             unreadable: Vec::new(),
             damaged: Vec::new(),
+            gameless: Vec::new(),
+            log_left: None,
             problems: [
                 (Severity::Warning, "result-mismatch", 1_204),
                 (Severity::Error, "illegal-move", 12),
@@ -314,7 +318,7 @@ mod tests {
     fn a_summary_for_programs() {
         let report = Report { database: Some(Path::new("games.db")), summary: &summary() };
         insta::assert_snapshot!(report.to_json(), @r#"
-        {"database":"games.db","dry_run":false,"games":40000,"left_out":0,"skipped_variants":{"Atomic":12},"plies":3372442,"positions":3412442,"distinct_positions":2604118,"duplicates":1012,"duplicate_kinds":[{"kind":"same","count":1012},{"kind":"prefix","count":1}],"problems":1219,"errors":12,"warnings":1207,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"added":false,"known_sources":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
+        {"database":"games.db","dry_run":false,"games":40000,"left_out":0,"skipped_variants":{"Atomic":12},"plies":3372442,"positions":3412442,"distinct_positions":2604118,"duplicates":1012,"duplicate_kinds":[{"kind":"same","count":1012},{"kind":"prefix","count":1}],"problems":1219,"errors":12,"warnings":1207,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"added":false,"known_sources":0,"sources_without_games":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
         "#);
     }
 }

@@ -1,6 +1,6 @@
 //! Tables for people, printed while the rows are still coming.
 //!
-//! The widths of the columns come from the first rows; a later cell that is wider pushes the rest of its row aside.
+//! The widths of the columns come from the first rows; a later cell that is wider pushes the next ones aside.
 //! Table crates lay out all rows at once, which a query with millions of rows cannot afford.
 
 mod cell;
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr as _;
 
-pub(super) use cell::{Cell, printable};
+pub(super) use cell::Cell;
 use style::Layout;
 pub(super) use style::Style;
 
@@ -38,6 +38,8 @@ pub(super) struct TableWriter<W> {
     shortened: Option<&'static [&'static str]>,
     /// Whether a table too wide for the terminal is written as lines.
     lines_if_too_wide: bool,
+    /// A column, and how wide it may come to be in later rows.
+    reserved: Option<(&'static str, usize)>,
 }
 
 impl<W: Write> TableWriter<W> {
@@ -54,6 +56,7 @@ impl<W: Write> TableWriter<W> {
             terminal,
             shortened: None,
             lines_if_too_wide: false,
+            reserved: None,
         }
     }
 
@@ -73,6 +76,11 @@ impl<W: Write> TableWriter<W> {
         self.lines_if_too_wide = true;
     }
 
+    /// Makes a column so wide from the beginning, if there are more rows than are held back.
+    pub(super) fn reserve(&mut self, column: &'static str, width: usize) {
+        self.reserved = Some((column, width));
+    }
+
     /// Adds a row, one cell for each column.
     pub(super) fn row(&mut self, cells: Vec<Cell>) -> io::Result<()> {
         if self.layout.is_some() {
@@ -80,8 +88,7 @@ impl<W: Write> TableWriter<W> {
         }
         self.held_bytes += cells.iter().map(|cell| cell.text.len()).sum::<usize>();
         self.held.push(cells);
-        let is_enough = self.held.len() >= HELD_ROWS || self.held_bytes >= HELD_BYTES;
-        if is_enough || self.style == Style::Lines { self.release() } else { Ok(()) }
+        if self.is_full() || self.style == Style::Lines { self.release() } else { Ok(()) }
     }
 
     /// Prints what is held back and gives the output back, and the style in which it was drawn.
@@ -91,6 +98,10 @@ impl<W: Write> TableWriter<W> {
         }
         self.style.foot(&mut self.out, self.layout.as_deref().unwrap_or_default())?;
         Ok((self.out, self.style))
+    }
+
+    fn is_full(&self) -> bool {
+        self.held.len() >= HELD_ROWS || self.held_bytes >= HELD_BYTES
     }
 
     /// Settles the widths and prints the header and the rows held back.
@@ -124,11 +135,12 @@ impl<W: Write> TableWriter<W> {
     fn measure(&self, column: usize) -> Layout {
         let header = &self.headers[column].text;
         let cells = || self.held.iter().filter_map(|row| row.get(column));
-        let widest = cells().map(|cell| cell.text.width()).max().unwrap_or(0);
+        let widest = cells().map(Cell::width).max().unwrap_or(0);
         let mut filled = cells().filter(|cell| !cell.text.is_empty()).peekable();
         let is_numbers = filled.peek().is_some() && filled.all(|cell| cell.is_number);
         let named = self.shortened.is_none_or(|names| names.contains(&header.as_str()));
-        let width = widest.max(header.width());
+        let reserved = self.reserved.filter(|(name, _)| header == name && self.is_full());
+        let width = widest.max(header.width()).max(reserved.map_or(0, |(_, width)| width));
         let least = match (named, is_numbers) {
             (false, _) => width,
             (true, true) => widest.max(header.width().min(MIN_WIDTH)),
@@ -308,6 +320,101 @@ mod tests {
         assert!(table.held.is_empty());
         table.row(vec![Cell::text("much wider"), Cell::text("z")]).unwrap();
         assert!(table.out.ends_with(b"x  y\nmuch wider  z\n"));
+    }
+
+    #[test]
+    fn a_wide_cell_pushes_no_further_than_to_the_next_room() {
+        let draw = |style| {
+            let mut table = TableWriter::new(Vec::new(), &["id", "name", "elo", "x"], None).styled(style);
+            for number in 0..HELD_ROWS {
+                table.row([&number.to_string(), "Carlsen", "2800", "y"].map(Cell::text).to_vec()).unwrap();
+            }
+            let head = table.out.len();
+            for name in ["Tal", "Carlsen", ""] {
+                table.row(["1234567", name, "2700", "z"].map(Cell::text).to_vec()).unwrap();
+            }
+            String::from_utf8(table.out.split_off(head - 32)).unwrap()
+        };
+        insta::assert_snapshot!(draw(Style::Plain), @r#"
+          2800  y
+        999  Carlsen  2800  y
+        1234567  Tal  2700  z
+        1234567  Carlsen  2700  z
+        1234567       2700  z
+        "#);
+        insta::assert_snapshot!(draw(Style::Box), @r#"
+         │ Carlsen │ 2800 │ y │
+        │ 1234567 │ Tal │ 2700 │ z │
+        │ 1234567 │ Carlsen │ 2700 │ z │
+        │ 1234567 │     │ 2700 │ z │
+        "#);
+    }
+
+    #[test]
+    fn room_is_kept_for_later_rows_if_there_may_be_any() {
+        let draw = |rows: usize| {
+            let mut table = TableWriter::new(Vec::new(), &["game", "x"], None);
+            table.reserve("game", 7);
+            for number in 0..rows {
+                table.row(vec![Cell::number(number.to_string()), Cell::text("y")]).unwrap();
+            }
+            String::from_utf8(table.finish().unwrap().0).unwrap()
+        };
+        assert!(draw(HELD_ROWS).starts_with("   game  x\n──────────\n      0  y\n"));
+        assert!(draw(HELD_ROWS - 1).starts_with("game  x\n───────\n   0  y\n"));
+    }
+
+    #[test]
+    fn a_cell_can_have_several_lines() {
+        let draw = |style, terminal| {
+            let mut table = TableWriter::new(Vec::new(), &["n", "board", "side"], terminal).styled(style);
+            table
+                .row(vec![Cell::number("1".to_owned()), Cell::lines("r n b\np p\u{1b} p\n"), Cell::text("w")])
+                .unwrap();
+            table
+                .row(vec![Cell::number("2".to_owned()), Cell::lines("\na long line\n\n"), Cell::text("b")])
+                .unwrap();
+            String::from_utf8(table.finish().unwrap().0).unwrap()
+        };
+        insta::assert_snapshot!(draw(Style::Plain, None), @r#"
+        n  board        side
+        ────────────────────
+        1  r n b        w
+           p p␛ p
+        2               b
+           a long line
+        "#);
+        insta::assert_snapshot!(draw(Style::Plain, Some(16)), @r#"
+        n  board    side
+        ────────────────
+        1  r n b    w
+           p p␛ p
+        2           b
+           a long…
+        "#);
+        insta::assert_snapshot!(draw(Style::Box, None), @r#"
+        ┌───┬─────────────┬──────┐
+        │ n │    board    │ side │
+        ├───┼─────────────┼──────┤
+        │ 1 │ r n b       │ w    │
+        │   │ p p␛ p      │      │
+        │ 2 │             │ b    │
+        │   │ a long line │      │
+        │   │             │      │
+        └───┴─────────────┴──────┘
+        "#);
+        insta::assert_snapshot!(draw(Style::Lines, None), @r#"
+            n = 1
+        board = r n b
+                p p␛ p
+         side = w
+
+            n = 2
+        board =
+                a long line
+
+         side = b
+        "#);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::number::{counted, grouped};
 use super::output::stdout;
 use super::progress::{Progress as Display, Snapshot};
 use super::signal::stop_on_signal;
-use super::table::printable;
+use super::text::{escaped_json, printable};
 
 /// Checks a database and says what is wrong with it.
 ///
@@ -30,7 +30,7 @@ pub(super) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     let report = result?;
     let mut out = stdout();
     if args.json {
-        writeln!(out, "{}", to_json(args, &report))?;
+        writeln!(out, "{}", escaped_json(&to_json(args, &report).to_string()))?;
     } else {
         tell_sources(&report);
         write_findings(&mut out, &report)?;
@@ -126,6 +126,7 @@ fn to_json(args: &VerifyArgs, report: &Report) -> Value {
         "replayed_plies": report.replayed_plies,
         "compared_games": report.reread_games,
         "visited_positions": report.visited_positions,
+        "duplicates": report.duplicates,
         "sources_same": report.sources_same,
         "sources_other": report.sources_other,
         "first_sources_other": notes.collect::<Vec<_>>(),

@@ -1,26 +1,24 @@
 //! Adding sources to a database that has games.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::error::{Error, Result};
 use super::graft::is_merging_quicker;
-use super::lines::count_lines;
-use super::options::{IndexOptions, Writer};
+use super::options::{Duplicates, IndexOptions, Writer};
 use super::progress::Progress;
 use super::report::Reports;
-use super::run::{Intake, Plan, Replaced, Run, Update, Way, digest, directory};
+use super::run::{Intake, Plan, Replaced, Run, Update, Way, directory};
 use super::sequence::SourceStart;
 use super::summary::Summary;
+use super::survey::{Beginning, Earlier, Growth, Survey};
 use crate::board::PositionKey;
 use crate::opening::OpeningBook;
-use crate::pgn::next_boundary;
-use crate::source::{self, DecodeOptions, Mapped, Opened, SourceFile, Sources};
+use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources};
 use crate::store::row::SourceId;
 use crate::store::{
-    BulkLoader, Database, Graft, ImportId, Known, KnownSource, LastGame, LoadMode, Scratch, SourceDigest,
-    WriterLock,
+    BulkLoader, Database, Graft, ImportId, Known, KnownSource, LoadMode, Scratch, Tail, WriterLock,
 };
 
 /// Adds what is new of the plan's sources to the database at `target`, in one transaction.
@@ -38,7 +36,7 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let import = ImportId(known.last_import()?.0 + 1);
     let (rows, visited) = (known.positions()?, known.visited_keys()?);
     drop(known);
-    let Selection { files, starts, again, known_sources } = selection;
+    let Selection { files, starts, again, known_sources, rewritten } = selection;
     let replaced = replaced(&again, last_source);
     let options = settled(plan.options, &database)?;
     let sources = Sources { files, ..Sources::default() };
@@ -71,29 +69,43 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         };
     }
     let syncing = Instant::now();
-    database.end_adding()?;
+    if let Err(error) = database.end_adding() {
+        if plan.sources.files.is_empty() {
+            return Err(error.into());
+        }
+        // All is committed.
+        let log = lock.target().display();
+        summary.log_left =
+            Some(format!("{error}; what was added is there, in {log}-wal, which the next run writes back"));
+    }
     summary.stages.sync = syncing.elapsed();
     summary.known_sources = known_sources;
+    summary.rewritten = rewritten.iter().map(|(path, what)| tell_rewritten(path, what, &options)).collect();
     summary.file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     summary.elapsed = started.elapsed();
     Ok(summary)
 }
 
-/// Removes the games that are read again. Gives back the keys of their positions.
-fn remove(loader: &BulkLoader<'_>, again: &[(usize, LastGame)]) -> Result<Vec<PositionKey>> {
+fn tell_rewritten(path: &Path, what: &str, options: &IndexOptions) -> String {
+    let games = match options.duplicates {
+        Duplicates::Keep => "games already there are added once more",
+        Duplicates::Skip | Duplicates::Moves => "games already there are skipped as duplicates",
+    };
+    format!("{} is not what was indexed before ({what}); read as new; {games}", path.display())
+}
+
+/// Removes the ends of texts that are read again. Gives back the keys of the positions of their games.
+fn remove(loader: &BulkLoader<'_>, again: &[(usize, Tail)]) -> Result<Vec<PositionKey>> {
     let mut removed = Vec::new();
-    for (_, last) in again {
-        match last.game {
-            Some(game) => removed.extend(loader.remove_game(game)?),
-            None => loader.remove_duplicate(last.source, last.byte_offset)?,
-        }
+    for (_, tail) in again {
+        removed.extend(loader.remove_tail(tail)?);
     }
     Ok(removed)
 }
 
 /// The games that are removed, and where they are read again.
-fn replaced(again: &[(usize, LastGame)], last_source: SourceId) -> Vec<Replaced> {
-    let replaced = |&(file, LastGame { byte_offset, game, .. }): &(usize, LastGame)| {
+fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
+    let replaced = |&(file, Tail { byte_offset, game, .. }): &(usize, Tail)| {
         let source = SourceId(last_source.0 + 1 + u32::try_from(file).unwrap_or(u32::MAX));
         game.map(|game| Replaced { game, source, byte_offset })
     };
@@ -121,10 +133,12 @@ struct Selection {
     files: Vec<source::Result<SourceFile>>,
     /// Of each file.
     starts: Vec<SourceStart>,
-    /// Games that were cut off where their files ended, and are read again, with the numbers of these files, from 0.
-    again: Vec<(usize, LastGame)>,
+    /// Ends of texts that go on, and are read again, with the numbers of their files, from 0.
+    again: Vec<(usize, Tail)>,
     /// How many files are left out because the database has them.
     known_sources: u64,
+    /// Files that are not what they were, and what they are.
+    rewritten: Vec<(PathBuf, String)>,
 }
 
 impl Selection {
@@ -137,16 +151,20 @@ impl Selection {
         let sources = known.sources()?;
         let mut selection = Self::default();
         for file in files {
-            if progress.is_stopped() {
-                return Err(Error::Stopped);
-            }
+            progress.check()?;
             let standing = match &file {
                 Ok(file) => Standing::of(file, &sources, decode, progress),
                 Err(_) => Standing::New,
             };
             match (standing, file) {
                 (Standing::Known, _) => selection.known_sources += 1,
-                (Standing::Grown(grown), Ok(file)) => selection.add_grown(file, &grown, known)?,
+                (Standing::Grown(source, growth), Ok(file)) => {
+                    selection.add_grown(file, source, &growth, known)?;
+                }
+                (Standing::Rewritten(what), Ok(file)) => {
+                    selection.rewritten.push((file.path.clone(), what));
+                    selection.add(Ok(file), SourceStart::default());
+                }
                 (_, file) => selection.add(file, SourceStart::default()),
             }
         }
@@ -158,99 +176,102 @@ impl Selection {
         self.starts.push(start);
     }
 
-    fn add_grown(&mut self, mut file: SourceFile, grown: &Grown, known: &Known) -> Result<()> {
-        let text = grown.map.bytes();
-        let boundary = next_boundary(text, grown.read - 1);
-        let last_game = known.last_game_of(&file.path.to_string_lossy())?;
-        let (mut first_byte, mut games) = (boundary, grown.games);
+    fn add_grown(
+        &mut self,
+        mut file: SourceFile,
+        source: &KnownSource,
+        growth: &Growth,
+        known: &Known,
+    ) -> Result<()> {
+        let (mut place, mut games) = (growth.next_game, source.games);
         // What follows before the next game belongs to the one that was the last.
-        if let Some(last) = last_game
-            && !text[grown.read..boundary].trim_ascii().is_empty()
-        {
-            self.again.push((self.files.len(), last));
-            games = games.saturating_sub(1);
-            first_byte = usize::try_from(last.byte_offset).unwrap_or(usize::MAX).min(grown.read);
+        if growth.goes_on {
+            let tail = known.tail(source)?;
+            (place, games) = (growth.last_game, tail.games);
+            self.again.push((self.files.len(), tail));
         }
-        file.first_byte = first_byte as u64;
-        let lines = count_lines(text, 0..first_byte);
-        self.add(Ok(file), SourceStart { games, lines });
+        file.first_byte = place.offset;
+        let games = u32::try_from(games).unwrap_or(u32::MAX);
+        self.add(Ok(file), SourceStart { games, lines: place.lines, columns: place.columns });
         Ok(())
     }
 }
 
 /// How a file stands to what the database has.
-enum Standing {
+enum Standing<'k> {
     /// All of it is there.
     Known,
     /// It begins with all that was read of it before.
-    Grown(Grown),
+    Grown(&'k KnownSource, Growth),
+    /// It does not: what it is.
+    Rewritten(String),
     New,
 }
 
-/// A file that grew.
-struct Grown {
-    map: Mapped,
-    /// How much of it was read before, in bytes.
-    read: usize,
-    /// Games that were found in it.
-    games: u32,
-}
-
-impl Standing {
-    fn of(file: &SourceFile, known: &[KnownSource], decode: DecodeOptions, progress: &Progress) -> Self {
+impl<'k> Standing<'k> {
+    fn of(file: &SourceFile, known: &'k [KnownSource], decode: DecodeOptions, progress: &Progress) -> Self {
         // A stream can be read only once.
-        let Some(size) = file.bytes.filter(|_| !known.is_empty()) else { return Self::New };
-        if !file.is_plain() {
-            let text = decoded(file, decode, progress);
-            let is_known = |(bytes, digest): (u64, String)| {
-                known.iter().any(|source| source.bytes == bytes && source.digest == digest)
-            };
-            return if text.is_some_and(is_known) { Self::Known } else { Self::New };
-        }
-        let same_size: Vec<_> = known.iter().filter(|source| source.bytes == size).collect();
-        let earlier =
-            known.iter().rfind(|source| source.path == file.path && (1..size).contains(&source.bytes));
-        if same_size.is_empty() && earlier.is_none() {
+        let Some(size) = file.bytes else { return Self::New };
+        let earlier = known.iter().rfind(|source| source.path == file.path).filter(|source| source.bytes > 0);
+        let mut lengths = known.iter().map(|source| source.bytes);
+        let longest = if file.is_plain() { lengths.find(|&bytes| bytes == size) } else { lengths.max() };
+        if longest.is_none() && earlier.is_none() {
             return Self::New;
         }
-        let Ok(map) = Mapped::open(&file.path) else { return Self::New };
-        let digest_of = |bytes: u64| {
-            let end = usize::try_from(bytes).unwrap_or(usize::MAX).min(map.bytes().len());
-            digest(&map, end, || progress.is_stopped()).map(SourceDigest::to_hex)
-        };
-        if !same_size.is_empty()
-            && let Some(digest) = digest_of(size)
-            && same_size.iter().any(|source| source.digest == digest)
+        let mut survey = Survey::new(earlier.map(Earlier::of), longest);
+        if !read(file, decode, progress, &mut survey) {
+            return Self::New;
+        }
+        let (whole, beginning) = survey.finish();
+        if let Some((bytes, digest)) = whole.map(|(bytes, digest)| (bytes, digest.to_hex()))
+            && known.iter().any(|source| source.bytes == bytes && source.digest == digest)
         {
             return Self::Known;
         }
-        match earlier {
-            Some(source) if digest_of(source.bytes).is_some_and(|digest| digest == source.digest) => {
-                let read = usize::try_from(source.bytes).unwrap_or(usize::MAX);
-                let games = u32::try_from(source.games).unwrap_or(u32::MAX);
-                Self::Grown(Grown { map, read, games })
+        let Some((source, beginning)) = earlier.zip(beginning) else { return Self::New };
+        match beginning {
+            Beginning::Same(growth) => Self::Grown(source, growth),
+            Beginning::Other => Self::Rewritten("it begins otherwise".to_owned()),
+            Beginning::Shorter(bytes) => {
+                Self::Rewritten(format!("{bytes} bytes of text, and there were {}", source.bytes))
             }
-            _ => Self::New,
         }
     }
 }
 
-/// Size and digest of the text of an archive; `None` if it is damaged or somebody asks to stop.
-fn decoded(file: &SourceFile, options: DecodeOptions, progress: &Progress) -> Option<(u64, String)> {
+/// Reads the text of a file until a survey has seen enough. Gives back whether it has: nothing can be told of a file that
+/// cannot be read, or if somebody asks to stop.
+fn read(file: &SourceFile, options: DecodeOptions, progress: &Progress, survey: &mut Survey<'_>) -> bool {
     const BLOCK: usize = 1 << 20;
-    let Ok(Opened::Packed(packed)) = source::open(file) else { return None };
-    let mut decoded = packed.decode(options).ok()?;
-    let (mut hasher, mut bytes, mut text) = (blake3::Hasher::new(), 0, Vec::new());
-    loop {
+    let mut decoded = match source::open(file) {
+        Ok(Opened::Mapped(map)) => {
+            for (index, block) in map.bytes().chunks(BLOCK).enumerate() {
+                if survey.is_done() || progress.is_stopped() {
+                    break;
+                }
+                survey.take(block);
+                map.release(index * BLOCK..index * BLOCK + block.len());
+            }
+            return !progress.is_stopped();
+        }
+        Ok(Opened::Packed(packed)) => match packed.decode(options) {
+            Ok(decoded) => decoded,
+            Err(_) => return false,
+        },
+        Err(_) => return false,
+    };
+    let (mut text, mut has_text, mut is_damaged) = (Vec::new(), false, false);
+    while !survey.is_done() && !progress.is_stopped() {
         text.clear();
-        let read = decoded.read(&mut text, BLOCK).ok()?;
-        if read == 0 {
-            return Some((bytes, SourceDigest(*hasher.finalize().as_bytes()).to_hex()));
+        let read = decoded.read(&mut text, BLOCK);
+        survey.take(&text);
+        has_text |= !text.is_empty();
+        match read {
+            Ok(0) => break,
+            Ok(_) => {}
+            // A damaged archive is what can be read of it.
+            Err(_) => is_damaged = true,
         }
-        if progress.is_stopped() {
-            return None;
-        }
-        bytes += read as u64;
-        hasher.update(&text);
     }
+    (has_text || !is_damaged) && !progress.is_stopped()
 }

@@ -10,9 +10,9 @@ use super::scratch::zeroed_file;
 use crate::store::row::{DuplicateKind, GameId, GameRow};
 
 /// The fewest plies of games that are taken for the same whoever played them.
-pub(super) const MIN_PLIES_OF_MOVES: u32 = 20;
+pub(crate) const MIN_PLIES_OF_MOVES: u32 = 20;
 /// A game is looked for in longer ones if it has at least so many plies.
-pub(super) const PREFIX_PLIES: usize = 16;
+pub(crate) const PREFIX_PLIES: usize = 16;
 
 /// Adds a number to a hash. Hashes made with it stand in the database: it must not change.
 pub(super) const fn mix(hash: u64, value: u64) -> u64 {

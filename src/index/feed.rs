@@ -89,7 +89,8 @@ impl<'s> Feed<'s> {
             }
             Ok((Opened::Packed(packed), file)) => {
                 let path = file.path.display().to_string();
-                self.open = Some(Open::Stream(stream::start(packed, path, self.options.clone())?));
+                self.open =
+                    Some(Open::Stream(stream::start(packed, path, file.first_byte, self.options.clone())?));
             }
             Err(message) => {
                 self.ends.push(SourceEnd::default());
@@ -105,7 +106,7 @@ impl<'s> Feed<'s> {
         const WINDOW: usize = 8 << 20;
         let text = map.bytes();
         if start == text.len() {
-            self.ends.push(SourceEnd { bytes: Some(text.len() as u64), digest: None });
+            self.ends.push(SourceEnd { bytes: Some(text.len() as u64), ..SourceEnd::default() });
             return Ok(None);
         }
         let mut from = start.saturating_add(self.options.chunk_size.max(1)).min(text.len()) - 1;

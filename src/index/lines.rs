@@ -50,6 +50,35 @@ impl LineCounter {
     }
 }
 
+/// Counts the line ends of a text that comes piece by piece.
+#[derive(Debug, Default)]
+pub(super) struct LineStream {
+    /// But for a carriage return at the end, which may be the first half of a line end.
+    lines: u64,
+    ends_in_return: bool,
+    /// Bytes of the line that has begun.
+    columns: u64,
+}
+
+impl LineStream {
+    /// Goes on with the next piece.
+    pub(super) fn pass(&mut self, text: &[u8]) {
+        let Some(first) = text.first() else { return };
+        self.lines += u64::from(self.ends_in_return && *first != b'\n');
+        self.ends_in_return = text.ends_with(b"\r");
+        self.lines += count_lines(text, 0..text.len()) - u64::from(self.ends_in_return);
+        match memchr::memrchr2(b'\n', b'\r', text) {
+            Some(end) => self.columns = (text.len() - end - 1) as u64,
+            None => self.columns += text.len() as u64,
+        }
+    }
+
+    /// Line ends so far, and bytes of the line that has begun. What follows is no line feed.
+    pub(super) fn place(&self) -> (u64, u64) {
+        (self.lines + u64::from(self.ends_in_return), self.columns)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +100,20 @@ mod tests {
                 for offset in [first, second] {
                     assert_eq!(lines.at(text, offset), plain_place(text, offset), "{first}, {second}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_have_the_lines_of_the_whole() {
+        let text = b"a\nbb\r\nccc\rdd\n\n\r\r\n\re\r\n\r\nff\r";
+        let ends = (0..=text.len()).filter(|&end| text.get(end) != Some(&b'\n'));
+        for end in ends {
+            for size in 1..=4 {
+                let mut lines = LineStream::default();
+                text[..end].chunks(size).for_each(|piece| lines.pass(piece));
+                let (expected, column) = plain_place(text, end);
+                assert_eq!(lines.place(), (expected, column - 1), "{end}, {size}");
             }
         }
     }

@@ -38,18 +38,20 @@ mod sequence;
 mod space;
 mod stream;
 mod summary;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod update;
 mod visit;
 mod worker;
 
+pub(crate) use duplicates::{MIN_PLIES_OF_MOVES, PREFIX_PLIES};
 pub use error::{Error, Result};
 pub use options::{Duplicates, IndexOptions, OnProblem, Writer};
-pub(crate) use parse::mix_move;
+pub(crate) use parse::{mix_move, pairing_hash, prefix_hash};
 pub use problem::Kind as ProblemKind;
 pub use progress::{Phase, Progress};
-pub(crate) use reread::Reread;
+pub(crate) use reread::{GameText, Reread};
 pub use run::{Plan, index};
 pub use space::Estimate;
 pub use summary::{DuplicateCounts, ProblemCounts, Stages, Summary};

@@ -101,6 +101,7 @@ impl<'a> ChunkParser<'a> {
             }
             self.game(part);
             part.read += 1;
+            part.last_game = Some(self.base + self.reader.game_start() as u64);
             if part.errors > errors {
                 let start = self.reader.game_start();
                 let end = start + self.text[start..self.reader.offset()].trim_ascii_end().len();
@@ -524,11 +525,16 @@ fn is_known_variant(name: &str) -> bool {
     NAMES.iter().any(|known| known.chars().eq(plain()))
 }
 
-/// A hash of both players and the date; `None` if one of them is not known.
+/// A hash of both players and the date; `None` if one of the players is not known.
 fn pairing(names: &GameNames, row: &GameRow, text: &str) -> Option<u64> {
     let (white, black) = names.white.zip(names.black)?;
-    let hash = mix_text(mix_text(0, white.of(text)), black.of(text));
-    Some(mix_text(hash, row.date.map_or("", |date| date.of(text))))
+    Some(pairing_hash(white.of(text), black.of(text), row.date.map(|date| date.of(text))))
+}
+
+/// A hash of both players and the date.
+pub(crate) fn pairing_hash(white: &str, black: &str, date: Option<&str>) -> u64 {
+    let hash = mix_text(mix_text(0, white), black);
+    mix_text(hash, date.unwrap_or_default())
 }
 
 /// A hash of start position and moves, and one of the first of these moves and `pairing`.
@@ -545,11 +551,15 @@ fn moves_hashes(
         Start::Nowhere => 0,
     };
     let codes = &part.codes[first_code..];
-    let (first, rest) = codes.split_at(codes.len().min(PREFIX_PLIES));
-    let hash = |seed, codes: &[MoveCode]| codes.iter().copied().fold(seed, mix_move);
-    let prefix = hash(seed, first);
-    let prefix_hash = pairing.filter(|_| first.len() == PREFIX_PLIES).map(|pairing| mix(prefix, pairing));
-    (hash(prefix, rest), prefix_hash)
+    let prefix_hash = pairing.and_then(|pairing| prefix_hash(seed, codes, pairing));
+    (codes.iter().copied().fold(seed, mix_move), prefix_hash)
+}
+
+/// A hash of the first moves of a game, which begins with the key of its start position, and of its `pairing`; `None` if it has
+/// fewer moves.
+pub(crate) fn prefix_hash(start: u64, codes: &[MoveCode], pairing: u64) -> Option<u64> {
+    let first = codes.get(..PREFIX_PLIES)?;
+    Some(mix(first.iter().copied().fold(start, mix_move), pairing))
 }
 
 /// Goes on with a game's hash, which begins with the key of its start position, by a move. Check and mate are left out: they

@@ -49,6 +49,8 @@ pub(super) struct Part {
     pub(super) setups: Vec<Position>,
     /// Games read, those too that were left out.
     pub(super) read: u32,
+    /// Where the last of these begins in its source.
+    pub(super) last_game: Option<u64>,
     /// The texts of games with an error, in bytes of the chunk.
     pub(super) rejects: Vec<Range<usize>>,
     /// Problems of severity error, and others.
@@ -68,6 +70,7 @@ impl Part {
         self.codes.clear();
         self.setups.clear();
         self.read = 0;
+        self.last_game = None;
         self.rejects.clear();
         self.errors = 0;
         self.warnings = 0;

@@ -1,6 +1,6 @@
 //! A whole run: sources in, finished database out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Sum;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -171,7 +171,7 @@ impl<'o> Plan<'o> {
         let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Append)?;
         continuations::write(crossroads, &mut loader)?;
         if options.duplicates != Duplicates::Keep {
-            summary.duplicates.add(DuplicateKind::Prefix, loader.note_prefixes(GameId(0))?);
+            summary.duplicates.add(DuplicateKind::Prefix, loader.note_prefixes(GameId(0), &[])?);
         }
         loader.finish()?;
         summary.stages.continuations = clock.elapsed();
@@ -453,6 +453,7 @@ impl<'r> Run<'r> {
     fn summary(&self, read: ReadResult) -> Summary {
         let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
         let (games, plies) = (total(|count| count.games), total(|count| count.plies));
+        let gameless = self.gameless(&read);
         Summary {
             games,
             left_out: total(|count| count.left_out),
@@ -463,11 +464,24 @@ impl<'r> Run<'r> {
             duplicates: read.tally.duplicates,
             unreadable: read.tally.unreadable,
             damaged: read.tally.damaged,
+            gameless,
             added: self.intake.target.is_some(),
             bytes: self.text_read(&read.ends),
             spilled_bytes: self.partitions.spilled(),
             ..Summary::default()
         }
+    }
+
+    /// A sentence on each source that was read from its beginning and has text, but no game.
+    fn gameless(&self, read: &ReadResult) -> Vec<String> {
+        let sources = self.intake.ids().zip(&self.intake.sources.files).zip(&read.counts);
+        let gameless = sources.filter_map(|((id, file), count)| {
+            let file = file.as_ref().ok().filter(|file| file.first_byte == 0)?;
+            let has_none = count.games + count.duplicates + count.left_out == 0;
+            (has_none && read.tally.outside.contains(&id))
+                .then(|| format!("{}: no game is in it; is it PGN?", file.path.display()))
+        });
+        gameless.collect()
     }
 
     /// Completes the duplicates of a database that is added to. Gives back how many prefixes were found.
@@ -477,12 +491,13 @@ impl<'r> Run<'r> {
         replaced: &[Replaced],
         last_game: GameId,
     ) -> Result<u64> {
+        let mut freed = Vec::new();
         for &Replaced { game, source, byte_offset } in replaced {
-            loader.move_duplicates(game, last_game, source, byte_offset)?;
+            freed.extend(loader.move_duplicates(game, last_game, source, byte_offset)?);
         }
         match self.options.duplicates {
             Duplicates::Keep => Ok(0),
-            Duplicates::Skip | Duplicates::Moves => Ok(loader.note_prefixes(last_game)?),
+            Duplicates::Skip | Duplicates::Moves => Ok(loader.note_prefixes(last_game, &freed)?),
         }
     }
 
@@ -538,16 +553,19 @@ impl<'r> Run<'r> {
         counts: &[SourceCount],
         ends: &[SourceEnd],
     ) -> Result<()> {
-        for ((id, count), &SourceEnd { bytes, digest }) in self.intake.ids().zip(counts).zip(ends) {
+        for ((id, count), &SourceEnd { bytes, digest, is_damaged }) in self.intake.ids().zip(counts).zip(ends)
+        {
             loader.finish_source(
                 id,
                 &SourceTotals {
                     bytes,
                     digest,
+                    is_damaged,
                     games: count.games,
                     plies: count.plies,
                     problems: count.problems,
                     duplicates: count.duplicates,
+                    last_game: count.last_game,
                 },
             )?;
         }
@@ -622,7 +640,10 @@ impl<'r> Run<'r> {
             counts: sequencer.sources,
             last_game: sequencer.outcomes.before(),
             outcomes: sequencer.outcomes,
-            ends: ends.map(|(end, digest)| SourceEnd { digest: end.digest.or(digest), ..end }).collect(),
+            ends: ends
+                .enumerate()
+                .map(|(index, (end, digested))| self.end_of(index, end, digested))
+                .collect(),
             segments: segments.into_iter().map(|(_, _, segment)| segment).collect(),
             tally,
         })
@@ -654,16 +675,33 @@ impl<'r> Run<'r> {
         Sequencer::new(numbering, starts.clone(), *last_source, known, removed.clone(), rule, originals)
     }
 
-    /// The digests of all plain files that can be read; those of other sources are made where they are decoded.
-    fn digests(&self, shared: &Shared<'_>) -> Vec<Option<SourceDigest>> {
+    /// The digests of all plain files that can be read, and of how many bytes they are; those of other sources are made where they
+    /// are decoded.
+    fn digests(&self, shared: &Shared<'_>) -> Vec<Option<(u64, SourceDigest)>> {
         let of = |path: &Path| {
             let map = Mapped::open(path).ok()?;
             let is_stopped = || self.progress.is_stopped() || shared.turn.is_stopped();
-            digest(&map, map.bytes().len(), is_stopped)
+            let bytes = map.bytes().len();
+            Some((bytes as u64, digest(&map, bytes, is_stopped)?))
         };
         let file =
             |file: &source::Result<SourceFile>| of(&file.as_ref().ok().filter(|file| file.is_plain())?.path);
         self.intake.sources.files.iter().map(file).collect()
+    }
+
+    /// The end of a plain file with its digest, which is made again if the file grew between the two looks at it.
+    fn end_of(&self, index: usize, end: SourceEnd, digested: Option<(u64, SourceDigest)>) -> SourceEnd {
+        let again = |bytes: u64| {
+            let map = Mapped::open(&self.intake.sources.files[index].as_ref().ok()?.path).ok()?;
+            let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes <= map.bytes().len())?;
+            digest(&map, bytes, || self.progress.is_stopped())
+        };
+        let made = match (digested, end.bytes) {
+            (Some((bytes, digest)), Some(read)) if bytes == read => Some(digest),
+            (Some(_), Some(read)) => again(read),
+            _ => None,
+        };
+        SourceEnd { digest: end.digest.or(made), ..end }
     }
 
     /// Memory for each worker's blocks: 8 MiB, or less where that would be much of what is allowed.
@@ -776,7 +814,7 @@ impl Sum for Sorted {
 }
 
 /// The digest of the first `end` bytes of a file; `None` if `is_stopped` says so.
-pub(super) fn digest(map: &Mapped, end: usize, is_stopped: impl Fn() -> bool) -> Option<SourceDigest> {
+fn digest(map: &Mapped, end: usize, is_stopped: impl Fn() -> bool) -> Option<SourceDigest> {
     const BLOCK: usize = 1 << 20;
     let mut hasher = blake3::Hasher::new();
     for (index, block) in map.bytes()[..end].chunks(BLOCK).enumerate() {
@@ -805,6 +843,8 @@ struct Tally {
     skipped: u64,
     duplicates: DuplicateCounts,
     variants: BTreeMap<String, u64>,
+    /// The sources with text that belongs to no game.
+    outside: BTreeSet<SourceId>,
 }
 
 impl Tally {
@@ -817,6 +857,8 @@ impl Tally {
                 self.unreadable.push(message());
             } else if problem.kind == Kind::DamagedArchive.as_str() {
                 self.damaged.push(message());
+            } else if problem.kind == Kind::OutsideText.as_str() {
+                self.outside.insert(problem.source);
             } else if problem.kind == Kind::UnsupportedVariant.as_str() {
                 self.count_variant(problem.token.map_or("", |token| token.of(&batch.text)));
             }

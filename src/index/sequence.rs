@@ -68,6 +68,8 @@ pub(super) struct SourceCount {
     pub(super) duplicates: u64,
     /// Games that were left out; they are not among `games`.
     pub(super) left_out: u64,
+    /// Where the last game begins that was found.
+    pub(super) last_game: Option<u64>,
 }
 
 /// What gets numbers.
@@ -83,6 +85,8 @@ pub(super) enum Numbering {
 pub(super) struct SourceStart {
     pub(super) games: u32,
     pub(super) lines: u64,
+    /// Bytes of the line that goes on.
+    pub(super) columns: u64,
 }
 
 /// Numbers what comes by in input order.
@@ -148,7 +152,7 @@ impl Sequencer {
     pub(super) fn number(&mut self, source: SourceId, part: &mut Part) -> Result<GameId> {
         let source_index = (source.0 - self.last_source.0) as usize - 1;
         if source != self.source {
-            let SourceStart { games, lines } = self.starts[source_index];
+            let SourceStart { games, lines, .. } = self.starts[source_index];
             (self.source, self.source_games, self.source_lines) = (source, games, lines);
         }
         let found = u32::try_from(part.names.len()).map_err(|_| Error::TooManyGames)?;
@@ -161,7 +165,11 @@ impl Sequencer {
         } else {
             self.games = self.games.checked_add(found).ok_or(Error::TooManyGames)?;
         }
+        let start = self.starts[source_index];
         for problem in &mut part.headers.problems {
+            if problem.line == 0 && self.source_lines == start.lines {
+                problem.column += start.columns;
+            }
             problem.line += self.source_lines + 1;
             if problem.game_number > 0 {
                 problem.game_number = problem.game_number.saturating_add(self.source_games);
@@ -176,6 +184,7 @@ impl Sequencer {
         count.games += part.names.len() as u64;
         count.duplicates += part.headers.duplicates.len() as u64;
         count.left_out += u64::from(part.read - found);
+        count.last_game = part.last_game.or(count.last_game);
         count.plies += part.codes.len() as u64;
         count.problems += part.headers.problems.len() as u64;
         Ok(GameId(first))

@@ -45,17 +45,24 @@ pub(super) enum Piece {
 pub(super) struct SourceEnd {
     /// Size of its text, in bytes; `None` if there is none that could be read.
     pub(super) bytes: Option<u64>,
-    /// Digest of its text; `None` if not all of it could be read, or if it is made elsewhere.
+    /// Digest of its text, as far as it could be decoded; `None` if it was given up, or if it is made elsewhere.
     pub(super) digest: Option<SourceDigest>,
+    /// Whether not all of it could be decoded.
+    pub(super) is_damaged: bool,
 }
 
-/// Starts to decode a source. `path` is for messages.
-pub(super) fn start(packed: Packed, path: String, options: CutOptions) -> Result<Receiver<Piece>> {
+/// Starts to decode a source, for its games from byte `first_byte` of its text on. `path` is for messages.
+pub(super) fn start(
+    packed: Packed,
+    path: String,
+    first_byte: u64,
+    options: CutOptions,
+) -> Result<Receiver<Piece>> {
     /// Chunks that wait for a worker.
     const WAITING: usize = 3;
     let (pieces, receiver) = bounded(WAITING);
     let read = move || match packed.decode(options.decode) {
-        Ok(decoded) => Cutter::new(decoded, path, options, pieces).run(),
+        Ok(decoded) => Cutter::new(decoded, path, first_byte, options, pieces).run(),
         Err(error) => {
             let report =
                 Piece::Report { kind: Kind::UnreadableSource, offset: 0, message: error.full_message() };
@@ -70,6 +77,8 @@ pub(super) fn start(packed: Packed, path: String, options: CutOptions) -> Result
 struct Cutter {
     decoded: Decoded,
     path: String,
+    /// Where cutting begins, in the text of the source.
+    first_byte: u64,
     options: CutOptions,
     pieces: Sender<Piece>,
     hasher: blake3::Hasher,
@@ -86,6 +95,8 @@ struct Cutter {
     /// What was wrong before there was any text.
     early: Vec<String>,
     is_damaged: bool,
+    /// Whether not all was read that could be.
+    is_given_up: bool,
     /// Bytes of the source that went into chunks.
     input: u64,
 }
@@ -106,10 +117,17 @@ enum Stop {
 type Cut = std::result::Result<(), Stop>;
 
 impl Cutter {
-    fn new(decoded: Decoded, path: String, options: CutOptions, pieces: Sender<Piece>) -> Self {
+    fn new(
+        decoded: Decoded,
+        path: String,
+        first_byte: u64,
+        options: CutOptions,
+        pieces: Sender<Piece>,
+    ) -> Self {
         Self {
             decoded,
             path,
+            first_byte,
             options,
             pieces,
             hasher: blake3::Hasher::new(),
@@ -120,6 +138,7 @@ impl Cutter {
             is_torn: false,
             early: Vec::new(),
             is_damaged: false,
+            is_given_up: false,
             input: 0,
         }
     }
@@ -132,6 +151,7 @@ impl Cutter {
 
     fn cut_all(&mut self) -> Cut {
         let at_once = (self.options.chunk_size / 16).clamp(4 << 10, 1 << 20);
+        self.pass_known()?;
         loop {
             let before = self.text.len();
             // Up to the size of a chunk in one piece, and then a little more until there is a boundary.
@@ -141,12 +161,7 @@ impl Cutter {
             match read {
                 Ok(0) => break,
                 Ok(_) => self.cut(false)?,
-                Err(error) => {
-                    self.cut(true)?;
-                    let message = self.decoded.describe(&error, self.offset);
-                    self.damage(message)?;
-                    self.is_torn = true;
-                }
+                Err(error) => self.meet_damage(&error)?,
             }
             if self.is_bomb() {
                 let bytes = self.spill.take().map_or(0, |spill| spill.bytes);
@@ -155,11 +170,43 @@ impl Cutter {
                     self.decoded.position()
                 );
                 self.damage(message)?;
+                self.is_given_up = true;
                 return self.end();
             }
         }
         self.cut(true)?;
         self.end()
+    }
+
+    /// Passes over the text that was read in an earlier run. What is damaged there was told then.
+    fn pass_known(&mut self) -> Cut {
+        const BLOCK: u64 = 1 << 20;
+        while self.offset < self.first_byte {
+            let most = (self.first_byte - self.offset).min(BLOCK);
+            let read = self.decoded.read(&mut self.text, most as usize);
+            self.hasher.update(&self.text);
+            // With the first block come a few bytes more, which told the form of the text.
+            let passed =
+                self.text.len().min(usize::try_from(self.first_byte - self.offset).unwrap_or(usize::MAX));
+            self.text.drain(..passed);
+            self.offset += passed as u64;
+            match read {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(_) if self.offset < self.first_byte => self.is_damaged = true,
+                Err(error) => self.meet_damage(&error)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands on what stands before a damaged place, and drops what follows up to the next game.
+    fn meet_damage(&mut self, error: &std::io::Error) -> Cut {
+        self.cut(true)?;
+        let message = self.decoded.describe(error, self.offset);
+        self.damage(message)?;
+        self.is_torn = true;
+        Ok(())
     }
 
     /// Cuts off all chunks that are complete, and at the end what is left.
@@ -275,7 +322,8 @@ impl Cutter {
             self.send(Piece::Report { kind: Kind::UnreadableSource, offset: 0, message })?;
         } else {
             end.bytes = Some(self.offset);
-            end.digest = (!self.is_damaged).then(|| SourceDigest(*self.hasher.finalize().as_bytes()));
+            end.digest = (!self.is_given_up).then(|| SourceDigest(*self.hasher.finalize().as_bytes()));
+            end.is_damaged = self.is_damaged;
         }
         self.send(Piece::End(end))
     }

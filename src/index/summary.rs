@@ -30,10 +30,16 @@ pub struct Summary {
     pub unreadable: Vec<String>,
     /// The sources that could be read in part, and what is wrong with them: a sentence each.
     pub damaged: Vec<String>,
+    /// The sources whose text has no game in it: a sentence each. An empty one is not among them.
+    pub gameless: Vec<String>,
+    /// Why what was added is not in the database's file alone but in the write-ahead log beside it too: a sentence.
+    pub log_left: Option<String>,
     /// Whether they were added to a database that was there.
     pub added: bool,
     /// Sources that were not read, because the database has them.
     pub known_sources: u64,
+    /// The sources that were read as new, because they do not begin with what was read of them before: a sentence each.
+    pub rewritten: Vec<String>,
     /// Bytes of PGN text, unpacked.
     pub bytes: u64,
     /// Bytes that went through temporary files.

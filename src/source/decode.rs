@@ -125,7 +125,34 @@ impl Packed {
                 (unpack(input, form, options).map_err(io)?.ok_or_else(|| refused(&path, form))?, 0)
             }
         };
-        Decoded::new(reader, position, start, 1, &path)
+        Decoded::new(Box::new(Evenly::new(reader)), position, start, 1, &path)
+    }
+}
+
+/// Reads in pieces of one size, whatever size is asked for. What a decoder gives before it meets with damage depends on how much
+/// it is asked for: the same archive is always to give the same text.
+struct Evenly<R> {
+    reader: R,
+    piece: Box<[u8]>,
+    /// What of the piece is still to be given.
+    left: std::ops::Range<usize>,
+}
+
+impl<R: Read> Evenly<R> {
+    fn new(reader: R) -> Self {
+        const PIECE: usize = 64 << 10;
+        Self { reader, piece: vec![0; PIECE].into_boxed_slice(), left: 0..0 }
+    }
+}
+
+impl<R: Read> Read for Evenly<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left.is_empty() {
+            self.left = 0..self.reader.read(&mut self.piece)?;
+        }
+        let read = (&self.piece[self.left.clone()]).read(buffer)?;
+        self.left.start += read;
+        Ok(read)
     }
 }
 

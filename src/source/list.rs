@@ -17,7 +17,7 @@ pub struct SourceFile {
     pub path: PathBuf,
     /// Its size when it was listed, packed if it is: in bytes. `None`: nobody knows, it is a stream.
     pub bytes: Option<u64>,
-    /// Where reading begins, in bytes of its text: what is before it was read in an earlier run. Only of a plain file.
+    /// Where reading begins, in bytes of its text: what is before it was read in an earlier run.
     pub first_byte: u64,
     pub(super) place: Place,
     /// What its first bytes say, as far as they could be read.
@@ -29,6 +29,19 @@ pub struct SourceFile {
 impl SourceFile {
     fn new(path: &Path, bytes: Option<u64>, place: Place) -> Self {
         Self { path: path.to_owned(), bytes, first_byte: 0, place, form: Form::Text, window: 0 }
+    }
+
+    /// A file, which may be an archive of one.
+    fn of_file(path: &Path, bytes: u64) -> Self {
+        let head = head(path);
+        let form = Form::of(&head);
+        let window = if form == Form::Zstd { frames::window(&head) } else { 0 };
+        Self { form, window, ..Self::new(path, Some(bytes), Place::File) }
+    }
+
+    fn of_member(path: &Path, member: Member) -> Self {
+        let bytes = member.range.end - member.range.start;
+        Self::new(path, Some(bytes), Place::Member(member))
     }
 
     /// Whether its bytes are its text: it is mapped.
@@ -68,7 +81,11 @@ impl Sources {
     /// How much is to be read of all files together, in bytes, archives packed. `None`: there is a stream among them.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
-        let left = |file: &SourceFile| Some(file.bytes?.saturating_sub(file.first_byte));
+        let left = |file: &SourceFile| {
+            // An archive has to be decoded from its start.
+            let passed = if file.is_plain() { file.first_byte } else { 0 };
+            Some(file.bytes?.saturating_sub(passed))
+        };
         self.files.iter().flatten().map(left).sum()
     }
 }
@@ -88,6 +105,24 @@ pub fn list<P: AsRef<Path>>(paths: &[P]) -> Sources {
         lister.add(path.as_ref(), true);
     }
     lister.sources
+}
+
+/// Finds the one file that was listed with this path; a stream is not found again.
+///
+/// # Errors
+/// When it is not there, or cannot be read.
+pub fn find(path: &Path) -> Result<SourceFile> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(SourceFile::of_file(path, metadata.len())),
+        Ok(_) => Err(Error::Missing { path: path.to_owned() }),
+        Err(error) => {
+            let mut archives = path.ancestors().skip(1);
+            match archives.find(|archive| fs::metadata(archive).is_ok_and(|metadata| metadata.is_file())) {
+                Some(archive) => zip::find(archive, path).map(|member| SourceFile::of_member(path, member)),
+                None => Err(Error::io(path, error)),
+            }
+        }
+    }
 }
 
 #[derive(Default)]
@@ -142,12 +177,9 @@ impl Lister {
         if !self.is_new(path) {
             return;
         }
-        let head = head(path);
-        let form = Form::of(&head);
-        if form != Form::Zip {
-            let file = SourceFile::new(path, Some(bytes), Place::File);
-            let window = if form == Form::Zstd { frames::window(&head) } else { 0 };
-            return self.sources.files.push(Ok(SourceFile { form, window, ..file }));
+        let file = SourceFile::of_file(path, bytes);
+        if file.form != Form::Zip {
+            return self.sources.files.push(Ok(file));
         }
         match zip::members(path) {
             Ok(members) if members.is_empty() => self.fail(Error::Form {
@@ -157,8 +189,7 @@ impl Lister {
             }),
             Ok(members) => self.sources.files.extend(members.into_iter().map(|member| {
                 let (path, member) = member?;
-                let bytes = Some(member.range.end - member.range.start);
-                Ok(SourceFile::new(&path, bytes, Place::Member(member)))
+                Ok(SourceFile::of_member(&path, member))
             })),
             Err(error) => self.fail(error),
         }

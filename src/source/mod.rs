@@ -12,5 +12,5 @@ mod zip;
 
 pub use decode::{DecodeOptions, Decoded, Opened, Packed, open};
 pub use error::{Error, Result};
-pub use list::{SourceFile, Sources, list};
+pub use list::{SourceFile, Sources, find, list};
 pub use mapped::{KeptSmall, Mapped};

@@ -33,21 +33,55 @@ pub(super) enum Method {
 
 /// Lists the `.pgn` files of an archive in the order of their paths, each with its path for people.
 pub(super) fn members(archive: &Path) -> Result<Vec<Result<(PathBuf, Member)>>> {
+    let mut zip = open(archive)?;
+    let mut members = names(&mut zip);
+    // As a directory with these files is listed.
+    members.sort_by(|(a, _), (b, _)| a.split('/').cmp(b.split('/')));
+    let member = |(name, index): (String, usize)| {
+        let path = path_of(archive, &name);
+        let member = member(&mut zip, archive, &path, index)?;
+        Ok((path, member))
+    };
+    Ok(members.into_iter().map(member).collect())
+}
+
+/// The `.pgn` file of an archive that has this path for people.
+pub(super) fn find(archive: &Path, path: &Path) -> Result<Member> {
+    let mut zip = open(archive)?;
+    let found = names(&mut zip).into_iter().find(|(name, _)| path_of(archive, name) == path);
+    match found {
+        Some((_, index)) => member(&mut zip, archive, path, index),
+        None => Err(Error::Missing { path: path.to_owned() }),
+    }
+}
+
+type Archive = ZipArchive<BufReader<File>>;
+
+fn open(archive: &Path) -> Result<Archive> {
     let file = File::open(archive).map_err(|error| Error::io(archive, error))?;
     let damaged =
         |error: zip::result::ZipError| Error::Damaged { path: archive.to_owned(), reason: error.to_string() };
-    let mut zip = ZipArchive::new(BufReader::new(file)).map_err(damaged)?;
-    let mut members = Vec::new();
+    ZipArchive::new(BufReader::new(file)).map_err(damaged)
+}
+
+/// Names and numbers of the `.pgn` files.
+fn names(zip: &mut Archive) -> Vec<(String, usize)> {
+    let mut names = Vec::new();
     for index in 0..zip.len() {
         let Ok(entry) = zip.by_index_data(index) else { continue };
         let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
         if entry.is_file() && is_pgn(&name) {
-            members.push((name, index));
+            names.push((name, index));
         }
     }
-    // As a directory with these files is listed.
-    members.sort_by(|(a, _), (b, _)| a.split('/').cmp(b.split('/')));
-    Ok(members.into_iter().map(|(name, index)| member(&mut zip, archive, &name, index)).collect())
+    names
+}
+
+fn path_of(archive: &Path, name: &str) -> PathBuf {
+    let mut path = archive.as_os_str().to_owned();
+    path.push("/");
+    path.push(name);
+    PathBuf::from(path)
 }
 
 /// Whether a name is that of a PGN file. What macOS keeps beside each file (`._name`) is none.
@@ -57,18 +91,9 @@ fn is_pgn(name: &str) -> bool {
     end.is_some_and(|end| end.eq_ignore_ascii_case(".pgn")) && !name.starts_with("._")
 }
 
-fn member(
-    zip: &mut ZipArchive<BufReader<File>>,
-    archive: &Path,
-    name: &str,
-    index: usize,
-) -> Result<(PathBuf, Member)> {
-    let mut path = archive.as_os_str().to_owned();
-    path.push("/");
-    path.push(name);
-    let path = PathBuf::from(path);
-    let refused = |form| Error::Form { path: path.clone(), form, remedy: "unpack it first (unzip)" };
-    let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
+fn member(zip: &mut Archive, archive: &Path, path: &Path, index: usize) -> Result<Member> {
+    let refused = |form| Error::Form { path: path.to_owned(), form, remedy: "unpack it first (unzip)" };
+    let damaged = |reason: String| Error::Damaged { path: path.to_owned(), reason };
     let entry = zip.by_index_raw(index).map_err(|error| damaged(error.to_string()))?;
     if entry.encrypted() {
         return Err(refused("encrypted"));
@@ -83,9 +108,7 @@ fn member(
     let start =
         entry.data_start().ok_or_else(|| damaged("its place in the archive is not told".to_owned()))?;
     let range = start..start.saturating_add(entry.compressed_size());
-    let member =
-        Member { archive: archive.to_owned(), range, method, size: entry.size(), crc: entry.crc32() };
-    Ok((path, member))
+    Ok(Member { archive: archive.to_owned(), range, method, size: entry.size(), crc: entry.crc32() })
 }
 
 /// Reads a member's text and holds it, at its end, to the size and the sum that the archive tells.

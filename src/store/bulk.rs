@@ -71,6 +71,8 @@ pub struct SourceTotals {
     pub bytes: Option<u64>,
     /// Digest of these bytes; `None` if they were not indexed.
     pub digest: Option<SourceDigest>,
+    /// Whether they are only what could be decoded of a damaged archive.
+    pub is_damaged: bool,
     /// Games added from it.
     pub games: u64,
     /// Moves in them.
@@ -79,6 +81,8 @@ pub struct SourceTotals {
     pub problems: u64,
     /// Games skipped as duplicates.
     pub duplicates: u64,
+    /// Where the last game begins that was found, kept or not, in bytes; `None` if there is none.
+    pub last_game: Option<u64>,
 }
 
 /// A position of a game and the move played from it.
@@ -275,8 +279,9 @@ impl<'c> BulkLoader<'c> {
     pub fn finish_source(&mut self, id: SourceId, totals: &SourceTotals) -> Result<()> {
         self.execute(
             "write table source",
-            "UPDATE source SET indexed_at = CASE WHEN ?3 NOTNULL THEN strftime('%Y-%m-%dT%H:%M:%SZ', 'now') END,
-             bytes = ?2, digest = ?3, games = ?4, plies = ?5, problems = ?6, duplicates = ?7
+            "UPDATE source SET indexed_at = CASE WHEN ?3 NOTNULL AND NOT ?9 THEN strftime('%Y-%m-%dT%H:%M:%SZ', 'now') END,
+             bytes = ?2, digest = ?3, games = ?4, plies = ?5, problems = ?6, duplicates = ?7,
+             last_game = ?8
              WHERE source_id = ?1",
             params![
                 id.0,
@@ -285,7 +290,9 @@ impl<'c> BulkLoader<'c> {
                 totals.games.cast_signed(),
                 totals.plies.cast_signed(),
                 totals.problems.cast_signed(),
-                totals.duplicates.cast_signed()
+                totals.duplicates.cast_signed(),
+                totals.last_game.map(u64::cast_signed),
+                totals.is_damaged
             ],
         )
     }

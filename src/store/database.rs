@@ -42,19 +42,19 @@ impl Database {
     /// If the last writer crashed, the database is first put back to its last commit, as SQLite does for every writer.
     ///
     /// # Errors
-    /// [`Error::Missing`], [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::TooOld`], or what
-    /// SQLite says.
+    /// [`Error::Missing`], [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::TooOld`],
+    /// [`Error::NeedsWriting`], or what SQLite says.
     pub fn open_read_only(path: &Path) -> Result<Self> {
         let mut connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let mut kind = schema::inspect(&connection, path);
         if kind.as_ref().is_err_and(needs_recovery) {
             let writer = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            schema::inspect(&writer, path)?;
+            schema::inspect(&writer, path).map_err(Error::of_recovery)?;
             drop(writer);
             connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
             kind = schema::inspect(&connection, path);
         }
-        match kind? {
+        match kind.map_err(Error::of_recovery)? {
             Kind::Ours(SchemaVersion::LATEST) => Self::new(path, connection),
             Kind::Ours(found) => {
                 Err(Error::TooOld { path: path.to_owned(), found, supported: SchemaVersion::LATEST })

@@ -42,18 +42,20 @@ const NOTE_PREFIX: &str = "INSERT INTO duplicate (source_id, byte_offset, byte_l
      ORDER BY long.game_id LIMIT 1";
 
 impl BulkLoader<'_> {
-    /// Finds the games that break off and are whole elsewhere, where one of the two is later than `last`, and notes them down as
-    /// duplicates of the kind `prefix`. All other tables must be complete. Gives back how many there are.
+    /// Finds the games that break off and are whole elsewhere, where one of the two is later than `last` or the first is `freed`,
+    /// and notes them down as duplicates of the kind `prefix`. All other tables must be complete. Gives back how many there are.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn note_prefixes(&self, last: GameId) -> Result<u64> {
+    pub fn note_prefixes(&self, last: GameId, freed: &[GameId]) -> Result<u64> {
         let mut candidates = match last {
             GameId(0) => self.column(&candidates(SHARED), [])?,
             GameId(last) => self.column(&candidates(ADDED), [last])?,
         };
+        candidates.extend(freed.iter().map(|game| game.0));
         // Games that are near to each other in the tables one after the other.
         candidates.sort_unstable();
+        candidates.dedup();
         let mut count = 0;
         for game in candidates {
             count += self.changed("write table duplicate", NOTE_PREFIX, [game])? as u64;
@@ -61,8 +63,9 @@ impl BulkLoader<'_> {
         Ok(count)
     }
 
-    /// Lets the duplicates of a game that was removed belong to the one that was read in its place: the game, or the original of
-    /// the duplicate, at `byte_offset` of a source. `last` is the last game that was there before.
+    /// Lets the skipped duplicates of a game that was removed belong to the one that was read in its place: the game, or the
+    /// original of the duplicate, at `byte_offset` of a source; to none, if that was left out. `last` is the last game that was
+    /// there before. Gives back the games that were prefixes of the one that was removed: they may be prefixes of others.
     ///
     /// # Errors
     /// What SQLite says.
@@ -72,13 +75,16 @@ impl BulkLoader<'_> {
         last: GameId,
         source: SourceId,
         byte_offset: u64,
-    ) -> Result<()> {
-        let sql = "UPDATE duplicate SET original_id = ifnull(
+    ) -> Result<Vec<GameId>> {
+        let sql = "DELETE FROM duplicate WHERE kind = 'prefix' AND original_id = ?1 RETURNING game_id";
+        let freed = self.column(sql, [removed.0])?;
+        let sql = "UPDATE duplicate SET kind = 'cut', original_id = ifnull(
                  (SELECT game_id FROM game WHERE game_id > ?2 AND source_id = ?3 AND byte_offset = ?4),
                  (SELECT original_id FROM duplicate WHERE source_id = ?3 AND byte_offset = ?4))
              WHERE original_id = ?1";
         let params = rusqlite::params![removed.0, last.0, source.0, byte_offset.cast_signed()];
-        self.execute("write table duplicate", sql, params)
+        self.execute("write table duplicate", sql, params)?;
+        Ok(freed.into_iter().map(GameId).collect())
     }
 
     fn column(&self, sql: &str, params: impl Params) -> Result<Vec<u32>> {

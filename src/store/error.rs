@@ -121,6 +121,14 @@ pub enum Error {
         /// Who writes it, if it is this program.
         holder: Option<Holder>,
     },
+    /// The file may be read only.
+    #[error("{}: may not be written; see to its permissions, or give a copy of it", path.display())]
+    ReadOnly {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
     /// The disk, or the quota, or the size a file may have is used up.
     #[error("{}: no space left to write it; free some, or choose another disk", path.display())]
     DiskFull {
@@ -132,6 +140,18 @@ pub enum Error {
     /// The database is damaged.
     #[error("{}: the database is damaged; build it again with --overwrite", path.display())]
     Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// The database can only be read where it can be written.
+    #[error(
+        "{}: in WAL mode, or left by a writer that was killed, and SQLite can read such a database only where it can write \
+         beside it; open it once where that is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it",
+        path.display()
+    )]
+    NeedsWriting {
         /// The database.
         path: PathBuf,
         /// What SQLite said.
@@ -257,11 +277,23 @@ impl Error {
             {
                 Self::DiskFull { path, source: source.into() }
             }
+            // Others of this code ask for recovery after a crash.
+            ErrorCode::ReadOnly if extended == ffi::SQLITE_READONLY => Self::ReadOnly { path, source },
             ErrorCode::NotADatabase => Self::NotADatabase { path },
             ErrorCode::DatabaseCorrupt => Self::Corrupt { path, source },
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path, holder: None },
             ErrorCode::OperationInterrupted => Self::Interrupted,
             _ => Self::Sqlite { path, action, source },
+        }
+    }
+
+    /// The error of a reader for whom a log or a journal has to be played back first.
+    pub(super) fn of_recovery(self) -> Self {
+        match self {
+            Self::Sqlite { path, source, .. } if source.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
+                Self::NeedsWriting { path, source }
+            }
+            error => error,
         }
     }
 

@@ -9,7 +9,8 @@ use super::database::Database;
 use super::error::{Error, Result};
 use super::lookup::unsigned;
 use super::row::{GameId, Ply, ResultCounts};
-use super::search::Hit;
+use super::search::{Hit, join};
+use super::selection::{Selection, bind};
 use crate::board::{GameResult, MoveCode, Position, PositionKey};
 
 const ACTION: &str = "explore a position";
@@ -69,14 +70,20 @@ impl Exploration {
 }
 
 impl Database {
-    /// What was played from a position. Lists longer than [`ListLengths::MAX`] are not to be had.
+    /// What was played from a position in the games of a selection. Lists longer than [`ListLengths::MAX`] are not to be had.
     ///
-    /// Of a position that many games reached, the counts stand in tables; of others, and if these tables are not filled,
-    /// games are counted one by one, at a few microseconds each.
+    /// If the selection is all games, the counts of a position that many games reached stand in tables. Otherwise, and if
+    /// these tables are not filled, games are counted one by one, at a few microseconds each.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn explore(&self, key: PositionKey, fen: &str, lists: ListLengths) -> Result<Exploration> {
+    pub fn explore(
+        &self,
+        key: PositionKey,
+        fen: &str,
+        selection: &Selection,
+        lists: ListLengths,
+    ) -> Result<Exploration> {
         // All queries shall see the same games, whatever is being added.
         let connection = self.connection();
         let transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
@@ -86,9 +93,10 @@ impl Database {
             recent: lists.recent.min(ListLengths::MAX.recent),
         };
         let place = Place { database: self, key, fen };
-        let exploration = match place.visited(limits)? {
+        let visited = if selection.is_all() { place.visited(limits)? } else { None };
+        let exploration = match visited {
             Some(exploration) => exploration,
-            None => place.count(limits)?,
+            None => place.count(selection, limits)?,
         };
         drop(transaction);
         Ok(exploration.with_years())
@@ -188,29 +196,9 @@ impl Place<'_> {
         Ok(self.database.all(ACTION, sql, params, |row| row.get(0).map(GameId))?.pop())
     }
 
-    /// Counts the games one by one.
-    fn count(&self, lists: ListLengths) -> Result<Exploration> {
-        let sql = "SELECT o.game_id, p.move_code, game.result, game.white_elo, game.black_elo, game.date
-                   FROM position_game AS o
-                   CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
-                   CROSS JOIN game ON game.game_id = o.game_id
-                   WHERE o.key = :key AND p.fen = :fen ORDER BY o.game_id, o.ply";
-        let mut tally = Tally::new(lists);
-        let mut statement = self.database.connection().prepare_cached(sql).map_err(self.failed())?;
-        let params = named_params! { ":key": self.key.as_i64(), ":fen": self.fen };
-        let mut rows = statement.query(params).map_err(self.failed())?;
-        let mut latest: Option<Visit> = None;
-        while let Some(row) = rows.next().map_err(self.failed())? {
-            let visit = Visit::read(row).map_err(self.failed())?;
-            if let Some(last) = latest.replace(visit)
-                && latest.as_ref().is_some_and(|visit| visit.game != last.game)
-            {
-                tally.add(&last);
-            }
-        }
-        if let Some(last) = &latest {
-            tally.add(last);
-        }
+    /// Counts the games of a selection one by one.
+    fn count(&self, selection: &Selection, lists: ListLengths) -> Result<Exploration> {
+        let tally = self.tally(selection, lists).map_err(self.failed())?;
         let mut continuations = Vec::with_capacity(tally.moves.len());
         for (code, counted) in tally.moves {
             let only = counted.results.games() == 1;
@@ -229,6 +217,38 @@ impl Place<'_> {
             top_games: self.hits(&tally.top.games())?,
             recent_games: self.hits(&tally.recent.games())?,
         })
+    }
+
+    fn tally(&self, selection: &Selection, lists: ListLengths) -> rusqlite::Result<Tally> {
+        /// Up to here the games of the selection are counted, to see whether they are fewer than those of the position.
+        const COUNTED: u32 = 50_000;
+        let games_first = self.database.has_fewer_games(selection, self.key, COUNTED)?;
+        // A game is looked at before its positions, which take many more pages.
+        let sql = format!(
+            "SELECT o.game_id, p.move_code, game.result, game.white_elo, game.black_elo, game.date
+             FROM {} CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+             WHERE o.key = :key AND p.fen = :fen{} ORDER BY o.game_id, o.ply",
+            join(games_first),
+            selection.sql()
+        );
+        let mut statement = self.database.connection().prepare_cached(&sql)?;
+        selection.bind(&mut statement)?;
+        bind(&mut statement, ":key", self.key.as_i64())?;
+        bind(&mut statement, ":fen", self.fen)?;
+        let (mut tally, mut rows) = (Tally::new(lists), statement.raw_query());
+        let mut latest: Option<Visit> = None;
+        while let Some(row) = rows.next()? {
+            let visit = Visit::read(row)?;
+            if let Some(last) = latest.replace(visit)
+                && latest.as_ref().is_some_and(|visit| visit.game != last.game)
+            {
+                tally.add(&last);
+            }
+        }
+        if let Some(last) = &latest {
+            tally.add(last);
+        }
+        Ok(tally)
     }
 
     fn hits(&self, games: &[GameId]) -> Result<Vec<Hit>> {

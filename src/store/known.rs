@@ -43,26 +43,38 @@ impl NameTable {
 /// One reading of a source: a row of `source`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownSource {
+    /// Its number.
+    pub id: SourceId,
     /// Its path, as it was given.
     pub path: PathBuf,
     /// How long its text was, in bytes.
     pub bytes: u64,
-    /// The digest of all of its text, also of what an earlier reading had read.
+    /// The digest of all of its text, also of what an earlier reading had read; of a damaged archive, of what could be decoded.
     pub digest: String,
     /// How many games this and the earlier readings of the same file found, those too that were left out or skipped as duplicates.
     pub games: u64,
+    /// Where the last of these games begins, in bytes; 0 if there is none.
+    pub last_game: u64,
 }
 
-/// The last game that was found in a source.
+/// The end of a file's text that is read again when it goes on: the last game that was found, and what follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LastGame {
-    /// The reading that found it.
-    pub source: SourceId,
-    /// Where its text begins, in bytes.
+pub struct Tail {
+    /// The latest reading of the file.
+    pub reading: SourceId,
+    /// Where it begins, in bytes: with the file if no game was found.
     pub byte_offset: u64,
-    /// The game; `None` if it was skipped as a duplicate.
+    /// How many games of the file come before it.
+    pub games: u64,
+    /// The game, if it was kept.
     pub game: Option<GameId>,
 }
+
+/// The readings of a file up to its reading `?1`: those since it was last read from its first byte on.
+pub(super) const READINGS: &str = "SELECT source_id FROM source
+     WHERE digest IS NOT NULL AND path = (SELECT path FROM source WHERE source_id = ?1) AND source_id BETWEEN
+         (SELECT max(source_id) FROM source WHERE digest IS NOT NULL AND first_byte = 0 AND bytes > 0 AND source_id <= ?1
+              AND path = (SELECT path FROM source WHERE source_id = ?1)) AND ?1";
 
 /// The moves of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,20 +211,26 @@ impl Known {
     /// # Errors
     /// What SQLite says.
     pub fn sources(&self) -> Result<Vec<KnownSource>> {
-        let sql = "SELECT path, bytes, digest,
-                       sum(games + duplicates + ifnull(left_out, 0)) OVER (PARTITION BY path ORDER BY source_id)
-                   FROM source LEFT JOIN (SELECT source_id, count(DISTINCT game_number) AS left_out FROM problem
-                                          WHERE game_id IS NULL AND game_number NOT IN
-                                              (SELECT game_number FROM duplicate
-                                               WHERE duplicate.source_id = problem.source_id AND duplicate.game_id IS NULL)
-                                          GROUP BY source_id) USING (source_id)
-                   WHERE digest IS NOT NULL ORDER BY source_id";
+        // A file that was written anew begins again with its first byte.
+        let sql = "WITH left_out AS (
+                SELECT source_id, count(*) AS left_out FROM (
+                    SELECT source_id, game_number FROM problem WHERE game_id IS NULL AND game_number IS NOT NULL
+                    EXCEPT SELECT source_id, game_number FROM duplicate WHERE game_id IS NULL)
+                GROUP BY source_id),
+            reading AS (
+                SELECT *, count(*) FILTER (WHERE first_byte = 0 AND bytes > 0) OVER (PARTITION BY path ORDER BY source_id) AS text
+                FROM source LEFT JOIN left_out USING (source_id) WHERE digest IS NOT NULL)
+            SELECT source_id, path, bytes, digest,
+                sum(games + duplicates + ifnull(left_out, 0)) OVER so_far, ifnull(max(last_game) OVER so_far, 0)
+            FROM reading WINDOW so_far AS (PARTITION BY path, text ORDER BY source_id) ORDER BY source_id";
         let read = |row: &Row<'_>| {
             Ok(KnownSource {
-                path: PathBuf::from(row.get::<_, String>(0)?),
-                bytes: row.get::<_, i64>(1)?.cast_unsigned(),
-                digest: row.get(2)?,
-                games: row.get::<_, i64>(3)?.cast_unsigned(),
+                id: SourceId(row.get(0)?),
+                path: PathBuf::from(row.get::<_, String>(1)?),
+                bytes: row.get::<_, i64>(2)?.cast_unsigned(),
+                digest: row.get(3)?,
+                games: row.get::<_, i64>(4)?.cast_unsigned(),
+                last_game: row.get::<_, i64>(5)?.cast_unsigned(),
             })
         };
         self.connection
@@ -221,24 +239,41 @@ impl Known {
             .map_err(|source| Error::sqlite(&self.path, "read table source", source))
     }
 
-    /// The last game of the latest reading of a source that found one.
+    /// The tail of a file's text, of which a `source` is the latest reading.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn last_game_of(&self, path: &str) -> Result<Option<LastGame>> {
-        let sql = "WITH reading AS (SELECT source_id FROM source WHERE path = ?1)
-             SELECT source_id, byte_offset, game_id FROM game
-             WHERE game_id = (SELECT max(game_id) FROM game WHERE source_id IN reading)
-             UNION ALL
-             SELECT source_id, byte_offset, NULL FROM duplicate WHERE source_id IN reading AND game_id IS NULL
-             ORDER BY source_id DESC, byte_offset DESC LIMIT 1";
-        self.row(sql, [path], |row| {
-            Ok(LastGame {
-                source: SourceId(row.get(0)?),
-                byte_offset: row.get::<_, i64>(1)?.cast_unsigned(),
-                game: row.get::<_, Option<u32>>(2)?.map(GameId),
-            })
-        })
+    pub fn tail(&self, source: &KnownSource) -> Result<Tail> {
+        let KnownSource { id: reading, games, .. } = *source;
+        let last_game = "SELECT last_game FROM source WHERE source_id IN reading AND last_game IS NOT NULL
+             ORDER BY source_id DESC LIMIT 1";
+        let Some(byte_offset) = self.of_readings(last_game, [reading.0], |row| row.get::<_, i64>(0))? else {
+            return Ok(Tail { reading, byte_offset: 0, games: 0, game: None });
+        };
+        let kept =
+            "SELECT game_id, byte_offset FROM game WHERE source_id IN reading ORDER BY game_id DESC LIMIT 1";
+        let kept =
+            self.of_readings(kept, [reading.0], |row| Ok((GameId(row.get(0)?), row.get::<_, i64>(1)?)))?;
+        let game = kept.filter(|(_, offset)| *offset == byte_offset).map(|(game, _)| game);
+        // When text went on before, what had been taken for a game may have become none.
+        let other = "SELECT 1 FROM duplicate
+             WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL
+             UNION ALL SELECT 1 FROM problem
+             WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL AND game_number = ?3 LIMIT 1";
+        let params = params![reading.0, byte_offset, games.cast_signed()];
+        let is_game = game.is_some() || self.of_readings(other, params, |_| Ok(()))?.is_some();
+        let games = games - u64::from(is_game && games > 0);
+        Ok(Tail { reading, byte_offset: byte_offset.cast_unsigned(), games, game })
+    }
+
+    /// The first row of a query about the `reading`s of a file, of which `?1` is the latest.
+    fn of_readings<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        self.row(&format!("WITH reading AS ({READINGS}) {sql}"), params, read)
     }
 
     /// The first game with these moves; with a pairing, of these players with this date and result. Those that are `removed`

@@ -271,10 +271,21 @@ impl Database {
             return Ok(listed.map_or(Plan::Position, |visited| Plan::Listed(visited.listed)));
         }
         let cap = if search.order == HitOrder::Game { EARLY_END } else { NO_END };
-        let Some(games) = self.count_games(search.selection, cap)? else { return Ok(Plan::Position) };
-        // A game costs about twice an occurrence: it is looked up, and then the position in it.
-        let rare = games < cap && self.count_position_rows(search.key, games * 2 + 1)? > games * 2;
+        let rare = self.has_fewer_games(search.selection, search.key, cap)?;
         Ok(if rare { Plan::Games } else { Plan::Position })
+    }
+
+    /// Whether a selection that an index helps with has fewer than `cap` games, and so few that it is quicker to look for the
+    /// position in these than to look at all its occurrences.
+    pub(super) fn has_fewer_games(
+        &self,
+        selection: &Selection,
+        key: PositionKey,
+        cap: u32,
+    ) -> rusqlite::Result<bool> {
+        let Some(games) = self.count_games(selection, cap)? else { return Ok(false) };
+        // A game costs about twice an occurrence: it is looked up, and then the position in it.
+        Ok(games < cap && self.count_position_rows(key, games * 2 + 1)? > games * 2)
     }
 
     /// How many occurrences a key has, at most `cap`.
@@ -354,20 +365,22 @@ impl Database {
 /// All occurrences of a key in the games of a selection, in order. FENs are compared later: to do it here would read a page
 /// of every game before anything is sorted.
 fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
-    let (position, game) = ("position_game AS o", "game");
     let is_plain = search.selection.is_all() && search.order == HitOrder::Game;
-    let tables = match plan {
-        _ if is_plain => position.to_owned(),
-        Plan::Games => format!("{game} CROSS JOIN {position} ON o.game_id = game.game_id"),
-        Plan::Position | Plan::Listed(_) => {
-            format!("{position} CROSS JOIN {game} ON game.game_id = o.game_id")
-        }
-    };
+    let tables = if is_plain { "position_game AS o" } else { join(matches!(plan, Plan::Games)) };
     format!(
         "SELECT o.game_id, o.ply FROM {tables} WHERE o.key = :key{} ORDER BY {}",
         search.selection.sql(),
         order_sql(search.order)
     )
+}
+
+/// `game` and `position_game AS o` in the order in which they are walked.
+pub(super) const fn join(games_first: bool) -> &'static str {
+    if games_first {
+        "game CROSS JOIN position_game AS o ON o.game_id = game.game_id"
+    } else {
+        "position_game AS o CROSS JOIN game ON game.game_id = o.game_id"
+    }
 }
 
 /// `ORDER BY` for rows of `game` and `position_game AS o`. The lists of `visited_position` have the same order.

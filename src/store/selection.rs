@@ -8,6 +8,7 @@ use rusqlite::{Statement, ToSql};
 
 use super::database::Database;
 use super::error::{Error, Result};
+use super::name::{NameFilter, Named};
 use super::row::GameId;
 use crate::board::GameResult;
 
@@ -21,55 +22,18 @@ pub enum FilterError {
     /// Not a date.
     #[error("not a date; write YYYY, YYYY.MM or YYYY.MM.DD")]
     Date,
+    /// A day after the last of its month.
+    #[error("there is no such day; that month has {days} days")]
+    NoSuchDay {
+        /// How many days the month has.
+        days: u32,
+    },
     /// Not an ECO code or a range of them.
     #[error("not an ECO code; write B90, B9 for B90 to B99, or B90-C19")]
     Eco,
     /// The range ends before it begins.
     #[error("the range ends before it begins")]
     EmptyRange,
-}
-
-/// A name to look for.
-///
-/// It fits a name in which it stands at the beginning of a word, letter case aside: `carlsen` and `magnus` fit
-/// `Carlsen, Magnus`. With `=` in front it fits that name alone, letter by letter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NameFilter {
-    /// This name and no other.
-    Exactly(String),
-    /// These letters, in lower case, at the beginning of a word.
-    Word(String),
-}
-
-impl FromStr for NameFilter {
-    type Err = FilterError;
-
-    fn from_str(text: &str) -> Result<Self, FilterError> {
-        let filter = match text.strip_prefix('=') {
-            Some(name) => Self::Exactly(name.to_owned()),
-            None => Self::Word(text.trim().to_lowercase()),
-        };
-        match &filter {
-            Self::Exactly(name) | Self::Word(name) if name.is_empty() => Err(FilterError::EmptyName),
-            _ => Ok(filter),
-        }
-    }
-}
-
-impl NameFilter {
-    /// Whether a name fits.
-    #[must_use]
-    pub fn matches(&self, name: &str) -> bool {
-        match self {
-            Self::Exactly(wanted) => wanted == name,
-            Self::Word(wanted) => {
-                let name = name.to_lowercase();
-                let begins_word =
-                    |at: usize| !name[..at].chars().next_back().is_some_and(char::is_alphanumeric);
-                name.match_indices(wanted.as_str()).any(|(at, _)| begins_word(at))
-            }
-        }
-    }
 }
 
 /// A date, or the year or month that it lies in: `YYYY`, `YYYY.MM` or `YYYY.MM.DD`, as text.
@@ -98,13 +62,31 @@ impl FromStr for DatePrefix {
         }
         // Two digits are no year: 99 can be 1999.
         let year_digits = text.trim().bytes().take_while(u8::is_ascii_digit).count();
-        if fields.next().is_some() || year_digits != 4 { Err(FilterError::Date) } else { Ok(Self(date)) }
+        if fields.next().is_some() || year_digits != 4 {
+            return Err(FilterError::Date);
+        }
+        match (year, month, day) {
+            (Some(year), Some(month), Some(day)) if day > days(year, month) => {
+                Err(FilterError::NoSuchDay { days: days(year, month) })
+            }
+            _ => Ok(Self(date)),
+        }
     }
 }
 
 impl fmt::Display for DatePrefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// How many days a month of the Gregorian calendar has.
+const fn days(year: u32, month: u32) -> u32 {
+    match month {
+        2 if year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
     }
 }
 
@@ -180,8 +162,18 @@ impl GameFilter {
 pub struct Selection {
     conditions: Vec<Condition>,
     params: Vec<(&'static str, Value)>,
-    /// Names that nobody bears.
-    unknown: Vec<&'static str>,
+    unknown: Vec<UnknownName>,
+}
+
+/// A name in a filter that nothing in the database bears.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownName {
+    /// The filter's field: `white`, `black`, `player`, `event`.
+    pub field: &'static str,
+    /// What should bear it.
+    pub named: Named,
+    /// What is looked for.
+    pub filter: NameFilter,
 }
 
 /// A condition on a row of `game`, in SQL; all values are parameters.
@@ -199,9 +191,9 @@ impl Selection {
         self.conditions.is_empty()
     }
 
-    /// Which of the names are names of nobody in the database: `white`, `black`, `player`, `event`.
+    /// The names that nothing in the database bears.
     #[must_use]
-    pub fn unknown_names(&self) -> &[&'static str] {
+    pub fn unknown_names(&self) -> &[UnknownName] {
         &self.unknown
     }
 
@@ -265,11 +257,12 @@ impl Database {
             ),
             (&filter.event, "event", ":event", "game.event_id IN (SELECT value FROM json_each(:event))"),
         ];
-        for (name, word, parameter, condition) in names {
+        for (name, field, parameter, condition) in names {
             let Some(name) = name else { continue };
-            let ids = self.names(if word == "event" { Names::Events } else { Names::Players }, name)?;
+            let named = if field == "event" { Named::Event } else { Named::Player };
+            let ids = self.names(named, name)?;
             if ids.is_empty() {
-                selection.unknown.push(word);
+                selection.unknown.push(UnknownName { field, named, filter: name.clone() });
             }
             let ids: Vec<_> = ids.iter().map(u32::to_string).collect();
             selection.add(true, condition);
@@ -307,43 +300,6 @@ impl Database {
         };
         walk().map_err(|source| Error::sqlite(self.path(), "look up the games of a filter", source))
     }
-
-    /// The ids of the names that fit.
-    fn names(&self, names: Names, filter: &NameFilter) -> Result<Vec<u32>> {
-        let (all, one) = match names {
-            Names::Players => (
-                "SELECT player_id, name FROM player",
-                "SELECT player_id, name FROM player WHERE name = :name",
-            ),
-            Names::Events => {
-                ("SELECT event_id, name FROM event", "SELECT event_id, name FROM event WHERE name = :name")
-            }
-        };
-        let find = || {
-            let mut statement = match filter {
-                NameFilter::Exactly(name) => {
-                    let mut statement = self.connection().prepare_cached(one)?;
-                    bind(&mut statement, ":name", name)?;
-                    statement
-                }
-                NameFilter::Word(_) => self.connection().prepare_cached(all)?,
-            };
-            let (mut ids, mut rows) = (Vec::new(), statement.raw_query());
-            while let Some(row) = rows.next()? {
-                if filter.matches(row.get_ref(1)?.as_str()?) {
-                    ids.push(row.get(0)?);
-                }
-            }
-            Ok(ids)
-        };
-        find().map_err(|source| Error::sqlite(self.path(), "look up a name", source))
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Names {
-    Players,
-    Events,
 }
 
 impl Selection {
@@ -381,23 +337,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_fit_at_the_beginning_of_a_word() {
-        let fits = |filter: &str, name| filter.parse::<NameFilter>().unwrap().matches(name);
-        for filter in ["carlsen", "Magnus", "CARLSEN, M", "carlsen, magnus", "=Carlsen, Magnus", " Carlsen "]
-        {
-            assert!(fits(filter, "Carlsen, Magnus"), "{filter}");
-        }
-        for filter in ["arlsen", "agnus", "=carlsen, magnus", "=Carlsen", "Carlsen%", "carlsen_"] {
-            assert!(!fits(filter, "Carlsen, Magnus"), "{filter}");
-        }
-        assert!(fits("ågren", "ÅGREN, Åsa") && fits("åsa", "ÅGREN, Åsa"));
-        assert!(fits("li", "Wang Li") && !fits("li", "Caroline"));
-        assert!(fits("naka", "GM_naka") && fits("棋", "棋聖"));
-        assert_eq!("".parse::<NameFilter>(), Err(FilterError::EmptyName));
-        assert_eq!("=".parse::<NameFilter>(), Err(FilterError::EmptyName));
-    }
-
-    #[test]
     fn dates_are_read_in_many_forms() {
         let read = |text: &str| text.parse::<DatePrefix>().map(|date| date.0);
         for (text, date) in [
@@ -424,6 +363,10 @@ mod tests {
         ] {
             assert_eq!(read(text), Err(FilterError::Date), "{text}");
         }
+        for (text, days) in [("2021-02-31", 28), ("2024.2.30", 29), ("1900.02.29", 28), ("2000.11.31", 30)] {
+            assert_eq!(read(text), Err(FilterError::NoSuchDay { days }), "{text}");
+        }
+        assert_eq!(read("2000.02.29").as_deref(), Ok("2000.02.29"));
     }
 
     #[test]

@@ -156,6 +156,18 @@ impl Collector {
         }
     }
 
+    /// Adds what another one has taken, of which that kept no fewer.
+    pub(super) fn absorb(&self, others: Findings) {
+        let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        for (kind, count) in others.counts {
+            *findings.counts.entry(kind).or_default() += count;
+        }
+        findings.first.extend(others.first);
+        while findings.first.len() > self.limit {
+            findings.first.pop_last();
+        }
+    }
+
     /// A value that should be another one.
     pub(super) fn wrong(
         &self,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
-use rusqlite::{Connection, Row, Rows};
+use rusqlite::{Connection, OptionalExtension as _, Row, Rows};
 
 use super::checksum::Checksum;
 use super::finding::{Kind, RowId};
@@ -14,6 +14,7 @@ use super::source::Texts;
 use super::stored::{StoredGame, StoredPosition, bytes, shown};
 use super::visited::{Visited, Visits};
 use crate::board::Position;
+use crate::index::pairing_hash;
 
 /// What was counted of a source or an import.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +22,8 @@ pub(super) struct Counted {
     pub(super) games: u64,
     pub(super) plies: u64,
     pub(super) positions: u64,
+    /// Where the last of the games begins, in bytes of its source.
+    pub(super) last_game: Option<i64>,
 }
 
 impl Counted {
@@ -28,6 +31,7 @@ impl Counted {
         self.games += other.games;
         self.plies += other.plies;
         self.positions += other.positions;
+        self.last_game = self.last_game.max(other.last_game);
     }
 }
 
@@ -82,7 +86,7 @@ impl<'c> GameScan<'c> {
         Self {
             check,
             replay: Replay::new(&check.findings),
-            texts: Texts::new(&check.sources, &check.findings, check.progress),
+            texts: Texts::new(check),
             visits: Visits::new(visited),
             again: false,
             sums: Sums::default(),
@@ -218,7 +222,7 @@ impl<'c> GameScan<'c> {
 
     fn count(&mut self, game: &StoredGame, rows: u64) {
         let plies = u64::try_from(game.ply_count).unwrap_or(0);
-        let counted = Counted { games: 1, plies, positions: rows };
+        let counted = Counted { games: 1, plies, positions: rows, last_game: Some(game.byte_offset) };
         self.sums.games += 1;
         self.sums.sources.entry(game.source).or_default().add(counted);
         self.sums.imports.entry(game.import).or_default().add(counted);
@@ -276,6 +280,9 @@ impl<'c> GameScan<'c> {
         if let Some(hash) = hash.filter(|&hash| hash != game.moves_hash) {
             findings.wrong(Kind::WrongValue, "game", id(), "moves_hash", hash, game.moves_hash);
         }
+        if is_skipped || self.replay.position().is_some() {
+            self.prefix(connection, game)?;
+        }
         if self.replay.position().is_some() && seen.opening != game.opening {
             let (expected, found) = (shown(seen.opening), shown(game.opening));
             findings.wrong(Kind::WrongValue, "game", id(), "opening_id", expected, found);
@@ -289,6 +296,30 @@ impl<'c> GameScan<'c> {
         }
         Ok(())
     }
+
+    /// Holds the hash of players, date and first moves, all of which have been made, against them.
+    fn prefix(&self, connection: &Connection, game: &StoredGame) -> rusqlite::Result<()> {
+        let expected = match (game.white, game.black) {
+            (Some(white), Some(black)) => {
+                let (white, black) = (player(connection, white)?, player(connection, black)?);
+                // A player who is not there is told elsewhere.
+                let Some((white, black)) = white.zip(black) else { return Ok(()) };
+                self.replay.prefix_hash(pairing_hash(&white, &black, game.text("date")))
+            }
+            _ => None,
+        };
+        if expected != game.prefix_hash {
+            let (row, found) = (RowId::of([("game_id", game.game)]), shown(game.prefix_hash));
+            self.check.findings.wrong(Kind::WrongValue, "game", row, "prefix_hash", shown(expected), found);
+        }
+        Ok(())
+    }
+}
+
+/// A player's name.
+fn player(connection: &Connection, id: i64) -> rusqlite::Result<Option<String>> {
+    const SQL: &str = "SELECT name FROM player WHERE player_id = ?1";
+    connection.prepare_cached(SQL)?.query_row([id], |row| row.get(0)).optional()
 }
 
 impl Check<'_> {

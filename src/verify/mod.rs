@@ -8,14 +8,18 @@
 //! | `replay` | positions and moves of one game, on the board |
 //! | `occurrences` | `position_game` against `game_position`, one scan of it |
 //! | `visited` | `visited_position` and `continuation`, counted anew |
+//! | `duplicates` | games that were skipped, and those that break off, against their originals |
 //! | `source` | games against the PGN text they were read from |
+//! | `packed` | the same, of sources that have to be decoded |
 
 mod checksum;
+mod duplicates;
 mod error;
 mod finding;
 mod games;
 mod occurrences;
 mod options;
+mod packed;
 mod progress;
 mod replay;
 mod report;

@@ -1,9 +1,11 @@
 //! One game on the board, held against its rows.
 
+use rusqlite::Connection;
+
 use super::finding::{Collector, Kind, RowId};
-use super::stored::{StoredPosition, shown};
+use super::stored::{StoredGame, StoredPosition, bytes, shown};
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
-use crate::index::mix_move;
+use crate::index::{mix_move, prefix_hash};
 
 /// Follows a game from row to row. A row that does not fit is told, and the board goes on as far as it can tell how.
 #[derive(Debug)]
@@ -84,6 +86,11 @@ impl<'c> Replay<'c> {
     pub(super) fn moves_hash(&self) -> Option<i64> {
         let hash = |codes: &[MoveCode]| codes.iter().copied().fold(self.start_key.0, mix_move);
         self.codes().map(|codes| hash(codes).cast_signed())
+    }
+
+    /// The hash of the game's first moves and of its `pairing`; `None` if it has fewer.
+    pub(super) fn prefix_hash(&self, pairing: u64) -> Option<i64> {
+        prefix_hash(self.start_key.0, self.codes()?, pairing).map(u64::cast_signed)
     }
 
     /// Holds the next row against the board.
@@ -168,6 +175,33 @@ impl<'c> Replay<'c> {
         let row = RowId::of([("game_id", self.game), ("ply", ply)]);
         self.findings.wrong(Kind::WrongValue, "game_position", row, column, expected, found);
     }
+}
+
+/// The moves of a game, put right where its positions tell how; `None` if they do not tell all of them.
+pub(super) fn replayed_codes(
+    connection: &Connection,
+    game: &StoredGame,
+    start: &Position,
+) -> rusqlite::Result<Option<Vec<MoveCode>>> {
+    let unheard = Collector::new(0);
+    let mut replay = Replay::new(&unheard);
+    replay.begin(game.game, start, game.text("start_fen"));
+    let mut statement = connection.prepare_cached(StoredPosition::SQL)?;
+    let mut rows = statement.query([game.game, game.game])?;
+    let (mut next_ply, mut last_code) = (0, None);
+    while let Some(row) = rows.next()? {
+        let stored = StoredPosition::read(row, &unheard)?;
+        if stored.ply != next_ply {
+            replay.lose_course();
+        }
+        replay.step(&stored, bytes(row, StoredPosition::FEN)?);
+        (next_ply, last_code) = (stored.ply.saturating_add(1), stored.move_code);
+    }
+    if last_code.is_some() {
+        // The position after the last move is missing.
+        replay.lose_course();
+    }
+    Ok(replay.codes().map(<[MoveCode]>::to_vec))
 }
 
 /// A move code with the move it stands for.

@@ -21,6 +21,8 @@ pub struct Report {
     pub reread_games: u64,
     /// Rows of `visited_position` that were counted anew.
     pub visited_positions: u64,
+    /// Rows of `duplicate` that were held against their originals.
+    pub duplicates: u64,
     /// How many sources are as they were, or have grown at their ends.
     pub sources_same: u64,
     /// How many are not, so that games were not held against them.

@@ -11,11 +11,13 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use rusqlite::{Connection, ErrorCode};
 
 use super::checksum::Checksum;
+use super::duplicates::{DuplicateScan, Duplicates};
 use super::error::{Error, Result};
 use super::finding::{Collector, Kind, RowId};
 use super::games::{GameScan, Sums};
 use super::occurrences::{OccurrenceScan, find_missing, find_surplus};
 use super::options::VerifyOptions;
+use super::packed;
 use super::progress::Progress;
 use super::report::Report;
 use super::source::Sources;
@@ -32,6 +34,7 @@ pub(super) struct Check<'a> {
     pub(super) progress: &'a Progress,
     pub(super) findings: Collector,
     pub(super) sources: Sources,
+    pub(super) duplicates: Duplicates,
     pub(super) start: Position,
     /// By key: number and FEN.
     pub(super) openings: HashMap<i64, Vec<(i64, String)>>,
@@ -54,9 +57,11 @@ pub(super) struct Check<'a> {
 enum Job {
     Integrity,
     Structure,
+    /// A chain of readings of a file.
     Source(usize),
     Games(RangeInclusive<i64>),
     Keys(RangeInclusive<i64>),
+    Duplicates(usize),
 }
 
 /// What the jobs gave.
@@ -65,6 +70,7 @@ struct Outcome {
     sums: Sums,
     occurrences: Checksum,
     distinct: u64,
+    duplicates: u64,
     problems: HashMap<i64, i64>,
     /// Whether something could not be read, so that sums and totals say nothing.
     is_incomplete: bool,
@@ -108,6 +114,7 @@ impl<'a> Check<'a> {
             progress,
             findings: Collector::new(options.limit),
             sources: Sources::default(),
+            duplicates: Duplicates::default(),
             start: Position::start(),
             openings: HashMap::new(),
             threshold: None,
@@ -139,6 +146,8 @@ impl<'a> Check<'a> {
             self.guard("file", RowId::default(), structure::integrity(connection, &self.findings))?;
             return Ok(Report::default());
         };
+        let duplicates = self.guard("duplicate", RowId::default(), Duplicates::read(connection))?;
+        self.duplicates = duplicates.unwrap_or_default();
         let mut index = 0;
         let next = |check: &Self, after, index: &mut u64| {
             let next = Visited::next(connection, after, check.options.sample, index, visited_rows);
@@ -170,6 +179,7 @@ impl<'a> Check<'a> {
             replayed_plies: outcome.sums.replayed_plies,
             reread_games: outcome.sums.reread_games,
             visited_positions,
+            duplicates: outcome.duplicates,
             ..Report::default()
         })
     }
@@ -201,10 +211,11 @@ impl<'a> Check<'a> {
     fn work(&self, pool: &ThreadPool, visited: &Visited) -> Result<Outcome> {
         let mut jobs = vec![Job::Integrity, Job::Structure];
         if self.options.sources {
-            jobs.extend((0..self.sources.len()).map(Job::Source));
+            jobs.extend((0..self.sources.chains().len()).map(Job::Source));
         }
         jobs.extend(self.game_ranges().into_iter().map(Job::Games));
         jobs.extend(self.key_ranges().into_iter().map(Job::Keys));
+        jobs.extend(self.duplicates.pieces().map(Job::Duplicates));
         let outcome = Mutex::new(Outcome::default());
         self.spread(pool, &jobs, |connection, job| {
             let done = self.job(connection, job, visited, &outcome)?;
@@ -228,10 +239,7 @@ impl<'a> Check<'a> {
                 self.guard("file", whole(), structure::integrity(connection, &self.findings))?.is_some()
             }
             Job::Structure => self.structure(connection, outcome)?,
-            Job::Source(index) => {
-                self.sources.look_at(*index, self.progress);
-                true
-            }
+            Job::Source(index) => self.source(connection, *index, outcome)?,
             Job::Games(range) => {
                 let mut scan = GameScan::new(self, visited);
                 let scanned = scan.scan(connection, range);
@@ -246,8 +254,27 @@ impl<'a> Check<'a> {
                 outcome.distinct += scan.distinct;
                 self.guard("position_game", RowId::of([("key", *range.start())]), scanned)?.is_some()
             }
+            Job::Duplicates(piece) => {
+                let mut scan = DuplicateScan::new(self);
+                let scanned = scan.scan(connection, *piece);
+                lock(outcome).duplicates += scan.seen;
+                self.guard("duplicate", whole(), scanned)?.is_some()
+            }
         };
         Ok(done)
+    }
+
+    /// Looks at a file that was read, and holds its games against it if that is best done meanwhile.
+    fn source(&self, connection: &Connection, index: usize, outcome: &Mutex<Outcome>) -> Result<bool> {
+        let chain = &self.sources.chains()[index];
+        let Some(file) = chain.packed() else {
+            chain.look_at(self.progress);
+            return Ok(true);
+        };
+        let compared = packed::compare(self, connection, chain, file);
+        let games = self.guard("game", RowId::default(), compared)?;
+        lock(outcome).sums.reread_games += games.unwrap_or(0);
+        Ok(games.is_some())
     }
 
     fn structure(&self, connection: &Connection, outcome: &Mutex<Outcome>) -> Result<bool> {

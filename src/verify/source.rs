@@ -1,5 +1,8 @@
 //! Games held against the PGN text they were read from.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -9,126 +12,259 @@ use super::finding::{Collector, Id, Kind, RowId};
 use super::progress::Progress;
 use super::replay::told;
 use super::report::{SourceNote, SourceState};
+use super::run::Check;
 use super::stored::{StoredGame, shown};
 use crate::board::MoveCode;
 use crate::index::Reread;
-use crate::source::{self, Mapped};
+use crate::source::{self, Mapped, SourceFile};
 
-/// A row of `source`.
+/// A row of `source`: one reading of a file.
 #[derive(Debug)]
-struct SourceRow {
-    id: i64,
-    path: String,
-    bytes: Option<i64>,
-    digest: Option<String>,
-    state: OnceLock<SourceState>,
+pub(super) struct SourceRow {
+    pub(super) id: i64,
+    /// Size and digest of the text up to the end of this reading; `None` if it was not read to its end.
+    pub(super) text: Option<(u64, String)>,
 }
 
-/// The sources, each looked at when the first of its games is, and no more than once.
+/// Readings of a file of which each goes on with the text of the one before.
+#[derive(Debug)]
+pub(super) struct Chain {
+    path: String,
+    pub(super) rows: Vec<SourceRow>,
+    file: OnceLock<Result<SourceFile, Verdict>>,
+    /// Of each row.
+    verdicts: OnceLock<Vec<Verdict>>,
+}
+
+/// What became of a reading's text, and a sentence on it if games cannot be held against it.
+#[derive(Clone, Debug)]
+pub(super) struct Verdict {
+    pub(super) state: SourceState,
+    message: String,
+}
+
+impl Verdict {
+    fn changed() -> Self {
+        Self { state: SourceState::Changed, message: "has changed since it was indexed".to_owned() }
+    }
+
+    fn of(error: &source::Error) -> Self {
+        match error {
+            source::Error::Missing { .. } => {
+                Self { state: SourceState::Missing, message: "is no longer there".to_owned() }
+            }
+            // It was read when it was indexed.
+            source::Error::Form { .. } => Self::changed(),
+            _ => Self { state: SourceState::Unreadable, message: error.full_message() },
+        }
+    }
+}
+
+/// The first and the last game of each source.
+type GameRanges = HashMap<i64, RangeInclusive<i64>>;
+
+/// The sources. Each file is looked at when the first of its games is, and no more than once.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
-    /// By id.
-    rows: Vec<SourceRow>,
-    notes: Mutex<Vec<SourceNote>>,
+    chains: Vec<Chain>,
+    /// By the id of a row: its chain, and its place in that.
+    places: HashMap<i64, (usize, usize)>,
+    /// Read when they are first asked for.
+    games: Mutex<Option<GameRanges>>,
 }
 
 impl Sources {
     /// Reads the table `source`.
     pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        let mut statement =
-            connection.prepare("SELECT source_id, path, bytes, digest FROM source ORDER BY source_id")?;
-        let rows = statement.query_map([], |row| {
-            let [id, bytes] = [0, 2].map(|column| row.get::<_, Option<i64>>(column));
-            Ok(SourceRow {
-                id: id?.unwrap_or_default(),
-                path: row.get(1)?,
-                bytes: bytes?,
-                digest: row.get(3)?,
-                state: OnceLock::new(),
-            })
-        })?;
-        Ok(Self { rows: rows.collect::<rusqlite::Result<_>>()?, notes: Mutex::default() })
+        let mut sources = Self::default();
+        let mut latest: HashMap<String, usize> = HashMap::new();
+        let sql = "SELECT source_id, path, first_byte, bytes, digest FROM source ORDER BY source_id";
+        let mut statement = connection.prepare(sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let [id, first_byte, bytes] = [0, 2, 3].map(|column| row.get::<_, Option<i64>>(column));
+            let id = id?.unwrap_or_default();
+            let path: String = row.get(1)?;
+            let bytes = bytes?.and_then(|bytes| u64::try_from(bytes).ok());
+            let begun = latest.get(&path).copied().filter(|_| !matches!(first_byte, Ok(Some(0))));
+            let chain = begun.unwrap_or_else(|| {
+                let (path, rows) = (path.clone(), Vec::new());
+                sources.chains.push(Chain { path, rows, file: OnceLock::new(), verdicts: OnceLock::new() });
+                sources.chains.len() - 1
+            });
+            latest.insert(path, chain);
+            let rows = &mut sources.chains[chain].rows;
+            sources.places.insert(id, (chain, rows.len()));
+            rows.push(SourceRow { id, text: bytes.zip(row.get(4)?) });
+        }
+        Ok(sources)
     }
 
-    pub(super) const fn len(&self) -> usize {
-        self.rows.len()
+    /// The chains of readings.
+    pub(super) fn chains(&self) -> &[Chain] {
+        &self.chains
     }
 
-    /// What became of a source, by its place in the table. Reads all of it when asked first.
-    pub(super) fn look_at(&self, index: usize, progress: &Progress) {
-        self.rows[index].state(&self.notes, progress);
+    /// The first and the last game of a source; `None` if it has no games.
+    pub(super) fn games(
+        &self,
+        source: i64,
+        connection: &Connection,
+    ) -> rusqlite::Result<Option<RangeInclusive<i64>>> {
+        let mut all = self.games.lock().unwrap_or_else(PoisonError::into_inner);
+        let games = match &*all {
+            Some(games) => games,
+            None => all.insert(game_ranges(connection)?),
+        };
+        Ok(games.get(&source).cloned())
     }
 
     /// How many sources are as they were, how many are not, and the first notes on these.
     pub(super) fn outcome(self, limit: usize) -> (u64, u64, Vec<SourceNote>) {
-        let states = self.rows.iter().filter_map(|row| row.state.get().copied());
-        let (same, other): (Vec<SourceState>, Vec<_>) = states.partition(|state| state.has_games());
-        let order = |note: &SourceNote| self.rows.iter().position(|row| row.path == note.path);
-        let mut notes = self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
-        notes.sort_by_cached_key(order);
-        notes.truncate(limit);
-        (same.len() as u64, other.len() as u64, notes)
+        let (mut same, mut others) = (0, Vec::new());
+        for Chain { path, rows, verdicts, .. } in self.chains {
+            for (row, Verdict { state, message }) in
+                rows.into_iter().zip(verdicts.into_inner().into_iter().flatten())
+            {
+                if state.has_games() {
+                    same += 1;
+                } else {
+                    others.push((row.id, SourceNote { path: path.clone(), state, message }));
+                }
+            }
+        }
+        let other = others.len() as u64;
+        others.sort_by_key(|&(id, _)| id);
+        (same, other, others.into_iter().take(limit).map(|(_, note)| note).collect())
     }
 }
 
-impl SourceRow {
-    fn state(&self, notes: &Mutex<Vec<SourceNote>>, progress: &Progress) -> SourceState {
-        *self.state.get_or_init(|| {
-            let (state, message) = self.compare(progress);
-            if !state.has_games() {
-                let note = SourceNote { path: self.path.clone(), state, message };
-                notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+fn game_ranges(connection: &Connection) -> rusqlite::Result<GameRanges> {
+    let sql = "SELECT source_id, min(game_id), max(game_id) FROM game GROUP BY source_id";
+    let mut statement = connection.prepare(sql)?;
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?..=row.get(2)?));
+    statement.query_map([], read)?.collect()
+}
+
+impl Chain {
+    /// The file, if it is there.
+    fn file(&self) -> Result<&SourceFile, &Verdict> {
+        let find = || source::find(Path::new(&self.path)).map_err(|error| Verdict::of(&error));
+        self.file.get_or_init(find).as_ref()
+    }
+
+    /// The file, if it has to be decoded.
+    pub(super) fn packed(&self) -> Option<&SourceFile> {
+        self.file().ok().filter(|file| !file.is_plain())
+    }
+
+    /// What became of each reading of a file that is none that has to be decoded: reads all of it when asked first.
+    pub(super) fn look_at(&self, progress: &Progress) -> &[Verdict] {
+        self.verdicts.get_or_init(|| {
+            let map = self
+                .file()
+                .map_err(Verdict::clone)
+                .and_then(|file| Mapped::open(&file.path).map_err(|error| Verdict::of(&error)));
+            match map {
+                Ok(map) => self.read_plain(&map, progress),
+                Err(verdict) => vec![verdict; self.rows.len()],
             }
-            state
         })
     }
 
-    /// Holds size and digest against the file.
-    fn compare(&self, progress: &Progress) -> (SourceState, String) {
+    /// Says what became of each reading of a file that was decoded.
+    pub(super) fn set_verdicts(&self, verdicts: Result<Vec<Verdict>, source::Error>) -> &[Verdict] {
+        let same = |error| vec![Verdict::of(&error); self.rows.len()];
+        self.verdicts.get_or_init(|| verdicts.unwrap_or_else(same))
+    }
+
+    fn read_plain(&self, map: &Mapped, progress: &Progress) -> Vec<Verdict> {
         const BLOCK: usize = 1 << 20;
-        let (Some(bytes), Some(digest)) = (self.bytes, &self.digest) else {
-            return (SourceState::Unreadable, "was not read to its end when it was indexed".to_owned());
-        };
-        let map = match Mapped::open(Path::new(&self.path)) {
-            Ok(map) => map,
-            Err(source::Error::Missing { .. }) => {
-                return (SourceState::Missing, "is no longer there".to_owned());
-            }
-            Err(error) => return (SourceState::Unreadable, error.full_message()),
-        };
-        let changed = || (SourceState::Changed, "has changed since it was indexed".to_owned());
-        let Some(text) = usize::try_from(bytes).ok().and_then(|bytes| map.bytes().get(..bytes)) else {
-            return changed();
-        };
-        let mut hasher = blake3::Hasher::new();
-        for (index, block) in text.chunks(BLOCK).enumerate() {
-            if progress.is_stopped() {
+        let mut marks = Marks::new(&self.rows);
+        for (index, block) in map.bytes().chunks(BLOCK).enumerate() {
+            if marks.is_done() || progress.is_stopped() {
                 break;
             }
-            hasher.update(block);
+            marks.pass(block);
             map.release(index * BLOCK..index * BLOCK + block.len());
         }
-        if hasher.finalize().to_hex().as_str() != digest {
-            return changed();
-        }
-        let grown = map.bytes().len() > text.len();
-        (if grown { SourceState::Grown } else { SourceState::Same }, String::new())
+        marks.verdicts()
     }
 }
 
-/// Reads games' texts again, and holds their rows against them; a thread has its own.
+/// Holds sizes and digests of readings against a text that comes by.
+#[derive(Debug)]
+pub(super) struct Marks<'r> {
+    rows: &'r [SourceRow],
+    /// Those that tell, and have not been told yet: the one with the shortest text is the last.
+    left: Vec<(&'r (u64, String), usize)>,
+    hasher: blake3::Hasher,
+    bytes: u64,
+    /// Of each row: whether its text came by.
+    is_same: Vec<bool>,
+}
+
+impl<'r> Marks<'r> {
+    pub(super) fn new(rows: &'r [SourceRow]) -> Self {
+        let told = rows.iter().zip(0..).filter_map(|(row, index)| Some((row.text.as_ref()?, index)));
+        let mut left: Vec<_> = told.collect();
+        left.sort_by_key(|&((bytes, _), _)| std::cmp::Reverse(*bytes));
+        let (hasher, is_same) = (blake3::Hasher::new(), vec![false; rows.len()]);
+        let mut marks = Self { rows, left, hasher, bytes: 0, is_same };
+        marks.pass(b"");
+        marks
+    }
+
+    /// Takes the next piece of text.
+    pub(super) fn pass(&mut self, mut text: &[u8]) {
+        while let Some(&((mark, digest), row)) = self.left.last() {
+            let before = usize::try_from(mark - self.bytes).unwrap_or(usize::MAX).min(text.len());
+            self.hasher.update(&text[..before]);
+            self.bytes += before as u64;
+            text = &text[before..];
+            if self.bytes < *mark {
+                return;
+            }
+            self.is_same[row] = self.hasher.finalize().to_hex().as_str() == digest;
+            self.left.pop();
+        }
+        self.bytes += text.len() as u64;
+    }
+
+    /// Whether more text tells nothing more.
+    pub(super) fn is_done(&self) -> bool {
+        let longest = self.rows.iter().filter_map(|row| row.text.as_ref()).map(|(bytes, _)| *bytes).max();
+        self.left.is_empty() && longest.is_none_or(|longest| self.bytes > longest)
+    }
+
+    /// What came of each row.
+    pub(super) fn verdicts(&self) -> Vec<Verdict> {
+        let verdict = |(row, is_same): (&SourceRow, &bool)| match &row.text {
+            None => {
+                let message = "was not read to its end when it was indexed".to_owned();
+                Verdict { state: SourceState::Unreadable, message }
+            }
+            Some((bytes, _)) if *is_same => {
+                let state = if self.bytes > *bytes { SourceState::Grown } else { SourceState::Same };
+                Verdict { state, message: String::new() }
+            }
+            Some(_) => Verdict::changed(),
+        };
+        self.rows.iter().zip(&self.is_same).map(verdict).collect()
+    }
+}
+
+/// Reads games' texts in plain files again, and holds their rows against them; a thread has its own.
 pub(super) struct Texts<'c> {
-    sources: &'c Sources,
-    findings: &'c Collector,
-    progress: &'c Progress,
+    check: &'c Check<'c>,
     /// The source that was read last, and its text if games can be held against it.
     open: Option<(i64, Option<Arc<Mapped>>)>,
     reread: Reread,
 }
 
 impl<'c> Texts<'c> {
-    pub(super) fn new(sources: &'c Sources, findings: &'c Collector, progress: &'c Progress) -> Self {
-        Self { sources, findings, progress, open: None, reread: Reread::default() }
+    pub(super) fn new(check: &'c Check<'c>) -> Self {
+        Self { check, open: None, reread: Reread::default() }
     }
 
     /// Holds a game, with the moves that its rows tell, against its text. Gives back whether its text is there.
@@ -139,56 +275,89 @@ impl<'c> Texts<'c> {
         codes: Option<&[MoveCode]>,
     ) -> rusqlite::Result<bool> {
         let Some(map) = self.open(game.source) else { return Ok(false) };
-        let id = || RowId::of([("game_id", game.game)]);
-        let range = usize::try_from(game.byte_offset).ok().zip(usize::try_from(game.byte_length).ok());
-        let text = range.and_then(|(start, length)| map.bytes().get(start..start.checked_add(length)?));
-        let Some(text) = text else {
-            let (found, most) = (game.byte_offset.saturating_add(game.byte_length), map.bytes().len());
-            let expected = format!("a place within the {most} bytes of its source");
-            self.findings.wrong(Kind::SourceText, "game", id(), "byte_offset", expected, found);
-            return Ok(true);
-        };
-        let Some(read) = self.reread.read(text) else {
-            let found = format!("no game begins at byte {} of its source", game.byte_offset);
-            self.findings.about(Kind::SourceText, "game", id(), found);
-            return Ok(true);
-        };
-        if read.span() != (0, text.len() as u64) {
-            let (offset, length) = read.span();
-            let found = format!(
-                "bytes {} to {} of its source are not one game: one stands at {}, {length} bytes long",
-                game.byte_offset,
-                game.byte_offset + game.byte_length,
-                game.byte_offset.saturating_add_unsigned(offset),
-            );
-            self.findings.about(Kind::SourceText, "game", id(), found);
-            return Ok(true);
-        }
-        let names = Names::of(connection, game)?;
-        for (column, expected) in read.columns() {
-            let found = stored_column(game, &names, column);
-            if found != expected {
-                let (expected, found) = (shown(expected), shown(found));
-                self.findings.wrong(Kind::SourceText, "game", id(), column, expected, found);
+        let findings = &self.check.findings;
+        let bytes = map.bytes();
+        match piece(game.byte_offset, game.byte_length, bytes.len() as u64) {
+            Some(range) => {
+                let text = &bytes[range.start as usize..range.end as usize];
+                let codes = |_: &_, _: &_| Ok(codes.map(Cow::Borrowed));
+                compare_game(findings, connection, &mut self.reread, game, text, codes)?;
             }
+            None => tell_misplaced(findings, game, bytes.len() as u64),
         }
-        if let Some(codes) = codes {
-            compare_moves(self.findings, game.game, read.codes(), codes);
-        }
-        compare_tags(self.findings, connection, game.game, read.tags())?;
         Ok(true)
     }
 
-    fn open(&mut self, source: i64) -> Option<Arc<Mapped>> {
+    /// The text of a source that is a plain file, if it is what it was.
+    pub(super) fn open(&mut self, source: i64) -> Option<Arc<Mapped>> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != source) {
-            let rows = &self.sources.rows;
-            let row = rows.binary_search_by_key(&source, |row| row.id).ok().map(|index| &rows[index]);
-            let row = row.filter(|row| row.state(&self.sources.notes, self.progress).has_games());
-            let map = row.and_then(|row| Mapped::open(Path::new(&row.path)).ok()).map(Arc::new);
-            self.open = Some((source, map));
+            self.open = Some((source, self.map(source)));
         }
         self.open.as_ref()?.1.clone()
     }
+
+    fn map(&self, source: i64) -> Option<Arc<Mapped>> {
+        let sources = &self.check.sources;
+        let &(chain, row) = sources.places.get(&source)?;
+        let chain = &sources.chains[chain];
+        let file = chain.file().ok().filter(|file| file.is_plain())?;
+        let has_games = chain.look_at(self.check.progress)[row].state.has_games();
+        has_games.then(|| Mapped::open(&file.path).ok())?.map(Arc::new)
+    }
+}
+
+/// The piece of a source of so many bytes that begins at an offset and has a length, if there is such a piece.
+pub(super) fn piece(offset: i64, length: i64, bytes: u64) -> Option<Range<u64>> {
+    let (offset, length) = u64::try_from(offset).ok().zip(u64::try_from(length).ok())?;
+    Some(offset..offset.checked_add(length)?).filter(|range| range.end <= bytes)
+}
+
+/// Tells that a game's text does not stand in its source of so many bytes.
+pub(super) fn tell_misplaced(findings: &Collector, game: &StoredGame, bytes: u64) {
+    let found = game.byte_offset.saturating_add(game.byte_length);
+    let expected = format!("a place within the {bytes} bytes of its source");
+    let id = RowId::of([("game_id", game.game)]);
+    findings.wrong(Kind::SourceText, "game", id, "byte_offset", expected, found);
+}
+
+/// Holds a game against its text. `codes` gives its moves, as its rows tell them, if they do; it is shown those of the text.
+pub(super) fn compare_game<'m>(
+    findings: &Collector,
+    connection: &Connection,
+    reread: &mut Reread,
+    game: &StoredGame,
+    text: &[u8],
+    codes: impl FnOnce(&Connection, &[MoveCode]) -> rusqlite::Result<Option<Cow<'m, [MoveCode]>>>,
+) -> rusqlite::Result<()> {
+    let id = || RowId::of([("game_id", game.game)]);
+    let Some(read) = reread.read(text) else {
+        let found = format!("no game begins at byte {} of its source", game.byte_offset);
+        findings.about(Kind::SourceText, "game", id(), found);
+        return Ok(());
+    };
+    if read.span() != (0, text.len() as u64) {
+        let (offset, length) = read.span();
+        let found = format!(
+            "bytes {} to {} of its source are not one game: one stands at {}, {length} bytes long",
+            game.byte_offset,
+            game.byte_offset + game.byte_length,
+            game.byte_offset.saturating_add_unsigned(offset),
+        );
+        findings.about(Kind::SourceText, "game", id(), found);
+        return Ok(());
+    }
+    let names = Names::of(connection, game)?;
+    for (column, expected) in read.columns() {
+        let found = stored_column(game, &names, column);
+        if found != expected {
+            let (expected, found) = (shown(expected), shown(found));
+            findings.wrong(Kind::SourceText, "game", id(), column, expected, found);
+        }
+    }
+    if let Some(codes) = codes(connection, read.codes())? {
+        compare_moves(findings, game.game, read.codes(), &codes);
+    }
+    compare_tags(findings, connection, game.game, read.tags())
 }
 
 /// The names that a game's row has by number.

@@ -68,6 +68,7 @@ impl Fields<'_> {
         for (index, &name) in self.columns.iter().enumerate().take(self.key) {
             let id = match self.row.get_ref(index)? {
                 ValueRef::Integer(number) => number.into(),
+                ValueRef::Text(text) => super::finding::Id::Text(String::from_utf8_lossy(text).into_owned()),
                 other => super::finding::Id::Text(tell(other)),
             };
             row.0.push((name, id));
@@ -134,12 +135,13 @@ pub(super) struct StoredGame {
     pub(super) opening: Option<i64>,
     pub(super) ply_count: i64,
     pub(super) moves_hash: i64,
+    pub(super) prefix_hash: Option<i64>,
     /// The columns of text.
     texts: [Option<String>; 10],
 }
 
 impl StoredGame {
-    const COLUMNS: [&str; 24] = [
+    const COLUMNS: [&str; 25] = [
         "game_id",
         "source_id",
         "import_id",
@@ -154,6 +156,7 @@ impl StoredGame {
         "opening_id",
         "ply_count",
         "moves_hash",
+        "prefix_hash",
         "date",
         "round",
         "result",
@@ -165,7 +168,7 @@ impl StoredGame {
         "start_fen",
         "status",
     ];
-    const FIRST_TEXT: usize = 14;
+    const FIRST_TEXT: usize = 15;
 
     /// The rows of a range of games.
     pub(super) fn sql() -> String {
@@ -194,6 +197,7 @@ impl StoredGame {
             opening: fields.optional_integer(11)?,
             ply_count: fields.integer(12)?,
             moves_hash: fields.integer(13)?,
+            prefix_hash: fields.optional_integer(14)?,
             texts,
         })
     }

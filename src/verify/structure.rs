@@ -280,8 +280,9 @@ pub(super) fn totals(
     };
     let number = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
     let counted = |counts: &HashMap<i64, Counted>, id| counts.get(&id).copied().unwrap_or_default();
-    let mut statement = connection
-        .prepare("SELECT source_id, games, plies, problems FROM source WHERE indexed_at IS NOT NULL")?;
+    let mut statement = connection.prepare(
+        "SELECT source_id, games, plies, problems, last_game FROM source WHERE indexed_at IS NOT NULL",
+    )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let id = row.get(0)?;
@@ -290,6 +291,12 @@ pub(super) fn totals(
         compare("source", "source_id", id, "plies", number(source.plies), row.get(2)?);
         let problems = problems.get(&id).copied().unwrap_or(0);
         compare("source", "source_id", id, "problems", Some(problems), row.get(3)?);
+        let last_game: Option<i64> = row.get(4)?;
+        // Later ones may have been left out or skipped.
+        if let Some(least) = source.last_game.filter(|_| source.last_game > last_game) {
+            let (row, expected) = (RowId::of([("source_id", id)]), format!("at least {least}"));
+            findings.wrong(Kind::WrongValue, "source", row, "last_game", expected, shown(last_game));
+        }
     }
     let imports: i64 = connection.query_row("SELECT count(*) FROM import", [], |row| row.get(0))?;
     // Distinct positions and problems are not told apart by import.

@@ -47,10 +47,11 @@ fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
     let totals = SourceTotals {
         bytes: Some(pgn.len() as u64),
         digest: Some(SourceDigest([0xab; 32])),
+        is_damaged: false,
         games: count,
         plies: positions - count,
         problems,
-        duplicates: 0,
+        ..SourceTotals::default()
     };
     loader.finish_source(SourceId(1), &totals).expect("a source's totals");
     let elapsed = Duration::from_millis(1500);

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `killed` | SIGKILL from outside, at moments spread over the whole run |
 //! | `disk` | death at a certain change to a file, with or without loss of what was not synced, and a full disk |
+//! | `refused` | limits, a full disk, and what may not be written |
 //! | `stopped` | SIGINT and SIGTERM |
 //! | `sharing` | others that read or write the same database |
 
@@ -12,6 +13,7 @@
 
 mod disk;
 mod killed;
+mod refused;
 mod scene;
 mod sharing;
 mod stopped;

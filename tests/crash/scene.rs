@@ -56,7 +56,16 @@ impl Scene {
             .expect("written");
             let indexed = run(
                 start.path(),
-                &["index", "--quiet", "--continuation-threshold", "3", DATABASE, "old.pgn"],
+                &[
+                    "index",
+                    "--quiet",
+                    "--duplicates",
+                    "keep",
+                    "--continuation-threshold",
+                    "3",
+                    DATABASE,
+                    "old.pgn",
+                ],
             );
             assert_done(&indexed);
             fs::remove_file(start.path().join("old.pgn")).expect("removed");
@@ -94,6 +103,8 @@ impl Scene {
             "16MiB",
             "--continuation-threshold",
             "3",
+            "--duplicates",
+            "keep",
         ]);
         if self.way == Way::Overwriting {
             command.arg("--overwrite");
@@ -122,7 +133,7 @@ impl Scene {
         is_sound("PRAGMA integrity_check", &["ok"]);
         is_sound("PRAGMA foreign_key_check", &[]);
         drop(database);
-        let verified = run(place, &["verify", "--quiet", DATABASE]);
+        let verified = run(place, &["verify", "--all", "--quiet", DATABASE]);
         assert!(verified.status.success(), "{what}: {}", text(&verified));
         state
     }
@@ -164,6 +175,17 @@ impl Scene {
     /// Holds a place to have the files that it had before the run.
     pub(crate) fn assert_same_files(&self, place: &Path, what: &str) {
         assert_eq!(names(place), names(self.start.path()), "{what}");
+    }
+
+    /// Puts what is there before the run into a directory.
+    pub(crate) fn set(&self, place: &Path) {
+        copy(self.start.path(), place);
+    }
+
+    /// How many bytes the database has before the run, and after it.
+    pub(crate) fn sizes(&self) -> [u64; 2] {
+        [&self.start, &self.end]
+            .map(|place| fs::metadata(place.path().join(DATABASE)).map_or(0, |database| database.len()))
     }
 
     /// Holds a place to be as it was before the run.

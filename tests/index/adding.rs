@@ -25,7 +25,7 @@ const TABLES: [&str; 10] = [
 ];
 
 /// The same, but by where a game's text begins, not by its id: for games that were read twice.
-const BY_OFFSET: [&str; 6] = [
+pub(crate) const BY_OFFSET: [&str; 6] = [
     "SELECT byte_offset, byte_length, white, black, event, site, result, ply_count, status FROM games ORDER BY 1",
     "SELECT byte_offset, moves_hash FROM game ORDER BY 1",
     "SELECT byte_offset, p.ply, p.key, halfmove_clock, move_code, fen
@@ -37,7 +37,7 @@ const BY_OFFSET: [&str; 6] = [
     "SELECT * FROM continuation ORDER BY 1, 2",
 ];
 
-fn assert_equal(left: &Path, right: &Path, queries: &[&str]) {
+pub(crate) fn assert_equal(left: &Path, right: &Path, queries: &[&str]) {
     let (left, right) = (open(left), open(right));
     for query in queries {
         let (left, right) = (lines(&left, query), lines(&right, query));
@@ -48,7 +48,7 @@ fn assert_equal(left: &Path, right: &Path, queries: &[&str]) {
     }
 }
 
-fn assert_whole(path: &Path) {
+pub(crate) fn assert_whole(path: &Path) {
     let database = open(path);
     assert_eq!(lines(&database, "PRAGMA integrity_check"), ["ok"]);
     assert_eq!(lines(&database, "PRAGMA foreign_key_check"), Vec::<String>::new());

@@ -254,7 +254,7 @@ fn a_file_that_grows_after_a_game_that_is_skipped_or_repeated() {
     assert_eq!(lines(&open(&target), FOUND), ["2|1|1|same|-|1", "2|9|2|same|-|2"]);
     // The first file goes on: its game is read again, and the copy belongs to that.
     assert_eq!(add(&live, &(other.clone() + &whole)).games, 1);
-    assert_eq!(lines(&open(&target), FOUND), ["2|1|1|same|-|1", "2|9|2|same|-|3"]);
+    assert_eq!(lines(&open(&target), FOUND), ["2|1|1|same|-|1", "2|9|2|cut|-|3"]);
     // So does the other, whose last game was skipped.
     let summary = add(&copy, &elsewhere(&(other.clone() + &whole)));
     assert_eq!((summary.games, summary.duplicates.same), (0, 1));

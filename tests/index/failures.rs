@@ -327,29 +327,6 @@ fn killed_by_the_limit_on_the_size_of_files() {
     assert_eq!(names(place.directory.path()), before);
 }
 
-/// A file system that is taken away at the end.
-struct Mount(PathBuf);
-
-impl Mount {
-    fn new(path: PathBuf, size: &str) -> Option<Self> {
-        fs::create_dir(&path).expect("created");
-        let options = format!("size={size}");
-        let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&path).output();
-        if mounted.is_ok_and(|output| output.status.success()) {
-            return Some(Self(path));
-        }
-        println!("skipped: mounting is not permitted");
-        None
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
-}
-
 #[test]
 fn a_full_disk() {
     let place = Place::new();

@@ -7,6 +7,8 @@ mod continuations;
 mod duplicates;
 mod edge;
 mod failures;
+mod growing;
+mod growing_archives;
 mod inputs;
 mod problems;
 mod support;

@@ -347,3 +347,29 @@ fn assert_positions_follow(database: &Connection) {
         next = Some(position);
     }
 }
+
+/// A file system that is taken away at the end.
+pub(crate) struct Mount(pub(crate) PathBuf);
+
+impl Mount {
+    /// One of a size in memory; `None`, and a word why, where nothing can be mounted.
+    pub(crate) fn new(path: PathBuf, size: &str) -> Option<Self> {
+        fs::create_dir(&path).expect("created");
+        let options = format!("size={size}");
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
+            .arg(&path)
+            .output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(Self(path));
+        }
+        println!("skipped: mounting is not permitted");
+        None
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}

@@ -7,7 +7,7 @@ use clap::ValueEnum as _;
 
 use super::super::args::SqlFormat;
 use super::super::output::{RowWriter, Value, stdout};
-use super::super::table::printable;
+use super::super::text::printable;
 use super::explain::nearest;
 use super::session::{Flow, Session};
 

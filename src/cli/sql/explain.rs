@@ -2,6 +2,8 @@
 
 use pgndex::store::{Catalog, Database, Error};
 
+use super::super::text::brief;
+
 /// The error of a statement that begins in a line of a source.
 pub(super) fn explain(
     error: Error,
@@ -20,7 +22,7 @@ pub(super) fn explain(
     });
     let line = place.as_ref().map_or(first_line, |place| place.line);
     let mut text = source.map_or_else(String::new, |source| format!("{source}, line {line}: "));
-    text += &message;
+    text += &brief(&message);
     if let Some(place) = place {
         text += &format!("\n{place}");
     }

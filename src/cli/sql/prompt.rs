@@ -10,7 +10,7 @@ use rustyline::error::ReadlineError;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
-use super::super::{report, table::printable};
+use super::super::{report, text::printable};
 use super::complete::Completer;
 use super::script::Script;
 use super::session::{Flow, Session};

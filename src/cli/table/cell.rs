@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
+
+use super::super::text::printable;
 
 /// One cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
+    /// One line or several.
     pub(super) text: String,
     pub(super) is_number: bool,
 }
@@ -15,6 +18,17 @@ impl Cell {
     /// A text; its control characters are made visible.
     pub(crate) fn text(text: &str) -> Self {
         Self { text: printable(text), is_number: false }
+    }
+
+    /// A text of several lines, such as a board; other control characters are made visible.
+    pub(crate) fn lines(text: &str) -> Self {
+        let lines = text.strip_suffix('\n').unwrap_or(text).split('\n').map(printable);
+        Self { text: lines.collect::<Vec<_>>().join("\n"), is_number: false }
+    }
+
+    /// How wide its widest line is.
+    pub(super) fn width(&self) -> usize {
+        self.text.split('\n').map(UnicodeWidthStr::width).max().unwrap_or(0)
     }
 
     /// A number; a column of numbers is aligned right.
@@ -38,28 +52,4 @@ pub(super) fn shortened(text: &str, width: usize) -> Cow<'_, str> {
     let mut short: String = text.chars().take_while(fits).collect();
     short.push('…');
     short.into()
-}
-
-/// A text without characters that move the cursor, colour the terminal or turn the direction of writing: names come
-/// from files that anybody may have written.
-pub(crate) fn printable(text: &str) -> String {
-    let visible = |letter: char| match letter {
-        '\0'..='\u{1f}' => char::from_u32(0x2400 + letter as u32).unwrap_or(char::REPLACEMENT_CHARACTER),
-        '\u{7f}' => '\u{2421}',
-        '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            char::REPLACEMENT_CHARACTER
-        }
-        _ => letter,
-    };
-    text.chars().map(visible).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_are_made_visible() {
-        assert_eq!(printable("a\u{1b}[2Jb\nc\u{7f}\u{9b}\u{202e}"), "a␛[2Jb␊c␡��");
-    }
 }

@@ -54,19 +54,19 @@ impl Style {
         match self {
             _ if layout.is_empty() => Ok(()),
             Self::Plain => {
-                plain_row(out, headers, layout)?;
+                plain_row(out, &texts(headers), layout)?;
                 writeln!(out, "{}", "─".repeat(self.width(layout)))
             }
             Self::Box => {
                 rule(out, layout, ["┌", "┬", "┐"])?;
-                framed_row(out, headers, layout, "│", |text, room, _| {
+                framed_row(out, &texts(headers), layout, "│", |text, room, _| {
                     let left = (room - text.width()) / 2;
                     (left, room - text.width() - left)
                 })?;
                 rule(out, layout, ["├", "┼", "┤"])
             }
             Self::Markdown => {
-                framed_row(out, headers, layout, "|", aligned)?;
+                framed_row(out, &texts(headers), layout, "|", aligned)?;
                 for column in layout {
                     let dashes = "-".repeat(column.width + 1);
                     write!(out, "|{dashes}{}", if column.right { ':' } else { '-' })?;
@@ -86,14 +86,18 @@ impl Style {
         layout: &[Layout],
     ) -> io::Result<()> {
         match self {
-            Self::Plain => plain_row(out, cells, layout),
-            Self::Box => framed_row(out, cells, layout, "│", aligned),
-            Self::Markdown => framed_row(out, cells, layout, "|", aligned),
+            Self::Plain => each_line(cells, |cells| plain_row(out, cells, layout)),
+            Self::Box => each_line(cells, |cells| framed_row(out, cells, layout, "│", aligned)),
+            Self::Markdown => each_line(cells, |cells| framed_row(out, cells, layout, "|", aligned)),
             Self::Lines => {
                 let width = headers.iter().map(|header| header.text.width()).max().unwrap_or(0);
                 for (header, cell) in headers.iter().zip(cells) {
                     write!(out, "{:1$}{2} =", "", width - header.text.width(), header.text)?;
-                    writeln!(out, "{}{}", if cell.text.is_empty() { "" } else { " " }, cell.text)?;
+                    for (index, line) in cell.text.split('\n').enumerate() {
+                        let indent = if index == 0 { 0 } else { width + 2 };
+                        let blank = if line.is_empty() { 0 } else { indent + 1 };
+                        writeln!(out, "{:blank$}{line}", "")?;
+                    }
                 }
                 Ok(())
             }
@@ -115,35 +119,60 @@ impl Style {
     }
 }
 
-fn plain_row(out: &mut impl Write, cells: &[Cell], layout: &[Layout]) -> io::Result<()> {
-    // Blanks are written before the next text only, so that no line ends in blanks.
-    let mut blanks = 0;
-    for (cell, column) in cells.iter().zip(layout) {
-        let text = column.fit(&cell.text);
-        let padding = column.width.saturating_sub(text.width());
-        if column.right {
-            blanks += padding;
+fn texts(cells: &[Cell]) -> Vec<&str> {
+    cells.iter().map(|cell| cell.text.as_str()).collect()
+}
+
+/// Draws a row line by line: as many as its longest cell has.
+fn each_line(cells: &[Cell], mut draw: impl FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
+    if !cells.iter().any(|cell| cell.text.contains('\n')) {
+        return draw(&texts(cells));
+    }
+    let mut columns: Vec<_> = cells.iter().map(|cell| cell.text.split('\n')).collect();
+    loop {
+        let line: Vec<_> = columns.iter_mut().map(Iterator::next).collect();
+        if line.iter().all(Option::is_none) {
+            return Ok(());
         }
+        draw(&line.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>())?;
+    }
+}
+
+/// A line of a plain table. What is wider than its column pushes the next ones aside, up to where there is room again.
+fn plain_row(out: &mut impl Write, texts: &[&str], layout: &[Layout]) -> io::Result<()> {
+    // Where the column begins, and where the line ends so far: blanks are written before the next text only, so that no line
+    // ends in blanks.
+    let (mut begin, mut end) = (0, None);
+    for (text, column) in texts.iter().zip(layout) {
+        let text = column.fit(text);
         if !text.is_empty() {
-            write!(out, "{:blanks$}{text}", "")?;
-            blanks = 0;
+            let width = text.width();
+            let planned = begin + if column.right { column.width.saturating_sub(width) } else { 0 };
+            let at = planned.max(end.map_or(0, |end| end + GAP));
+            write!(out, "{:1$}{text}", "", at - end.unwrap_or(0))?;
+            end = Some(at + width);
         }
-        blanks += GAP + if column.right { 0 } else { padding };
+        begin += column.width + GAP;
     }
     writeln!(out)
 }
 
-/// A row between bars; `pad` gives the blanks before and after a text in so much room.
+/// A line between bars; `pad` gives the blanks before and after a text in so much room. What is wider than its column pushes
+/// the next bars aside, up to where there is room again.
 fn framed_row(
     out: &mut impl Write,
-    cells: &[Cell],
+    texts: &[&str],
     layout: &[Layout],
     bar: &str,
     pad: impl Fn(&str, usize, &Layout) -> (usize, usize),
 ) -> io::Result<()> {
-    for (cell, column) in cells.iter().zip(layout) {
-        let text = column.fit(&cell.text);
-        let (before, after) = pad(&text, column.width.max(text.width()), column);
+    let mut aside = 0;
+    for (text, column) in texts.iter().zip(layout) {
+        let text = column.fit(text);
+        let (width, wanted) = (text.width(), column.width);
+        let room = wanted.saturating_sub(aside).max(width);
+        aside = (aside + room) - wanted;
+        let (before, after) = pad(&text, room, column);
         write!(out, "{bar} {:before$}{text}{:after$} ", "", "")?;
     }
     writeln!(out, "{bar}")

@@ -1,0 +1,113 @@
+//! Texts that anybody may have written, made fit to be shown.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// As many letters of a value are quoted in a message.
+const QUOTED: usize = 200;
+/// As many letters a line of a message has at most; paths are quoted as they are.
+const LINE: usize = 5000;
+
+/// Whether a letter turns the direction of writing (Unicode's `Bidi_Control`).
+const fn turns_direction(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+/// What is shown for a letter that would move the cursor, colour the terminal or turn the direction of writing.
+fn visible(letter: char) -> char {
+    match letter {
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + letter as u32).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7f}' => '\u{2421}',
+        '\u{80}'..='\u{9f}' => char::REPLACEMENT_CHARACTER,
+        _ if turns_direction(letter) => char::REPLACEMENT_CHARACTER,
+        _ => letter,
+    }
+}
+
+/// A text without letters that could steer a terminal: names come from files that anybody may have written.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(visible).collect()
+}
+
+/// The same of several lines, whose ends and tabs stay.
+pub(crate) fn printable_lines(text: &str) -> String {
+    text.chars().map(|letter| if matches!(letter, '\n' | '\t') { letter } else { visible(letter) }).collect()
+}
+
+/// JSON with the letters that could steer a terminal escaped, and those that some programs take for line ends. They can only
+/// stand in its strings.
+pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
+    let is_escaped = |letter: char| {
+        matches!(letter, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}') || turns_direction(letter)
+    };
+    if !json.contains(is_escaped) {
+        return json.into();
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for letter in json.chars() {
+        if is_escaped(letter) {
+            // Writing to a String never fails.
+            let _ = write!(escaped, "\\u{:04x}", u32::from(letter));
+        } else {
+            escaped.push(letter);
+        }
+    }
+    escaped.into()
+}
+
+/// As much of a value as a message quotes.
+pub(crate) fn brief(value: &str) -> Cow<'_, str> {
+    cut(value, QUOTED)
+}
+
+/// A message of one or several lines as it can be shown: without letters that could steer a terminal, and not of any length.
+pub(crate) fn fit_to_show(text: &str) -> String {
+    let lines: Vec<_> = text.split('\n').map(bounded).collect();
+    printable_lines(&lines.join("\n"))
+}
+
+/// As much of a line as is shown.
+pub(crate) fn bounded(line: &str) -> Cow<'_, str> {
+    cut(line, LINE)
+}
+
+fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_made_visible() {
+        assert_eq!(printable("a\u{1b}[2Jb\nc\u{7f}\u{9b}\u{202e}\u{61c}"), "a␛[2Jb␊c␡���");
+        assert_eq!(printable_lines("a\n\tb\r\u{1b}\n"), "a\n\tb␍␛\n");
+    }
+
+    #[test]
+    fn json_with_escapes_says_the_same() {
+        let texts = ["plain \"é\" 棋", "\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{2028}\u{200f}\u{2069}x"];
+        let json = serde_json::to_string(&texts).unwrap();
+        let escaped = escaped_json(&json);
+        assert_eq!(serde_json::from_str::<Vec<String>>(&escaped).unwrap(), texts);
+        assert!(!printable(&escaped).contains(['␡', char::REPLACEMENT_CHARACTER]), "{escaped}");
+        assert!(matches!(escaped_json("[\"é\"]"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn long_values_are_cut() {
+        assert_eq!(brief(&"é".repeat(200)), "é".repeat(200));
+        assert_eq!(brief(&"é".repeat(201)), "é".repeat(200) + "…");
+        assert_eq!(
+            fit_to_show(&format!("a\u{1b}\n{}", "b".repeat(9000))),
+            format!("a␛\n{}…", "b".repeat(5000))
+        );
+    }
+}

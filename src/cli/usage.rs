@@ -1,0 +1,61 @@
+//! Arguments that cannot be read: what is said of them, and the exit status.
+
+use clap::Parser as _;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::args::Arguments;
+use super::text::{brief, printable};
+
+/// A value of an argument that cannot be read. clap tells of those that need no board.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(super) struct WrongValue(pub(super) anyhow::Error);
+
+/// Reads the arguments; ends the process if they are wrong, or with the help that is asked for.
+pub(crate) fn parse() -> Arguments {
+    Arguments::try_parse().unwrap_or_else(|mut error| {
+        make_fit(&mut error);
+        suggest(&mut error);
+        error.exit()
+    })
+}
+
+/// Makes what is quoted in a message short and fit for a terminal.
+fn make_fit(error: &mut clap::Error) {
+    let fit = |text: &String| brief(&printable(text)).into_owned();
+    let fitted: Vec<_> = error
+        .context()
+        .filter_map(|(kind, value)| {
+            use ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
+            let fitted = match value {
+                ContextValue::String(text) => ContextValue::String(fit(text)),
+                ContextValue::Strings(texts) => ContextValue::Strings(texts.iter().map(fit).collect()),
+                _ => return None,
+            };
+            let is_quoted = matches!(kind, InvalidArg | InvalidSubcommand | InvalidValue);
+            (is_quoted && fitted != *value).then_some((kind, fitted))
+        })
+        .collect();
+    // What is suggested quotes it again.
+    if !fitted.is_empty() {
+        error.insert(ContextKind::Suggested, ContextValue::None);
+    }
+    for (kind, value) in fitted {
+        error.insert(kind, value);
+    }
+}
+
+/// Tells who asks for games without a position what to ask.
+fn suggest(error: &mut clap::Error) {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return };
+    let is_find = missing.iter().any(|argument| argument.contains("--pattern"));
+    if error.kind() == ErrorKind::MissingRequiredArgument && is_find {
+        let tips = [
+            "to choose games by other conditions alone: pgndex export DB --csv --white NAME",
+            "the same as a table: pgndex sql DB \"SELECT * FROM games WHERE white LIKE 'NAME%'\"",
+        ];
+        let tips = tips.map(StyledStr::from).to_vec();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+}

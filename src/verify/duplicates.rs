@@ -1,0 +1,379 @@
+//! Games that repeat others: their texts, and their moves, against the games that they repeat.
+
+use std::collections::HashMap;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
+
+use super::finding::{Collector, Kind, RowId};
+use super::run::Check;
+use super::source::{Texts, piece};
+use super::stored::{Fields, shown};
+use crate::board::Position;
+use crate::index::{GameText, MIN_PLIES_OF_MOVES, PREFIX_PLIES, Reread};
+
+/// Rows of `duplicate` in pieces.
+#[derive(Debug, Default)]
+pub(super) struct Duplicates {
+    count: u64,
+    /// The first key of each piece.
+    starts: Vec<[Value; 2]>,
+    /// Of each source that has some: how many rows stand before its first.
+    before: HashMap<i64, u64>,
+}
+
+impl Duplicates {
+    /// How many rows a piece has.
+    const PIECE: u64 = 4096;
+
+    /// Looks where the pieces begin.
+    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let mut duplicates = Self::default();
+        let mut statement = connection
+            .prepare("SELECT source_id, byte_offset FROM duplicate ORDER BY source_id, byte_offset")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            if duplicates.count.is_multiple_of(Self::PIECE) {
+                duplicates.starts.push([row.get(0)?, row.get(1)?]);
+            }
+            if let Ok(source) = row.get(0) {
+                duplicates.before.entry(source).or_insert(duplicates.count);
+            }
+            duplicates.count += 1;
+        }
+        Ok(duplicates)
+    }
+
+    /// The numbers of the pieces.
+    pub(super) fn pieces(&self) -> std::ops::Range<usize> {
+        0..self.starts.len()
+    }
+}
+
+/// The games of some sources that were skipped and are to be looked at, source by source in the order of their texts.
+pub(super) struct Skipped<'c> {
+    check: &'c Check<'c>,
+    connection: &'c Connection,
+    /// Those that come after the present one.
+    sources: std::vec::IntoIter<i64>,
+    /// The present one, where the rows begin that come next, and their number in the table.
+    source: Option<(i64, i64, u64)>,
+    rows: std::vec::IntoIter<StoredDuplicate>,
+}
+
+impl<'c> Skipped<'c> {
+    pub(super) fn new(check: &'c Check<'c>, connection: &'c Connection, sources: Vec<i64>) -> Self {
+        let (sources, rows) = (sources.into_iter(), Vec::new().into_iter());
+        Self { check, connection, sources, source: None, rows }
+    }
+
+    /// The next of them.
+    pub(super) fn next(&mut self) -> rusqlite::Result<Option<StoredDuplicate>> {
+        loop {
+            if let Some(row) = self.rows.next() {
+                return Ok(Some(row));
+            }
+            if self.source.is_none() {
+                let Some(source) = self.sources.next() else { return Ok(None) };
+                let before = self.check.duplicates.before.get(&source);
+                self.source = before.map(|&before| (source, i64::MIN, before));
+            }
+            if let Some((source, from, number)) = self.source.take() {
+                self.read(source, from, number)?;
+            }
+        }
+    }
+
+    /// Reads some more of a source.
+    fn read(&mut self, source: i64, from: i64, mut number: u64) -> rusqlite::Result<()> {
+        const AT_ONCE: usize = 1024;
+        // What is wrong with the rows by themselves is told where all are looked at.
+        let unheard = Collector::new(0);
+        let columns = StoredDuplicate::COLUMNS.join(", ");
+        let sql = format!(
+            "SELECT {columns} FROM duplicate WHERE source_id = ?1 AND byte_offset >= ?2
+             ORDER BY byte_offset LIMIT {AT_ONCE}"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let read = |row: &Row<'_>| StoredDuplicate::read(row, &unheard);
+        let rows: Vec<_> = statement.query_map([source, from], read)?.collect::<rusqlite::Result<_>>()?;
+        let next = rows.last().and_then(|last| last.byte_offset.checked_add(1));
+        self.source = next.map(|next| (source, next, number + rows.len() as u64));
+        let is_wanted = |row: &StoredDuplicate| {
+            number += 1;
+            let is_sampled = self.check.options.sample.has(number - 1, self.check.duplicates.count);
+            is_sampled && row.is_skipped()
+        };
+        self.rows = rows.into_iter().filter(is_wanted).collect::<Vec<_>>().into_iter();
+        Ok(())
+    }
+}
+
+/// A row of `duplicate`.
+#[derive(Debug)]
+pub(super) struct StoredDuplicate {
+    pub(super) source: i64,
+    pub(super) byte_offset: i64,
+    pub(super) byte_length: i64,
+    line: Option<i64>,
+    game_number: Option<i64>,
+    kind: Option<String>,
+    game: Option<i64>,
+    original: Option<i64>,
+}
+
+impl StoredDuplicate {
+    const COLUMNS: [&str; 8] =
+        ["source_id", "byte_offset", "byte_length", "line", "game_number", "kind", "game_id", "original_id"];
+
+    fn read(row: &Row<'_>, findings: &Collector) -> rusqlite::Result<Self> {
+        let fields = Fields { row, findings, table: "duplicate", columns: &Self::COLUMNS, key: 2 };
+        Ok(Self {
+            source: fields.integer(0)?,
+            byte_offset: fields.integer(1)?,
+            byte_length: fields.integer(2)?,
+            line: fields.optional_integer(3)?,
+            game_number: fields.optional_integer(4)?,
+            kind: fields.optional_text(5)?,
+            game: fields.optional_integer(6)?,
+            original: fields.optional_integer(7)?,
+        })
+    }
+
+    /// Whether the game was skipped, as far as the row tells.
+    fn is_skipped(&self) -> bool {
+        matches!(self.kind.as_deref(), Some("same" | "moves" | "cut"))
+    }
+
+    /// What the game has in common with the one that it repeats, if it was skipped for that.
+    fn like(&self) -> Option<Like> {
+        match self.kind.as_deref() {
+            Some("same") => Some(Like::Same),
+            Some("moves") => Some(Like::Moves),
+            _ => None,
+        }
+    }
+}
+
+/// What a skipped game has in common with the one that it repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Like {
+    /// Moves, players, date and result.
+    Same,
+    Moves,
+}
+
+/// Scans pieces of the table; a thread has its own.
+pub(super) struct DuplicateScan<'c> {
+    check: &'c Check<'c>,
+    texts: Texts<'c>,
+    reread: Reread,
+    /// Rows that were looked at.
+    pub(super) seen: u64,
+}
+
+impl<'c> DuplicateScan<'c> {
+    pub(super) fn new(check: &'c Check<'c>) -> Self {
+        Self { check, texts: Texts::new(check), reread: Reread::default(), seen: 0 }
+    }
+
+    pub(super) fn scan(&mut self, connection: &Connection, piece: usize) -> rusqlite::Result<()> {
+        let Duplicates { count, ref starts, .. } = self.check.duplicates;
+        let columns = StoredDuplicate::COLUMNS.join(", ");
+        let sql = format!(
+            "SELECT {columns} FROM duplicate WHERE (source_id, byte_offset) >= (?1, ?2)
+             ORDER BY source_id, byte_offset LIMIT {}",
+            Duplicates::PIECE
+        );
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(&starts[piece]))?;
+        for index in piece as u64 * Duplicates::PIECE.. {
+            let Some(row) = rows.next()? else { break };
+            if self.check.progress.is_stopped() {
+                break;
+            }
+            if self.check.options.sample.has(index, count) {
+                let row = StoredDuplicate::read(row, &self.check.findings)?;
+                self.row(connection, &row)?;
+                self.seen += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, connection: &Connection, row: &StoredDuplicate) -> rusqlite::Result<()> {
+        match row.kind.as_deref() {
+            Some("prefix") => self.prefix(connection, row),
+            _ if row.is_skipped() => self.skipped(connection, row),
+            kind => {
+                self.wrong(row, "kind", "same, moves, prefix or cut", shown(kind));
+                Ok(())
+            }
+        }
+    }
+
+    fn wrong(
+        &self,
+        row: &StoredDuplicate,
+        column: &'static str,
+        expected: impl std::fmt::Display,
+        found: impl std::fmt::Display,
+    ) {
+        let id = RowId::of([("source_id", row.source), ("byte_offset", row.byte_offset)]);
+        self.check.findings.wrong(Kind::WrongValue, "duplicate", id, column, expected, found);
+    }
+
+    /// A game that breaks off, and the longer one.
+    fn prefix(&self, connection: &Connection, row: &StoredDuplicate) -> rusqlite::Result<()> {
+        for (column, found) in [("line", row.line), ("game_number", row.game_number)] {
+            if found.is_some() {
+                self.wrong(row, column, "NULL", shown(found));
+            }
+        }
+        let Some((game, original)) = row.game.zip(row.original) else {
+            let column = if row.game.is_none() { "game_id" } else { "original_id" };
+            self.wrong(row, column, "a row of game", "NULL");
+            return Ok(());
+        };
+        const PLACE: &str = "SELECT 1 FROM game WHERE game_id = ?1
+             AND NOT (source_id = ?2 AND byte_offset = ?3 AND byte_length = ?4)";
+        let place = params![game, row.source, row.byte_offset, row.byte_length];
+        if connection.prepare_cached(PLACE)?.exists(place)? {
+            self.wrong(row, "game_id", "the game that stands there", game);
+        }
+        // What is missing is told elsewhere.
+        const MOVES: &str = "SELECT 1 FROM game AS short JOIN game AS long ON long.game_id = ?2
+             WHERE short.game_id = ?1 AND (
+                 short.ply_count < ?3 OR short.ply_count >= long.ply_count
+                 OR short.white_id IS NOT long.white_id OR short.black_id IS NOT long.black_id OR short.date IS NOT long.date
+                 OR EXISTS (
+                     SELECT 1 FROM game_position AS a LEFT JOIN game_position AS b ON b.game_id = ?2 AND b.ply = a.ply
+                     WHERE a.game_id = ?1 AND (a.fen IS NOT b.fen OR a.move_code <> b.move_code)))";
+        if connection.prepare_cached(MOVES)?.exists(params![game, original, PREFIX_PLIES as i64])? {
+            let expected =
+                format!("a game of the same players and date that begins with the moves of game {game}");
+            self.wrong(row, "original_id", expected, original);
+        }
+        Ok(())
+    }
+
+    /// A game that was skipped: its text, and the game that it repeats, if it is like it still.
+    fn skipped(&mut self, connection: &Connection, row: &StoredDuplicate) -> rusqlite::Result<()> {
+        if row.game.is_some() {
+            self.wrong(row, "game_id", "NULL", shown(row.game));
+        }
+        for (column, found) in [("line", row.line), ("game_number", row.game_number)] {
+            if found.is_none_or(|number| number < 1) {
+                self.wrong(row, column, "a number from 1", shown(found));
+            }
+        }
+        if row.original.is_none() && row.like().is_some() {
+            self.wrong(row, "original_id", "a row of game", "NULL");
+        }
+        let map = if self.check.options.sources { self.texts.open(row.source) } else { None };
+        let Some(map) = map else { return Ok(()) };
+        let range = piece(row.byte_offset, row.byte_length, map.bytes().len() as u64);
+        let text = range.map(|range| &map.bytes()[range.start as usize..range.end as usize]);
+        compare(&self.check.findings, connection, &mut self.reread, row, text)
+    }
+}
+
+/// Holds a game that was skipped, and the game that it repeats, against its text, if there can be any.
+pub(super) fn compare(
+    findings: &Collector,
+    connection: &Connection,
+    reread: &mut Reread,
+    row: &StoredDuplicate,
+    text: Option<&[u8]>,
+) -> rusqlite::Result<()> {
+    let tell = |column, expected: String, found: String| {
+        let id = RowId::of([("source_id", row.source), ("byte_offset", row.byte_offset)]);
+        findings.wrong(Kind::SourceText, "duplicate", id, column, expected, found);
+    };
+    let read = text.and_then(|text| reread.read(text));
+    let Some(read) = read.filter(|read| text.is_some_and(|text| read.span() == (0, text.len() as u64)))
+    else {
+        tell("byte_length", "that of one game".to_owned(), row.byte_length.to_string());
+        return Ok(());
+    };
+    let Some((id, like)) = row.original.zip(row.like()) else { return Ok(()) };
+    // One that is not there is told elsewhere.
+    let Some(original) = original(connection, id)? else { return Ok(()) };
+    let told = columns(&read);
+    let compared = if like == Like::Same { told.len() } else { COLUMNS_OF_MOVES };
+    let differs = |index: &usize| told[*index] != original[*index];
+    if let Some(index) = (0..compared).find(differs) {
+        let [told, found] = [&told, &original].map(|columns| shown(columns[index].as_deref()));
+        let column = COLUMNS[index];
+        tell(
+            "original_id",
+            format!("a game whose {column} is {told}"),
+            format!("{id}, whose {column} is {found}"),
+        );
+    } else if like == Like::Moves && read.codes().len() < MIN_PLIES_OF_MOVES as usize {
+        let found = format!("moves, of {} plies", read.codes().len());
+        tell("kind", format!("at least {MIN_PLIES_OF_MOVES} plies"), found);
+    } else if let Some(ply) = parting(connection, id, &read)? {
+        tell(
+            "original_id",
+            "a game with the same moves".to_owned(),
+            format!("{id}, which differs at ply {ply}"),
+        );
+    }
+    Ok(())
+}
+
+/// What games are compared by, beside their moves; the first ones belong to these.
+const COLUMNS: [&str; 6] = ["start_fen", "status", "white_id", "black_id", "date", "result"];
+const COLUMNS_OF_MOVES: usize = 2;
+
+/// These columns as a text tells them, those that are a name's number with the name, and the start position without its numbers.
+fn columns(text: &GameText<'_>) -> [Option<String>; 6] {
+    let mut told = text.columns();
+    COLUMNS.map(|column| {
+        let value = told.iter_mut().find(|told| told.0 == column).and_then(|told| told.1.take());
+        if column == "start_fen" { start(value.as_deref()) } else { value }
+    })
+}
+
+/// The same of a game of the database, if it is there.
+fn original(connection: &Connection, id: i64) -> rusqlite::Result<Option<[Option<String>; 6]>> {
+    const SQL: &str = "SELECT start_fen, status, (SELECT name FROM player WHERE player_id = white_id),
+             (SELECT name FROM player WHERE player_id = black_id), date, result
+         FROM game WHERE game_id = ?1";
+    let read = |row: &Row<'_>| {
+        let mut columns: [Option<String>; 6] = Default::default();
+        for (index, column) in columns.iter_mut().enumerate() {
+            *column = row.get(index)?;
+        }
+        columns[0] = start(columns[0].as_deref());
+        Ok(columns)
+    };
+    connection.prepare_cached(SQL)?.query_row([id], read).optional()
+}
+
+/// A start position as it is compared: numbers of moves are left out.
+fn start(fen: Option<&str>) -> Option<String> {
+    let Some(fen) = fen else { return Some(Position::start().canonical_fen()) };
+    Position::from_fen(fen.as_bytes()).ok().map(|(position, _)| position.canonical_fen())
+}
+
+/// The first ply at which a game has another move than a text.
+fn parting(connection: &Connection, id: i64, text: &GameText<'_>) -> rusqlite::Result<Option<usize>> {
+    const SQL: &str =
+        "SELECT move_code FROM game_position WHERE game_id = ?1 AND move_code IS NOT NULL ORDER BY ply";
+    let mut statement = connection.prepare_cached(SQL)?;
+    let mut rows = statement.query([id])?;
+    let mut codes = text.codes().iter().map(|code| i64::from(code.bits()));
+    for ply in 0.. {
+        let stored = rows.next()?.map(|row| row.get::<_, i64>(0)).transpose()?;
+        let told = codes.next();
+        if stored != told {
+            return Ok(Some(ply));
+        }
+        if told.is_none() {
+            break;
+        }
+    }
+    Ok(None)
+}

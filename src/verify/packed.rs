@@ -1,0 +1,311 @@
+//! Games held against the text of a source that has to be decoded, which is done once, from its start to its end.
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use super::duplicates::{self, Skipped, StoredDuplicate};
+use super::finding::Collector;
+use super::progress::Progress;
+use super::replay::replayed_codes;
+use super::run::Check;
+use super::source::{Chain, Marks, compare_game, piece, tell_misplaced};
+use super::stored::StoredGame;
+use crate::board::MoveCode;
+use crate::index::Reread;
+use crate::source::{self, DecodeOptions, Decoded, Opened, SourceFile};
+
+/// Text that is decoded at once, in bytes.
+const BLOCK: usize = 1 << 20;
+/// The longest text of a game that is compared, in bytes: more of it is not kept in memory.
+const MOST_TEXT: u64 = 64 << 20;
+/// Rows out of order that are looked at again.
+const MOST_BEHIND: usize = 1 << 14;
+
+/// Holds the games of a chain of readings that are to be replayed, and those that were skipped, against their texts in `file`.
+/// Gives back how many there were of the former.
+pub(super) fn compare(
+    check: &Check<'_>,
+    connection: &Connection,
+    chain: &Chain,
+    file: &SourceFile,
+) -> rusqlite::Result<u64> {
+    let mut pass = Pass {
+        check,
+        connection,
+        chain,
+        told: chain.rows.iter().map(|_| Told::new(check.options.limit)).collect(),
+        reread: Reread::default(),
+        behind: Vec::new(),
+    };
+    let mut text = match Text::open(file, Marks::new(&chain.rows), check) {
+        Ok(text) => text,
+        Err(error) => {
+            chain.set_verdicts(Err(error));
+            return Ok(0);
+        }
+    };
+    pass.all(&mut text)?;
+    let verdicts = chain.set_verdicts(Ok(text.read_to_end(check.progress).verdicts()));
+    // Rows come in the order of their texts, but where they are wrong.
+    let mut behind = std::mem::take(&mut pass.behind);
+    behind.sort_by_key(|(start, _)| *start);
+    if !behind.is_empty()
+        && let Ok(mut text) = Text::open(file, Marks::new(&[]), check)
+    {
+        for (_, item) in behind {
+            pass.item(&mut text, item)?;
+        }
+    }
+    let mut games = 0;
+    for (told, _) in pass.told.into_iter().zip(verdicts).filter(|(_, verdict)| verdict.state.has_games()) {
+        check.findings.absorb(told.findings.into_findings());
+        games += told.games;
+    }
+    Ok(games)
+}
+
+/// What was found of the games of one reading; it counts if its text is still the same.
+struct Told {
+    findings: Collector,
+    games: u64,
+}
+
+impl Told {
+    fn new(limit: usize) -> Self {
+        Self { findings: Collector::new(limit), games: 0 }
+    }
+}
+
+struct Pass<'c> {
+    check: &'c Check<'c>,
+    connection: &'c Connection,
+    chain: &'c Chain,
+    /// Of each reading.
+    told: Vec<Told>,
+    reread: Reread,
+    /// What had come by before it was asked for: where its text begins, and the row.
+    behind: Vec<(u64, Item)>,
+}
+
+/// The games of some sources that are to be replayed, source by source in the order of their numbers.
+struct Games<'c> {
+    check: &'c Check<'c>,
+    connection: &'c Connection,
+    /// Those that come after the present one.
+    sources: std::vec::IntoIter<i64>,
+    /// The present one, and the numbers that its other games are among.
+    source: Option<(i64, RangeInclusive<i64>)>,
+    games: std::vec::IntoIter<StoredGame>,
+}
+
+impl<'c> Games<'c> {
+    fn new(check: &'c Check<'c>, connection: &'c Connection, sources: Vec<i64>) -> Self {
+        let (sources, games) = (sources.into_iter(), Vec::new().into_iter());
+        Self { check, connection, sources, source: None, games }
+    }
+
+    /// The next of them.
+    fn next(&mut self) -> rusqlite::Result<Option<StoredGame>> {
+        loop {
+            if let Some(game) = self.games.next() {
+                return Ok(Some(game));
+            }
+            if self.source.is_none() {
+                let Some(source) = self.sources.next() else { return Ok(None) };
+                let games = self.check.sources.games(source, self.connection)?;
+                self.source = games.map(|games| (source, games));
+            }
+            if let Some((source, games)) = self.source.take() {
+                self.read(source, games)?;
+            }
+        }
+    }
+
+    /// Reads some more of a source.
+    fn read(&mut self, source: i64, range: RangeInclusive<i64>) -> rusqlite::Result<()> {
+        const AT_ONCE: usize = 64;
+        // What is wrong with the rows by themselves is told elsewhere.
+        let unheard = Collector::new(0);
+        let mut statement = self.connection.prepare_cached(&self.check.game_sql)?;
+        let mut rows = statement.query([*range.start(), *range.end()])?;
+        let mut games = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (game, of) = (row.get::<_, i64>(0)?, row.get_ref(1)?);
+            if of == ValueRef::Integer(source) && self.check.is_sampled(game) {
+                games.push(StoredGame::read(row, &unheard)?);
+                if games.len() == AT_ONCE {
+                    self.source = game.checked_add(1).map(|next| (source, next..=*range.end()));
+                    break;
+                }
+            }
+        }
+        self.games = games.into_iter();
+        Ok(())
+    }
+}
+
+/// A row that is held against a text.
+#[derive(Debug)]
+enum Item {
+    Game(Box<StoredGame>),
+    /// One that was skipped.
+    Duplicate(StoredDuplicate),
+}
+
+impl Item {
+    const fn source(&self) -> i64 {
+        match self {
+            Self::Game(game) => game.source,
+            Self::Duplicate(row) => row.source,
+        }
+    }
+
+    const fn place(&self) -> (i64, i64) {
+        match self {
+            Self::Game(game) => (game.byte_offset, game.byte_length),
+            Self::Duplicate(row) => (row.byte_offset, row.byte_length),
+        }
+    }
+}
+
+impl<'c> Pass<'c> {
+    /// Looks at games and duplicates in the order of their texts.
+    fn all(&mut self, text: &mut Text<'_>) -> rusqlite::Result<()> {
+        let check = self.check;
+        let sources: Vec<i64> = self.chain.rows.iter().map(|row| row.id).collect();
+        let mut games = Games::new(check, self.connection, sources.clone());
+        let mut skipped = Skipped::new(check, self.connection, sources);
+        let (mut game, mut duplicate) = (games.next()?, skipped.next()?);
+        while !check.progress.is_stopped() {
+            let game_is_next = match (&game, &duplicate) {
+                (Some(game), Some(duplicate)) => game.byte_offset < duplicate.byte_offset,
+                _ => game.is_some(),
+            };
+            let item = if game_is_next {
+                std::mem::replace(&mut game, games.next()?).map(|game| Item::Game(Box::new(game)))
+            } else {
+                std::mem::replace(&mut duplicate, skipped.next()?).map(Item::Duplicate)
+            };
+            let Some(item) = item else { break };
+            self.item(text, item)?;
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, text: &mut Text<'_>, item: Item) -> rusqlite::Result<()> {
+        let mut readings = self.chain.rows.iter().zip(&mut self.told);
+        let Some((row, told)) = readings.find(|(row, _)| row.id == item.source()) else { return Ok(()) };
+        let Some((bytes, _)) = row.text else { return Ok(()) };
+        let (offset, length) = item.place();
+        let range = piece(offset, length, bytes);
+        let text = match range {
+            None => None,
+            Some(range) if range.end - range.start > MOST_TEXT => return Ok(()),
+            Some(range) if range.start < text.start => {
+                if self.behind.len() < MOST_BEHIND {
+                    self.behind.push((range.start, item));
+                }
+                return Ok(());
+            }
+            Some(range) => {
+                // Where there is too little text, it is another one now.
+                let length = (range.end - range.start) as usize;
+                let Some(text) = text.piece(range.start, length, self.check.progress) else { return Ok(()) };
+                Some(text)
+            }
+        };
+        match item {
+            Item::Duplicate(row) => {
+                let reread = &mut self.reread;
+                duplicates::compare(&told.findings, self.connection, reread, &row, text)
+            }
+            Item::Game(game) => {
+                told.games += 1;
+                let Some(text) = text else {
+                    tell_misplaced(&told.findings, &game, bytes);
+                    return Ok(());
+                };
+                let start = &self.check.start;
+                let codes = |connection: &Connection, expected: &[MoveCode]| {
+                    if has_codes(connection, game.game, expected)? {
+                        return Ok(None);
+                    }
+                    Ok(replayed_codes(connection, &game, start)?.map(Cow::Owned))
+                };
+                compare_game(&told.findings, self.connection, &mut self.reread, &game, text, codes)
+            }
+        }
+    }
+}
+
+/// Whether the rows of a game have just these moves.
+fn has_codes(connection: &Connection, game: i64, expected: &[MoveCode]) -> rusqlite::Result<bool> {
+    let sql = "SELECT move_code FROM game_position WHERE game_id = ?1 AND move_code IS NOT NULL ORDER BY ply";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([game])?;
+    for code in expected {
+        match rows.next()? {
+            Some(row) if row.get_ref(0)? == ValueRef::Integer(code.bits().into()) => {}
+            _ => return Ok(false),
+        }
+    }
+    Ok(rows.next()?.is_none())
+}
+
+/// A text that is decoded from its start to its end.
+struct Text<'r> {
+    decoded: Decoded,
+    marks: Marks<'r>,
+    /// What has been decoded last, and where it begins.
+    text: Vec<u8>,
+    start: u64,
+    has_ended: bool,
+}
+
+impl<'r> Text<'r> {
+    fn open(file: &SourceFile, marks: Marks<'r>, check: &Check<'_>) -> source::Result<Self> {
+        /// As a run has by default on a machine that has enough.
+        const MEMORY: u64 = 4 << 30;
+        let path = || file.path.clone();
+        let Opened::Packed(packed) = source::open(file)? else {
+            // It was another file a moment ago.
+            return Err(source::Error::Missing { path: path() });
+        };
+        let decoded = packed.decode(DecodeOptions { threads: check.options.threads, memory: MEMORY })?;
+        Ok(Self { decoded, marks, text: Vec::new(), start: 0, has_ended: false })
+    }
+
+    /// A piece of the text, which does not begin before [`start`](Self::start); that then goes on to it.
+    fn piece(&mut self, offset: u64, length: usize, progress: &Progress) -> Option<&[u8]> {
+        while self.start + (self.text.len() as u64) < offset + length as u64 {
+            let passed = usize::try_from(offset - self.start).unwrap_or(usize::MAX).min(self.text.len());
+            self.text.drain(..passed);
+            self.start += passed as u64;
+            if self.has_ended || progress.is_stopped() {
+                return None;
+            }
+            self.read();
+        }
+        let at = usize::try_from(offset - self.start).ok()?;
+        self.text.get(at..at + length)
+    }
+
+    /// Decodes what is left, as far as it tells something.
+    fn read_to_end(mut self, progress: &Progress) -> Marks<'r> {
+        while !self.has_ended && !self.marks.is_done() && !progress.is_stopped() {
+            self.text.clear();
+            self.read();
+        }
+        self.marks
+    }
+
+    fn read(&mut self) {
+        let before = self.text.len();
+        // A damaged archive is what can be read of it.
+        self.has_ended = matches!(self.decoded.read(&mut self.text, BLOCK), Ok(0));
+        self.marks.pass(&self.text[before..]);
+    }
+}

@@ -1,0 +1,266 @@
+//! A file that grows, wherever it was cut off, gives what it gives when it is read in one go.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pgndex::index::{Duplicates, IndexOptions, OnProblem};
+use pgndex::verify::{Sample, VerifyOptions, verify};
+use tempfile::TempDir;
+
+use crate::adding::{BY_OFFSET, assert_equal, assert_whole};
+use crate::support::*;
+
+const SICILIAN: &str = "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Be3 e5 7. Nb3 Be6 8. f3 Be7 9. Qd2 O-O \
+                        10. O-O-O Nbd7 11. g4 b5";
+
+/// Texts, and from where on each is cut: their last two games.
+fn texts() -> Vec<(String, usize)> {
+    let tags =
+        |white: &str| format!("[Event \"a\"]\n[White \"{white}\"]\n[Black \"B\"]\n[Date \"2020.01.01\"]\n");
+    let game = |white: &str, moves: &str| format!("{}\n{moves}\n\n", tags(white));
+    let first = game("W", &format!("{SICILIAN} 1-0"));
+    let pieces = [
+        // Both with errors, which leave moves behind or none.
+        vec![game("X", "1. e4 e5 2. Ke3 Nf6 1-0"), game("Y", "1. e5 {no move} e5 0-1")],
+        // Repetitions: by the same players, and by others.
+        vec![game("Z", &format!("{SICILIAN} 1-0")), game("W", &format!("{SICILIAN} 1-0"))],
+        // The first is the beginning of this one; the last breaks off, and has an error.
+        vec![game("W", &format!("{SICILIAN} 12. h4 0-1")), game("W", &format!("{SICILIAN} 12. h4 Ke2 0-1"))],
+        // Nothing of them can be played; castling is castling of another kind when it is cut.
+        vec![
+            game("V", "1. e4 *").replace("[Black", "[Variant \"Atomic\"]\n[Black"),
+            game("X", "1. d4 d5 2. Nc3 Nc6 3. Bf4 Bf5 4. Qd2 Qd7 5. O-O-O O-O-O 6. Ra1 *"),
+        ],
+        // Lines with several games, tag pairs within them, no tags, no results, comments and variations.
+        vec![
+            "1. e4 Ke4 1-0 1. d4 d5 0-1\n\n1. c4 {x} Kc5 1/2-1/2 [Event \"b\"]\n[White \"W\"]\n1. f4 (1. f3 {y}) e5".to_owned(),
+            "\r\n\r\n[Event \"c\"]\r\n\r\n1. g4 $1 e5 (1... d5 2. x) 2. Kh9 hello".to_owned(),
+        ],
+    ];
+    pieces.into_iter().map(|pieces| (first.clone() + &pieces.concat(), first.len())).collect()
+}
+
+fn all_options() -> Vec<IndexOptions> {
+    let rules = [Duplicates::Keep, Duplicates::Skip, Duplicates::Moves];
+    let with = |on_problem| {
+        rules.map(|duplicates| IndexOptions {
+            on_problem,
+            duplicates,
+            continuation_threshold: 2,
+            threads: 1,
+            ..options()
+        })
+    };
+    [OnProblem::Keep, OnProblem::Skip].into_iter().flat_map(with).collect()
+}
+
+/// What is told of the file, beside its games: also by where the text stands.
+const TOLD: [&str; 3] = [
+    "SELECT byte_offset, line, column_number, game_number, game_id IS NULL, ply, token, kind, severity, message
+     FROM problem ORDER BY 1, game_number, kind",
+    "SELECT d.byte_offset, d.byte_length, line, game_number, kind, d.game_id IS NULL, g.byte_offset
+     FROM duplicate AS d JOIN game AS g ON g.game_id = original_id ORDER BY 1",
+    "SELECT sum(games), sum(plies), sum(problems), sum(duplicates), max(last_game) FROM source",
+];
+
+/// A file, and a database that it is added to.
+struct Growth {
+    directory: TempDir,
+}
+
+impl Growth {
+    fn new() -> Self {
+        Self { directory: directory() }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.directory.path().join("in.pgn")
+    }
+
+    fn database(&self) -> PathBuf {
+        self.directory.path().join("out.db")
+    }
+
+    fn add(&self, text: impl AsRef<[u8]>, options: &IndexOptions) {
+        fs::write(self.file(), text).expect("written");
+        run(&self.database(), &[self.file()], options).expect("indexed");
+    }
+
+    /// Lets all of the database be checked, against its source too.
+    fn assert_sound(&self, what: &str) {
+        let options = VerifyOptions { sample: Sample::All, threads: 1, ..VerifyOptions::default() };
+        let report =
+            verify(&self.database(), &options, &pgndex::verify::Progress::default()).expect("verified");
+        assert!(report.is_sound() && report.sources_other == 0, "{what}: {report:#?}");
+    }
+
+    /// Holds the database to be as one that was made of the text in one go.
+    fn assert_like(&self, once: &Path, what: &str) {
+        println!("{what}");
+        assert_whole(&self.database());
+        assert_equal(&self.database(), once, &BY_OFFSET);
+        assert_equal(&self.database(), once, &TOLD);
+    }
+}
+
+/// Cuts each text at every `step`th byte of its last two games, and lets it grow to its end, at once and by another step.
+fn check_cuts(step: usize) {
+    for (number, (text, first)) in texts().into_iter().enumerate() {
+        for (round, options) in all_options().into_iter().enumerate() {
+            let once = Growth::new();
+            once.add(&text, &options);
+            for (index, cut) in (first..text.len()).skip((number + round) % step).step_by(step).enumerate() {
+                let growth = Growth::new();
+                growth.add(&text[..cut], &options);
+                let next = cut + (text.len() - cut) * (index % 4) / 4;
+                if next > cut {
+                    growth.add(&text[..next], &options);
+                }
+                growth.add(&text, &options);
+                let what = format!(
+                    "text {number}, {:?}, {:?}, cut at {cut} and {next}",
+                    options.on_problem, options.duplicates
+                );
+                growth.assert_like(&once.database(), &what);
+                if index % 8 == number {
+                    growth.assert_sound(&what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn cut_at_some_bytes() {
+    check_cuts(67);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn cut_at_every_byte() {
+    check_cuts(1);
+}
+
+const TAGS: &str = "[Event \"a\"]\n[White \"W\"]\n[Black \"B\"]\n[Date \"2020.01.01\"]\n\n";
+
+fn skipping() -> IndexOptions {
+    IndexOptions { on_problem: OnProblem::Skip, ..options() }
+}
+
+/// Each game's place and plies.
+const GAMES_AT: &str = "SELECT byte_offset, ply_count FROM game ORDER BY 1";
+const PROBLEMS_AT: &str = "SELECT game_number, byte_offset, kind FROM problem ORDER BY 1, 2";
+
+#[test]
+fn a_game_that_was_left_out_is_read_again_by_other_rules() {
+    let growth = Growth::new();
+    let bad = format!("{TAGS}1. e4 Ke4 1-0\n\n");
+    let (text, at) = (bad.repeat(3), bad.len());
+    growth.add(&text[..text.len() - 6], &skipping());
+    assert_eq!(lines(&open(&growth.database()), GAMES_AT), Vec::<String>::new());
+    growth.add(format!("{text}{TAGS}1. d4 d5 *\n"), &options());
+    // Only the last of them was cut off.
+    let database = open(&growth.database());
+    assert_eq!(lines(&database, GAMES_AT), [format!("{}|1", 2 * at), format!("{}|2", 3 * at)]);
+    let problems = (1..=3).map(|number| format!("{number}|{}|illegal-move", number * at - 9));
+    assert_eq!(lines(&database, PROBLEMS_AT), problems.collect::<Vec<_>>());
+    // And the other way round.
+    let growth = Growth::new();
+    growth.add(&text[..text.len() - 6], &options());
+    growth.add(format!("{text}{TAGS}1. d4 d5 *\n"), &skipping());
+    let database = open(&growth.database());
+    let kept = ["0|1".to_owned(), format!("{at}|1"), format!("{}|2", 3 * at)];
+    assert_eq!(lines(&database, GAMES_AT), kept);
+    assert_eq!(lines(&database, "SELECT game_id IS NULL FROM problem ORDER BY byte_offset"), ["0", "0", "1"]);
+    growth.assert_sound("both");
+}
+
+#[test]
+fn text_in_which_no_game_was_found_may_become_one() {
+    for (begin, more, games) in [
+        ("Dear Sir\n\n1. e", "4 e5 *\n", "[\"10|2\"]"),
+        ("\u{feff}[Eve", "nt \"a\"]\n\n1. e4 *\n", "[\"3|1\"]"),
+        // And what was taken for one may become none.
+        ("1. d4 *\n\n1. e4", "xyz\n\n[Event \"a\"]\n\n1. c4 *\n", "[\"0|1\", \"19|1\"]"),
+    ] {
+        for options in all_options() {
+            let growth = Growth::new();
+            growth.add(begin, &options);
+            growth.add(format!("{begin}{more}"), &options);
+            let once = Growth::new();
+            let text = format!("{begin}{more}[Event \"b\"]\n\n1. h4 Kh5 *\n");
+            once.add(&text, &options);
+            assert_eq!(format!("{:?}", lines(&open(&growth.database()), GAMES_AT)), games);
+            growth.add(&text, &options);
+            growth.assert_like(&once.database(), begin);
+        }
+    }
+}
+
+#[test]
+fn the_tail_of_another_text_stays() {
+    for options in all_options() {
+        let growth = Growth::new();
+        growth.add(format!("{TAGS}1. a4 *\n\n{TAGS}1. b4 *\n"), &options);
+        // Written anew; the first run leaves its only game out, if it is told to.
+        let text = format!("{TAGS}1. c4 Kc5\n2. c5 1-0\n\n{TAGS}1. d4 *\n");
+        growth.add(&text[..text.len() - 88], &options);
+        growth.add(&text, &options);
+        let once = Growth::new();
+        once.add(&text, &options);
+        let database = open(&growth.database());
+        assert_eq!(lines(&database, PROBLEMS_AT), lines(&open(&once.database()), PROBLEMS_AT));
+        assert_eq!(
+            number(&database, "SELECT count(*) FROM game") - 2,
+            number(&open(&once.database()), "SELECT count(*) FROM game")
+        );
+        // The first text again, and more: it is not the one that was read last.
+        growth.add(format!("{TAGS}1. a4 *\n\n{TAGS}1. b4 b5 *\n"), &options);
+        assert_whole(&growth.database());
+        let skipped = u64::from(options.duplicates != Duplicates::Keep);
+        assert_eq!(
+            number(&open(&growth.database()), "SELECT games FROM source ORDER BY source_id DESC"),
+            2 - skipped
+        );
+    }
+}
+
+#[test]
+fn a_strict_run_leaves_the_tail_as_it_was() {
+    for options in all_options() {
+        let growth = Growth::new();
+        let text = format!("{TAGS}1. e4 e5 1-0\n\n{TAGS}1. d4 d5 2. Kd3 *\n\n{TAGS}1. c4 *\n");
+        growth.add(&text[..text.len() - 100], &options);
+        let before = fs::read(growth.database()).expect("read");
+        fs::write(growth.file(), &text).expect("written");
+        let strict = IndexOptions { strict: true, ..options.clone() };
+        run(&growth.database(), &[growth.file()], &strict).expect_err("a king's move");
+        assert!(before[100..] == fs::read(growth.database()).expect("read")[100..]);
+        growth.add(&text, &options);
+        let once = Growth::new();
+        once.add(&text, &options);
+        growth.assert_like(&once.database(), "strict");
+    }
+}
+
+/// A game that repeats one which was cut off, and one which was the beginning of that, when the whole one is left out.
+#[test]
+fn duplicates_of_a_game_that_is_left_out() {
+    let directory = directory();
+    let path = |name: &str| directory.path().join(name);
+    let with = |moves: &str| format!("{TAGS}{moves}");
+    fs::write(path("cut.pgn"), with(&format!("{SICILIAN} 12. h4"))).expect("written");
+    fs::write(path("same.pgn"), with(&format!("{SICILIAN} 12. h4 *"))).expect("written");
+    fs::write(path("short.pgn"), with(&format!("{SICILIAN} *"))).expect("written");
+    fs::write(path("long.pgn"), with(&format!("{SICILIAN} 12. a4 *"))).expect("written");
+    let target = path("out.db");
+    let options = IndexOptions { duplicates: Duplicates::Skip, ..skipping() };
+    let all = ["cut.pgn", "same.pgn", "short.pgn", "long.pgn"].map(path);
+    run(&target, &all, &options).expect("indexed");
+    let told = "SELECT source_id, kind, game_id, original_id FROM duplicate ORDER BY 1";
+    assert_eq!(lines(&open(&target), told), ["2|same|-|1", "3|prefix|2|1"]);
+    fs::write(path("cut.pgn"), with(&format!("{SICILIAN} 12. h4 Ke3 0-1\n"))).expect("written");
+    run(&target, &all, &options).expect("added");
+    assert_whole(&target);
+    assert_eq!(lines(&open(&target), told), ["2|cut|-|-", "3|prefix|2|3"]);
+}

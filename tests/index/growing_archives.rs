@@ -1,0 +1,248 @@
+//! An archive or another encoding whose text grew gives what it gives when it is read in one go.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pgndex::index::{Duplicates, IndexOptions, Summary};
+use tempfile::TempDir;
+
+use crate::adding::{BY_OFFSET, assert_equal, assert_whole};
+use crate::archives::*;
+use crate::inputs::text;
+use crate::support::*;
+
+/// What is told of the file beside its games.
+const TOLD: [&str; 2] = [
+    "SELECT byte_offset, line, column_number, game_number, game_id IS NULL, ply, token, kind, severity, message
+     FROM problem ORDER BY 1, game_number, kind",
+    "SELECT sum(games), sum(plies), sum(problems) FROM source",
+];
+
+/// The last reading of each file.
+const LAST: &str = "SELECT path, bytes, digest, indexed_at IS NULL FROM source
+    WHERE source_id IN (SELECT max(source_id) FROM source GROUP BY path) ORDER BY 1";
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(directory())
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.path().join("in.pgn")
+    }
+
+    fn database(&self) -> PathBuf {
+        self.0.path().join("out.db")
+    }
+
+    fn add(&self, archive: impl AsRef<[u8]>, options: &IndexOptions) -> Summary {
+        fs::write(self.file(), archive).unwrap();
+        run(&self.database(), &[self.file()], options).unwrap()
+    }
+
+    /// Indexes an archive in one go into another database.
+    fn once(&self, archive: impl AsRef<[u8]>, options: &IndexOptions) -> PathBuf {
+        fs::write(self.file(), archive).unwrap();
+        let target = self.0.path().join("once.db");
+        run(&target, &[self.file()], &IndexOptions { overwrite: true, ..options.clone() }).unwrap();
+        target
+    }
+
+    fn assert_like(&self, once: &Path, what: &str) {
+        println!("{what}");
+        assert_whole(&self.database());
+        assert_equal(&self.database(), once, &BY_OFFSET);
+        assert_equal(&self.database(), once, &[LAST]);
+    }
+
+    fn number(&self, query: &str) -> u64 {
+        number(&open(&self.database()), query)
+    }
+}
+
+type Pack = fn(&[u8]) -> Vec<u8>;
+
+fn utf_16_of(text: &[u8], bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    utf_16(std::str::from_utf8(text).expect("UTF-8"), bytes)
+}
+
+const FORMS: [(&str, Pack); 10] = [
+    ("zstd", |text| zstd_frame(text, true)),
+    ("zstd, frames of 5 kB", |text| zstd_frames(text, 5000)),
+    ("gzip", |text| gzip(text, usize::MAX)),
+    ("gzip, members of 777 bytes", |text| gzip(text, 777)),
+    ("bzip2", |text| bzip2(text, 20_000)),
+    ("zip", |text| zip(&[("a/b.pgn", text, Packing::Deflated)])),
+    ("zip, stored", |text| zip(&[("a/b.pgn", text, Packing::Stored)])),
+    ("UTF-16, little", |text| utf_16_of(text, u16::to_le_bytes)),
+    ("UTF-16, big", |text| utf_16_of(text, u16::to_be_bytes)),
+    ("UTF-16 in gzip", |text| gzip(&utf_16_of(text, u16::to_be_bytes), 3000)),
+];
+
+#[test]
+fn archives_that_grow_have_only_their_new_games_read() {
+    let any = text();
+    for (number, (what, pack)) in FORMS.into_iter().enumerate() {
+        let text = if what.starts_with("UTF-16") { GAMES.as_bytes() } else { &any };
+        let options = IndexOptions {
+            threads: 1 + number % 3,
+            chunk_size: [1 << 20, 3000, 1][number % 3],
+            continuation_threshold: 3,
+            ..options()
+        };
+        let place = Place::new();
+        let once = place.once(pack(text), &options);
+        // In the middle of games, and where they begin.
+        let boundary = |at| pgndex::pgn::next_boundary(text, at);
+        let fifth = text.len() / 5;
+        let cuts =
+            [40, fifth + number, boundary(2 * fifth), boundary(boundary(2 * fifth)), 4 * fifth, text.len()];
+        for (step, cut) in cuts.into_iter().enumerate() {
+            let summary = place.add(pack(&text[..cut]), &options);
+            assert_eq!(summary.known_sources, 0, "{what}");
+            if step == 3 {
+                assert_eq!((summary.games, summary.bytes), (1, (cut - cuts[2]) as u64), "{what}");
+            }
+        }
+        place.assert_like(&once, what);
+        assert_equal(&place.database(), &once, &TOLD);
+        let readings = lines(&open(&place.database()), "SELECT first_byte, bytes FROM source");
+        assert_eq!(readings.len(), 6, "{what}");
+        assert_eq!(readings[3], format!("{}|{}", cuts[2], cuts[3]), "{what}");
+        let again = place.add(pack(text), &options);
+        assert_eq!((again.known_sources, again.games), (1, 0), "{what}");
+    }
+}
+
+/// Another way to pack it, or none, makes no other text.
+#[test]
+fn a_file_may_grow_and_be_packed_in_another_way() {
+    let place = Place::new();
+    let text = GAMES.as_bytes();
+    let once = place.once(text, &options());
+    let half = text.len() / 2;
+    place.add(gzip(&text[..half], 1000), &options());
+    place.add(&text[..half + 5000], &options());
+    place.add(zstd_frames(&text[..half + 5001], 1000), &options());
+    place.add(bzip2(text, usize::MAX), &options());
+    place.assert_like(&once, "packed in four ways");
+}
+
+#[test]
+fn of_a_zip_archive_only_the_member_that_grew_is_read() {
+    let place = Place::new();
+    let games = GAMES.as_bytes();
+    let other = b"[Event \"other\"]\n\n1. d4 Ke4 *\n";
+    let pack = |text: &[u8]| {
+        zip(&[
+            ("a.pgn", other, Packing::Stored),
+            ("b.pgn", text, Packing::Zstd),
+            ("c.pgn", games, Packing::Bzip2),
+        ])
+    };
+    let once = place.once(pack(games), &options());
+    place.add(pack(&games[..20_000]), &options());
+    let summary = place.add(pack(games), &options());
+    // The text of one is now that of another one, which was there.
+    assert_eq!((summary.known_sources, summary.games), (3, 0));
+    let longer = [games, b"\n[Event \"new\"]\n\n1. d4 d5 *\n"].concat();
+    let summary = place.add(pack(&longer), &options());
+    assert_eq!((summary.known_sources, summary.bytes), (2, longer.len() as u64 - first_byte(&place)));
+    assert!(once.exists() && first_byte(&place) > 19_000);
+    let from_it = "SELECT count(*) FROM game JOIN source USING (source_id) WHERE path LIKE '%/b.pgn'";
+    assert_eq!(place.number(from_it), GAMES.matches("[Event \"").count() as u64 + 1);
+    assert_whole(&place.database());
+}
+
+/// Where the latest reading began.
+fn first_byte(place: &Place) -> u64 {
+    place.number("SELECT first_byte FROM source ORDER BY source_id DESC LIMIT 1")
+}
+
+/// As when a night's run meets with a file that is still being written.
+#[test]
+fn an_archive_that_was_cut_off_is_read_on_when_it_is_whole() {
+    let text = GAMES.as_bytes();
+    for (what, archive) in [
+        ("zstd", zstd_frames(text, 3000)),
+        ("gzip", gzip(text, usize::MAX)),
+        ("gzip, members", gzip(text, 4000)),
+        ("bzip2", bzip2(text, 3000)),
+    ] {
+        let place = Place::new();
+        let once = place.once(&archive, &options());
+        let cut = &archive[..archive.len() * 2 / 3];
+        let first = place.add(cut, &options());
+        assert_eq!((first.damaged.len(), first.games > 10), (1, true), "{what}");
+        let again = place.add(cut, &options());
+        assert_eq!((again.known_sources, again.damaged.len()), (1, 0), "{what}");
+        let rest = place.add(&archive, &options());
+        assert!(rest.games < 40 && rest.damaged.is_empty() && first_byte(&place) > 10_000, "{what}");
+        place.assert_like(&once, what);
+        let told = "SELECT count(*) FROM source WHERE indexed_at IS NULL";
+        assert_eq!(place.number(told), 1, "{what}");
+    }
+}
+
+/// What was lost stays lost, and what follows is read as when all is read at once.
+#[test]
+fn an_archive_grows_behind_a_damaged_place() {
+    let games: String =
+        (0..6000).map(|game| format!("[Event \"{game}\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n\n")).collect();
+    let mut frames: Vec<Vec<u8>> =
+        games.as_bytes().chunks(50_000).map(|text| zstd_frame(text, true)).collect();
+    let options = IndexOptions { continuation_threshold: 10_000, ..options() };
+    for broken in [1, 2] {
+        let middle = frames[broken].len() / 2;
+        frames[broken][middle] ^= 0x10;
+        let place = Place::new();
+        let once = place.once(frames.concat(), &options);
+        place.add(frames[..3].concat(), &options);
+        let (rest, start) = (place.add(frames.concat(), &options), first_byte(&place));
+        place.assert_like(&once, &format!("frame {broken}"));
+        // Of the last frame, which was the damaged one, nothing was there: the game before it goes on for nobody knows how long.
+        assert!(broken == 2 || (rest.damaged.is_empty() && start > 90_000), "{broken}: {:?}", rest.damaged);
+        frames[broken][middle] ^= 0x10;
+    }
+}
+
+#[test]
+fn a_file_that_is_not_what_it_was_is_read_as_new_and_told() {
+    let place = Place::new();
+    let text = GAMES.as_bytes();
+    let name = place.file().display().to_string();
+    let skip = IndexOptions { duplicates: Duplicates::Skip, ..options() };
+    let games = place.add(text, &skip).games;
+    let told = |summary: Summary| {
+        summary.rewritten.iter().map(|told| told.replace(&name, "in.pgn")).collect::<String>()
+    };
+    let (half, shorter) = (&text[..20_000], format!("20000 bytes of text, and there were {}", text.len()));
+    let skipped = "read as new; games already there are skipped as duplicates";
+    assert_eq!(
+        told(place.add(half, &skip)),
+        format!("in.pgn is not what was indexed before ({shorter}); {skipped}")
+    );
+    assert_eq!(told(place.add(gzip(text, 1000), &skip)), "", "known");
+    let other = [b"[Event \"other\"]\n\n1. a3 *\n\n", text].concat();
+    let other_told = format!("in.pgn is not what was indexed before (it begins otherwise); {skipped}");
+    assert_eq!(told(place.add(zstd_frames(&other, 1000), &skip)), other_told);
+    assert_eq!(
+        told(place.add(&other[3..], &skip)),
+        other_told.replace(
+            "it begins otherwise",
+            &format!("{} bytes of text, and there were {}", other.len() - 3, other.len())
+        )
+    );
+    let kept = told(place.add(zstd_frames(&other[4..40], 7), &options()));
+    assert!(kept.ends_with("; read as new; games already there are added once more"), "{kept}");
+    // What begins as the latest reading is a growth of that.
+    assert_eq!(told(place.add(&other[4..], &skip)), "");
+    assert_whole(&place.database());
+    let kept_games = "SELECT count(*) FROM game WHERE status = 'ok'";
+    assert!(place.number(kept_games) >= games, "{games}");
+    // An emptied file is no longer what it was; when it is filled, nothing was before.
+    assert_eq!(told(place.add(b"", &skip)).matches("(0 bytes of text").count(), 1);
+    assert_eq!(told(place.add(b"1. e4 *\n", &skip)), "");
+}
