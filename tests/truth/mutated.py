@@ -1,12 +1,13 @@
 """Compares what pgndex makes of damaged PGN with what python-chess makes of it.
 
-Each line of standard input is a mutant as a JSON object: its "text" (a byte is a character of Latin-1), and our "games" and
-"problems". Two readings are the same if there are the same games, with the same positions after each ply, the same result,
-and something lost or nothing.
+Each line of standard input is a mutant as a JSON object: its "text" (a byte is a character of Latin-1), and our
+"games" and "problems". Two readings are the same if there are the same games, with the same positions after each ply,
+the same result, and something lost or nothing.
 
-A difference is explained by rules. A rule knows one thing that the two read differently on purpose. It looks for the places where that
-is so, and checks that it is; it then writes these places in such a way that python-chess cannot but read them as we do. The mutant's
-class is the fewest rules with which python-chess reads the rewritten text exactly as we read the mutant.
+A difference is explained by rules. A rule knows one thing that the two read differently on purpose. It looks for the
+places where that is so, and checks that it is; it then writes these places in such a way that python-chess cannot but
+read them as we do. The mutant's class is the fewest rules with which python-chess reads the rewritten text exactly as
+we read the mutant.
 """
 
 import io
@@ -72,7 +73,10 @@ def read(text):
 ILLEGAL = "Ke1e1"
 HALF = "\u00bd".encode("utf-8").decode("latin-1")
 RESULT = re.compile(rf"(1-0|0-1|1/2-1/2|1/2|{HALF}-{HALF}|\*)\Z")
-SAN = re.compile(chess.SAN_REGEX.pattern.replace(r"\Z", r"[+#!?=-]*\Z") + r"|^(O-O|O-O-O|0-0|0-0-0|--|Z0|0000|@@@@)[+#!?]*\Z")
+SAN = re.compile(
+    chess.SAN_REGEX.pattern.replace(r"\Z", r"[+#!?=-]*\Z")
+    + r"|^(O-O|O-O-O|0-0|0-0-0|--|Z0|0000|@@@@)[+#!?]*\Z"
+)
 CASTLING = re.compile(r"(?<!\w)(?<!\w-)([Oo0])-?\1(-?\1)?-?(?![\w-])")
 LINE_END = r"(?:\r\n|\r|\n)"
 TAG = re.compile(r"\[\s*\w+\s*\"")
@@ -130,16 +134,17 @@ def is_legal(board, word):
 
 
 def unreadable(mutant):
-    """A word that seems to be meant as a move and is none ends the game: to guess or to pass over it would be to play the rest from
-    a position that never was. python-chess plays what looks like a move within it, or passes over it in silence."""
+    """A word that seems to be meant as a move and is none ends the game: to guess or to pass over it would be to play
+    the rest from a position that never was. python-chess plays what looks like a move within it, or passes over it in
+    silence."""
     for _, game, at, word in mutant.of_kind("unreadable-move"):
         if mutant.text.startswith(word, at) and (not SAN.match(word) or word.startswith("x")):
             yield mutant.lost(at, game)
 
 
 def after_an_error(mutant):
-    """Nothing behind an illegal move is played, but the result is read. python-chess passes over the result, and goes on behind a `)` that
-    closes nothing, in the position before."""
+    """Nothing behind an illegal move is played, but the result is read. python-chess passes over the result, and goes
+    on behind a `)` that closes nothing, in the position before."""
     for problem, game, at, word in mutant.of_kind("illegal-move", "ambiguous-move"):
         if not is_legal(board(game, problem["ply"]), word):
             yield mutant.lost(at, game)
@@ -153,8 +158,8 @@ def null_in_check(mutant):
 
 
 def unclosed_comment(mutant):
-    """What follows a `{` that is not closed is lost, up to the next game, and this is an error. python-chess says nothing and loses the next
-    game too."""
+    """What follows a `{` that is not closed is lost, up to the next game, and this is an error. python-chess says
+    nothing and loses the next game too."""
     for _, game, at, _ in mutant.of_kind("unclosed-comment"):
         if mutant.text[at] == "{" and "}" not in mutant.text[at : game["end"]]:
             yield at, game["end"], f" {ILLEGAL} "
@@ -168,7 +173,8 @@ def unclosed_variation(mutant):
 
 
 def blank_line(mutant):
-    """A blank line within a game means nothing. python-chess ends the game at it, or at the second one among the tags."""
+    """A blank line within a game means nothing. python-chess ends the game at it, or at the second one among the
+    tags."""
     for game in mutant.games:
         text = mutant.text[game["start"] : game["end"]]
         for blank in re.finditer(rf"{LINE_END}(?:[ \t]*{LINE_END})+", text):
@@ -186,8 +192,8 @@ def result_ends_game(mutant):
 
 
 def tags_begin_game(mutant):
-    """A tag pair after moves begins another game, indented or not, with or without a blank line. For python-chess a blank line must stand
-    before it and nothing else in its line."""
+    """A tag pair after moves begins another game, indented or not, with or without a blank line. For python-chess a
+    blank line must stand before it and nothing else in its line."""
     for game in mutant.games:
         if TAG.match(mutant.text, game["start"]):
             yield game["start"], game["start"], "\n\n"
@@ -209,7 +215,8 @@ def only_signs(mutant):
 
 
 def damaged_tag(mutant):
-    """A line among the tags that was a tag pair once is passed over. For python-chess the moves begin with it, unless it begins with `[`."""
+    """A line among the tags that was a tag pair once is passed over. For python-chess the moves begin with it, unless
+    it begins with `[`."""
     for _, _, at, _ in mutant.of_kind("invalid-tag"):
         line = re.compile(rf"[^\r\n]*{LINE_END}?").match(mutant.text, at)
         if not chess.pgn.TAG_REGEX.match(line[0]):
@@ -224,8 +231,8 @@ def unknown_word(mutant):
 
 
 def glued(mutant):
-    """A move may be followed by another one, by its number or by the result, without a space between. python-chess takes letters
-    of what follows for part of the move."""
+    """A move may be followed by another one, by its number or by the result, without a space between. python-chess
+    takes letters of what follows for part of the move."""
     for problem, game, at, word in mutant.of_kind("missing-space"):
         before, after = board(game, problem["ply"]), game["fens"][problem["ply"] + 1]
         for length in range(2, len(word)):
@@ -285,9 +292,16 @@ def early_variation(mutant):
 
 
 def glued_number(mutant):
-    """A move number needs neither dot nor space behind it. python-chess takes its last digit for the rank that a pawn or a piece comes from."""
+    """A move number needs neither dot nor space behind it. python-chess takes its last digit for the rank that a pawn
+    or a piece comes from."""
     for number in re.finditer(r"(?<![\w/-])\d*[1-8](?=[a-h][x1-8])", mutant.text):
         yield number.end(), number.end(), " "
+
+
+def bracket(mutant):
+    """A `[` before a number begins no tag pair and means nothing. python-chess passes over the line."""
+    for sign in re.finditer(r"(?<=[\r\n])\[(?=\d)", mutant.text):
+        yield sign.start(), sign.end(), ""
 
 
 def unclosed_tag(mutant):
@@ -306,12 +320,13 @@ def fen_digits(mutant):
 
 
 def tags_on_a_line(mutant):
-    """Each tag pair stands for itself, indented or not, whatever else is in its line. python-chess takes a line for one tag pair or for
-    nothing."""
+    """Each tag pair stands for itself, indented or not, whatever else is in its line. python-chess takes a line for
+    one tag pair or for nothing."""
     for indent in re.finditer(r"(?<=[\r\n])[ \t]+(?=\[\s*\w+\s*\")", mutant.text):
         yield indent.start(), indent.end(), ""
     for game in mutant.games:
-        for tag in re.compile(r"\[\s*\w+\s*\"[^\"\r\n]*\"\s*\][ \t]*(?=[^\r\n])").finditer(mutant.text, game["start"], game["end"]):
+        tags = re.compile(r"\[\s*\w+\s*\"[^\"\r\n]*\"\s*\][ \t]*(?=[^\r\n])")
+        for tag in tags.finditer(mutant.text, game["start"], game["end"]):
             yield tag.end(), tag.end(), "\n"
 
 
@@ -333,6 +348,7 @@ RULES = [
     outside_text,
     only_signs,
     damaged_tag,
+    bracket,
     unclosed_tag,
     fen_digits,
     tags_on_a_line,
@@ -377,7 +393,9 @@ def classify(mutant):
 
 
 def show(reading):
-    return ", ".join(f"{len(fens) - 1} plies {result}{' with errors' if error else ''}" for fens, result, error in reading)
+    return ", ".join(
+        f"{len(fens) - 1} plies {result}{' with errors' if error else ''}" for fens, result, error in reading
+    )
 
 
 def main():
