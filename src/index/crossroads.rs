@@ -49,22 +49,33 @@ impl GameList {
         self.games.insert(at, (rank, game));
     }
 
-    /// The ids in order when the games of an earlier list come in, whose ranks `rank` tells: all, or if the last one comes before
-    /// all that are here, only that one's.
+    /// The ids in order when the games of an earlier list come in, whose ranks `rank` tells. No more are asked for than must be
+    /// compared.
     pub(super) fn with<E>(
-        mut self,
-        earlier: Vec<GameId>,
+        self,
+        earlier: &[GameId],
         mut rank: impl FnMut(GameId) -> Result<u32, E>,
     ) -> Result<Vec<GameId>, E> {
         if let (LISTED, Some(&last), Some(&best)) = (earlier.len(), earlier.last(), self.games.first())
             && self.is_before((rank(last)?, last), best)
         {
-            return Ok(earlier);
+            return Ok(earlier.to_vec());
         }
-        for game in earlier {
-            self.insert(rank(game)?, game);
+        let mut ids = Vec::with_capacity(LISTED);
+        let mut earlier = earlier.iter().copied().peekable();
+        for &new in &self.games {
+            while let Some(&game) = earlier.peek()
+                && ids.len() < LISTED
+                && self.is_before((rank(game)?, game), new)
+            {
+                ids.push(game);
+                earlier.next();
+            }
+            ids.push(new.1);
         }
-        Ok(self.ids())
+        ids.extend(earlier);
+        ids.truncate(LISTED);
+        Ok(ids)
     }
 
     fn is_before(&self, (rank, game): (u32, GameId), (other_rank, other): (u32, GameId)) -> bool {

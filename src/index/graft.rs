@@ -64,13 +64,12 @@ impl Run<'_> {
         graft.finish(trees)?;
         let mut loader = BulkLoader::go_on(database, self.intake.import)?;
         let removed = remove(&loader)?;
-        loader.take_rows(scratch)?;
         let found = match merged {
             Some(found) => found,
             None => self.add_occurrences(&mut loader, &tracker)?,
         };
         let distinct = found.distinct;
-        tracker.finish(found, &removed, self, &mut loader)?;
+        tracker.finish(found, &removed, self, &mut loader, |loader| Ok(loader.take_rows(scratch)?))?;
         stages.sort = clock.elapsed();
         let clock = Instant::now();
         let mut summary = self.complete(&mut loader, read, distinct, update.replaced)?;

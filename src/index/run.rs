@@ -405,7 +405,7 @@ impl<'r> Run<'r> {
                 let tracker = update.tracker(&read.outcomes);
                 let found = self.add_occurrences(&mut loader, &tracker)?;
                 let distinct = found.distinct;
-                tracker.finish(found, update.removed, self, &mut loader)?;
+                tracker.finish(found, update.removed, self, &mut loader, |_| Ok(()))?;
                 Sorted { distinct, crossroads: Vec::new() }
             }
         };

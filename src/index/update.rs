@@ -86,34 +86,28 @@ impl<'o> Tracker<'o> {
         Watch { tracker: self, counter: Counter::new(self.outcomes, 1), last: None, found: Found::default() }
     }
 
-    /// Brings the tables up to date when all other rows are written. Positions with a `removed` key are counted afresh.
+    /// Brings the tables up to date. Positions with a `removed` key are counted afresh. All other rows must be written, or are
+    /// written by `write_others`; meanwhile what was there is counted.
     pub(super) fn finish(
         &self,
         found: Found,
         removed: &[PositionKey],
         run: &Run<'_>,
         loader: &mut BulkLoader<'_>,
+        write_others: impl FnOnce(&mut BulkLoader<'_>) -> Result<()>,
     ) -> Result<()> {
-        let mut known = KnownOutcomes::default();
-        let mut batch = VisitedBatch::default();
-        for mut visited in found.crossroads {
-            count_untold(&mut visited, loader)?;
-            if !add(&mut batch, visited, &mut known, loader)? {
-                continue;
-            }
-            if batch.positions.len() >= 1024 {
-                run.progress.check()?;
-                loader.add_to_visited(&batch)?;
-                batch.clear();
-            }
-        }
-        loader.add_to_visited(&batch)?;
-        let mut recounted = found.risen;
+        let Found { crossroads, risen: mut recounted, .. } = found;
         recounted.extend_from_slice(removed);
         recounted.sort_unstable_by_key(|key| key.as_i64());
         recounted.dedup();
+        let counted = std::thread::scope(|scope| {
+            let counted = scope.spawn(|| count_known(&recounted, run));
+            write_others(loader)?;
+            add_all(crossroads, run, loader)?;
+            counted.join().map_err(|_| Error::Panicked)?
+        })?;
         let mut risen = Vec::new();
-        for (key, earlier) in recounted.iter().zip(count_known(&recounted, run)?) {
+        for (key, earlier) in recounted.iter().zip(counted) {
             risen.extend(self.count_added(*key, earlier, loader)?);
         }
         continuations::write(risen, loader)
@@ -133,6 +127,24 @@ impl<'o> Tracker<'o> {
         }
         Ok(crossroads.filter(|crossroads| crossroads.games() >= u64::from(self.threshold)))
     }
+}
+
+/// Adds what is new of positions that have a row.
+fn add_all(crossroads: Vec<Crossroads>, run: &Run<'_>, loader: &mut BulkLoader<'_>) -> Result<()> {
+    let mut known = KnownOutcomes::default();
+    let mut batch = VisitedBatch::default();
+    for mut visited in crossroads {
+        count_untold(&mut visited, loader)?;
+        if !add(&mut batch, visited, &mut known, loader)? {
+            continue;
+        }
+        if batch.positions.len() >= 1024 {
+            run.progress.check()?;
+            loader.add_to_visited(&batch)?;
+            batch.clear();
+        }
+    }
+    Ok(loader.add_to_visited(&batch)?)
 }
 
 /// Counts positions from all games that were there and were not removed. Nearly each row stands on another page, so all threads
@@ -190,9 +202,9 @@ fn add(
     };
     let top_games = visited
         .top
-        .with(old.top_games, |game| Ok::<_, Error>(known.of(game, loader)?.elo_sum().unwrap_or(0)))?;
+        .with(&old.top_games, |game| Ok::<_, Error>(known.of(game, loader)?.elo_sum().unwrap_or(0)))?;
     let recent_games =
-        visited.recent.with(old.recent_games, |game| Ok::<_, Error>(known.of(game, loader)?.day()))?;
+        visited.recent.with(&old.recent_games, |game| Ok::<_, Error>(known.of(game, loader)?.day()))?;
     batch.positions.push(VisitedRow {
         key,
         fen: Text::default(),

@@ -131,6 +131,8 @@ impl Database {
         self.connection
             .pragma_update(None, "synchronous", "FULL")
             .and_then(|()| self.connection.pragma_update(None, "cache_size", -kib))
+            // What is written refers to rows that are there, as in a database that is built.
+            .and_then(|()| self.connection.pragma_update(None, "foreign_keys", "OFF"))
             .map_err(failed)
     }
 

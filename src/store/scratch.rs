@@ -75,7 +75,8 @@ pub(super) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
         } else {
             "*".to_owned()
         };
-        main.execute_batch(&format!("INSERT INTO main.{table} SELECT {columns} FROM scratch.{table}"))?;
+        // Without `OR ROLLBACK` SQLite would keep a journal, in a temporary file somewhere, to undo the statement alone.
+        main.execute_batch(&format!("INSERT OR ROLLBACK INTO main.{table} SELECT {columns} FROM scratch.{table}"))?;
     }
     Ok(())
 }

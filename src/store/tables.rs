@@ -12,6 +12,7 @@ pub(super) trait InsertRows: Rows {
     /// `write table …`, for errors.
     const ACTION: &'static str;
     /// `INSERT INTO … SELECT … FROM` the virtual table.
+    /// Without `OR ROLLBACK` SQLite would keep a journal, in a temporary file somewhere, to undo the statement alone.
     const INSERT: &'static str;
 
     /// Number of rows.
@@ -48,7 +49,7 @@ macro_rules! rows {
             const TABLE: &'static str = $table;
             const ACTION: &'static str = concat!("write table ", $table);
             const INSERT: &'static str = concat!(
-                "INSERT INTO ", $table, " (", $columns $(, ", ", $extra)?, ")
+                "INSERT OR ROLLBACK INTO ", $table, " (", $columns $(, ", ", $extra)?, ")
                  SELECT ", $columns $(, ", ", $parameter)?, " FROM batch_", $table
             );
         }
