@@ -35,6 +35,7 @@ fn read(text: &[u8], base: usize) -> (Vec<Game>, Vec<FrameProblem>) {
     }
     let moved = |problem: FrameProblem| match problem {
         FrameProblem::UnclosedTag { offset } => FrameProblem::UnclosedTag { offset: base + offset },
+        FrameProblem::DamagedTag { offset } => FrameProblem::DamagedTag { offset: base + offset },
         FrameProblem::Outside { offset } => FrameProblem::Outside { offset: base + offset },
         FrameProblem::TooManyTags { offset } => FrameProblem::TooManyTags { offset: base + offset },
     };

@@ -61,7 +61,7 @@ fn line_ends(out: &mut dyn Write, games: usize, end: &str) -> std::io::Result<()
     repeat(out, "", game.as_bytes(), games, "")
 }
 
-const TEXTS: [Hostile; 18] = [
+const TEXTS: [Hostile; 21] = [
     Hostile {
         name: "LF",
         write: |out, n| line_ends(out, n, "\n"),
@@ -124,6 +124,24 @@ const TEXTS: [Hostile; 18] = [
         write: |out, n| repeat(out, &format!("{HEAD}1. e4 e5 "), b"(", n, NEXT),
         expected: |_| (2, 4),
         sizes: [100_000, 100_000_000],
+    },
+    Hostile {
+        name: "variations before the first moves that are not closed",
+        write: |out, n| repeat(out, "", b"( e4 1-0 ", n, ""),
+        expected: |n| (n as i64, n as i64),
+        sizes: [10_000, 400_000],
+    },
+    Hostile {
+        name: "a line that is games",
+        write: |out, n| repeat(out, "", b"e4 1-0 ", n, ""),
+        expected: |n| (n as i64, n as i64),
+        sizes: [10_000, 400_000],
+    },
+    Hostile {
+        name: "damaged tags",
+        write: |out, n| repeat(out, "[A \"b\"]\n", b"[A(b \"c\"]\n", n, &format!("\n1. e4 e5 *{NEXT}")),
+        expected: |_| (2, 4),
+        sizes: [10_000, 9_000_000],
     },
     Hostile {
         name: "closing brackets",

@@ -62,7 +62,9 @@ fn play_pgn(text: &str) -> anyhow::Result<PositionQuery> {
             Token::Move(word) => line.play(word)?,
             Token::Junk(word) => bail!("--moves: {:?} is no move", brief(&String::from_utf8_lossy(word))),
             Token::UnclosedComment => bail!("--moves: a comment is not closed; add '}}'"),
-            Token::UnclosedVariation => bail!("--moves: a variation is not closed; add ')'"),
+            Token::UnclosedVariation | Token::StrayOpening => {
+                bail!("--moves: a variation is not closed; add ')'")
+            }
             Token::StrayClosing => bail!("--moves: a ')' or '}}' closes nothing"),
             Token::NextGame => bail!("--moves: another game begins; give the moves of one"),
             Token::Result(_) if lexer.next_token() == Token::End => return line.end(),

@@ -220,7 +220,7 @@ impl<'a> ChunkParser<'a> {
                         }
                     }
                 },
-                Token::Junk(word) if is_foreign_move(word) => {
+                Token::Junk(word) if self.is_meant_as_move(word) => {
                     let ply = part.codes.len() - first;
                     self.unplayable(word, SanError::Unreadable, &position, game, ply, part);
                     status = GameStatus::Truncated;
@@ -252,7 +252,7 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// Makes a move that the next move number or the result follows without a space (`d62.`, `Qd61-0`), and parts the two.
+    /// Makes a move that the next move, its number or the result follows without a space (`Nf3Nc6`, `d62.`, `Qd61-0`), and parts the two.
     #[cold]
     fn play_glued(
         &mut self,
@@ -285,7 +285,7 @@ impl<'a> ChunkParser<'a> {
         part: &mut Part,
     ) -> bool {
         let kind = match error {
-            SanError::Unreadable if !looks_like_move(token) && !is_foreign_move(token) => {
+            SanError::Unreadable if !self.is_meant_as_move(token) => {
                 return self.unknown_token(token, game, ply, part);
             }
             SanError::Unreadable => Kind::UnreadableMove,
@@ -301,6 +301,19 @@ impl<'a> ChunkParser<'a> {
         true
     }
 
+    /// Whether the word just read, which cannot be read as a move, seems to be meant as one.
+    #[cold]
+    fn is_meant_as_move(&self, word: &[u8]) -> bool {
+        let after = self.reader.offset();
+        match word {
+            // Bold text in HTML.
+            [_] if matches!(self.text[..after - 1], [.., b'<' | b'/']) => false,
+            // A novelty, but not `N.f3`.
+            b"N" => matches!(self.text.get(after), Some(b'.' | b'%' | b'_')),
+            _ => looks_like_move(word) || is_foreign_move(word),
+        }
+    }
+
     /// Reports a token that is neither a move nor a result. Gives back whether moves may be lost with it.
     #[cold]
     fn oddity(&mut self, token: Token<'_>, game: GameId, ply: usize, part: &mut Part) -> bool {
@@ -311,13 +324,18 @@ impl<'a> ChunkParser<'a> {
                 Kind::UnclosedComment,
                 "a comment is not closed before the game ends: what follows it is lost",
             ),
-            Token::UnclosedVariation => {
-                (Kind::UnclosedVariation, "a variation is not closed before the game ends")
-            }
+            Token::UnclosedVariation => (
+                Kind::UnclosedVariation,
+                "a variation is not closed before the game ends: what follows it is lost",
+            ),
+            Token::StrayOpening => (
+                Kind::StrayOpening,
+                "a variation before the first move is not closed: the bracket is passed over",
+            ),
             _ => (Kind::StrayClosing, "a closing bracket without an opening one"),
         };
         self.problem(part, kind, offset, Some(game), Some(ply), None, message);
-        kind == Kind::UnclosedComment
+        matches!(kind, Kind::UnclosedComment | Kind::UnclosedVariation)
     }
 
     fn unknown_token(&mut self, token: &[u8], game: GameId, ply: usize, part: &mut Part) -> bool {
@@ -366,6 +384,10 @@ impl<'a> ChunkParser<'a> {
             FrameProblem::UnclosedTag { offset } => {
                 let message = "a tag pair without its closing quote and bracket: read to the end of the line";
                 self.problem(part, Kind::UnclosedTag, offset, game, None, None, message);
+            }
+            FrameProblem::DamagedTag { offset } => {
+                let message = "a line among the tags that is no tag pair: passed over";
+                self.problem(part, Kind::InvalidTag, offset, game, None, None, message);
             }
             FrameProblem::TooManyTags { offset } => {
                 let message = format!("more than {MOST_TAGS} tag pairs: passed over from here on");
@@ -458,13 +480,23 @@ fn shown(token: &[u8]) -> std::borrow::Cow<'_, str> {
     format!("{}…", decode(begin)).into()
 }
 
-/// How long the move is that a word begins with, if a result or a move number is all that follows it.
+/// How long the move is that a word begins with, if a result, a move number or another move is all that follows it.
 fn glued_move(word: &[u8]) -> Option<usize> {
     let results =
         [&b"1-0"[..], b"0-1", b"1/2-1/2"].into_iter().filter_map(|result| word.strip_suffix(result));
     let digits = word.iter().rev().take(3).take_while(|byte| byte.is_ascii_digit()).count();
     let numbers = (1..=digits).map(|count| &word[..word.len() - count]);
-    results.chain(numbers).find(|word| Position::is_san(word)).map(<[u8]>::len)
+    results.chain(numbers).find(|word| Position::is_san(word)).map(<[u8]>::len).or_else(|| glued_moves(word))
+}
+
+/// How long the first move is of two that are a word.
+fn glued_moves(word: &[u8]) -> Option<usize> {
+    const LONGEST: usize = 16;
+    let parts = (2..word.len().min(LONGEST).saturating_sub(1)).filter(|_| word.len() <= LONGEST);
+    parts.into_iter().find(|&length| {
+        let (first, second) = word.split_at(length);
+        Position::is_san(first) && Position::is_san(second)
+    })
 }
 
 /// Words that annotators write in movetext and that say nothing about the moves.
@@ -625,6 +657,12 @@ mod tests {
             ("O-O-O120", Some(5)),
             ("e8=Q1-0", Some(4)),
             ("Kb30-1", Some(3)),
+            ("Nf3Nc6", Some(3)),
+            ("O-ONf6", Some(3)),
+            ("e8=Qb6", Some(4)),
+            ("Nc5+Nc5+", Some(4)),
+            ("Nf3Nc6Bb5", None),
+            ("e4e5d", None),
             ("Sf31", None),
             ("12", None),
             ("e4", None),

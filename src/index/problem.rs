@@ -18,6 +18,8 @@ pub enum Kind {
     UnreadableMove,
     /// A comment without an end: what follows in the game is lost.
     UnclosedComment,
+    /// A variation without an end: what follows in the game is lost.
+    UnclosedVariation,
     /// A start position that is none.
     InvalidFen,
     /// A variant whose rules are not known.
@@ -26,8 +28,8 @@ pub enum Kind {
     LongTags,
     /// A game so long that only its beginning is kept.
     LongGame,
-    /// A variation without an end.
-    UnclosedVariation,
+    /// A `(` before the first move that is not closed.
+    StrayOpening,
     /// A `)` or `}` that closes nothing.
     StrayClosing,
     /// A word in the movetext that is none of its parts.
@@ -40,7 +42,7 @@ pub enum Kind {
     ResultMismatch,
     /// A tag pair without its end.
     UnclosedTag,
-    /// A tag whose value cannot be read.
+    /// A tag whose value cannot be read, or a line among the tags that is none.
     InvalidTag,
     /// Text that belongs to no game.
     OutsideText,
@@ -62,6 +64,7 @@ impl Kind {
             Self::LongTags => "long-tags",
             Self::LongGame => "long-game",
             Self::UnclosedVariation => "unclosed-variation",
+            Self::StrayOpening => "stray-opening",
             Self::StrayClosing => "stray-closing",
             Self::UnknownToken => "unknown-token",
             Self::MissingSpace => "missing-space",
@@ -83,6 +86,7 @@ impl Kind {
             | Self::AmbiguousMove
             | Self::UnreadableMove
             | Self::UnclosedComment
+            | Self::UnclosedVariation
             | Self::InvalidFen
             | Self::UnsupportedVariant
             | Self::LongTags

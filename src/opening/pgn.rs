@@ -23,7 +23,9 @@ pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
     }
     match problems.first() {
         None => Ok(openings),
-        Some(&FrameProblem::UnclosedTag { offset }) => Err((offset, LineError::UnclosedTag)),
+        Some(&(FrameProblem::UnclosedTag { offset } | FrameProblem::DamagedTag { offset })) => {
+            Err((offset, LineError::UnclosedTag))
+        }
         Some(&(FrameProblem::Outside { offset } | FrameProblem::TooManyTags { offset })) => {
             Err((offset, LineError::Outside))
         }

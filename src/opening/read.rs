@@ -154,7 +154,7 @@ pub(super) fn play<'a>(start: &Position, mut next: impl FnMut() -> (Token<'a>, u
                 return Err((end - word.len(), LineError::Token(format!("\"{}\"", shown(word)))));
             }
             Token::UnclosedComment => "a comment that is not closed",
-            Token::UnclosedVariation => "a variation that is not closed",
+            Token::UnclosedVariation | Token::StrayOpening => "a variation that is not closed",
             Token::StrayClosing => "a closing bracket without an opening one",
         };
         return Err((end, LineError::Token(what.to_owned())));

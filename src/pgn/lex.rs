@@ -19,6 +19,8 @@ pub enum Token<'a> {
     UnclosedComment,
     /// A variation that has no end before the game's.
     UnclosedVariation,
+    /// A `(` before any move that is not closed: as there is nothing to vary, the bracket alone is passed over.
+    StrayOpening,
     /// A `)` or `}` that closes nothing.
     StrayClosing,
     /// Another game begins, and this one has no result: with a tag pair at the start of a line or, after a move, anywhere;
@@ -96,13 +98,20 @@ pub struct Lexer<'a> {
     odd: usize,
     /// A move has been read.
     moved: bool,
+    /// How far the end of a [stray opening bracket](Token::StrayOpening) was looked for: up to there it is not looked for again.
+    searched: usize,
 }
 
 impl<'a> Lexer<'a> {
     /// A lexer for `text` from byte `at` on. The text before is looked at only to tell whether a line begins.
     #[must_use]
     pub const fn new(text: &'a [u8], at: usize) -> Self {
-        Self { text, at, odd: at, moved: false }
+        Self { text, at, odd: at, moved: false, searched: 0 }
+    }
+
+    /// The same, after another lexer has read what stands before.
+    pub(super) const fn after(other: &Self, text: &'a [u8], at: usize) -> Self {
+        Self { text, at, odd: at, moved: false, searched: other.searched }
     }
 
     /// The same lexer `bytes` bytes before, within the word just read.
@@ -204,14 +213,13 @@ impl<'a> Lexer<'a> {
                     self.at += 1;
                 }
             }
-            Class::OpenParenthesis => {
-                if !self.skip_variation() {
-                    return Some(Token::UnclosedVariation);
-                }
-            }
+            Class::OpenParenthesis => return self.variation(),
             Class::Closing => {
                 self.at += 1;
                 return Some(Token::StrayClosing);
+            }
+            Class::Star if self.text.get(self.at + 1).is_some_and(u8::is_ascii_alphabetic) => {
+                return Some(Token::Junk(self.word()));
             }
             Class::Star => {
                 self.at += 1;
@@ -248,8 +256,9 @@ impl<'a> Lexer<'a> {
         match rest {
             [0xe2, 0x99, 0x94..=0x9f, ..] => Some(Token::Move(self.wide_word())),
             // A no-break space, a byte order mark, an ellipsis, an en dash, signs such as U+2049. Of a character that is cut
-            // short nothing behind it may be taken.
+            // short nothing behind it may be taken. In 8-bit character sets a no-break space is a single byte.
             [0xc2, 0xa0, ..] => self.pass(2),
+            [0xa0, ..] => self.pass(1),
             [0xef, 0xbb, 0xbf, ..] => {
                 self.at += BOM.len();
                 starts_tag_pair(&self.text[self.at..]).then_some(Token::NextGame)
@@ -347,6 +356,20 @@ impl<'a> Lexer<'a> {
         None
     }
 
+    /// A variation, or a bracket that opens none.
+    fn variation(&mut self) -> Option<Token<'a>> {
+        let open = self.at;
+        if (self.moved || open >= self.searched) && self.skip_variation() {
+            return None;
+        }
+        if self.moved {
+            return Some(Token::UnclosedVariation);
+        }
+        self.searched = self.searched.max(self.at);
+        self.at = open + 1;
+        Some(Token::StrayOpening)
+    }
+
     /// Passes over a variation with all that is nested in it. Gives back whether it is closed.
     fn skip_variation(&mut self) -> bool {
         let mut depth = 0_usize;
@@ -404,13 +427,18 @@ fn word_tail(word: &[u8], rest: &[u8]) -> usize {
     }
 }
 
-/// Whether a word that cannot be read as a move seems to be meant as one: it names a square, castles, or has no other letters
-/// than moves have. Anything else is a remark and may be passed over.
+/// Whether a word that cannot be read as a move seems to be meant as one: it names a square, has no other letters than moves
+/// have, or is as short as a move and has a digit (`Qh9`). Anything else is a remark and may be passed over.
 #[must_use]
 pub fn looks_like_move(word: &[u8]) -> bool {
+    const LONGEST: usize = 7;
     let names_square = word.windows(2).any(|pair| matches!(pair, [b'a'..=b'h', b'1'..=b'8']));
     let letters = |byte: &u8| matches!(byte, b'a'..=b'h' | b'1'..=b'8' | b'x' | b'-' | b'=' | b'+' | b'#' | b'K' | b'Q' | b'R' | b'B' | b'N' | b'P' | b'O' | b'0');
-    names_square || (word.len() > 1 && !is_remark(word) && word.iter().all(letters))
+    let has_digit = || word.iter().any(u8::is_ascii_digit);
+    let begins = || matches!(word, [b'a'..=b'h' | b'K' | b'Q' | b'R' | b'B' | b'N' | b'P', ..]);
+    names_square
+        || (!is_remark(word) && word.iter().all(letters))
+        || (word.len() <= LONGEST && begins() && has_digit())
 }
 
 /// Whether a word that the lexer takes for junk has the form of a piece's move with a letter of another language, such as
@@ -432,9 +460,9 @@ pub fn is_foreign_move(word: &[u8]) -> bool {
     !letters.is_empty() && alphabetic && crate::board::Position::is_san(&[b"N", rest].concat())
 }
 
-/// En-passant remarks that stand apart from their move.
+/// Novelties, and en-passant remarks that stand apart from their move.
 fn is_remark(word: &[u8]) -> bool {
-    matches!(word, b"e.p." | b"e.p" | b"ep")
+    matches!(word, b"N" | b"e.p." | b"e.p" | b"ep" | [])
 }
 
 /// The offset of the first byte from `at` on that is neither blank nor part of a byte order mark.
@@ -542,6 +570,8 @@ mod tests {
     fn what_is_left_open_is_told() {
         assert_eq!(tokens("1. e4 { never"), ["e4", "UnclosedComment"]);
         assert_eq!(tokens("1. e4 (1. d4 { in } d5"), ["e4", "UnclosedVariation"]);
+        assert_eq!(tokens("( ( 1. e4 e5"), ["StrayOpening", "StrayOpening", "e4", "e5"]);
+        assert_eq!(tokens("( 1. d4 ) ( 1. e4 (e5) d5"), ["StrayOpening", "e4", "d5"]);
         assert_eq!(tokens("1. e4 ) e5 }"), ["e4", "StrayClosing", "e5", "StrayClosing"]);
         assert_eq!(tokens("1. e4 (d4\n[Event \"b\"]"), ["e4", "UnclosedVariation", "NextGame"]);
         assert_eq!(tokens("1. e4\n[Event \"b\"]"), ["e4", "NextGame"]);
@@ -556,6 +586,8 @@ mod tests {
             tokens("½-½ 1:0 1\u{2013}0 1/2"),
             ["result:1/2-1/2", "result:1-0", "result:1-0", "result:1/2-1/2"]
         );
+        assert_eq!(tokens("d5*1. e4 *[%x]"), ["d5", "result:*", "e4", "result:*", "junk:%x"]);
+        assert_eq!(tokens("N*f3 *x"), ["N", "junk:*f3", "junk:*x"]);
         assert_eq!(tokens("10000. e4"), ["e4"]);
         assert_eq!(tokens("e8(Q) exd6e.p. e8/Q+ exd6 e.p."), ["e8(Q)", "exd6e.p.", "e8/Q+", "exd6", "e.p."]);
     }
@@ -598,10 +630,10 @@ mod tests {
 
     #[test]
     fn remarks_are_told_from_misread_moves() {
-        for word in ["Sf3", "e4e5d", "exd", "Nf", "Kg9e4"] {
+        for word in ["Sf3", "e4e5d", "exd", "Nf", "Kg9e4", "Qh9", "Nf33", "K", "d", "O", "Nx", "xf4"] {
             assert!(looks_like_move(word.as_bytes()), "{word}");
         }
-        for word in ["hello", "N", "mate", "e.p.", "ep", "D", "check"] {
+        for word in ["hello", "N", "mate", "e.p.", "ep", "D", "check", "Boleslavsky1", "r23", "12th", ""] {
             assert!(!looks_like_move(word.as_bytes()), "{word}");
         }
     }

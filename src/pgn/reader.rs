@@ -2,7 +2,7 @@
 
 use super::lex::{Lexer, Token, is_foreign_move, skip_blanks};
 use super::split::boundary_in;
-use super::tags::{TagPair, read_tag};
+use super::tags::{TagPair, damaged_tag, read_tag};
 
 /// Something wrong in a game's frame; the game goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +10,11 @@ pub enum FrameProblem {
     /// A tag pair's line ended before it was closed.
     UnclosedTag {
         /// Where the tag pair begins.
+        offset: usize,
+    },
+    /// A line among the tag pairs that is damaged beyond reading.
+    DamagedTag {
+        /// Where it begins.
         offset: usize,
     },
     /// Text that belongs to no game.
@@ -101,10 +106,10 @@ impl<'a> Reader<'a> {
                 }
                 let rest = self.limit..self.boundaries_end.max(self.limit);
                 self.limit = boundary_in(self.text, rest).unwrap_or(self.text.len());
-                self.lexer = Lexer::new(&self.text[..self.limit], at);
+                self.lexer = Lexer::after(&self.lexer, &self.text[..self.limit], at);
                 continue;
             }
-            self.lexer = Lexer::new(&self.text[..self.limit], at);
+            self.lexer = Lexer::after(&self.lexer, &self.text[..self.limit], at);
             if self.read_tags(tags, problems) || self.find_untagged_game(problems) {
                 self.in_game = true;
                 return true;
@@ -124,7 +129,14 @@ impl<'a> Reader<'a> {
                 end = at + memchr::memchr2(b'\n', b'\r', &text[at..]).unwrap_or(text.len() - at);
                 continue;
             }
-            let Some(tag) = read_tag(text, at) else { break };
+            let Some(tag) = read_tag(text, at) else {
+                let Some(length) = damaged_tag(&text[at..], !tags.is_empty()).filter(|_| starts_line) else {
+                    break;
+                };
+                note(problems, FrameProblem::DamagedTag { offset: at });
+                end = at + length;
+                continue;
+            };
             if is_next_game(tags, &tag.pair, &text[end..at]) {
                 break;
             }
@@ -144,7 +156,7 @@ impl<'a> Reader<'a> {
             }
             end = tag.end;
         }
-        self.lexer = Lexer::new(text, end);
+        self.lexer = Lexer::after(&self.lexer, text, end);
         !tags.is_empty()
     }
 
@@ -273,6 +285,16 @@ mod tests {
         let text = "[Event \"a\"]\n\n1. e4 *\n\n----- forwarded message -----\n\n[Event \"b\"]\n\n1. d4 *\n";
         assert_eq!(shape(text), [(1, 1), (1, 1)]);
         assert_eq!(shape("-- 0000 O-O 00 *\n\n1. e4 *\n"), [(0, 1)]);
+    }
+
+    #[test]
+    fn a_damaged_tag_pair_does_not_end_the_tags() {
+        assert_eq!(shape("[Event \"a\"]\n[Wh(te \"b\"]\nBlack \"c\"]\n[Round \"1\"]\n\n1. e4 *\n"), [(2, 1)]);
+        assert_eq!(
+            shape("[Ev(nt \"a\"]\n[White \"b\"]\n[Res{lt \"*\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n*\n"),
+            [(1, 1), (1, 0)]
+        );
+        assert_eq!(shape("[Event \"a\"]\ne4 e5 1-0\n[Event \"b\"]\nd4 *"), [(1, 2), (1, 1)]);
     }
 
     #[test]

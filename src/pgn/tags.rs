@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::split::{is_blank, starts_tag_pair};
+use super::split::{LOOK_AHEAD, is_blank, starts_tag_pair};
 
 /// A tag pair as it stands in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +91,29 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     }
 }
 
+/// How long the line is that begins here, if it is a tag pair that has lost a part: it opens a bracket before a name and has nothing
+/// after the closing one, or ends as a tag pair does (`Site "Paris"]`), and a tag pair follows it or, if `after_tags`, the end of the
+/// tags. A line longer than [`LOOK_AHEAD`] bytes is none.
+pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
+    if !matches!(text.first(), Some(b'[' | b'A'..=b'Z' | b'a'..=b'z')) {
+        return None;
+    }
+    let head = &text[..text.len().min(LOOK_AHEAD)];
+    let end = memchr::memchr2(b'\n', b'\r', head);
+    let length = end.or_else(|| (head.len() == text.len()).then_some(text.len()))?;
+    let (line, rest) = text.split_at(length);
+    let line = line.trim_ascii_end();
+    let next = rest.strip_prefix(b"\r").unwrap_or(rest);
+    let next = next.strip_prefix(b"\n").unwrap_or(next);
+    let opens = line[0] == b'['
+        && line[1..].trim_ascii_start().first().is_some_and(u8::is_ascii_alphabetic)
+        && memchr::memchr(b']', line).is_none_or(|close| close == line.len() - 1);
+    let closes =
+        line.ends_with(b"\"]") && (starts_tag_pair(next) || matches!(next, [] | [b'\n' | b'\r', ..]));
+    let follows = after_tags || (line.contains(&b'"') && starts_tag_pair(next));
+    ((opens || closes) && follows).then_some(length)
+}
+
 /// Bytes as text: UTF-8, or else Windows-1252, whose five unassigned bytes are the control characters of Latin-1.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
@@ -135,6 +158,31 @@ mod tests {
         assert_eq!(value(b"[White \"\xc5ke Sj\xf6berg\"]"), ok("\u{c5}ke Sj\u{f6}berg"));
         assert_eq!(value("[White \"Åke\"]".as_bytes()), ok("Åke"));
         assert_eq!(value(b"[White \"\x93x\x94\"]"), ok("\u{201c}x\u{201d}"));
+    }
+
+    #[test]
+    fn tag_pairs_that_have_lost_a_part_are_told_from_moves() {
+        for line in [
+            "[Ro)und \"1\"]\n[A \"b\"]",
+            "Round \"1\"]\r\n[A \"b\"]",
+            "Round \"1\"]\n\n1. e4",
+            "[Round\n1\"]",
+            "[Round 1]\r\r1. e4",
+        ] {
+            let length = line.find(['\n', '\r']);
+            assert_eq!(damaged_tag(line.as_bytes(), true), length, "{line}");
+            assert_eq!(
+                damaged_tag(line.as_bytes(), false),
+                length.filter(|_| line.ends_with("[A \"b\"]")),
+                "{line}"
+            );
+        }
+        assert_eq!(damaged_tag(b"[pgn]\n[A \"b\"]", false), None);
+        for line in
+            ["1. e4 \"]\n[A \"b\"]", "e4 e5 *\n[A \"b\"]", "[x] 1. e4", "[ 1. e4 e5 *", "Nf3 \"]\n1. e4", ""]
+        {
+            assert_eq!(damaged_tag(line.as_bytes(), true), None, "{line}");
+        }
     }
 
     #[test]

@@ -309,7 +309,9 @@ fn frames_behind_a_damaged_one() {
             let options = IndexOptions { overwrite: true, threads, chunk_size, ..options() };
             let summary = run(&target, &[&input], &options).unwrap();
             assert_sound(&target, &summary);
-            assert_eq!((summary.problems.of(Severity::Error), summary.damaged.len()), (1, 1));
+            // A move may have been cut in two.
+            let errors = summary.problems.of(Severity::Error);
+            assert!((errors == 1 || errors == 2) && summary.damaged.len() == 1, "{errors} errors");
             assert!(summary.games > 6000 && summary.games <= 9000, "{}", summary.games);
             let spliced = "SELECT count(*) FROM game WHERE ply_count <> 5";
             assert!(number(&open(&target), spliced) <= 1, "a game was put together from two");

@@ -36,6 +36,11 @@ fn of_moves() {
         problems("[Event \"b\"]\n\n1. e4 e5 2. Ngf3e5d Nc6 *\n"),
         ["unreadable-move|error|8|25|2|2|2|Ngf3e5d"]
     );
+    for word in ["Qh9", "Q", "d", "%d5", "xd5"] {
+        let found = problems(&format!("[Event \"b\"]\n\n1. e4 {word} 2. Nf3 *\n"));
+        assert_eq!(found, [format!("unreadable-move|error|8|19|2|2|1|{word}")]);
+    }
+    assert_eq!(problems("[Event \"b\"]\n\n1. e4 <b>N e5 *\n"), ["unknown-token|warning|8|20|2|2|1|b"]);
     assert_eq!(problems("[Event \"b\"]\n\n1. e4 hello e5 *\n"), ["unknown-token|warning|8|19|2|2|1|hello"]);
     // After the first move that cannot be played nothing more is told.
     assert_eq!(
@@ -53,12 +58,13 @@ fn of_brackets_and_comments() {
     );
     assert_eq!(
         problems("[Event \"b\"]\n\n1. e4\n(1. d4 { in } d5\n"),
-        ["unclosed-variation|warning|9|19|2|2|1|-", "missing-result|warning|9|35|2|2|-|-"]
+        ["unclosed-variation|error|9|19|2|2|1|-"]
     );
     assert_eq!(
         problems("[Event \"b\"]\n\n1. e4 (1. d4\n[Event \"c\"]\n1. d4 *\n"),
-        ["unclosed-variation|warning|8|19|2|2|1|-", "missing-result|warning|8|25|2|2|-|-"]
+        ["unclosed-variation|error|8|19|2|2|1|-"]
     );
+    assert_eq!(problems("[Event \"b\"]\n\n( 1. e4 *\n"), ["stray-opening|warning|8|13|2|2|0|-"]);
     assert_eq!(
         problems("[Event \"b\"]\n\n1. e4 )\ne5 } *\n"),
         ["stray-closing|warning|8|19|2|2|1|-", "stray-closing|warning|9|24|2|2|2|-"]

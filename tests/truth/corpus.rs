@@ -79,6 +79,14 @@ fn unpack(packed: &Path, target: &Path) -> Option<()> {
     Some(())
 }
 
+/// The text of a collection.
+pub(crate) fn text(name: &str) -> Option<Vec<u8>> {
+    let directory = TempDir::with_prefix("pgndex-truth-").unwrap();
+    let pgn = directory.path().join(format!("{name}.pgn"));
+    unpack(&shared().join(format!("corpora/{name}.pgn.zst")), &pgn)?;
+    Some(std::fs::read(&pgn).unwrap())
+}
+
 impl Corpus {
     /// Unpacks and indexes a collection.
     pub(crate) fn new(name: &str) -> Option<Self> {

@@ -11,7 +11,7 @@ use pgndex::board::Position;
 use crate::corpus::Corpus;
 
 /// A Python that has python-chess. `None`, and a message, if there is none.
-fn python() -> Option<&'static str> {
+pub(crate) fn python() -> Option<&'static str> {
     let has_chess = |python: &&str| {
         let output = Command::new(python).args(["-c", "import chess, chess.polyglot"]).output();
         output.is_ok_and(|output| output.status.success())
