@@ -2,7 +2,7 @@
 
 use super::super::row::Occurrence;
 use super::page::PageView;
-use super::record::occurrence_of;
+use super::record::{is_before, key_of, occurrence_of};
 use super::{BtreeError, LeafWriter, PageFile, Tree};
 use crate::board::PositionKey;
 
@@ -133,10 +133,10 @@ impl<'t> OldRows<'t> {
                 writer.push_cell(page.row(index).ok_or_else(|| self.damaged())?)?;
             }
         }
-        let key = self.row(page, to - 1)?.key();
+        let key = self.key(page, to - 1)?;
         let mut count = 1;
         let mut first = to - 1;
-        while first > self.cell && count < self.most_counted && self.row(page, first - 1)?.key() == key {
+        while first > self.cell && count < self.most_counted && self.key(page, first - 1)? == key {
             first -= 1;
             count += 1;
         }
@@ -154,7 +154,7 @@ impl<'t> OldRows<'t> {
         let (mut low, mut high) = (self.cell, page.count());
         while low < high {
             let middle = usize::midpoint(low, high);
-            if self.row(page, middle)? < end {
+            if page.row(middle).and_then(|cell| is_before(cell, end)).ok_or_else(|| self.damaged())? {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -165,6 +165,10 @@ impl<'t> OldRows<'t> {
 
     fn row(&self, page: PageView<'_>, index: usize) -> Result<Occurrence, BtreeError> {
         page.row(index).and_then(occurrence_of).ok_or_else(|| self.damaged())
+    }
+
+    fn key(&self, page: PageView<'_>, index: usize) -> Result<PositionKey, BtreeError> {
+        page.row(index).and_then(key_of).ok_or_else(|| self.damaged())
     }
 
     fn divider(&self, leaf: usize) -> Result<Option<(&'t [u8], Occurrence)>, BtreeError> {

@@ -65,6 +65,25 @@ pub(super) fn occurrence_of(cell: &[u8]) -> Option<Occurrence> {
     Some(Occurrence::new(PositionKey::from_i64(key), GameId(game), Ply(ply)))
 }
 
+/// The key of the row of `position_game` that a leaf cell holds; `None` if it holds another one.
+#[inline]
+pub(super) fn key_of(cell: &[u8]) -> Option<PositionKey> {
+    // Nearly all keys take eight bytes.
+    match *cell {
+        [_, 4, 6, _, _, a, b, c, d, e, f, g, h, ..] => {
+            Some(PositionKey(u64::from_be_bytes([a, b, c, d, e, f, g, h])))
+        }
+        _ => occurrence_of(cell).map(Occurrence::key),
+    }
+}
+
+/// Whether the row of `position_game` that a leaf cell holds comes before `row`; `None` if it holds another one.
+#[inline]
+pub(super) fn is_before(cell: &[u8], row: Occurrence) -> Option<bool> {
+    let (key, other) = (key_of(cell)?, row.key());
+    if key == other { Some(occurrence_of(cell)? < row) } else { Some(key.as_i64() < other.as_i64()) }
+}
+
 /// The integer of this serial type with which `columns` begin, and what follows.
 #[inline]
 fn read_integer(columns: &[u8], serial_type: u8) -> Option<(i64, &[u8])> {
@@ -349,6 +368,12 @@ mod tests {
                     assert_eq!(bytes, naive, "{key} {game} {ply}");
                     let cell = [&[bytes.len() as u8], &bytes[..]].concat();
                     assert_eq!(occurrence_of(&cell), Some(row));
+                    assert_eq!(key_of(&cell), Some(row.key()));
+                    assert_eq!(is_before(&cell, row), Some(false));
+                    for other in key_edges() {
+                        let other = Occurrence::new(PositionKey::from_i64(other), GameId(7), Ply(game));
+                        assert_eq!(is_before(&cell, other), Some(row < other));
+                    }
                     assert_eq!(occurrence_of(&cell[..cell.len() - 1]), None);
                 }
             }
