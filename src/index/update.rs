@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::iter::Sum;
 
-use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
 use super::continuations::{self, count_untold};
 use super::crossroads::{Counter, Crossroads, to_json};
@@ -28,9 +28,14 @@ pub(super) struct Watch<'t> {
     tracker: &'t Tracker<'t>,
     /// Counts the new visits to positions that have a row.
     counter: Counter<'t>,
+    /// The same for others that are to have one.
+    rising: Counter<'t>,
     /// The key that came by last, and how many visits to it did.
     last: Option<(PositionKey, u32)>,
-    found: Found,
+    /// Those visits, as long as they are too few, or whether there are enough.
+    pending: Vec<Visit>,
+    is_rising: bool,
+    distinct: u64,
 }
 
 /// What the sorted visits told.
@@ -40,8 +45,8 @@ pub(super) struct Found {
     pub(super) distinct: u64,
     /// New visits to positions that have a row.
     crossroads: Vec<Crossroads>,
-    /// Other positions that are to be counted afresh: there are enough visits now.
-    risen: Vec<PositionKey>,
+    /// New visits to others that were reached often enough by now.
+    risen: Vec<Crossroads>,
 }
 
 impl Watch<'_> {
@@ -50,20 +55,30 @@ impl Watch<'_> {
     pub(super) fn see(&mut self, run: &[Visit], has: impl FnOnce(u32, u32) -> Result<bool>) -> Result<()> {
         let Some(key) = run.first().map(|visit| visit.key()) else { return Ok(()) };
         let earlier = self.last.filter(|(last, _)| *last == key).map(|(_, count)| count);
-        self.found.distinct += u64::from(earlier.is_none());
+        if earlier.is_none() {
+            self.distinct += 1;
+            self.pending.clear();
+            self.is_rising = false;
+        }
         let count = earlier.unwrap_or(0).saturating_add(u32::try_from(run.len()).unwrap_or(u32::MAX));
         self.last = Some((key, count));
         if self.tracker.visited.contains(&key) {
             self.counter.see(run);
-        } else if self.found.risen.last() != Some(&key) && has(self.tracker.threshold, count)? {
-            self.found.risen.push(key);
+        } else if self.is_rising {
+            self.rising.see(run);
+        } else {
+            self.pending.extend_from_slice(run);
+            if has(self.tracker.threshold, count)? {
+                self.rising.see(&self.pending);
+                self.is_rising = true;
+            }
         }
         Ok(())
     }
 
-    pub(super) fn end(mut self) -> Found {
-        (_, self.found.crossroads) = self.counter.finish();
-        self.found
+    pub(super) fn end(self) -> Found {
+        let (crossroads, risen) = (self.counter.finish().1, self.rising.finish().1);
+        Found { distinct: self.distinct, crossroads, risen }
     }
 }
 
@@ -83,7 +98,15 @@ impl<'o> Tracker<'o> {
     }
 
     pub(super) fn watch(&self) -> Watch<'_> {
-        Watch { tracker: self, counter: Counter::new(self.outcomes, 1), last: None, found: Found::default() }
+        Watch {
+            tracker: self,
+            counter: Counter::new(self.outcomes, 1),
+            rising: Counter::new(self.outcomes, 1),
+            last: None,
+            pending: Vec::new(),
+            is_rising: false,
+            distinct: 0,
+        }
     }
 
     /// Brings the tables up to date. Positions with a `removed` key are counted afresh. All other rows must be written, or are
@@ -96,36 +119,37 @@ impl<'o> Tracker<'o> {
         loader: &mut BulkLoader<'_>,
         write_others: impl FnOnce(&mut BulkLoader<'_>) -> Result<()>,
     ) -> Result<()> {
-        let Found { crossroads, risen: mut recounted, .. } = found;
-        recounted.extend_from_slice(removed);
-        recounted.sort_unstable_by_key(|key| key.as_i64());
-        recounted.dedup();
+        let mut removed: HashSet<PositionKey> = removed.iter().copied().collect();
+        let Found { mut crossroads, risen, .. } = found;
+        // The rows of those are no more.
+        let gone: Vec<Crossroads> =
+            crossroads.extract_if(.., |visited| removed.contains(&visited.key)).collect();
+        let new_visits = risen.into_iter().chain(gone);
+        let mut counted: Vec<_> = new_visits.map(|visited| (visited.key, Some(visited))).collect();
+        counted.iter().for_each(|(key, _)| {
+            removed.remove(key);
+        });
+        counted.extend(removed.into_iter().map(|key| (key, None)));
+        counted.sort_unstable_by_key(|(key, _)| key.as_i64());
         let counted = std::thread::scope(|scope| {
-            let counted = scope.spawn(|| count_known(&recounted, run));
+            let counted = scope.spawn(|| count_known(counted, self.threshold, run));
             write_others(loader)?;
             add_all(crossroads, run, loader)?;
             counted.join().map_err(|_| Error::Panicked)?
         })?;
-        let mut risen = Vec::new();
-        for (key, earlier) in recounted.iter().zip(counted) {
-            risen.extend(self.count_added(*key, earlier, loader)?);
-        }
-        continuations::write(risen, loader)
+        continuations::write(counted, loader)
     }
+}
 
-    /// Adds to what the games that were there made of a position what the added ones did; `None` if fewer games than the
-    /// threshold reached it.
-    fn count_added(
-        &self,
-        key: PositionKey,
-        mut crossroads: Option<Crossroads>,
-        loader: &BulkLoader<'_>,
-    ) -> Result<Option<Crossroads>> {
-        for (game, ply, code) in loader.last_visits(key, self.outcomes.before())? {
-            let visit = Visit::new(key, game, ply, code);
-            crossroads.get_or_insert_with(|| Crossroads::new(visit)).count(visit, self.outcomes.of(game));
-        }
-        Ok(crossroads.filter(|crossroads| crossroads.games() >= u64::from(self.threshold)))
+impl Sum for Found {
+    /// What all ranges told, in their order.
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |mut all, part| {
+            all.distinct += part.distinct;
+            all.crossroads.extend(part.crossroads);
+            all.risen.extend(part.risen);
+            all
+        })
     }
 }
 
@@ -147,17 +171,20 @@ fn add_all(crossroads: Vec<Crossroads>, run: &Run<'_>, loader: &mut BulkLoader<'
     Ok(loader.add_to_visited(&batch)?)
 }
 
-/// Counts positions from all games that were there and were not removed. Nearly each row stands on another page, so all threads
-/// read.
-fn count_known(keys: &[PositionKey], run: &Run<'_>) -> Result<Vec<Option<Crossroads>>> {
+/// Adds to new visits all those of games that were there and were not removed. Gives back the positions that at least `threshold`
+/// games reached. Nearly each row stands on another page, so all threads read.
+fn count_known(
+    counted: Vec<(PositionKey, Option<Crossroads>)>,
+    threshold: u32,
+    run: &Run<'_>,
+) -> Result<Vec<Crossroads>> {
     let Intake { target: Some(target), removed, .. } = &run.intake else { return Ok(Vec::new()) };
-    let count = |known: &mut Option<Known>, &key: &PositionKey| {
+    let count = |known: &mut Option<Known>, (key, mut crossroads): (PositionKey, Option<Crossroads>)| {
         run.progress.check()?;
         let known = match known {
             Some(known) => known,
             None => known.insert(Known::open(target)?),
         };
-        let mut crossroads: Option<Crossroads> = None;
         known.for_each_last_visit(key, |game, ply, code, outcome| {
             if !removed.contains(&game) {
                 let visit = Visit::new(key, game, ply, code);
@@ -165,21 +192,11 @@ fn count_known(keys: &[PositionKey], run: &Run<'_>) -> Result<Vec<Option<Crossro
                 crossroads.get_or_insert_with(|| Crossroads::new(visit)).count(visit, outcome);
             }
         })?;
-        Ok(crossroads)
+        Ok(crossroads.filter(|crossroads| crossroads.games() >= u64::from(threshold)))
     };
-    run.pool.install(|| keys.par_iter().map_init(|| None, count).collect())
-}
-
-impl Sum for Found {
-    /// What all ranges told, in their order.
-    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
-        parts.fold(Self::default(), |mut all, part| {
-            all.distinct += part.distinct;
-            all.crossroads.extend(part.crossroads);
-            all.risen.extend(part.risen);
-            all
-        })
-    }
+    let counted: Vec<Option<Crossroads>> =
+        run.pool.install(|| counted.into_par_iter().map_init(|| None, count).collect::<Result<_>>())?;
+    Ok(counted.into_iter().flatten().collect())
 }
 
 /// Adds to `batch` what is new of a position that has a row. If the new moves do not fit the position, two positions share the

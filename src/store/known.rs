@@ -114,9 +114,9 @@ impl Known {
     /// What SQLite says.
     pub fn open(path: &Path) -> Result<Self> {
         let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        // 32 MiB: of a large table the pages above the leaves.
+        // 48 MiB: of a large table the pages above the leaves, and those of small ones.
         connection
-            .pragma_update(None, "cache_size", -32 * 1024)
+            .pragma_update(None, "cache_size", -48 * 1024)
             .map_err(|source| Error::sqlite(path, "configure the database", source))?;
         Ok(Self { connection, path: path.to_owned() })
     }

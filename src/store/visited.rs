@@ -4,8 +4,8 @@ use rusqlite::{OptionalExtension as _, Params, Row, params};
 
 use super::bulk::BulkLoader;
 use super::error::Result;
-use super::row::{GameId, Ply, ResultCounts, VisitedBatch};
-use crate::board::{GameResult, MoveCode, PositionKey};
+use super::row::{GameId, ResultCounts, VisitedBatch};
+use crate::board::{GameResult, PositionKey};
 
 /// What a row of `visited_position` says beside its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,29 +49,6 @@ impl BulkLoader<'_> {
     pub fn has_visits(&self, key: PositionKey, count: u32) -> Result<bool> {
         let sql = "SELECT 1 FROM position_game WHERE key = ?1 LIMIT 1 OFFSET ?2";
         Ok(self.row(sql, params![key.as_i64(), count.saturating_sub(1)], |_| Ok(()))?.is_some())
-    }
-
-    /// All games after the game `after` that reached a position, in order: each at its last visit, with the move played there.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn last_visits(
-        &self,
-        key: PositionKey,
-        after: GameId,
-    ) -> Result<Vec<(GameId, Ply, Option<MoveCode>)>> {
-        let sql = "SELECT o.game_id, o.ply, p.move_code
-                   FROM (SELECT game_id, max(ply) AS ply FROM position_game
-                         WHERE key = ?1 AND game_id > ?2 GROUP BY game_id) AS o
-                   JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply ORDER BY 1";
-        let visits = self.connection().prepare_cached(sql).and_then(|mut query| {
-            let read = |row: &Row<'_>| {
-                let code = row.get::<_, Option<u32>>(2)?.map(MoveCode::from_stored);
-                Ok((GameId(row.get(0)?), Ply(row.get(1)?), code))
-            };
-            query.query_map(params![key.as_i64(), after.0], read)?.collect()
-        });
-        visits.map_err(|source| self.failed("read the games of a position", source))
     }
 
     /// What a game came to.
