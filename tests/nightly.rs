@@ -30,7 +30,6 @@ impl Place {
         let place = Self { directory: tempfile::tempdir().unwrap() };
         fs::create_dir(place.path("incoming")).unwrap();
         fs::write(place.path("nightly"), blocks("sh")[0]).unwrap();
-        fs::set_permissions(place.path("nightly"), fs::Permissions::from_mode(0o755)).unwrap();
         place
     }
 
@@ -46,7 +45,9 @@ impl Place {
     fn night(&self) -> (i32, String) {
         let program = Path::new(env!("CARGO_BIN_EXE_pgndex")).parent().unwrap().to_owned();
         let paths = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect::<Vec<_>>();
-        let Output { status, stdout, stderr } = Command::new(self.path("nightly"))
+        let Output { status, stdout, stderr } = Command::new("sh")
+            // Not run as a program: another test's child may still have it open for writing.
+            .arg(self.path("nightly"))
             .args([self.path("games.db"), self.path("incoming"), self.path("log")])
             .env("PATH", std::env::join_paths([program].into_iter().chain(paths)).unwrap())
             .output()
@@ -149,6 +150,7 @@ fn the_units_and_the_line_for_cron_fit_the_script() {
     assert!(DOCUMENT.contains(&format!("As `{script}`")));
     assert!(blocks("sh")[0].contains("database=$1 games=$2 logs=$3\n"));
 
+    fs::set_permissions(place.path("nightly"), fs::Permissions::from_mode(0o755)).unwrap();
     let service = service.replace(script, &place.path("nightly").to_string_lossy());
     fs::write(place.path("pgndex-nightly.service"), service).unwrap();
     fs::write(place.path("pgndex-nightly.timer"), timer).unwrap();
