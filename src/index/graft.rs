@@ -16,7 +16,6 @@ use crate::board::PositionKey;
 use crate::store::btree::{
     LeafWriter, OccurrenceRecord, OldRows, Regrowth, Segment, Tree, assemble_anew, extend,
 };
-use crate::store::row::Occurrence;
 use crate::store::{BulkLoader, Database, Graft, LoadMode, Scratch};
 
 /// Whether `position_game` with so many rows is better copied, with the new rows merged in, than given them one by one through
@@ -84,8 +83,7 @@ impl Run<'_> {
         let file = graft.file();
         let old = Tree::read(file, graft.root_page("position_game")?)?;
         let merge = |writer: &mut LeafWriter, index| {
-            let start = self.partitions.start(index).unwrap_or_else(|| unreachable!("a partition's index"));
-            let end: Option<Occurrence> = self.partitions.start(index + 1);
+            let (start, end) = self.partitions.range(index);
             let mut rows = OldRows::new(file, &old, start, end, tracker.threshold())?;
             let mut watch = tracker.watch();
             self.progress.check()?;

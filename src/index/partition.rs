@@ -74,10 +74,13 @@ impl Partitions {
         (0..self.len()).map(records).sum()
     }
 
-    /// Where a partition's keys begin; `None` behind the last one.
-    pub(super) fn start(&self, index: usize) -> Option<Occurrence> {
-        let first = Visit::from_sort_key((index as u128) << (128 - self.bits));
-        (index < self.len()).then(|| Occurrence::new(first.key(), GameId(0), Ply(0)))
+    /// Where a partition's keys begin, and where they end, unless it is the last one.
+    pub(super) fn range(&self, index: usize) -> (Occurrence, Option<Occurrence>) {
+        let first = |index: usize| {
+            let visit = Visit::from_sort_key((index as u128) << (128 - self.bits));
+            Occurrence::new(visit.key(), GameId(0), Ply(0))
+        };
+        (first(index), (index + 1 < self.len()).then(|| first(index + 1)))
     }
 
     /// Bytes written to the temporary file.
