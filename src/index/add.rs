@@ -26,6 +26,7 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let started = Instant::now();
     let lock = WriterLock::acquire(target)?;
     let database = Database::open(lock.target())?;
+    plan.check_target(lock.target())?;
     progress.watch(database.connection());
     database.begin_adding(plan.options.memory / 4)?;
     let known = Known::open(lock.target())?;

@@ -98,7 +98,6 @@ impl<'o> Plan<'o> {
     /// When the database cannot be written, when there is clearly too little space for it, or when the run is
     /// [stopped](Progress::stop). Anything wrong within the sources is no error but a row of `problem`, counted in the summary.
     pub fn run(self, target: &Path, progress: &Progress) -> Result<Summary> {
-        self.check_target(target)?;
         let length =
             std::fs::metadata(target).ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
         if length.is_some_and(|length| length > 0) && !self.options.overwrite {
@@ -109,7 +108,10 @@ impl<'o> Plan<'o> {
         let build_options =
             BuildOptions { overwrite: self.options.overwrite || length == Some(0), cache_bytes };
         match Build::create(target, build_options) {
-            Ok(build) => self.build(build, progress, started),
+            Ok(build) => {
+                self.check_target(target)?;
+                self.build(build, progress, started)
+            }
             // Another run has made it since we looked.
             Err(store::Error::TargetExists { .. }) => add::run(self, target, progress),
             Err(error) => Err(error.into()),
@@ -117,7 +119,7 @@ impl<'o> Plan<'o> {
     }
 
     /// Fails if the database is one of the sources.
-    fn check_target(&self, target: &Path) -> Result<()> {
+    pub(super) fn check_target(&self, target: &Path) -> Result<()> {
         let Ok(target) = std::fs::canonicalize(target) else { return Ok(()) };
         let is_target =
             |file: &&SourceFile| std::fs::canonicalize(&file.path).is_ok_and(|path| path == target);
