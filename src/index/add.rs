@@ -35,8 +35,6 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let selection = Selection::of(files, &known, decode, progress)?;
     let last_source = known.last_source()?;
     let import = ImportId(known.last_import()?.0 + 1);
-    let (rows, visited) = (known.positions()?, known.visited_keys()?);
-    let has_orphans = known.has_orphans()?;
     drop(known);
     let Selection { files, starts, again, known_sources, rewritten } = selection;
     let replaced = replaced(&again, last_source);
@@ -47,6 +45,10 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let mut summary = Summary { added: true, ..Summary::default() };
     if !plan.sources.files.is_empty() {
         progress.expect(plan.sources.bytes().unwrap_or(0));
+        let known = Known::open(lock.target())?;
+        let (rows, visited) = (known.positions()?, known.visited_keys()?);
+        let has_orphans = known.has_orphans()?;
+        drop(known);
         let spill = directory(plan.options, lock.target());
         let new_rows = plan.estimate.plies + plan.estimate.games;
         let copied = if is_merging_quicker(rows, new_rows) { rows } else { 0 };

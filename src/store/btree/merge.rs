@@ -1,5 +1,7 @@
 //! The rows of a tree of occurrences, on their way into another one.
 
+use std::ops::Range;
+
 use super::super::row::Occurrence;
 use super::page::PageView;
 use super::record::{is_before, key_of, occurrence_of};
@@ -16,7 +18,7 @@ pub struct OldRows<'t> {
     /// Leaves that stand side by side in the file.
     pages: Vec<u8>,
     /// The leaves of the tree that `pages` are.
-    loaded: std::ops::Range<usize>,
+    loaded: Range<usize>,
     /// Whether the rows of the leaf can be copied side by side.
     is_packed: bool,
     /// Where the next row stands: behind the last one of a leaf its divider follows.
@@ -54,16 +56,9 @@ impl<'t> OldRows<'t> {
             run: None,
             most_counted,
         };
-        let (mut low, mut high) = (0, tree.divider_count());
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if rows.divider(middle)?.is_some_and(|(_, divider)| divider < start) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        rows.leaf = low;
+        rows.leaf = partition_point(0..tree.divider_count(), |leaf| {
+            Ok(rows.divider(leaf)?.is_some_and(|(_, divider)| divider < start))
+        })?;
         rows.load()?;
         rows.cell = rows.first_from(start)?;
         Ok(rows)
@@ -151,16 +146,9 @@ impl<'t> OldRows<'t> {
     /// The number of the leaf's first row, from the next one on, that does not come before `end`.
     fn first_from(&self, end: Occurrence) -> Result<usize, BtreeError> {
         let page = self.page()?;
-        let (mut low, mut high) = (self.cell, page.count());
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if page.row(middle).and_then(|cell| is_before(cell, end)).ok_or_else(|| self.damaged())? {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        Ok(low)
+        partition_point(self.cell..page.count(), |index| {
+            page.row(index).and_then(|cell| is_before(cell, end)).ok_or_else(|| self.damaged())
+        })
     }
 
     fn row(&self, page: PageView<'_>, index: usize) -> Result<Occurrence, BtreeError> {
@@ -201,4 +189,22 @@ impl<'t> OldRows<'t> {
     fn damaged(&self) -> BtreeError {
         BtreeError::Damaged { page: self.tree.leaves()[self.leaf.min(self.tree.leaves().len() - 1)] }
     }
+}
+
+/// The first number of a range of which `is_before`, which holds for all up to there, does not hold.
+#[inline]
+fn partition_point(
+    range: Range<usize>,
+    is_before: impl Fn(usize) -> Result<bool, BtreeError>,
+) -> Result<usize, BtreeError> {
+    let Range { start: mut low, end: mut high } = range;
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if is_before(middle)? {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
 }

@@ -33,9 +33,9 @@ impl Spine {
 }
 
 /// The pages of a tree, and the rows above its leaves.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tree {
-    root: Option<PageNumber>,
+    root: PageNumber,
     /// Interior pages, the root included unless it is a leaf.
     interior: Vec<PageNumber>,
     /// In key order, at least one.
@@ -52,7 +52,8 @@ impl Tree {
     /// # Errors
     /// [`BtreeError::Damaged`] if something is wrong with it; when a page cannot be read.
     pub fn read(file: &PageFile, root: PageNumber) -> Result<Self, BtreeError> {
-        let mut tree = Self { root: Some(root), ..Self::default() };
+        let mut tree =
+            Self { root, interior: Vec::new(), leaves: Vec::new(), dividers: Vec::new(), ends: Vec::new() };
         let depth = Spine::read(file, root)?.pages.len();
         if depth == 1 {
             tree.leaves.push(root);
@@ -89,7 +90,7 @@ impl Tree {
     /// All its pages but the root.
     pub fn pages(&self) -> impl Iterator<Item = PageNumber> {
         let pages = self.interior.iter().chain(&self.leaves).copied();
-        pages.filter(|&page| Some(page) != self.root)
+        pages.filter(|&page| page != self.root)
     }
 
     /// The leaves in key order.
