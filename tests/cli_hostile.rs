@@ -70,7 +70,10 @@ fn on_terminal(directory: &TempDir, arguments: &[&str]) -> Option<String> {
     // Waits in the end, until the status has been seen: script does not read on for what was printed last.
     let line = format!("stty cols 200; '{program}'{quoted}; echo status=$?; read -r end");
     let mut script = Command::new("script");
-    script.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").current_dir(directory.path());
+    script
+        .args(["-qec", &line, "/dev/null"])
+        .envs([("TERM", "xterm"), ("SHELL", "/bin/sh")])
+        .current_dir(directory.path());
     let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("script runs");
     let mut output = child.stdout.take().expect("a pipe");
     let (mut screen, mut block) = (Vec::new(), [0; 4096]);

@@ -583,11 +583,15 @@ mod terminal {
             }
             let program = env!("CARGO_BIN_EXE_pgndex");
             // Waits in the end, until the status has been seen: script does not read on for what was printed last.
+            // The shell outlives the interrupts that are for the program, whichever shell it is.
             let line = format!(
-                "stty rows 40 cols {columns}; '{program}' sql games.db {arguments}; echo status=$?; read -r end"
+                "trap : INT; stty rows 40 cols {columns}; '{program}' sql games.db {arguments}; echo status=$?; read -r end"
             );
             let mut command = Command::new("script");
-            command.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").current_dir(sample.0.path());
+            command
+                .args(["-qec", &line, "/dev/null"])
+                .envs([("TERM", "xterm"), ("SHELL", "/bin/sh")])
+                .current_dir(sample.0.path());
             let mut child =
                 command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("script runs");
             let keys = child.stdin.take().expect("a pipe");
