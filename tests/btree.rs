@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::btree::{
-    BtreeError, LeafWriter, OccurrenceRecord, PageFile, PageNumber, PositionRecord, Record, Segment, assemble,
+    BtreeError, LONGEST_COMBINED, LeafWriter, OccurrenceRecord, PageFile, PageNumber, PositionRecord, Record,
+    Segment, Tree, assemble, assemble_anew, combine,
 };
 use pgndex::store::row::{GameId, Occurrence, Ply};
 use proptest::prelude::*;
+use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -641,5 +643,106 @@ proptest! {
         rows.sort_by_key(|row| (row.game, row.ply));
         rows.dedup_by_key(|row| (row.game, row.ply));
         Case { page_size, segments: &segments, buffer, threads }.check::<Positions>(&rows);
+    }
+}
+
+/// Rows of any kind in an index, in a database whose pages SQLite filled in any order.
+fn index_of(path: &Path, page_size: u32, rows: &[(Value, Value)], first_id: i64) -> PageNumber {
+    let connection = Connection::open(path).unwrap();
+    connection.pragma_update(None, "page_size", page_size).unwrap();
+    connection
+        .execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); CREATE INDEX i ON t (a, b); BEGIN")
+        .unwrap();
+    for (id, (a, b)) in (first_id..).zip(rows) {
+        connection.execute("INSERT INTO t VALUES (?1, ?2, ?3)", params![id, a, b]).unwrap();
+    }
+    connection.execute_batch("COMMIT").unwrap();
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'i'";
+    connection.query_row(root, [], |row| row.get(0).map(PageNumber)).unwrap()
+}
+
+/// Combines two indexes, with ids from 1 and from 100,000 on. Gives back whether that was possible.
+fn check_combined(page_size: u32, old: &[(Value, Value)], new: &[(Value, Value)]) -> bool {
+    let directory = TempDir::new().unwrap();
+    let [old_path, new_path, all_path] =
+        ["old.db", "new.db", "all.db"].map(|name| directory.path().join(name));
+    let root = index_of(&old_path, page_size, old, 1);
+    let new_root = index_of(&new_path, 8192, new, 100_000);
+    let file = Arc::new(PageFile::open(&old_path).unwrap());
+    let new_file = PageFile::open(&new_path).unwrap();
+    let old_tree = Tree::read(&file, root).unwrap();
+    let new_tree = Tree::read(&new_file, new_root).unwrap();
+    let room = old_tree.room_with(file.page_size(), new.len() as u64, LONGEST_COMBINED, 1);
+    let before = file.page_count();
+    let combined = combine(&file, &old_tree, (&new_file, &new_tree)).unwrap();
+    if !combined.is_whole {
+        return false;
+    }
+    let page = assemble_anew(&file, [combined.segment]).unwrap();
+    assert!(file.page_count() - before <= room, "{} pages, {room} expected", file.page_count() - before);
+    file.write_pages(root, &page).unwrap();
+    file.finish().unwrap();
+    index_of(&all_path, 4096, old, 1);
+    let all = Connection::open(&all_path).unwrap();
+    for (id, (a, b)) in (100_000_i64..).zip(new) {
+        all.execute("INSERT INTO t VALUES (?1, ?2, ?3)", params![id, a, b]).unwrap();
+    }
+    // What the index holds, all of it: the table of the combined database has but the old rows.
+    let rows = |connection: &Connection| -> Vec<(Value, Value, i64)> {
+        let mut query = connection
+            .prepare(
+                "SELECT a, b, id FROM t INDEXED BY i WHERE a IS NULL
+            UNION ALL SELECT a, b, id FROM t INDEXED BY i WHERE a >= -9223372036854775808",
+            )
+            .unwrap();
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let combined = rows(&Connection::open(&old_path).unwrap());
+    assert_eq!(combined.len(), old.len() + new.len());
+    assert_eq!(combined, rows(&all));
+    true
+}
+
+#[test]
+fn two_trees_of_an_index() {
+    let mut numbers = numbers();
+    let mut value = |longest: u64| {
+        let number = numbers.next().unwrap();
+        let bytes = vec![b'a' + (number >> 20) as u8 % 3; (number >> 24) as usize % (longest as usize + 1)];
+        match number % 8 {
+            0 => Value::Null,
+            1 => Value::Integer((number >> 8) as i64 % 3),
+            2 => Value::Integer(number.cast_signed() >> (number >> 3) % 64),
+            3 => Value::Integer(-((number >> 8) as i64 % 40_000)),
+            4 => Value::Blob(bytes),
+            _ => Value::Text(String::from_utf8(bytes).unwrap()),
+        }
+    };
+    let mut rows =
+        |count: usize, longest| -> Vec<_> { (0..count).map(|_| (value(longest), value(longest))).collect() };
+    for (page_size, old, new, longest) in [
+        (1024, 0, 0, 5),
+        (1024, 0, 300, 40),
+        (1024, 300, 0, 40),
+        (1024, 1, 1, 50),
+        (1024, 9_000, 700, 20),
+        (4096, 700, 9_000, 10),
+        (8192, 20_000, 3_000, 50),
+        (1024, 3_000, 3_000, 2),
+    ] {
+        let (old, new) = (rows(old, longest), rows(new, longest));
+        assert!(check_combined(page_size, &old, &new), "{} and {} rows", old.len(), new.len());
+        if old.len().max(new.len()) > 1000 {
+            continue;
+        }
+        for unknown in [Value::Real(0.5), Value::Text("b".repeat(130)), Value::Blob(vec![b'b'; 5000])] {
+            let row = [(unknown.clone(), Value::Null)];
+            let in_old = check_combined(page_size, &[old.as_slice(), &row].concat(), &new);
+            let in_new = check_combined(page_size, &old, &[new.as_slice(), &row].concat());
+            // A number with a fraction is taken where it is compared with nothing.
+            assert!(matches!(unknown, Value::Real(_)) || !in_old && !in_new, "{unknown:?}");
+            assert!(!in_new || old.is_empty(), "{unknown:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Trees built beside SQLite become part of a database in a transaction, whatever SQLite had made of its pages before.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +14,8 @@ use pgndex::store::row::{GameId, Occurrence, Ply};
 use pgndex::store::{BulkLoader, Database, Graft, ImportId, migrate};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
+
+const LONGEST: usize = OccurrenceRecord::LONGEST_CELL;
 
 /// Numbers that look random and are the same each time.
 struct Random(u64);
@@ -183,23 +186,39 @@ fn trees_of_any_shape_grow_again_and_again() {
         for round in 1..=4_u32 {
             let database = Database::open(&path).unwrap();
             database.begin_adding(1 << 20).unwrap();
-            let graft = Graft::begin(&database).unwrap().expect("SQLite has the table of pages");
+            let mut graft = Graft::begin(&database).unwrap().expect("SQLite has the table of pages");
             let count = random.below(rows / 2 + 20);
             let new: BTreeSet<_> = (0..count).map(|_| random.occurrence(1000 * round)).collect();
-            let tree = merge(&graft, &new, &model, 1 + random.below(9) as usize);
-            model.occurrences.extend(&new);
             let games = 1000 * round..1000 * round + 1 + random.below(rows / 50 + 3) as u32;
             let plies: Vec<_> = games.map(|game| (game, 1 + random.below(90) as u32)).collect();
-            let positions = play(&graft, plies.into_iter(), &mut model);
-            let roots = ["position_game", "game_position"].map(|table| graft.root_page(table).unwrap());
-            graft.finish(vec![(roots[0], tree), (roots[1], positions)]).unwrap();
-            // SQLite goes on in the same transaction: on pages that are free now, and behind the end.
             let connection = database.connection();
             let text = "y".repeat(3 * page_size as usize);
-            for setting in 0..20 {
-                let name = format!("{round} {setting}");
-                connection.execute("INSERT INTO setting VALUES (?1, ?2)", [&name, &text]).unwrap();
+            let set = |settings: Range<u32>| {
+                for setting in settings {
+                    let name = format!("{round} {setting}");
+                    connection.execute("INSERT INTO setting VALUES (?1, ?2)", [&name, &text]).unwrap();
+                }
+            };
+            let roots = ["position_game", "game_position"].map(|table| graft.root_page(table).unwrap());
+            let ranges = 1 + random.below(9) as usize;
+            let positions = play(&graft, plies.into_iter(), &mut model);
+            // SQLite goes on in the same transaction: on pages that are free by then, and behind the end.
+            if round % 2 == 0 {
+                let old = Tree::read(graft.file(), roots[0]).unwrap();
+                let room = old.room_with(graft.file().page_size(), new.len() as u64, LONGEST, ranges);
+                let leaves = old.pages().count() as u64 + new.len() as u64 * 27 / u64::from(page_size);
+                assert!(u64::from(room) < leaves * 5 / 4 + 100, "{room} pages for {leaves}");
+                graft.publish(vec![(roots[1], positions)], room).unwrap();
+                set(0..10);
+                let tree = merge(&graft, &new, &model, ranges);
+                set(10..15);
+                graft.finish(vec![(roots[0], tree)]).unwrap();
+            } else {
+                let tree = merge(&graft, &new, &model, ranges);
+                graft.finish(vec![(roots[0], tree), (roots[1], positions)]).unwrap();
             }
+            model.occurrences.extend(&new);
+            set(15..20);
             if round == 2 {
                 // And among the rows of a tree that is new.
                 let first = *model.occurrences.first().unwrap();
@@ -313,6 +332,102 @@ fn readers_see_what_was_there_until_the_commit() {
         assert!(Model::read(&path) == model);
         assert_sound(&path);
     }
+}
+
+/// A failed statement can end the transaction while pages are still being written: then somebody else may commit, on pages that
+/// are free, and those that are written late must not come in the way.
+#[test]
+fn what_others_commit_is_not_written_over() {
+    let mut random = Random(11);
+    let directory = TempDir::new().unwrap();
+    let (path, model) = database(&directory, 1024, 5000, &mut random);
+    // Free pages side by side.
+    let maker = open(&path);
+    maker
+        .execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(2000000)); DROP TABLE t")
+        .unwrap();
+    drop(maker);
+    let database = Database::open(&path).unwrap();
+    database.begin_adding(1 << 20).unwrap();
+    let mut graft = Graft::begin(&database).unwrap().expect("SQLite has the table of pages");
+    let root = graft.root_page("position_game").unwrap();
+    let room = Tree::read(graft.file(), root).unwrap().room_with(graft.file().page_size(), 0, LONGEST, 3);
+    graft.publish(Vec::new(), room).unwrap();
+    let repeated = "INSERT INTO setting VALUES ('a', 1); INSERT OR ROLLBACK INTO setting VALUES ('a', 2)";
+    assert!(database.connection().execute_batch(repeated).is_err());
+    assert!(database.connection().is_autocommit());
+    let other = open(&path);
+    other.busy_timeout(Duration::ZERO).unwrap();
+    other.execute_batch("INSERT INTO setting VALUES ('other', zeroblob(1500000))").unwrap();
+    let checkpoint = |connection: &Connection| -> (bool, i64, i64) {
+        let mode = "PRAGMA wal_checkpoint(PASSIVE)";
+        connection.query_row(mode, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap()
+    };
+    let (_, pages, written_back) = checkpoint(&other);
+    assert!(pages > 1000 && written_back == 0, "{written_back} of {pages}");
+    drop(merge(&graft, &BTreeSet::new(), &model, 3));
+    drop(graft);
+    let (_, pages, written_back) = checkpoint(&other);
+    assert_eq!(pages, written_back);
+    drop((other, database));
+    assert_sound(&path);
+    assert_eq!(Model::read(&path), model);
+    let blob = "SELECT value = zeroblob(1500000) FROM setting WHERE name = 'other'";
+    assert!(open(&path).query_row(blob, [], |row| row.get::<_, bool>(0)).unwrap());
+}
+
+#[test]
+fn indexes_that_are_withheld_come_back() {
+    let mut random = Random(13);
+    let directory = TempDir::new().unwrap();
+    let (path, _) = database(&directory, 4096, 100, &mut random);
+    let schema = |connection: &Connection| -> Vec<String> {
+        let mut query = connection
+            .prepare("SELECT rowid || name || rootpage || ifnull(sql, '') FROM sqlite_schema")
+            .unwrap();
+        query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    let before = schema(&open(&path));
+    let insert = |connection: &Connection, game: u32| {
+        let insert = "INSERT INTO game (game_id, source_id, byte_offset, byte_length, eco, result, ply_count, status, moves_hash,
+                      import_id) VALUES (?1, 1, 0, 0, 'B' || ?1, '*', 0, 'ok', ?1, 1)";
+        connection.execute(insert, [game]).unwrap();
+    };
+    let indexed = |connection: &Connection| -> u32 {
+        let count = "SELECT count(*) FROM game INDEXED BY game_eco WHERE eco >= 'B'";
+        connection.query_row(count, [], |row| row.get(0)).unwrap_or(u32::MAX)
+    };
+    let names = ["game_eco", "game_moves_hash"];
+    let database = Database::open(&path).unwrap();
+    database.begin_adding(1 << 20).unwrap();
+    let connection = database.connection();
+    // Given up, forgotten, and put back.
+    for round in 1..=3 {
+        connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let mut loader = BulkLoader::go_on(&database, ImportId(1)).unwrap();
+        insert(connection, 10 * round);
+        loader.withhold_indexes(&names).unwrap();
+        assert_eq!(indexed(connection), u32::MAX, "it is not to be seen");
+        insert(connection, 10 * round + 1);
+        match round {
+            1 => drop(loader),
+            2 => assert!(loader.finish().is_err()),
+            _ => {
+                loader.put_indexes_back().unwrap();
+                assert_eq!(indexed(connection), 3, "of the rows added meanwhile it knows nothing");
+                names.iter().for_each(|name| loader.make_index_anew(name).unwrap());
+                loader.finish().unwrap();
+            }
+        }
+        let games = u32::from(round == 3) * 2 + round - 1;
+        assert_eq!(indexed(connection), games);
+        assert_eq!(schema(connection), before);
+        insert(connection, 10 * round + 2);
+        assert_eq!(indexed(connection), games + 1);
+    }
+    database.end_adding().unwrap();
+    drop(database);
+    assert_sound(&path);
 }
 
 #[test]

@@ -13,7 +13,6 @@ use super::run::{Intake, Plan, Replaced, Run, Update, Way, directory};
 use super::sequence::SourceStart;
 use super::summary::Summary;
 use super::survey::{Beginning, Earlier, Growth, Survey};
-use crate::board::PositionKey;
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources};
 use crate::store::row::SourceId;
@@ -48,6 +47,10 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         let known = Known::open(lock.target())?;
         let (rows, visited) = (known.positions()?, known.visited_keys()?);
         let has_orphans = known.has_orphans()?;
+        let mut removed_keys = Vec::new();
+        for replaced in &replaced {
+            removed_keys.extend(known.keys_of(replaced.game)?);
+        }
         drop(known);
         let spill = directory(plan.options, lock.target());
         let new_rows = plan.estimate.plies + plan.estimate.games;
@@ -58,7 +61,7 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         let intake = Intake { sources: &plan.sources, starts, last_source, import, target, removed };
         let run = Run::new(&plan, intake, progress, started, spill, reports)?;
         let threshold = options.continuation_threshold;
-        let update = Update { visited: &visited, threshold, removed: &[], replaced: &replaced };
+        let update = Update { visited: &visited, threshold, removed: &removed_keys, replaced: &replaced };
         let graft = match options.writer {
             // Through SQL a row that stands in the way is found.
             Writer::Direct if !has_orphans => Graft::begin(&database)?,
@@ -69,8 +72,8 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
             run.load_grafted(graft, &database, scratch, rows, update, |loader| remove(loader, &again))?
         } else {
             let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
-            let removed = remove(&loader, &again)?;
-            run.load(loader, Way::Added(&Update { removed: &removed, ..update }))?.0
+            remove(&loader, &again)?;
+            run.load(loader, Way::Added(&update))?.0
         };
     }
     let syncing = Instant::now();
@@ -99,13 +102,9 @@ fn tell_rewritten(path: &Path, what: &str, options: &IndexOptions) -> String {
     format!("{} is not what was indexed before ({what}); read as new; {games}", path.display())
 }
 
-/// Removes the ends of texts that are read again. Gives back the keys of the positions of their games.
-fn remove(loader: &BulkLoader<'_>, again: &[(usize, Tail)]) -> Result<Vec<PositionKey>> {
-    let mut removed = Vec::new();
-    for (_, tail) in again {
-        removed.extend(loader.remove_tail(tail)?);
-    }
-    Ok(removed)
+/// Removes the ends of texts that are read again.
+fn remove(loader: &BulkLoader<'_>, again: &[(usize, Tail)]) -> Result<()> {
+    Ok(again.iter().try_for_each(|(_, tail)| loader.remove_tail(tail))?)
 }
 
 /// The games that are removed, and where they are read again.

@@ -1,22 +1,25 @@
 //! Adding to a database by building pages: new leaves behind those of `game_position`, and all of `position_game` anew.
 
-use std::iter::Sum as _;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+use crossbeam_channel::Sender;
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{IntoParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
-use super::error::Result;
+use super::continuations;
+use super::crossroads::Crossroads;
+use super::error::{Error, Result};
 use super::progress::Phase;
 use super::run::{Run, Update};
 use super::summary::{Stages, Summary};
-use super::update::{Found, Tracker};
+use super::update::{Found, Tracker, add_all};
 use super::worker::Destination;
-use crate::board::PositionKey;
 use crate::store::btree::{
-    LeafWriter, OccurrenceRecord, OldRows, Regrowth, Segment, Tree, assemble_anew, extend,
+    Combined, LONGEST_COMBINED, LeafWriter, OccurrenceRecord, OldRows, PageFile, PageNumber, PageRun,
+    Regrowth, Tree, assemble_anew, combine, extend,
 };
-use crate::store::{BulkLoader, Database, Graft, LoadMode, Scratch};
+use crate::store::{BulkLoader, Database, Graft, LoadMode, Scratch, ScratchIndex};
 
 /// Whether `position_game` with so many rows is better copied, with the new rows merged in, than given them one by one through
 /// SQL. Measured: see docs/performance.md.
@@ -25,9 +28,67 @@ pub(super) const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
     new_rows.saturating_mul(ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED) >= rows
 }
 
+/// An index of `game` that has rows, and that of the new rows.
+struct GameIndex {
+    root: PageNumber,
+    old: Tree,
+    new: ScratchIndex,
+}
+
+/// What became of an index.
+enum Built {
+    Tree(Regrowth),
+    /// It has rows that are not known here: the pages that were written in vain.
+    Nothing(Vec<PageRun>),
+}
+
+/// The indexes of `game` that are built anew.
+fn game_indexes(graft: &Graft<'_>, scratch: &Scratch) -> Result<Vec<GameIndex>> {
+    let mut indexes = Vec::new();
+    for new in scratch.index_games()? {
+        // Somebody may have made another one in its place.
+        if graft.has_index(&new.name, &new.sql)? {
+            let root = graft.root_page(&new.name)?;
+            // One whose rows do not all stand on their pages as a whole is left to SQLite.
+            let Ok(old) = Tree::read(graft.file(), root) else { continue };
+            indexes.push(GameIndex { root, old, new });
+        }
+    }
+    Ok(indexes)
+}
+
+impl GameIndex {
+    /// Builds the index anew, from its rows and the new ones.
+    fn build(&self, file: &Arc<PageFile>) -> Result<Built> {
+        let Combined { segment, is_whole } = combine(file, &self.old, (&self.new.file, &self.new.tree))?;
+        if !is_whole {
+            return Ok(Built::Nothing(segment.runs().to_vec()));
+        }
+        let root = assemble_anew(file, [segment])?;
+        Ok(Built::Tree(Regrowth { root, freed: self.old.pages().collect() }))
+    }
+}
+
+/// What the ranges of keys told once all were merged.
+struct Merged {
+    tree: Regrowth,
+    /// Distinct keys that came by.
+    distinct: u64,
+    /// New visits to positions of removed games.
+    again: Vec<Crossroads>,
+}
+
+/// Where it goes what is found while ranges of keys are merged.
+struct Outlets {
+    /// New visits to positions that have a row of `visited_position`.
+    found: Sender<Vec<Crossroads>>,
+    /// New visits to positions that are to have one.
+    risen: Sender<Vec<Crossroads>>,
+}
+
 impl Run<'_> {
-    /// Fills all tables, and commits. Of the `rows` of `position_game` those are deleted that `remove` removes, which gives back
-    /// their keys.
+    /// Fills all tables, and commits. `position_game` has so many `rows`; `remove` removes what games leave behind that are read
+    /// again.
     pub(super) fn load_grafted(
         &self,
         graft: Graft<'_>,
@@ -35,7 +96,7 @@ impl Run<'_> {
         scratch: Scratch,
         rows: u64,
         update: Update<'_>,
-        remove: impl FnOnce(&BulkLoader<'_>) -> Result<Vec<PositionKey>>,
+        remove: impl FnOnce(&BulkLoader<'_>) -> Result<()>,
     ) -> Result<Summary> {
         let mut stages = Stages::default();
         let clock = Instant::now();
@@ -54,21 +115,19 @@ impl Run<'_> {
             trees.push((root, extend(graft.file(), root, segments)?));
         }
         let tracker = update.tracker(&read.outcomes);
-        let mut merged = None;
-        if is_merging_quicker(rows, self.partitions.records()) {
-            let (tree, found) = self.merge_occurrences(&graft, &tracker)?;
-            trees.push((graft.root_page("position_game")?, tree));
-            merged = Some(found);
-        }
-        graft.finish(trees)?;
-        let mut loader = BulkLoader::go_on(database, self.intake.import)?;
-        let removed = remove(&loader)?;
-        let found = match merged {
-            Some(found) => found,
-            None => self.add_occurrences(&mut loader, &tracker)?,
+        let (mut loader, distinct) = if is_merging_quicker(rows, self.partitions.records()) {
+            let games = read.counts.iter().map(|count| count.games).sum();
+            self.merge(graft, database, trees, scratch, games, &tracker, remove)?
+        } else {
+            graft.finish(trees)?;
+            let mut loader = BulkLoader::go_on(database, self.intake.import)?;
+            remove(&loader)?;
+            loader.take_rows(scratch)?;
+            let found = self.add_occurrences(&mut loader, &tracker)?;
+            let distinct = found.distinct;
+            tracker.finish(found, self, &mut loader)?;
+            (loader, distinct)
         };
-        let distinct = found.distinct;
-        tracker.finish(found, &removed, self, &mut loader, |loader| Ok(loader.take_rows(scratch)?))?;
         stages.sort = clock.elapsed();
         let clock = Instant::now();
         let mut summary = self.complete(&mut loader, read, distinct, update.replaced)?;
@@ -78,16 +137,105 @@ impl Run<'_> {
         Ok(summary)
     }
 
+    /// Builds `position_game` and the indexes of `game` anew while the small tables are written through SQL. Gives back how many
+    /// distinct keys came by.
+    fn merge<'d>(
+        &self,
+        mut graft: Graft<'d>,
+        database: &'d Database,
+        trees: Vec<(PageNumber, Regrowth)>,
+        scratch: Scratch,
+        games: u64,
+        tracker: &Tracker<'_>,
+        remove: impl FnOnce(&BulkLoader<'_>) -> Result<()>,
+    ) -> Result<(BulkLoader<'d>, u64)> {
+        let file = Arc::clone(graft.file());
+        let root = graft.root_page("position_game")?;
+        let old = Tree::read(&file, root)?;
+        let indexes = game_indexes(&graft, &scratch)?;
+        let (longest, segments) = (OccurrenceRecord::LONGEST_CELL, self.partitions.len());
+        let room = old.room_with(file.page_size(), self.partitions.records(), longest, segments);
+        let rooms =
+            indexes.iter().map(|index| index.old.room_with(file.page_size(), games, LONGEST_COMBINED, 1));
+        graft.publish(trees, rooms.fold(room, u32::saturating_add))?;
+        let mut loader = BulkLoader::go_on(database, self.intake.import)?;
+        let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
+        loader.withhold_indexes(&names)?;
+        let (found, crossroads) = crossbeam_channel::unbounded();
+        let (risen, to_count) = crossbeam_channel::unbounded();
+        let positions = || to_count.iter().flatten().map(|visited: Crossroads| (visited.key, Some(visited)));
+        let (merged, mut counted) = std::thread::scope(|scope| {
+            let outlets = Outlets { found, risen };
+            let merged = scope.spawn(|| self.merge_trees(&file, &old, &indexes, tracker, outlets));
+            let counts: Vec<_> = (0..self.pool.current_num_threads())
+                .map(|_| scope.spawn(|| tracker.recount(self).count_all(positions())))
+                .collect();
+            // Dropped if something fails, which ends the merging.
+            let crossroads = crossroads;
+            loader.take_rows(scratch)?;
+            add_all(crossroads.iter().flatten(), self, &mut loader)?;
+            let merged = merged.join().map_err(|_| Error::Panicked)??;
+            let mut counted = Vec::new();
+            for count in counts {
+                counted.extend(count.join().map_err(|_| Error::Panicked)??);
+            }
+            Ok::<_, Error>((merged, counted))
+        })?;
+        let (Merged { tree, distinct, again }, built) = merged;
+        let mut trees = vec![(root, tree)];
+        let mut not_built = Vec::new();
+        for (index, built) in indexes.iter().zip(built) {
+            match built {
+                Built::Tree(tree) => trees.push((index.root, tree)),
+                Built::Nothing(pages) => {
+                    file.reuse(pages);
+                    not_built.push(index.new.name.as_str());
+                }
+            }
+        }
+        graft.finish(trees)?;
+        loader.put_indexes_back()?;
+        not_built.into_iter().try_for_each(|name| loader.make_index_anew(name))?;
+        remove(&loader)?;
+        counted.extend(tracker.recount_removed(again, self)?);
+        continuations::write(counted, &mut loader)?;
+        Ok((loader, distinct))
+    }
+
+    /// Builds `position_game` and indexes of `game` anew, on twice as many threads as others use: half of the time they wait for the
+    /// disk.
+    fn merge_trees(
+        &self,
+        file: &Arc<PageFile>,
+        old: &Tree,
+        indexes: &[GameIndex],
+        tracker: &Tracker<'_>,
+        outlets: Outlets,
+    ) -> Result<(Merged, Vec<Built>)> {
+        let threads = 2 * self.pool.current_num_threads();
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(Error::Threads)?;
+        let (built, merged) = pool.join(
+            || indexes.par_iter().map(|index| index.build(file)).collect::<Result<_>>(),
+            || self.merge_occurrences(file, old, tracker, outlets),
+        );
+        Ok((merged?, built?))
+    }
+
     /// Builds `position_game` anew: its rows, and in their places the new ones.
-    fn merge_occurrences(&self, graft: &Graft<'_>, tracker: &Tracker<'_>) -> Result<(Regrowth, Found)> {
-        let file = graft.file();
-        let old = Tree::read(file, graft.root_page("position_game")?)?;
+    fn merge_occurrences(
+        &self,
+        file: &Arc<PageFile>,
+        old: &Tree,
+        tracker: &Tracker<'_>,
+        outlets: Outlets,
+    ) -> Result<Merged> {
         let merge = |writer: &mut LeafWriter, index| {
             let (start, end) = self.partitions.range(index);
-            let mut rows = OldRows::new(file, &old, start, end, tracker.threshold())?;
+            let mut rows = OldRows::new(file, old, start, end, tracker.threshold())?;
             let mut watch = tracker.watch();
             self.progress.check()?;
-            self.partitions.drain_sorted(index, self.sorted_at_once(), |piece| {
+            // Twice as many threads sort.
+            self.partitions.drain_sorted(index, self.sorted_at_once() / 2, |piece| {
                 self.progress.check()?;
                 piece.chunk_by(|a, b| a.key() == b.key()).try_for_each(|run| {
                     for visit in run {
@@ -99,16 +247,23 @@ impl Run<'_> {
                 })
             })?;
             rows.copy_rest(writer)?;
-            Ok((writer.finish_segment()?, watch.end()))
+            let Found { distinct, crossroads, risen, again } = watch.end();
+            let sent = outlets.found.send(crossroads).and_then(|()| outlets.risen.send(risen));
+            // Nobody takes what is found: something failed there.
+            sent.map_err(|_| Error::Stopped)?;
+            Ok((writer.finish_segment()?, distinct, again))
         };
-        let merged: Vec<(Segment, Found)> = self.pool.install(|| {
-            (0..self.partitions.len())
-                .into_par_iter()
-                .map_init(|| LeafWriter::new(Arc::clone(file)), merge)
-                .collect::<Result<_>>()
-        })?;
-        let (segments, found): (Vec<_>, Vec<_>) = merged.into_iter().unzip();
-        let root = assemble_anew(file, segments)?;
-        Ok((Regrowth { root, freed: old.pages().collect() }, Found::sum(found.into_iter())))
+        let merged: Vec<_> = (0..self.partitions.len())
+            .into_par_iter()
+            .map_init(|| LeafWriter::new(Arc::clone(file)), merge)
+            .collect::<Result<_>>()?;
+        let (mut segments, mut distinct, mut again) = (Vec::new(), 0, Vec::new());
+        for (segment, keys, visited) in merged {
+            segments.push(segment);
+            distinct += keys;
+            again.extend(visited);
+        }
+        let tree = Regrowth { root: assemble_anew(file, segments)?, freed: old.pages().collect() };
+        Ok(Merged { tree, distinct, again })
     }
 }

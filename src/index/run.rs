@@ -279,7 +279,7 @@ pub(super) struct Update<'u> {
     pub(super) visited: &'u [PositionKey],
     /// How many games a position must have been reached by for that.
     pub(super) threshold: u32,
-    /// Keys of positions of games that were removed: these are counted again.
+    /// Keys of the positions of games that are removed: these are counted afresh.
     pub(super) removed: &'u [PositionKey],
     /// Games whose duplicates are given to those that were read in their place.
     pub(super) replaced: &'u [Replaced],
@@ -287,7 +287,7 @@ pub(super) struct Update<'u> {
 
 impl Update<'_> {
     pub(super) fn tracker<'o>(&self, outcomes: &'o Outcomes) -> Tracker<'o> {
-        Tracker::new(self.visited.iter().copied(), outcomes, self.threshold)
+        Tracker::new(self.visited.iter().copied(), self.removed.iter().copied(), outcomes, self.threshold)
     }
 }
 
@@ -348,7 +348,7 @@ struct Sorted {
 
 /// What reading the sources gave.
 pub(super) struct ReadResult {
-    counts: Vec<SourceCount>,
+    pub(super) counts: Vec<SourceCount>,
     pub(super) outcomes: Outcomes,
     ends: Vec<SourceEnd>,
     /// The leaves of `game_position` in order, where they are built directly.
@@ -419,7 +419,7 @@ impl<'r> Run<'r> {
                 let tracker = update.tracker(&read.outcomes);
                 let found = self.add_occurrences(&mut loader, &tracker)?;
                 let distinct = found.distinct;
-                tracker.finish(found, update.removed, self, &mut loader, |_| Ok(()))?;
+                tracker.finish(found, self, &mut loader)?;
                 Sorted { distinct, crossroads: Vec::new() }
             }
         };

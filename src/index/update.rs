@@ -1,7 +1,6 @@
 //! Continuations of a database to which games are added.
 
 use std::collections::{HashMap, HashSet};
-use std::iter::Sum;
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
@@ -19,6 +18,8 @@ use crate::store::{BulkLoader, GameOutcome, Known};
 pub(super) struct Tracker<'o> {
     /// The keys that have a row of `visited_position`.
     visited: HashSet<PositionKey>,
+    /// Keys of the positions of games that are removed: these are counted afresh.
+    removed: HashSet<PositionKey>,
     threshold: u32,
     outcomes: &'o Outcomes,
 }
@@ -28,7 +29,7 @@ pub(super) struct Watch<'t> {
     tracker: &'t Tracker<'t>,
     /// Counts the new visits to positions that have a row.
     counter: Counter<'t>,
-    /// The same for others that are to have one.
+    /// The same for others that are to have one, and for those of removed games.
     rising: Counter<'t>,
     /// The key that came by last, and how many visits to it did.
     last: Option<(PositionKey, u32)>,
@@ -43,10 +44,12 @@ pub(super) struct Watch<'t> {
 pub(super) struct Found {
     /// Distinct keys that came by.
     pub(super) distinct: u64,
-    /// New visits to positions that have a row.
-    crossroads: Vec<Crossroads>,
+    /// New visits to positions that have a row, which are to be added to it.
+    pub(super) crossroads: Vec<Crossroads>,
     /// New visits to others that were reached often enough by now.
-    risen: Vec<Crossroads>,
+    pub(super) risen: Vec<Crossroads>,
+    /// New visits to positions of removed games.
+    pub(super) again: Vec<Crossroads>,
 }
 
 impl Watch<'_> {
@@ -58,14 +61,14 @@ impl Watch<'_> {
         if earlier.is_none() {
             self.distinct += 1;
             self.pending.clear();
-            self.is_rising = false;
+            self.is_rising = self.tracker.removed.contains(&key);
         }
         let count = earlier.unwrap_or(0).saturating_add(u32::try_from(run.len()).unwrap_or(u32::MAX));
         self.last = Some((key, count));
-        if self.tracker.visited.contains(&key) {
-            self.counter.see(run);
-        } else if self.is_rising {
+        if self.is_rising {
             self.rising.see(run);
+        } else if self.tracker.visited.contains(&key) {
+            self.counter.see(run);
         } else {
             self.pending.extend_from_slice(run);
             if has(self.tracker.threshold, count)? {
@@ -77,8 +80,9 @@ impl Watch<'_> {
     }
 
     pub(super) fn end(self) -> Found {
-        let (crossroads, risen) = (self.counter.finish().1, self.rising.finish().1);
-        Found { distinct: self.distinct, crossroads, risen }
+        let (crossroads, mut risen) = (self.counter.finish().1, self.rising.finish().1);
+        let again = risen.extract_if(.., |visited| self.tracker.removed.contains(&visited.key)).collect();
+        Found { distinct: self.distinct, crossroads, risen, again }
     }
 }
 
@@ -86,10 +90,12 @@ impl<'o> Tracker<'o> {
     /// A tracker for games with these outcomes.
     pub(super) fn new(
         visited: impl IntoIterator<Item = PositionKey>,
+        removed: impl IntoIterator<Item = PositionKey>,
         outcomes: &'o Outcomes,
         threshold: u32,
     ) -> Self {
-        Self { visited: visited.into_iter().collect(), threshold, outcomes }
+        let (visited, removed) = (visited.into_iter().collect(), removed.into_iter().collect());
+        Self { visited, removed, threshold, outcomes }
     }
 
     /// How many visits are enough for a row of `visited_position`.
@@ -109,31 +115,44 @@ impl<'o> Tracker<'o> {
         }
     }
 
-    /// Brings the tables up to date. Positions with a `removed` key are counted afresh. All other rows must be written, or are
-    /// written by `write_others`; meanwhile what was there is counted.
-    pub(super) fn finish(
+    /// Counts positions afresh.
+    pub(super) fn recount<'r>(&self, run: &'r Run<'_>) -> Recount<'r> {
+        Recount { run, threshold: self.threshold, known: None }
+    }
+
+    /// Counts all positions of removed games afresh, to some of which there are new visits.
+    pub(super) fn recount_removed(&self, again: Vec<Crossroads>, run: &Run<'_>) -> Result<Vec<Crossroads>> {
+        self.recount_all(self.removed_with(again), run)
+    }
+
+    /// All positions of removed games, with new visits to some of them.
+    fn removed_with(&self, again: Vec<Crossroads>) -> Vec<(PositionKey, Option<Crossroads>)> {
+        let mut positions: HashMap<_, _> = self.removed.iter().map(|&key| (key, None)).collect();
+        positions.extend(again.into_iter().map(|visited| (visited.key, Some(visited))));
+        positions.into_iter().collect()
+    }
+
+    /// Counts positions afresh, with the new visits to them. Nearly each row stands on another page, so all threads read.
+    fn recount_all(
         &self,
-        found: Found,
-        removed: &[PositionKey],
+        mut positions: Vec<(PositionKey, Option<Crossroads>)>,
         run: &Run<'_>,
-        loader: &mut BulkLoader<'_>,
-        write_others: impl FnOnce(&mut BulkLoader<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let mut removed: HashSet<PositionKey> = removed.iter().copied().collect();
-        let Found { mut crossroads, risen, .. } = found;
-        // The rows of those are no more.
-        let gone: Vec<Crossroads> =
-            crossroads.extract_if(.., |visited| removed.contains(&visited.key)).collect();
-        let new_visits = risen.into_iter().chain(gone);
-        let mut counted: Vec<_> = new_visits.map(|visited| (visited.key, Some(visited))).collect();
-        counted.iter().for_each(|(key, _)| {
-            removed.remove(key);
-        });
-        counted.extend(removed.into_iter().map(|key| (key, None)));
-        counted.sort_unstable_by_key(|(key, _)| key.as_i64());
+    ) -> Result<Vec<Crossroads>> {
+        positions.sort_unstable_by_key(|(key, _)| key.as_i64());
+        let count = |recount: &mut Recount<'_>, (key, new)| recount.count(key, new);
+        let counted: Vec<Option<Crossroads>> = run.pool.install(|| {
+            positions.into_par_iter().map_init(|| self.recount(run), count).collect::<Result<_>>()
+        })?;
+        Ok(counted.into_iter().flatten().collect())
+    }
+
+    /// Brings `visited_position` and `continuation` up to date; all other rows were written.
+    pub(super) fn finish(&self, found: Found, run: &Run<'_>, loader: &mut BulkLoader<'_>) -> Result<()> {
+        let Found { crossroads, risen, again, .. } = found;
+        let mut positions = self.removed_with(again);
+        positions.extend(risen.into_iter().map(|visited| (visited.key, Some(visited))));
         let counted = std::thread::scope(|scope| {
-            let counted = scope.spawn(|| count_known(counted, self.threshold, run));
-            write_others(loader)?;
+            let counted = scope.spawn(|| self.recount_all(positions, run));
             add_all(crossroads, run, loader)?;
             counted.join().map_err(|_| Error::Panicked)?
         })?;
@@ -141,20 +160,52 @@ impl<'o> Tracker<'o> {
     }
 }
 
-impl Sum for Found {
-    /// What all ranges told, in their order.
-    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
-        parts.fold(Self::default(), |mut all, part| {
-            all.distinct += part.distinct;
-            all.crossroads.extend(part.crossroads);
-            all.risen.extend(part.risen);
-            all
-        })
+/// Counts positions afresh, from all games but the removed ones.
+pub(super) struct Recount<'r> {
+    run: &'r Run<'r>,
+    threshold: u32,
+    known: Option<Known>,
+}
+
+impl Recount<'_> {
+    /// [Counts](Self::count) positions, and gives those back that enough games reached.
+    pub(super) fn count_all(
+        &mut self,
+        positions: impl Iterator<Item = (PositionKey, Option<Crossroads>)>,
+    ) -> Result<Vec<Crossroads>> {
+        positions.filter_map(|(key, new)| self.count(key, new).transpose()).collect()
+    }
+
+    /// Adds to new visits of a position all those of games that were there and were not removed. Gives it back if enough games
+    /// reached it.
+    pub(super) fn count(
+        &mut self,
+        key: PositionKey,
+        mut crossroads: Option<Crossroads>,
+    ) -> Result<Option<Crossroads>> {
+        self.run.progress.check()?;
+        let Intake { target: Some(target), removed, .. } = &self.run.intake else { return Ok(None) };
+        let known = match &mut self.known {
+            Some(known) => known,
+            None => self.known.insert(Known::open(target)?),
+        };
+        known.for_each_last_visit(key, |game, ply, code, outcome| {
+            if !removed.contains(&game) {
+                let visit = Visit::new(key, game, ply, code);
+                let outcome = Outcome::new(outcome.result, outcome.elos, outcome.date.as_deref());
+                crossroads.get_or_insert_with(|| Crossroads::new(visit)).count(visit, outcome);
+            }
+        })?;
+        Ok(crossroads.filter(|crossroads| crossroads.games() >= u64::from(self.threshold)))
     }
 }
 
 /// Adds what is new of positions that have a row.
-fn add_all(crossroads: Vec<Crossroads>, run: &Run<'_>, loader: &mut BulkLoader<'_>) -> Result<()> {
+pub(super) fn add_all(
+    crossroads: impl IntoIterator<Item = Crossroads>,
+    run: &Run<'_>,
+    loader: &mut BulkLoader<'_>,
+) -> Result<()> {
     let mut known = KnownOutcomes::default();
     let mut batch = VisitedBatch::default();
     for mut visited in crossroads {
@@ -169,34 +220,6 @@ fn add_all(crossroads: Vec<Crossroads>, run: &Run<'_>, loader: &mut BulkLoader<'
         }
     }
     Ok(loader.add_to_visited(&batch)?)
-}
-
-/// Adds to new visits all those of games that were there and were not removed. Gives back the positions that at least `threshold`
-/// games reached. Nearly each row stands on another page, so all threads read.
-fn count_known(
-    counted: Vec<(PositionKey, Option<Crossroads>)>,
-    threshold: u32,
-    run: &Run<'_>,
-) -> Result<Vec<Crossroads>> {
-    let Intake { target: Some(target), removed, .. } = &run.intake else { return Ok(Vec::new()) };
-    let count = |known: &mut Option<Known>, (key, mut crossroads): (PositionKey, Option<Crossroads>)| {
-        run.progress.check()?;
-        let known = match known {
-            Some(known) => known,
-            None => known.insert(Known::open(target)?),
-        };
-        known.for_each_last_visit(key, |game, ply, code, outcome| {
-            if !removed.contains(&game) {
-                let visit = Visit::new(key, game, ply, code);
-                let outcome = Outcome::new(outcome.result, outcome.elos, outcome.date.as_deref());
-                crossroads.get_or_insert_with(|| Crossroads::new(visit)).count(visit, outcome);
-            }
-        })?;
-        Ok(crossroads.filter(|crossroads| crossroads.games() >= u64::from(threshold)))
-    };
-    let counted: Vec<Option<Crossroads>> =
-        run.pool.install(|| counted.into_par_iter().map_init(|| None, count).collect::<Result<_>>())?;
-    Ok(counted.into_iter().flatten().collect())
 }
 
 /// Adds to `batch` what is new of a position that has a row. If the new moves do not fit the position, two positions share the

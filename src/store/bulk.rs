@@ -16,6 +16,7 @@ use super::tables::{
     Sites, Tags, VisitedPositions,
 };
 use super::vtab::RowTable;
+use super::withheld::{self, SchemaRow};
 use crate::board::MoveCode;
 
 /// The number of a row in `import`.
@@ -127,6 +128,8 @@ pub struct BulkLoader<'c> {
     continuations: RowTable<Continuations>,
     /// Attached until the end.
     scratch: Option<Temporary>,
+    /// Indexes that are not in the schema at present.
+    withheld: Vec<SchemaRow>,
 }
 
 struct HeaderTables {
@@ -206,6 +209,7 @@ impl<'c> BulkLoader<'c> {
             visited,
             continuations,
             scratch: None,
+            withheld: Vec::new(),
         })
     }
 
@@ -355,6 +359,33 @@ impl<'c> BulkLoader<'c> {
         copy_rows(self.connection).map_err(|source| self.failed("copy the small tables", source))
     }
 
+    /// Takes indexes out of the schema, so that rows are added as if they were not there.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn withhold_indexes(&mut self, names: &[&str]) -> Result<()> {
+        let rows = withheld::take_out(self.connection, names);
+        self.withheld = rows.map_err(|source| self.failed("set indexes aside", source))?;
+        Ok(())
+    }
+
+    /// Puts the indexes back that were [taken out](Self::withhold_indexes), with what stands on their pages by now.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn put_indexes_back(&mut self) -> Result<()> {
+        let rows = std::mem::take(&mut self.withheld);
+        withheld::put_back(self.connection, &rows).map_err(|source| self.failed("put indexes back", source))
+    }
+
+    /// Makes an index anew from the rows of its table.
+    ///
+    /// # Errors
+    /// What SQLite says, such as [`Error::DiskFull`].
+    pub fn make_index_anew(&mut self, name: &str) -> Result<()> {
+        self.execute("make an index anew", &format!("REINDEX {name}"), [])
+    }
+
     /// Reads a row of `game_position`.
     ///
     /// # Errors
@@ -389,7 +420,7 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`]; [`Error::Unfinished`] if an earlier call failed.
     pub fn finish(mut self) -> Result<()> {
-        if self.broken.get() {
+        if self.broken.get() || !self.withheld.is_empty() {
             return Err(Error::Unfinished { path: self.path.clone() });
         }
         self.make_indexes()?;
@@ -445,6 +476,8 @@ impl Drop for BulkLoader<'_> {
         // A fresh database has no journal to roll back with and is thrown away.
         if !self.finished && self.mode == LoadMode::Append {
             let _ = self.connection.execute_batch("ROLLBACK");
+            // Indexes that were withheld are there again, and SQLite is to know.
+            let _ = self.connection.execute_batch("PRAGMA writable_schema = RESET");
         }
     }
 }

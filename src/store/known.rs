@@ -114,9 +114,9 @@ impl Known {
     /// What SQLite says.
     pub fn open(path: &Path) -> Result<Self> {
         let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        // 48 MiB: of a large table the pages above the leaves, and those of small ones.
+        // More would be filled once, with pages from all over, and thrown away.
         connection
-            .pragma_update(None, "cache_size", -48 * 1024)
+            .pragma_update(None, "cache_size", -8 * 1024) // KiB
             .map_err(|source| Error::sqlite(path, "configure the database", source))?;
         Ok(Self { connection, path: path.to_owned() })
     }
@@ -180,6 +180,18 @@ impl Known {
             query.query_map([], |row| row.get(0).map(PositionKey::from_i64))?.collect()
         });
         keys.map_err(|source| Error::sqlite(&self.path, "read table visited_position", source))
+    }
+
+    /// The keys of the positions of a game, each once.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn keys_of(&self, game: GameId) -> Result<Vec<PositionKey>> {
+        let sql = "SELECT DISTINCT key FROM game_position WHERE game_id = ?1";
+        let keys = self.connection.prepare_cached(sql).and_then(|mut query| {
+            query.query_map([game.0], |row| row.get(0).map(PositionKey::from_i64))?.collect()
+        });
+        keys.map_err(|source| Error::sqlite(&self.path, "read the positions of a game", source))
     }
 
     /// Shows `see` all games that reached a position, in order: each with the ply of its last visit, the move played there, and

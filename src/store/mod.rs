@@ -35,6 +35,7 @@ mod statistics;
 mod tables;
 mod visited;
 mod vtab;
+mod withheld;
 
 pub use build::{Build, BuildOptions};
 pub use bulk::{
@@ -55,7 +56,7 @@ pub use name::{NameFilter, Named, fold};
 pub use query::{Place, Query, QueryRows, Statements};
 pub use scan::Scan;
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
-pub use scratch::Scratch;
+pub use scratch::{Scratch, ScratchIndex};
 pub use search::{Hit, HitCount, HitOrder, OccurrenceCount, Search};
 pub use selection::{DatePrefix, EcoRange, FilterError, GameFilter, Selection, UnknownName};
 pub use statistics::{GameStatistics, OpeningCount, TreeSize};

@@ -1,11 +1,10 @@
 //! Taking the end of a source out of a database.
 
-use rusqlite::{Row, params};
+use rusqlite::params;
 
 use super::bulk::BulkLoader;
 use super::error::Result;
 use super::known::{READINGS, Tail};
-use crate::board::PositionKey;
 
 /// The problems of the game, if it was kept, and those that belong to no game that was: what follows the game, or all of it.
 const PROBLEMS: &str = "SELECT problem_id, source_id FROM problem
@@ -33,9 +32,11 @@ const UNCOUNT: [&str; 6] = [
 ];
 
 /// Removes the rows, those first that others are found by.
-const REMOVE: [&str; 7] = [
+const REMOVE: [&str; 9] = [
     "DELETE FROM problem WHERE problem_id IN (SELECT problem_id FROM gone)",
     "DELETE FROM duplicate WHERE (source_id, byte_offset) IN (SELECT source_id, byte_offset FROM skipped)",
+    "DELETE FROM continuation WHERE key IN (SELECT key FROM game_position WHERE game_id = ?4)",
+    "DELETE FROM visited_position WHERE key IN (SELECT key FROM game_position WHERE game_id = ?4)",
     "DELETE FROM position_game WHERE (key, game_id, ply) IN
      (SELECT key, game_id, ply FROM game_position WHERE game_id = ?4)",
     "DELETE FROM game_position WHERE game_id = ?4",
@@ -46,32 +47,19 @@ const REMOVE: [&str; 7] = [
 
 impl BulkLoader<'_> {
     /// Removes the last game of a source, or what is noted of it if it was not kept, and what follows it outside of games; and
-    /// the rows of `visited_position` and `continuation` that count it. Gives back the keys of its positions: they must be counted
-    /// again. Names that no other game has stay. The duplicates of the game must be [moved](Self::move_duplicates) before the
-    /// commit.
+    /// the rows of `visited_position` and `continuation` that count it: its positions must be counted again. Names that no other
+    /// game has stay. The duplicates of the game must be [moved](Self::move_duplicates) before the commit.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn remove_tail(&self, tail: &Tail) -> Result<Vec<PositionKey>> {
+    pub fn remove_tail(&self, tail: &Tail) -> Result<()> {
         let game = tail.game.map(|game| game.0);
-        let sql = "SELECT DISTINCT key FROM game_position WHERE game_id = ?1";
-        let keys: Vec<PositionKey> = self
-            .connection()
-            .prepare_cached(sql)
-            .and_then(|mut query| {
-                let read = |row: &Row<'_>| row.get(0).map(PositionKey::from_i64);
-                query.query_map([game], read)?.collect()
-            })
-            .map_err(|source| self.failed("read the positions of a game", source))?;
         let (offset, games) = (tail.byte_offset.cast_signed(), tail.games.cast_signed());
         for sql in UNCOUNT.into_iter().chain(REMOVE) {
             let sql =
                 format!("WITH reading AS ({READINGS}), gone AS ({PROBLEMS}), skipped AS ({SKIPPED}) {sql}");
             self.execute("remove a game", &sql, params![tail.reading.0, offset, games, game])?;
         }
-        for &key in &keys {
-            self.remove_visited(key)?;
-        }
-        Ok(keys)
+        Ok(())
     }
 }

@@ -1,12 +1,15 @@
 //! Rows on their way into a database.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::btree::{PageFile, Tree};
 use super::build::{Temporary, configure};
 use super::database::open_file;
 use super::error::{Error, Result};
+use super::graft::root_page;
 use super::lock::WriterLock;
 use super::schema;
 
@@ -15,6 +18,21 @@ use super::schema;
 pub struct Scratch {
     connection: Connection,
     temporary: Temporary,
+    /// The names of the indexes of `game`, and the statements that make them.
+    game_indexes: Vec<(String, String)>,
+}
+
+/// An index of a scratch database's rows.
+#[derive(Debug)]
+pub struct ScratchIndex {
+    /// Its name.
+    pub name: String,
+    /// The statement that makes it.
+    pub sql: String,
+    /// The file it stands in.
+    pub file: Arc<PageFile>,
+    /// Its pages.
+    pub tree: Tree,
 }
 
 impl Scratch {
@@ -29,7 +47,28 @@ impl Scratch {
         configure(&connection, cache_bytes)
             .map_err(|source| Error::sqlite(&temporary.0, "configure the database", source))?;
         schema::migrate(&mut connection, &temporary.0)?;
-        Ok(Self { connection, temporary })
+        let game_indexes = game_indexes(&connection)
+            .map_err(|source| Error::sqlite(&temporary.0, "read the schema", source))?;
+        Ok(Self { connection, temporary, game_indexes })
+    }
+
+    /// Makes the indexes of `game`, once all its rows are there.
+    ///
+    /// # Errors
+    /// What SQLite and the operating system say.
+    pub fn index_games(&self) -> Result<Vec<ScratchIndex>> {
+        let path = self.path();
+        let failed = |source| Error::sqlite(path, "create an index", source);
+        for (_, sql) in &self.game_indexes {
+            self.connection.execute_batch(sql).map_err(failed)?;
+        }
+        let file = Arc::new(PageFile::open_longer(path)?);
+        let index = |(name, sql): &(String, String)| {
+            let root = root_page(&self.connection, name).map_err(failed)?;
+            let tree = Tree::read(&file, root)?;
+            Ok(ScratchIndex { name: name.clone(), sql: sql.clone(), file: Arc::clone(&file), tree })
+        };
+        self.game_indexes.iter().map(index).collect()
     }
 
     /// The connection to it.
@@ -47,12 +86,18 @@ impl Scratch {
     /// Closes it and attaches it to the database at `path` as `scratch`. It is to be detached before its file is dropped.
     pub(super) fn attach(self, main: &Connection, path: &Path) -> Result<Temporary> {
         let failed = |source| Error::sqlite(path, "copy the small tables", source);
-        let Self { connection, temporary } = self;
+        let Self { connection, temporary, .. } = self;
         connection.close().map_err(|(_, source)| failed(source))?;
         // As bytes: a path need not be UTF-8.
         main.execute("ATTACH ?1 AS scratch", [temporary.0.as_os_str().as_encoded_bytes()]).map_err(failed)?;
         Ok(temporary)
     }
+}
+
+fn game_indexes(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
+    let sql = "SELECT name, sql FROM sqlite_schema
+               WHERE type = 'index' AND tbl_name = 'game' AND sql IS NOT NULL ORDER BY name";
+    connection.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
 /// Copies all rows of the attached scratch database. Problems are numbered anew, on from those that are there.

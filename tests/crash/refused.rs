@@ -59,7 +59,7 @@ fn a_full_disk() {
     for step in 0..10 {
         let place = directory();
         // Beside the database there are the log and the source.
-        let size = before + (after - before) * (step + 1) / 4 + (256 << 10);
+        let size = before + (after - before) * step / 5 + (256 << 10);
         let what = format!("a disk of {size} bytes, {before} to {after} of them for the database");
         let Some(disk) = Mount::new(place.path().join("disk"), &size.to_string()) else { return };
         scene.set(&disk.0);

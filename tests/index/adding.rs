@@ -169,6 +169,55 @@ fn few_games_added_to_many() {
     assert_equal(&added, &at_once, &TABLES);
 }
 
+/// What somebody did to a database through SQL, and what must then be true of the games added to it.
+const CHANGES: [(&str, &str); 8] = [
+    (
+        "CREATE INDEX own ON position_game (game_id)",
+        "EXISTS (SELECT 1 FROM position_game INDEXED BY own WHERE game_id > 20)",
+    ),
+    ("CREATE INDEX own ON game_position (halfmove_clock)", "TRUE"),
+    ("CREATE INDEX own ON game (round COLLATE NOCASE DESC) WHERE round <> ''", "TRUE"),
+    ("DROP INDEX game_eco; CREATE INDEX game_eco ON game (eco DESC)", "TRUE"),
+    ("DROP INDEX game_white; ANALYZE", "NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'game_white')"),
+    (
+        "UPDATE game SET eco = printf('%.*c', 150, 'x') WHERE game_id = 3",
+        "EXISTS (SELECT 1 FROM game INDEXED BY game_eco WHERE eco LIKE '%xxx')",
+    ),
+    (
+        "UPDATE game SET white_id = 1.5 WHERE game_id = 3",
+        "EXISTS (SELECT 1 FROM game INDEXED BY game_white WHERE white_id = 1.5)",
+    ),
+    (
+        "CREATE TABLE log (game_id); CREATE TRIGGER own AFTER INSERT ON game BEGIN INSERT INTO log VALUES (new.game_id); END",
+        "(SELECT count(*) FROM log) = (SELECT games FROM import ORDER BY import_id DESC)",
+    ),
+];
+
+#[test]
+fn what_others_made_of_a_database_is_kept_up() {
+    let directory = directory();
+    let files = parts(include_bytes!("../../examples/synthetic.pgn"), 2, directory.path());
+    let options = IndexOptions { continuation_threshold: 4, ..options() };
+    let at_once = directory.path().join("once.db");
+    run(&at_once, &files, &options).expect("indexed");
+    for (index, (change, expected)) in CHANGES.into_iter().enumerate() {
+        let added = directory.path().join(format!("{index}.db"));
+        run(&added, &files[..1], &options).expect("indexed");
+        let changed = Connection::open(&added).expect("a database");
+        changed.execute_batch(&format!("PRAGMA foreign_keys = OFF; {change}")).expect("changed");
+        let schema = "SELECT rowid, type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY 1";
+        let before = lines(&changed, schema);
+        drop(changed);
+        run(&added, &files[1..], &options).expect("added");
+        let database = open(&added);
+        assert_eq!(lines(&database, "PRAGMA integrity_check"), ["ok"], "{change}");
+        assert_eq!(lines(&database, schema), before, "{change}");
+        assert_eq!(number(&database, &format!("SELECT {expected}")), 1, "{change}");
+        // But for the game that was changed.
+        assert_equal(&added, &at_once, &TABLES[1..6]);
+    }
+}
+
 /// Lets a file grow, cut after these many bytes, and adds what is new each time.
 fn check_growth(text: &[u8], cuts: &[usize]) -> Connection {
     let directory = directory();

@@ -54,6 +54,10 @@ pub enum BtreeError {
         page: PageNumber,
     },
 
+    /// More pages are wanted than were set apart: a fault of the program.
+    #[error("a table takes more pages than were set apart for it; nothing was changed; please report this")]
+    Room,
+
     /// No page numbers are left.
     #[error("the database would have more than {max} pages; a larger page size allows a larger database")]
     Full {

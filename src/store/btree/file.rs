@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering as Memory};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering as Memory};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::BtreeError;
@@ -134,7 +134,17 @@ impl PageFile {
         self.pages.free().extend(pages);
     }
 
-    /// Takes back those pages given for reuse that were not allocated.
+    /// Sees to it that `count` pages can be allocated, behind the last one where those for [reuse](Self::reuse) do not suffice,
+    /// and no more than that: somebody else may append pages from now on. Gives back the last page, which is none of them and not
+    /// written to.
+    ///
+    /// # Errors
+    /// When no page numbers are left.
+    pub fn set_apart(&self, count: u32) -> Result<PageNumber, BtreeError> {
+        self.pages.set_apart(count)
+    }
+
+    /// Takes back those pages for reuse or set apart that were not allocated.
     #[must_use]
     pub fn unused(&self) -> Vec<PageRun> {
         std::mem::take(&mut self.pages.free())
@@ -155,6 +165,18 @@ impl PageFile {
                 Err(BtreeError::Unsuitable { path: self.path.clone(), reason })
             }
         }
+    }
+
+    /// Makes the file as long as all its pages, those too that were not written yet.
+    ///
+    /// # Errors
+    /// When the file cannot be made longer.
+    pub fn stretch(&self) -> Result<(), BtreeError> {
+        let length = self.file.metadata().map_err(|error| self.io_error("examine", error))?.len();
+        if length < self.length() {
+            self.file.set_len(self.length()).map_err(|error| self.io_error("make room in", error))?;
+        }
+        Ok(())
     }
 
     /// Waits until all pages written are on disk.
@@ -188,7 +210,7 @@ impl PageFile {
     /// Each allocated page must be written and must become part of a table.
     ///
     /// # Errors
-    /// When no page numbers are left.
+    /// When no page numbers are left, or none of those that were [set apart](Self::set_apart).
     ///
     /// # Panics
     /// When no page is wanted.
@@ -340,6 +362,8 @@ struct Allocator {
     count: AtomicU32,
     /// Runs to be given out first, the last ones before others.
     free: Mutex<Vec<PageRun>>,
+    /// Whether these are all.
+    is_closed: AtomicBool,
 }
 
 impl Allocator {
@@ -347,7 +371,12 @@ impl Allocator {
     const MAX: u32 = u32::MAX - 1;
 
     const fn new(lock_page: PageNumber, count: u32) -> Self {
-        Self { lock_page: lock_page.0, count: AtomicU32::new(count), free: Mutex::new(Vec::new()) }
+        Self {
+            lock_page: lock_page.0,
+            count: AtomicU32::new(count),
+            free: Mutex::new(Vec::new()),
+            is_closed: AtomicBool::new(false),
+        }
     }
 
     fn free(&self) -> MutexGuard<'_, Vec<PageRun>> {
@@ -370,11 +399,28 @@ impl Allocator {
         self.count.load(Memory::Acquire)
     }
 
+    fn set_apart(&self, count: u32) -> Result<PageNumber, BtreeError> {
+        let mut free = self.free();
+        let mut missing = count.saturating_sub(free.iter().map(|run| run.count).sum());
+        while missing > 0 {
+            let run = self.append(missing)?;
+            free.insert(0, run);
+            missing -= run.count;
+        }
+        self.is_closed.store(true, Memory::Release);
+        Ok(self.append(1)?.first)
+    }
+
     fn allocate(&self, wanted: u32) -> Result<PageRun, BtreeError> {
         assert!(wanted > 0, "at least one page wanted");
-        if let Some(run) = self.take_free(wanted) {
-            return Ok(run);
+        match self.take_free(wanted) {
+            Some(run) => Ok(run),
+            None if self.is_closed.load(Memory::Acquire) => Err(BtreeError::Room),
+            None => self.append(wanted),
         }
+    }
+
+    fn append(&self, wanted: u32) -> Result<PageRun, BtreeError> {
         let mut count = self.count();
         loop {
             let run = self.after(count, wanted).ok_or(BtreeError::Full { max: Self::MAX })?;
@@ -476,6 +522,23 @@ mod tests {
         assert_eq!(pages.allocate(64).unwrap(), run(u32::MAX - 3, 3));
         assert_eq!(pages.count(), Allocator::MAX);
         assert!(matches!(pages.allocate(1), Err(BtreeError::Full { .. })));
+    }
+
+    #[test]
+    fn pages_set_apart_are_all_there_are() {
+        let pages = Allocator::new(PageNumber(110), 100);
+        pages.free().extend([run(20, 3), run(7, 2)]);
+        // Without the page that SQLite never uses.
+        assert_eq!(pages.set_apart(25).unwrap(), PageNumber(122));
+        assert_eq!(pages.count(), 122);
+        let taken: Vec<PageRun> = std::iter::from_fn(|| pages.allocate(8).ok()).collect();
+        assert_eq!(taken, [run(7, 2), run(20, 3), run(101, 8), run(109, 1), run(111, 8), run(119, 3)]);
+        assert!(matches!(pages.allocate(1), Err(BtreeError::Room)));
+        let enough = Allocator::new(PageNumber(110), 100);
+        enough.free().extend([run(20, 8)]);
+        assert_eq!(enough.set_apart(7).unwrap(), PageNumber(101));
+        assert_eq!(enough.allocate(9).unwrap(), run(20, 8));
+        assert!(enough.allocate(1).is_err());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::super::row::Occurrence;
+use super::leaves::Leaves;
 use super::page::PageView;
 use super::record::{is_before, key_of, occurrence_of};
 use super::{BtreeError, LeafWriter, PageFile, Tree};
@@ -11,16 +12,10 @@ use crate::board::PositionKey;
 /// The rows of one key range of a tree of `position_game`, copied in order between those that are new.
 #[derive(Debug)]
 pub struct OldRows<'t> {
-    file: &'t PageFile,
     tree: &'t Tree,
     /// Where the range ends.
     end: Option<Occurrence>,
-    /// Leaves that stand side by side in the file.
-    pages: Vec<u8>,
-    /// The leaves of the tree that `pages` are.
-    loaded: Range<usize>,
-    /// Whether the rows of the leaf can be copied side by side.
-    is_packed: bool,
+    leaves: Leaves<'t>,
     /// Where the next row stands: behind the last one of a leaf its divider follows.
     leaf: usize,
     cell: usize,
@@ -30,9 +25,6 @@ pub struct OldRows<'t> {
 }
 
 impl<'t> OldRows<'t> {
-    /// Pages read at once.
-    const READ: usize = 64;
-
     /// The rows from `start` on that come before `end`. Of each key up to `most_counted` rows are counted.
     ///
     /// # Errors
@@ -44,22 +36,12 @@ impl<'t> OldRows<'t> {
         end: Option<Occurrence>,
         most_counted: u32,
     ) -> Result<Self, BtreeError> {
-        let mut rows = Self {
-            file,
-            tree,
-            end,
-            pages: Vec::new(),
-            loaded: 0..0,
-            is_packed: false,
-            leaf: 0,
-            cell: 0,
-            run: None,
-            most_counted,
-        };
+        let mut rows =
+            Self { tree, end, leaves: Leaves::new(file, tree), leaf: 0, cell: 0, run: None, most_counted };
         rows.leaf = partition_point(0..tree.divider_count(), |leaf| {
             Ok(rows.divider(leaf)?.is_some_and(|(_, divider)| divider < start))
         })?;
-        rows.load()?;
+        rows.leaves.load(rows.leaf)?;
         rows.cell = rows.first_from(start)?;
         Ok(rows)
     }
@@ -112,7 +94,7 @@ impl<'t> OldRows<'t> {
             self.leaf += 1;
             self.cell = 0;
             if self.leaf < self.tree.leaves().len() {
-                self.load()?;
+                self.leaves.load(self.leaf)?;
             }
         }
         Ok(())
@@ -121,7 +103,7 @@ impl<'t> OldRows<'t> {
     /// Copies the leaf's rows up to the one numbered `to`.
     fn copy_cells(&mut self, to: usize, writer: &mut LeafWriter) -> Result<(), BtreeError> {
         let page = self.page()?;
-        if self.is_packed {
+        if self.leaves.is_packed() {
             writer.push_packed(page, self.cell..to)?;
         } else {
             for index in self.cell..to {
@@ -166,28 +148,11 @@ impl<'t> OldRows<'t> {
 
     /// The leaf whose rows come next.
     fn page(&self) -> Result<PageView<'_>, BtreeError> {
-        let size = self.file.page_size().bytes();
-        let at = (self.leaf - self.loaded.start) * size;
-        PageView::new(&self.pages[at..at + size]).filter(|page| page.is_leaf()).ok_or_else(|| self.damaged())
-    }
-
-    /// Makes the leaf whose rows come next ready, if need be by reading it and those behind it.
-    fn load(&mut self) -> Result<(), BtreeError> {
-        if !self.loaded.contains(&self.leaf) {
-            let leaves = &self.tree.leaves()[self.leaf..];
-            let first = leaves[0];
-            let in_order = leaves.iter().zip(first.0..).take(Self::READ);
-            let count = in_order.take_while(|(leaf, number)| leaf.0 == *number).count();
-            self.pages.resize(count * self.file.page_size().bytes(), 0);
-            self.file.read_page(first, &mut self.pages)?;
-            self.loaded = self.leaf..self.leaf + count;
-        }
-        self.is_packed = self.page()?.is_packed();
-        Ok(())
+        self.leaves.get(self.leaf)
     }
 
     fn damaged(&self) -> BtreeError {
-        BtreeError::Damaged { page: self.tree.leaves()[self.leaf.min(self.tree.leaves().len() - 1)] }
+        self.leaves.damaged(self.leaf)
     }
 }
 

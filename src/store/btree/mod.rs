@@ -19,10 +19,12 @@
 
 mod assemble;
 mod buffer;
+mod combine;
 mod error;
 mod file;
 mod interior;
 mod leaf_writer;
+mod leaves;
 mod merge;
 mod page;
 mod record;
@@ -30,6 +32,7 @@ mod segment;
 mod tree;
 
 pub use assemble::{Regrowth, assemble, assemble_anew, extend};
+pub use combine::{Combined, LONGEST_COMBINED, combine};
 pub use error::BtreeError;
 pub use file::{PageFile, PageNumber, PageRun, PageSize};
 pub use leaf_writer::LeafWriter;

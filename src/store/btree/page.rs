@@ -9,11 +9,11 @@ const INTERIOR: u8 = 2;
 /// The first byte of a leaf page of an index B-tree.
 const LEAF: u8 = 10;
 /// Bytes of a leaf's page header.
-const LEAF_HEADER: usize = 8;
+pub(super) const LEAF_HEADER: usize = 8;
 /// Bytes of an interior page's header, which ends with the right-most child.
-const INTERIOR_HEADER: usize = 12;
+pub(super) const INTERIOR_HEADER: usize = 12;
 /// Bytes of a cell pointer.
-const POINTER: usize = 2;
+pub(super) const POINTER: usize = 2;
 /// Bytes of an interior cell's child, which stands before the row.
 pub(super) const CHILD: usize = 4;
 

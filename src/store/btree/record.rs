@@ -5,6 +5,8 @@
 //! written as eight big-endian bytes that end where the integer ends, and what is too much stands where the next, left
 //! neighbour is about to be written. No length is known or branched on beforehand.
 
+use std::cmp::Ordering;
+
 use super::super::row::{GameId, Occurrence, Ply, PositionRow};
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
 
@@ -26,8 +28,11 @@ pub trait Record {
 pub struct OccurrenceRecord(pub Occurrence);
 
 impl OccurrenceRecord {
-    /// Header (4), key (at most 8), game and ply (at most 6 each), and what the left-most integer is too long (8).
-    const ROOM: usize = 32;
+    /// Bytes of the longest one in a leaf: its length (1), the header (4), key (8), game and ply (6 each).
+    pub const LONGEST_CELL: usize = 25;
+
+    /// The record, without its length, and what the left-most integer is too long (8).
+    const ROOM: usize = Self::LONGEST_CELL - 1 + 8;
 }
 
 impl Record for OccurrenceRecord {
@@ -82,6 +87,81 @@ pub(super) fn key_of(cell: &[u8]) -> Option<PositionKey> {
 pub(super) fn is_before(cell: &[u8], row: Occurrence) -> Option<bool> {
     let (key, other) = (key_of(cell)?, row.key());
     if key == other { Some(occurrence_of(cell)? < row) } else { Some(key.as_i64() < other.as_i64()) }
+}
+
+/// How two rows of an index stand to each other: cells whose columns are NULL, integers, texts or blobs and compared as bytes.
+/// `None` if they have others, or not equally many.
+pub(super) fn compare(cell: &[u8], other: &[u8]) -> Option<Ordering> {
+    let (mut columns, mut others) = (Columns::of(cell)?, Columns::of(other)?);
+    loop {
+        match (columns.next(), others.next()) {
+            (None, None) => return Some(Ordering::Equal),
+            (Some(value), Some(other)) => match value?.cmp(&other?) {
+                Ordering::Equal => {}
+                order => return Some(order),
+            },
+            _ => return None,
+        }
+    }
+}
+
+/// A column's value, in the order in which SQLite sorts values.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Value<'c> {
+    Null,
+    Integer(i64),
+    Text(&'c [u8]),
+    Blob(&'c [u8]),
+}
+
+/// The columns of a record.
+struct Columns<'c> {
+    types: &'c [u8],
+    values: &'c [u8],
+}
+
+impl<'c> Columns<'c> {
+    fn of(cell: &'c [u8]) -> Option<Self> {
+        let (length, record) = read_varint(cell)?;
+        let record = record.get(..length)?;
+        let (header, types) = read_varint(record)?;
+        let values = record.get(header..)?;
+        Some(Self { types: types.get(..header.checked_sub(record.len() - types.len())?)?, values })
+    }
+
+    fn read(&mut self) -> Option<Value<'c>> {
+        let serial_type;
+        (serial_type, self.types) = read_varint(self.types)?;
+        let length = match serial_type {
+            0 => return Some(Value::Null),
+            7 | 10 | 11 => return None,
+            12.. => (serial_type - 12) / 2,
+            _ => {
+                let value;
+                (value, self.values) = read_integer(self.values, serial_type as u8)?;
+                return Some(Value::Integer(value));
+            }
+        };
+        let value;
+        (value, self.values) = self.values.split_at_checked(length)?;
+        Some(if serial_type % 2 == 1 { Value::Text(value) } else { Value::Blob(value) })
+    }
+}
+
+impl<'c> Iterator for Columns<'c> {
+    /// `None` if it is not known here.
+    type Item = Option<Value<'c>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        (!self.types.is_empty()).then(|| self.read())
+    }
+}
+
+/// The varint with which `bytes` begin, up to three bytes long, and what follows.
+fn read_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let end = bytes.iter().take(3).position(|&byte| byte < 0x80)? + 1;
+    let (varint, rest) = bytes.split_at(end);
+    Some((varint.iter().fold(0, |value, &byte| value << 7 | usize::from(byte & 0x7f)), rest))
 }
 
 /// The integer of this serial type with which `columns` begin, and what follows.

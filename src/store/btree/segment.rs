@@ -28,6 +28,12 @@ impl Segment {
         self.rows.bytes.len() + self.leaves.len() * size_of::<PageRun>()
     }
 
+    /// Where its leaves stand.
+    #[must_use]
+    pub fn runs(&self) -> &[PageRun] {
+        &self.leaves
+    }
+
     /// The leaves, each with its divider's cell.
     pub(super) fn leaves(&self) -> impl Iterator<Item = (PageNumber, &[u8])> {
         self.leaves.iter().flat_map(|run| run.pages()).zip(self.rows.iter())

@@ -1,7 +1,7 @@
 //! Trees that are there already: their pages, and their rows in order.
 
-use super::page::PageView;
-use super::{BtreeError, PageFile, PageNumber};
+use super::page::{CHILD, INTERIOR_HEADER, LEAF_HEADER, POINTER, PageView};
+use super::{BtreeError, PageFile, PageNumber, PageSize};
 
 /// SQLite opens no deeper tree either.
 const MOST_LEVELS: usize = 20;
@@ -85,6 +85,27 @@ impl Tree {
             }
         }
         Ok(())
+    }
+
+    /// The most pages, the root not counted, that its rows and so many new ones take if they are packed in so many segments, and no
+    /// row is longer, as a cell, than `longest` bytes.
+    #[must_use]
+    pub fn room_with(&self, page_size: PageSize, new_rows: u64, longest: usize, segments: usize) -> u32 {
+        let (size, longest) = (page_size.bytes() as u64, (longest + POINTER) as u64);
+        let rows_between = self.dividers.len() + self.ends.len() * POINTER;
+        let bytes = self.leaves.len() as u64 * size + rows_between as u64 + new_rows * longest;
+        // A leaf is full when not even the next row fits. Where a segment ends that has leaves there are up to two that are not;
+        // rows of those without are packed together.
+        let full = bytes / (size - LEAF_HEADER as u64 - longest);
+        let leaves = full + 2 * full.min(segments as u64) + 3;
+        // A page above gives up to one child away, and the last one of each level may have but two.
+        let children = (size - INTERIOR_HEADER as u64) / (CHILD as u64 + longest) - 1;
+        let (mut pages, mut level) = (leaves + 2, leaves);
+        while level > children {
+            level = level / children + 2;
+            pages += level;
+        }
+        u32::try_from(pages).unwrap_or(u32::MAX)
     }
 
     /// All its pages but the root.

@@ -1,0 +1,154 @@
+//! Two trees of an index to one.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::leaves::Leaves;
+use super::record::compare;
+use super::{BtreeError, LeafWriter, PageFile, Segment, Tree};
+
+/// Bytes of the longest row that is taken, as a cell: its length takes one of them.
+pub const LONGEST_COMBINED: usize = 128;
+
+/// Rows of an index, packed into leaves.
+#[derive(Debug)]
+pub struct Combined {
+    /// The leaves.
+    pub segment: Segment,
+    /// Whether these are all rows. If not, one of them is too long or of a kind that is not known here, and the leaves are of no
+    /// use.
+    pub is_whole: bool,
+}
+
+/// Writes the rows of two trees of an index to leaves of `file`, in order: those of a tree `old` of the same file, and of another
+/// file's tree. The indexes have the same columns, all of them ascending and compared as bytes.
+///
+/// # Errors
+/// When a page cannot be read, is damaged, or cannot be written.
+pub fn combine(
+    file: &Arc<PageFile>,
+    old: &Tree,
+    (new_file, new): (&PageFile, &Tree),
+) -> Result<Combined, BtreeError> {
+    let (mut old, mut new) = (Rows::new(file, old)?, Rows::new(new_file, new)?);
+    let mut writer = LeafWriter::new(Arc::clone(file));
+    let is_whole = loop {
+        match new.next()? {
+            Next::Row(row) => {
+                if !old.copy(Some(row), &mut writer)? {
+                    break false;
+                }
+                writer.push_cell(row)?;
+            }
+            Next::End => break old.copy(None, &mut writer)?,
+            Next::Other => break false,
+        }
+        new.advance()?;
+    };
+    Ok(Combined { segment: writer.finish_segment()?, is_whole })
+}
+
+/// What stands at a place of a tree.
+enum Next<'r> {
+    Row(&'r [u8]),
+    /// A row that cannot be taken.
+    Other,
+    End,
+}
+
+/// The rows of a tree in their order.
+struct Rows<'t> {
+    tree: &'t Tree,
+    leaves: Leaves<'t>,
+    leaf: usize,
+    /// Behind the last one of a leaf its divider follows.
+    cell: usize,
+}
+
+impl<'t> Rows<'t> {
+    fn new(file: &'t PageFile, tree: &'t Tree) -> Result<Self, BtreeError> {
+        let mut leaves = Leaves::new(file, tree);
+        leaves.load(0)?;
+        Ok(Self { tree, leaves, leaf: 0, cell: 0 })
+    }
+
+    fn next(&self) -> Result<Next<'_>, BtreeError> {
+        let page = self.leaves.get(self.leaf)?;
+        let row = if self.cell < page.count() {
+            page.row(self.cell)
+        } else {
+            let Some(divider) = self.tree.divider(self.leaf) else { return Ok(Next::End) };
+            Some(divider)
+        };
+        Ok(row.filter(|row| row.len() <= LONGEST_COMBINED).map_or(Next::Other, Next::Row))
+    }
+
+    fn advance(&mut self) -> Result<(), BtreeError> {
+        if self.cell < self.leaves.get(self.leaf)?.count() {
+            self.cell += 1;
+        } else {
+            self.leaf += 1;
+            self.cell = 0;
+            self.leaves.load(self.leaf)?;
+        }
+        Ok(())
+    }
+
+    /// Copies the rows that come before `end`, or all. Gives back whether all of them could be taken.
+    fn copy(&mut self, end: Option<&[u8]>, writer: &mut LeafWriter) -> Result<bool, BtreeError> {
+        loop {
+            let page = self.leaves.get(self.leaf)?;
+            let to = match end {
+                Some(end) => {
+                    let is_before = |index| page.row(index).and_then(|row| compare(row, end));
+                    let Some(to) = first_from(self.cell..page.count(), is_before) else { return Ok(false) };
+                    to
+                }
+                None => page.count(),
+            };
+            if to > self.cell && self.leaves.is_packed() {
+                writer.push_packed(page, self.cell..to)?;
+            } else {
+                for index in self.cell..to {
+                    let Some(row) = page.row(index).filter(|row| row.len() <= LONGEST_COMBINED) else {
+                        return Ok(false);
+                    };
+                    writer.push_cell(row)?;
+                }
+            }
+            self.cell = to;
+            if to < page.count() {
+                return Ok(true);
+            }
+            match (self.next()?, end) {
+                (Next::End, _) => return Ok(true),
+                (Next::Other, _) => return Ok(false),
+                (Next::Row(divider), Some(end)) if compare(divider, end) == Some(Ordering::Greater) => {
+                    return Ok(true);
+                }
+                (Next::Row(divider), end) => {
+                    if end.is_some_and(|end| compare(divider, end) != Some(Ordering::Less)) {
+                        return Ok(false);
+                    }
+                    writer.push_cell(divider)?;
+                }
+            }
+            self.advance()?;
+        }
+    }
+}
+
+/// The first number of a range of which `order` does not tell that it comes before. `None` if it cannot tell, or if one is equal.
+fn first_from(range: Range<usize>, order: impl Fn(usize) -> Option<Ordering>) -> Option<usize> {
+    let Range { start: mut low, end: mut high } = range;
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        match order(middle)? {
+            Ordering::Less => low = middle + 1,
+            Ordering::Greater => high = middle,
+            Ordering::Equal => return None,
+        }
+    }
+    Some(low)
+}
