@@ -37,7 +37,7 @@ use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Se
 use crate::store::row::{DuplicateKind, GameId, Severity, SourceId};
 use crate::store::{
     self, Build, BuildOptions, BulkLoader, ImportId, ImportTotals, Known, LoadMode, NewImport, SourceDigest,
-    SourceTotals,
+    SourceTotals, keep_temporary_files_in,
 };
 
 /// Indexes PGN files, and directories of them, into a new database: a [`Plan`] made and carried out.
@@ -368,6 +368,7 @@ impl<'r> Run<'r> {
         reports: Reports,
     ) -> Result<Self> {
         let Plan { options, estimate, .. } = plan;
+        keep_temporary_files_in(&directory);
         let pool = ThreadPoolBuilder::new()
             .num_threads(
                 options.threads_for(intake.sources.bytes().map_or(u64::MAX, |_| estimate.text_bytes)),

@@ -83,6 +83,9 @@ impl Database {
     fn new(path: &Path, connection: Connection) -> Result<Self> {
         functions::register(&connection)
             .map_err(|source| Error::sqlite(path, "register the SQL functions", source))?;
+        keep_temporary_files_in(
+            path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")),
+        );
         Ok(Self {
             path: path.to_owned(),
             connection,
@@ -223,6 +226,15 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
         return Err(Error::NotADatabase { path: path.to_owned() });
     }
     open_file(path, mode)
+}
+
+/// Has SQLite keep its temporary files, such as those of large sorts, in a directory from now on, on all connections of this
+/// process. If it may not write there, or the path is not UTF-8, they are where the system has such files.
+pub(crate) fn keep_temporary_files_in(directory: &Path) {
+    let Some(directory) = directory.to_str() else { return };
+    // Any connection does.
+    let set = |connection: Connection| connection.pragma_update(None, "temp_store_directory", directory);
+    let _ = Connection::open_in_memory().and_then(set);
 }
 
 /// Opens the file `path` without any check.

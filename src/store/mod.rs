@@ -44,6 +44,8 @@ pub use bulk::{
 pub use catalog::{Catalog, Relation, RelationKind};
 pub use complete::is_complete;
 pub use database::Database;
+#[cfg(feature = "index")]
+pub(crate) use database::keep_temporary_files_in;
 pub use error::{Error, Result};
 pub use explore::{Continuation, Exploration, ListLengths};
 pub use graft::Graft;
