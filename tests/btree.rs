@@ -713,7 +713,7 @@ fn two_trees_of_an_index() {
         match number % 8 {
             0 => Value::Null,
             1 => Value::Integer((number >> 8) as i64 % 3),
-            2 => Value::Integer(number.cast_signed() >> (number >> 3) % 64),
+            2 => Value::Integer(number.cast_signed() >> ((number >> 3) % 64)),
             3 => Value::Integer(-((number >> 8) as i64 % 40_000)),
             4 => Value::Blob(bytes),
             _ => Value::Text(String::from_utf8(bytes).unwrap()),

@@ -49,7 +49,7 @@ fn game_indexes(graft: &Graft<'_>, scratch: &Scratch) -> Result<Vec<GameIndex>> 
         // Somebody may have made another one in its place.
         if graft.has_index(&new.name, &new.sql)? {
             let root = graft.root_page(&new.name)?;
-            // One whose rows do not all stand on their pages as a whole is left to SQLite.
+            // One whose rows do not stand on their pages as a whole is left to SQLite.
             let Ok(old) = Tree::read(graft.file(), root) else { continue };
             indexes.push(GameIndex { root, old, new });
         }
@@ -116,8 +116,7 @@ impl Run<'_> {
         }
         let tracker = update.tracker(&read.outcomes);
         let (mut loader, distinct) = if is_merging_quicker(rows, self.partitions.records()) {
-            let games = read.counts.iter().map(|count| count.games).sum();
-            self.merge(graft, database, trees, scratch, games, &tracker, remove)?
+            self.merge(graft, database, trees, scratch, &tracker, remove)?
         } else {
             graft.finish(trees)?;
             let mut loader = BulkLoader::go_on(database, self.intake.import)?;
@@ -145,7 +144,6 @@ impl Run<'_> {
         database: &'d Database,
         trees: Vec<(PageNumber, Regrowth)>,
         scratch: Scratch,
-        games: u64,
         tracker: &Tracker<'_>,
         remove: impl FnOnce(&BulkLoader<'_>) -> Result<()>,
     ) -> Result<(BulkLoader<'d>, u64)> {
@@ -155,8 +153,9 @@ impl Run<'_> {
         let indexes = game_indexes(&graft, &scratch)?;
         let (longest, segments) = (OccurrenceRecord::LONGEST_CELL, self.partitions.len());
         let room = old.room_with(file.page_size(), self.partitions.records(), longest, segments);
-        let rooms =
-            indexes.iter().map(|index| index.old.room_with(file.page_size(), games, LONGEST_COMBINED, 1));
+        let rooms = indexes
+            .iter()
+            .map(|index| index.old.room_with(file.page_size(), index.new.rows, LONGEST_COMBINED, 1));
         graft.publish(trees, rooms.fold(room, u32::saturating_add))?;
         let mut loader = BulkLoader::go_on(database, self.intake.import)?;
         let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();

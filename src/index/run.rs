@@ -348,7 +348,7 @@ struct Sorted {
 
 /// What reading the sources gave.
 pub(super) struct ReadResult {
-    pub(super) counts: Vec<SourceCount>,
+    counts: Vec<SourceCount>,
     pub(super) outcomes: Outcomes,
     ends: Vec<SourceEnd>,
     /// The leaves of `game_position` in order, where they are built directly.

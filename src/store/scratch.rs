@@ -33,6 +33,8 @@ pub struct ScratchIndex {
     pub file: Arc<PageFile>,
     /// Its pages.
     pub tree: Tree,
+    /// How many rows it has.
+    pub rows: u64,
 }
 
 impl Scratch {
@@ -52,7 +54,7 @@ impl Scratch {
         Ok(Self { connection, temporary, game_indexes })
     }
 
-    /// Makes the indexes of `game`, once all its rows are there.
+    /// Makes the indexes of `game`, once all its rows are there. Gives back those whose rows stand on their pages as a whole.
     ///
     /// # Errors
     /// What SQLite and the operating system say.
@@ -62,13 +64,18 @@ impl Scratch {
         for (_, sql) in &self.game_indexes {
             self.connection.execute_batch(sql).map_err(failed)?;
         }
+        let rows = self.connection.query_row("SELECT count(*) FROM game", [], |row| row.get::<_, i64>(0));
+        let rows = rows.map_err(failed)?.cast_unsigned();
         let file = Arc::new(PageFile::open_longer(path)?);
-        let index = |(name, sql): &(String, String)| {
+        let mut indexes = Vec::new();
+        for (name, sql) in &self.game_indexes {
             let root = root_page(&self.connection, name).map_err(failed)?;
-            let tree = Tree::read(&file, root)?;
-            Ok(ScratchIndex { name: name.clone(), sql: sql.clone(), file: Arc::clone(&file), tree })
-        };
-        self.game_indexes.iter().map(index).collect()
+            if let Ok(tree) = Tree::read(&file, root) {
+                let (name, sql, file) = (name.clone(), sql.clone(), Arc::clone(&file));
+                indexes.push(ScratchIndex { name, sql, file, tree, rows });
+            }
+        }
+        Ok(indexes)
     }
 
     /// The connection to it.

@@ -193,6 +193,41 @@ const CHANGES: [(&str, &str); 8] = [
     ),
 ];
 
+/// Rows of an index that do not stand on their page as a whole, and others that are too long to be merged.
+#[test]
+fn long_tags_of_added_games() {
+    let directory = directory();
+    let text: String = (0..400)
+        .map(|game| {
+            let eco = "B".repeat([3, 100, 200, 3000][game % 4] + game);
+            format!("[Event \"e\"]\n[White \"W\"]\n[Black \"B\"]\n[ECO \"{eco}\"]\n[Round \"{game}\"]\n\n1. e4 e5 1-0\n\n")
+        })
+        .collect();
+    for split in [40, 200] {
+        let boundary = boundaries(text.as_bytes())[split];
+        let (first, second) = text.split_at(boundary);
+        let files: Vec<PathBuf> = [first, second]
+            .iter()
+            .enumerate()
+            .map(|(index, part)| {
+                let path = directory.path().join(format!("{split}-{index}.pgn"));
+                fs::write(&path, part).expect("written");
+                path
+            })
+            .collect();
+        let (at_once, added) = (
+            directory.path().join(format!("{split}-once.db")),
+            directory.path().join(format!("{split}-added.db")),
+        );
+        run(&at_once, &files, &options()).expect("indexed");
+        for file in &files {
+            run(&added, &[file], &options()).expect("added");
+        }
+        assert_whole(&added);
+        assert_equal(&added, &at_once, &TABLES);
+    }
+}
+
 #[test]
 fn what_others_made_of_a_database_is_kept_up() {
     let directory = directory();
