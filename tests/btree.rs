@@ -684,9 +684,11 @@ fn check_combined(page_size: u32, old: &[(Value, Value)], new: &[(Value, Value)]
     file.finish().unwrap();
     index_of(&all_path, 4096, old, 1);
     let all = Connection::open(&all_path).unwrap();
+    all.execute_batch("BEGIN").unwrap();
     for (id, (a, b)) in (100_000_i64..).zip(new) {
         all.execute("INSERT INTO t VALUES (?1, ?2, ?3)", params![id, a, b]).unwrap();
     }
+    all.execute_batch("COMMIT").unwrap();
     // What the index holds, all of it: the table of the combined database has but the old rows.
     let rows = |connection: &Connection| -> Vec<(Value, Value, i64)> {
         let mut query = connection

@@ -435,7 +435,8 @@ fn help_has_examples() {
       <DB>  Database
 
     Options:
-          --fen <FEN>        The position as a FEN; two fields are enough, and the counters are ignored
+          --fen <FEN>        The position as a FEN; what is left out counts as no castling and no en
+                             passant, and the counters are ignored
           --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
                              Nf3"
           --play <MOVES>     The same in UCI notation: e2e4,c7c5

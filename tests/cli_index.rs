@@ -591,8 +591,10 @@ fn a_dry_run_finds_the_same_and_writes_no_database() {
             problems
         };
         assert_eq!(without_ids(&read("p2")), without_ids(&read("p")));
+        // Games are not written over.
+        std::fs::remove_file(place.path("r2")).unwrap();
     }
-    assert_eq!(place.names(), ["a.db", "a.pgn", "good.pgn", "p", "p2", "r", "r2"]);
+    assert_eq!(place.names(), ["a.db", "a.pgn", "good.pgn", "p", "p2", "r"]);
     let Run { status, stderr: err, .. } = place.run(&["index", "--dry-run", "good.pgn"]);
     assert_eq!(status, 0);
     assert!(err.starts_with("read 2 games, 6 plies in ") && err.contains("no database was written"), "{err}");
@@ -627,6 +629,32 @@ fn reports_never_replace_what_is_read_or_written() {
         assert_eq!(std::fs::read_to_string(place.path("a.pgn")).unwrap(), MIXED);
         assert!(!place.path("a.db").exists());
     }
+    // Nor anything else that somebody may need. Problems of an earlier run are replaced.
+    let old_problems = "{\"path\":\"x\"}\n";
+    for (name, text) in
+        [("games.pgn", MIXED), ("rejects.pgn", "\n"), ("old.jsonl", old_problems), ("empty", "")]
+    {
+        std::fs::write(place.path(name), text).unwrap();
+        for option in ["--rejects", "--problems"] {
+            for dry_run in [&["--dry-run"][..], &["a.db"]] {
+                let arguments = [&["index", "-q", option, name], dry_run, &["a.pgn"]].concat();
+                let Run { status, stderr: err, .. } = place.run(&arguments);
+                let is_replaced = name == "empty" || (name, option) == ("old.jsonl", "--problems");
+                if is_replaced {
+                    assert_eq!(status, 3, "{arguments:?}: {err}");
+                    std::fs::write(place.path(name), text).unwrap();
+                } else {
+                    assert_eq!(status, 1, "{arguments:?}");
+                    assert!(
+                        err.contains(&format!("{name}: exists already, and what is in it is not replaced")),
+                        "{err}"
+                    );
+                    assert_eq!(std::fs::read_to_string(place.path(name)).unwrap(), text);
+                }
+                let _ = std::fs::remove_file(place.path("a.db"));
+            }
+        }
+    }
     let Run { status, stderr: err, .. } =
         place.run(&["index", "-q", "--problems", "no/such/p", "a.db", "a.pgn"]);
     assert_eq!(status, 1);
@@ -637,6 +665,22 @@ fn reports_never_replace_what_is_read_or_written() {
         assert_eq!(status, 1, "{err}");
         assert!(!place.path("a.db").exists());
     }
+}
+
+#[test]
+fn a_source_that_cannot_be_read_is_told_every_night() {
+    let place = Place::new().with("a.pgn", TWO_GAMES);
+    for night in 1..=3 {
+        let Run { status, stderr: err, .. } = place.run(&["index", "n.db", "a.pgn", "missing.pgn"]);
+        assert_eq!(status, 3, "{err}");
+        assert!(err.contains("missing.pgn: no such file or directory"), "{err}");
+        let games = place.rows("n.db", "game");
+        assert_eq!(games.len(), 2, "night {night}");
+    }
+    // Where nothing else was named, that is all that is wrong.
+    let Run { status, stderr: err, .. } = place.run(&["index", "n.db", "missing.pgn"]);
+    assert_eq!(status, 1);
+    assert!(err.contains("nothing to index: missing.pgn"), "{err}");
 }
 
 #[test]

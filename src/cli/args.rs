@@ -271,7 +271,7 @@ pub(crate) struct FindArgs {
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct FindTargetArgs {
-    /// The position as a FEN; two fields are enough, and the counters are ignored
+    /// The position as a FEN; what is left out counts as no castling and no en passant, and the counters are ignored
     #[arg(long, value_name = "FEN", alias = "position")]
     fen: Option<String>,
     /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3"
@@ -444,7 +444,7 @@ pub(crate) struct ExploreArgs {
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct PositionArgs {
-    /// The position as a FEN; two fields are enough, and the counters are ignored
+    /// The position as a FEN; what is left out counts as no castling and no en passant, and the counters are ignored
     #[arg(long, value_name = "FEN")]
     pub(super) fen: Option<String>,
     /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3"

@@ -125,7 +125,8 @@ impl Report<'_> {
         let name = shell_word(&name);
         writeln!(out, "\n  next: pgndex info {name}")?;
         if summary.problems.iter().next().is_some() {
-            writeln!(out, "        pgndex sql {name} \"SELECT line, game_id, kind, message FROM problem\"")?;
+            let query = "SELECT path, line, kind, message FROM problem JOIN source USING (source_id)";
+            writeln!(out, "        pgndex sql {name} \"{query}\"")?;
         }
         Ok(())
     }
@@ -163,7 +164,14 @@ impl Report<'_> {
         )?;
         writeln!(out, "  input       {}", bytes(summary.bytes))?;
         self.write_left_out(out)?;
-        self.write_problems(out)
+        self.write_problems(out)?;
+        if summary.problems.iter().next().is_some() {
+            writeln!(
+                out,
+                "\n  --problems FILE tells where each of them is, --rejects FILE takes the games with errors"
+            )?;
+        }
+        Ok(())
     }
 
     fn write_left_out(self, out: &mut impl Write) -> io::Result<()> {
@@ -275,7 +283,7 @@ mod tests {
             12 games of variant Atomic skipped
 
           next: pgndex info games.db
-                pgndex sql games.db "SELECT line, game_id, kind, message FROM problem"
+                pgndex sql games.db "SELECT path, line, kind, message FROM problem JOIN source USING (source_id)"
         "#);
     }
 

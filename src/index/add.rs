@@ -58,7 +58,9 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         plan.estimate.with_copy(copied, database.free_bytes()?).check(lock.target(), &spill)?;
         let target = Some(lock.target().to_owned());
         let removed = replaced.iter().map(|replaced| replaced.game).collect();
-        let intake = Intake { sources: &plan.sources, starts, last_source, import, target, removed };
+        let has_known = known_sources > 0;
+        let intake =
+            Intake { sources: &plan.sources, starts, last_source, import, target, removed, has_known };
         let run = Run::new(&plan, intake, progress, started, spill, reports)?;
         let threshold = options.continuation_threshold;
         let update = Update { visited: &visited, threshold, removed: &removed_keys, replaced: &replaced };

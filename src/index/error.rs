@@ -99,6 +99,12 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A file for problems or rejected games is there and has something in it.
+    #[error("{}: exists already, and what is in it is not replaced; choose another file, or move this one away", path.display())]
+    ReportExists {
+        /// The file.
+        path: PathBuf,
+    },
     /// The database is among the sources.
     #[error("{}: is the database itself; name PGN files, or a directory without the database, to be indexed into it", path.display())]
     SourceIsTarget {

@@ -1,7 +1,7 @@
 //! Files that tell what is wrong with the input, while the run goes on.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -25,10 +25,10 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// Makes the files that the options name, emptying those that are there.
+    /// Makes the files that the options name. One that is there must be empty, or have problems in it that an earlier run wrote.
     ///
     /// # Errors
-    /// If one cannot be made, or is a source or the database.
+    /// If one cannot be made, is a source or the database, or has something else in it.
     pub(super) fn create(
         options: &IndexOptions,
         sources: &Sources,
@@ -40,13 +40,14 @@ impl Reports {
             Err(error) => error.path().to_owned(),
         });
         let paths: Vec<PathBuf> = paths.collect();
-        let create = |path: &Option<PathBuf>, other: Option<PathBuf>| {
+        let create = |path: &Option<PathBuf>, other: Option<PathBuf>, beginning| {
             let Some(path) = path else { return Ok(None) };
             let used = paths.iter().map(PathBuf::as_path).chain(database).chain(other.as_deref());
-            Output::create(path, used).map(Some)
+            Output::create(path, used, beginning).map(Some)
         };
-        let problems = create(&options.problems, None)?;
-        let rejects = create(&options.rejects, options.problems.clone())?;
+        let problems = create(&options.problems, None, Some(PROBLEM_BEGINNING))?;
+        // Rejected games look like any others.
+        let rejects = create(&options.rejects, options.problems.clone(), None)?;
         Ok(Self { problems, rejects, errors: 0, most_errors: options.most_errors, paths, last_source })
     }
 
@@ -104,6 +105,9 @@ impl Reports {
     }
 }
 
+/// With what a file of problems begins.
+const PROBLEM_BEGINNING: &[u8] = b"{\"path\":";
+
 /// The members are described in `docs/json.md`.
 fn write_json(out: &mut impl Write, path: &Path, problem: &ProblemRow, text: &str) -> io::Result<()> {
     let object = json!({
@@ -130,12 +134,20 @@ struct Output {
 }
 
 impl Output {
-    fn create<'p>(path: &Path, mut used: impl Iterator<Item = &'p Path>) -> Result<Self> {
+    /// Makes a file, in the place of one at most that begins like this.
+    fn create<'p>(
+        path: &Path,
+        mut used: impl Iterator<Item = &'p Path>,
+        beginning: Option<&[u8]>,
+    ) -> Result<Self> {
         let failed = |source| Error::Report { path: path.to_owned(), source };
         let real = fs::canonicalize(path).ok().filter(|real| real.is_file());
         let is_same = |other: &Path| other == path || real.is_some() && fs::canonicalize(other).ok() == real;
         if used.any(is_same) {
             return Err(Error::ReportInUse { path: path.to_owned() });
+        }
+        if real.is_some_and(|real| !is_replaceable(&real, beginning)) {
+            return Err(Error::ReportExists { path: path.to_owned() });
         }
         let file = File::create(path).map_err(failed)?;
         Ok(Self { path: path.to_owned(), file: Some(BufWriter::new(file)) })
@@ -153,4 +165,12 @@ impl Output {
             Err(source) => Err(Error::Report { path: self.path.clone(), source }),
         }
     }
+}
+
+/// Whether a file is empty, or begins with these bytes.
+fn is_replaceable(path: &Path, beginning: Option<&[u8]>) -> bool {
+    let mut found = Vec::new();
+    let length = beginning.map_or(1, <[u8]>::len) as u64;
+    let read = File::open(path).and_then(|file| file.take(length).read_to_end(&mut found));
+    read.is_ok() && (found.is_empty() || Some(found.as_slice()) == beginning)
 }

@@ -313,6 +313,8 @@ pub(super) struct Intake<'s> {
     pub(super) target: Option<PathBuf>,
     /// Games that it no longer has.
     pub(super) removed: Vec<GameId>,
+    /// Whether there were other sources, all of which it has.
+    pub(super) has_known: bool,
 }
 
 impl<'s> Intake<'s> {
@@ -320,7 +322,7 @@ impl<'s> Intake<'s> {
     fn all(sources: &'s Sources) -> Self {
         let starts = vec![SourceStart::default(); sources.files.len()];
         let (last_source, import) = (SourceId(0), ImportId(1));
-        Self { sources, starts, last_source, import, target: None, removed: Vec::new() }
+        Self { sources, starts, last_source, import, target: None, removed: Vec::new(), has_known: false }
     }
 
     fn ids(&self) -> impl Iterator<Item = SourceId> {
@@ -519,9 +521,8 @@ impl<'r> Run<'r> {
     /// Fails if what was read is not to become a database: before the rest of the work.
     pub(super) fn check_result(&self, read: &ReadResult) -> Result<()> {
         let Tally { unreadable, problems, .. } = &read.tally;
-        if let Some(reason) =
-            unreadable.first().filter(|_| unreadable.len() == self.intake.sources.files.len())
-        {
+        let is_all = unreadable.len() == self.intake.sources.files.len() && !self.intake.has_known;
+        if let Some(reason) = unreadable.first().filter(|_| is_all) {
             // They could be read a moment ago: no reason to replace a database by an empty one.
             return Err(Error::NoSource(reason.clone()));
         }
