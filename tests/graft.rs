@@ -205,7 +205,9 @@ fn trees_of_any_shape_grow_again_and_again() {
             // SQLite goes on in the same transaction: on pages that are free by then, and behind the end.
             if round % 2 == 0 {
                 let old = Tree::read(graft.file(), roots[0]).unwrap();
-                let room = old.room_with(graft.file().page_size(), new.len() as u64, LONGEST, ranges);
+                let bytes =
+                    old.bytes(graft.file().page_size()) + new.len() as u64 * OccurrenceRecord::MOST_BYTES;
+                let room = Tree::room_for(bytes, graft.file().page_size(), LONGEST, ranges);
                 let leaves = old.pages().count() as u64 + new.len() as u64 * 27 / u64::from(page_size);
                 assert!(u64::from(room) < leaves * 5 / 4 + 100, "{room} pages for {leaves}");
                 graft.publish(vec![(roots[1], positions)], room).unwrap();
@@ -351,7 +353,9 @@ fn what_others_commit_is_not_written_over() {
     database.begin_adding(1 << 20).unwrap();
     let mut graft = Graft::begin(&database).unwrap().expect("SQLite has the table of pages");
     let root = graft.root_page("position_game").unwrap();
-    let room = Tree::read(graft.file(), root).unwrap().room_with(graft.file().page_size(), 0, LONGEST, 3);
+    let page_size = graft.file().page_size();
+    let bytes = Tree::read(graft.file(), root).unwrap().bytes(page_size);
+    let room = Tree::room_for(bytes, page_size, LONGEST, 3);
     graft.publish(Vec::new(), room).unwrap();
     let repeated = "INSERT INTO setting VALUES ('a', 1); INSERT OR ROLLBACK INTO setting VALUES ('a', 2)";
     assert!(database.connection().execute_batch(repeated).is_err());
@@ -432,7 +436,7 @@ fn indexes_that_are_withheld_come_back() {
 
 #[test]
 fn a_file_of_another_layout_is_left_to_sqlite() {
-    for layout in ["PRAGMA auto_vacuum = FULL", "PRAGMA page_size = 512"] {
+    for layout in ["PRAGMA auto_vacuum = FULL", "PRAGMA page_size = 512", "PRAGMA encoding = 'UTF-16'"] {
         let directory = TempDir::new().unwrap();
         let path = directory.path().join("games.db");
         let mut connection = open(&path);

@@ -1,6 +1,7 @@
 //! Adding to a database by building pages: new leaves behind those of `game_position`, and all of `position_game` anew.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crossbeam_channel::Sender;
@@ -58,6 +59,12 @@ fn game_indexes(graft: &Graft<'_>, scratch: &Scratch) -> Result<Vec<GameIndex>> 
 }
 
 impl GameIndex {
+    /// The most pages it takes.
+    fn room(&self, file: &PageFile) -> u32 {
+        let bytes = self.old.bytes(file.page_size()) + self.new.tree.bytes(self.new.file.page_size());
+        Tree::room_for(bytes, file.page_size(), LONGEST_COMBINED, 1)
+    }
+
     /// Builds the index anew, from its rows and the new ones.
     fn build(&self, file: &Arc<PageFile>) -> Result<Built> {
         let Combined { segment, is_whole } = combine(file, &self.old, (&self.new.file, &self.new.tree))?;
@@ -122,6 +129,7 @@ impl Run<'_> {
             let mut loader = BulkLoader::go_on(database, self.intake.import)?;
             remove(&loader)?;
             loader.take_rows(scratch)?;
+            loader.take_problems()?;
             let found = self.add_occurrences(&mut loader, &tracker)?;
             let distinct = found.distinct;
             tracker.finish(found, self, &mut loader)?;
@@ -152,27 +160,33 @@ impl Run<'_> {
         let old = Tree::read(&file, root)?;
         let indexes = game_indexes(&graft, &scratch)?;
         let (longest, segments) = (OccurrenceRecord::LONGEST_CELL, self.partitions.len());
-        let room = old.room_with(file.page_size(), self.partitions.records(), longest, segments);
-        let rooms = indexes
-            .iter()
-            .map(|index| index.old.room_with(file.page_size(), index.new.rows, LONGEST_COMBINED, 1));
-        graft.publish(trees, rooms.fold(room, u32::saturating_add))?;
+        let bytes = old.bytes(file.page_size()) + self.partitions.records() * OccurrenceRecord::MOST_BYTES;
+        let room = Tree::room_for(bytes, file.page_size(), longest, segments);
+        graft
+            .publish(trees, indexes.iter().map(|index| index.room(&file)).fold(room, u32::saturating_add))?;
         let mut loader = BulkLoader::go_on(database, self.intake.import)?;
         let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
         loader.withhold_indexes(&names)?;
         let (found, crossroads) = crossbeam_channel::unbounded();
         let (risen, to_count) = crossbeam_channel::unbounded();
-        let positions = || to_count.iter().flatten().map(|visited: Crossroads| (visited.key, Some(visited)));
+        let has_failed = AtomicBool::new(false);
+        let positions = || {
+            let positions = to_count.iter().flatten().take_while(|_| !has_failed.load(Ordering::Relaxed));
+            positions.map(|visited: Crossroads| (visited.key, Some(visited)))
+        };
         let (merged, mut counted) = std::thread::scope(|scope| {
             let outlets = Outlets { found, risen };
             let merged = scope.spawn(|| self.merge_trees(&file, &old, &indexes, tracker, outlets));
             let counts: Vec<_> = (0..self.pool.current_num_threads())
                 .map(|_| scope.spawn(|| tracker.recount(self).count_all(positions())))
                 .collect();
-            // Dropped if something fails, which ends the merging.
-            let crossroads = crossroads;
-            loader.take_rows(scratch)?;
-            add_all(crossroads.iter().flatten(), self, &mut loader)?;
+            let write = || {
+                // Dropped if something fails, which ends the merging.
+                let crossroads = crossroads;
+                loader.take_rows(scratch)?;
+                add_all(crossroads.iter().flatten(), self, &mut loader)
+            };
+            write().inspect_err(|_| has_failed.store(true, Ordering::Relaxed))?;
             let merged = merged.join().map_err(|_| Error::Panicked)??;
             let mut counted = Vec::new();
             for count in counts {
@@ -196,7 +210,9 @@ impl Run<'_> {
         loader.put_indexes_back()?;
         not_built.into_iter().try_for_each(|name| loader.make_index_anew(name))?;
         remove(&loader)?;
+        loader.take_problems()?;
         counted.extend(tracker.recount_removed(again, self)?);
+        counted.sort_unstable_by_key(|visited| visited.key.as_i64());
         continuations::write(counted, &mut loader)?;
         Ok((loader, distinct))
     }

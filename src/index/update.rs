@@ -10,7 +10,7 @@ use super::error::{Error, Result};
 use super::outcome::{Outcome, Outcomes};
 use super::run::{Intake, Run};
 use super::visit::Visit;
-use crate::board::{Position, PositionKey};
+use crate::board::{GameResult, Position, PositionKey};
 use crate::store::row::{ContinuationRow, GameId, Text, VisitedBatch, VisitedRow};
 use crate::store::{BulkLoader, GameOutcome, Known};
 
@@ -276,7 +276,9 @@ impl KnownOutcomes {
         if self.0.len() >= MOST {
             self.0.clear();
         }
-        let GameOutcome { result, elos, date } = loader.game_outcome(game)?;
+        // One that somebody deleted ranks last.
+        let nothing = || GameOutcome { result: GameResult::Unknown, elos: (None, None), date: None };
+        let GameOutcome { result, elos, date } = loader.game_outcome(game)?.unwrap_or_else(nothing);
         let outcome = Outcome::new(result, elos, date.as_deref());
         self.0.insert(game, outcome);
         Ok(outcome)

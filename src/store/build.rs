@@ -151,7 +151,7 @@ impl Build {
         let main = self.connection();
         let _temporary = scratch.attach(main, self.path())?;
         main.execute_batch("BEGIN").map_err(failed)?;
-        scratch::copy_rows(main).map_err(failed)?;
+        scratch::copy_rows(main).and_then(|()| scratch::copy_problems(main)).map_err(failed)?;
         main.execute_batch("COMMIT; DETACH scratch").map_err(failed)
     }
 

@@ -10,7 +10,7 @@ use super::build::Temporary;
 use super::database::Database;
 use super::error::{Error, Result};
 use super::row::{GameId, HeaderBatch, Occurrence, Ply, PositionBatch, SourceId, VisitedBatch};
-use super::scratch::{Scratch, copy_rows};
+use super::scratch::{Scratch, copy_problems, copy_rows};
 use super::tables::{
     Continuations, Duplicates, Events, GamePositions, Games, InsertRows, Players, PositionGames, Problems,
     Sites, Tags, VisitedPositions,
@@ -350,13 +350,22 @@ impl<'c> BulkLoader<'c> {
         self.insert(&self.continuations, batch, [])
     }
 
-    /// Takes all rows of a scratch database over.
+    /// Takes all rows of a scratch database over but those of `problem`.
     ///
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
     pub fn take_rows(&mut self, scratch: Scratch) -> Result<()> {
         self.scratch = Some(scratch.attach(self.connection, &self.path)?);
         copy_rows(self.connection).map_err(|source| self.failed("copy the small tables", source))
+    }
+
+    /// Takes the problems over of the scratch database whose other rows were [taken](Self::take_rows): once those are gone that are
+    /// to be removed, so that the numbers go on from what stays.
+    ///
+    /// # Errors
+    /// What SQLite says, such as [`Error::DiskFull`].
+    pub fn take_problems(&mut self) -> Result<()> {
+        copy_problems(self.connection).map_err(|source| self.failed("copy the problems", source))
     }
 
     /// Takes indexes out of the schema, so that rows are added as if they were not there.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::btree::{PageFile, PageNumber, PageRun, Regrowth};
+use super::btree::{BtreeError, PageFile, PageNumber, PageRun, Regrowth};
 use super::build::with_suffix;
 use super::database::{Database, open_file};
 use super::error::{Error, Result};
@@ -48,8 +48,8 @@ impl<'d> Graft<'d> {
     const WORTH: u32 = 8;
 
     /// Begins the transaction; `None` if it cannot be done this way, and all must be written through SQL: SQLite was built without
-    /// `sqlite_dbpage`, the log is not empty, or the database has something that is not known here: triggers, indexes of the tables
-    /// that grow, another layout.
+    /// `sqlite_dbpage`, the log is not empty, or the database has something that is not known here: triggers, indexes or columns of the
+    /// tables that grow, another layout.
     ///
     /// # Errors
     /// [`Error::Busy`] if another program is writing; what SQLite and the operating system say.
@@ -74,7 +74,9 @@ impl<'d> Graft<'d> {
         // What others made of the schema would not be told of new rows.
         let possible = "SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage')
              AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger'
-                             OR type = 'index' AND sql IS NOT NULL AND tbl_name IN ('game_position', 'position_game'))";
+                             OR type = 'index' AND sql IS NOT NULL AND tbl_name IN ('game_position', 'position_game'))
+             AND (SELECT count(*) FROM pragma_table_xinfo('game_position')) = 6
+             AND (SELECT count(*) FROM pragma_table_xinfo('position_game')) = 3";
         if !connection.query_row(possible, [], |row| row.get::<_, bool>(0)).map_err(failed)? {
             return Ok(None);
         }
@@ -166,6 +168,13 @@ impl<'d> Graft<'d> {
             free.extend(freed);
         }
         free.sort_unstable();
+        if let Some(page) = self.wrong_page(&free) {
+            return Err(BtreeError::Damaged { page }.into());
+        }
+        // Otherwise each page would be committed by itself.
+        if self.connection.is_autocommit() {
+            return Err(Error::Unfinished { path: self.path.to_owned() });
+        }
         let failed = |source| Error::sqlite(self.path, "write pages", source);
         let mut header = first_page(self.connection).map_err(failed)?;
         let size = self.file.page_size().bytes();
@@ -192,6 +201,15 @@ impl<'d> Graft<'d> {
         self.write(&pages).map_err(failed)?;
         self.told = Some(page_count);
         Ok(())
+    }
+
+    /// A page among free ones, which are sorted, that cannot be one.
+    fn wrong_page(&self, free: &[PageNumber]) -> Option<PageNumber> {
+        let twice = free.windows(2).find(|pages| pages[0] == pages[1]).map(|pages| pages[0]);
+        let last = self.file.page_count();
+        let lock_page = self.file.page_size().lock_page();
+        let is_wrong = |page: &&PageNumber| !(2..=last).contains(&page.0) || **page == lock_page;
+        twice.or_else(|| free.iter().find(is_wrong).copied())
     }
 
     fn write(&self, pages: &[(PageNumber, Vec<u8>)]) -> rusqlite::Result<()> {

@@ -33,8 +33,6 @@ pub struct ScratchIndex {
     pub file: Arc<PageFile>,
     /// Its pages.
     pub tree: Tree,
-    /// How many rows it has.
-    pub rows: u64,
 }
 
 impl Scratch {
@@ -64,15 +62,13 @@ impl Scratch {
         for (_, sql) in &self.game_indexes {
             self.connection.execute_batch(sql).map_err(failed)?;
         }
-        let rows = self.connection.query_row("SELECT count(*) FROM game", [], |row| row.get::<_, i64>(0));
-        let rows = rows.map_err(failed)?.cast_unsigned();
         let file = Arc::new(PageFile::open_longer(path)?);
         let mut indexes = Vec::new();
         for (name, sql) in &self.game_indexes {
             let root = root_page(&self.connection, name).map_err(failed)?;
             if let Ok(tree) = Tree::read(&file, root) {
                 let (name, sql, file) = (name.clone(), sql.clone(), Arc::clone(&file));
-                indexes.push(ScratchIndex { name, sql, file, tree, rows });
+                indexes.push(ScratchIndex { name, sql, file, tree });
             }
         }
         Ok(indexes)
@@ -107,30 +103,45 @@ fn game_indexes(connection: &Connection) -> rusqlite::Result<Vec<(String, String
     connection.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// Copies all rows of the attached scratch database. Problems are numbered anew, on from those that are there.
+/// Copies all rows of the attached scratch database but those of `problem`. Tables and columns that the other database has beside
+/// them stay as they are.
 pub(super) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
-    let tables: Vec<String> = main
-        .prepare(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid",
-        )?
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+    let sql = "SELECT name FROM scratch.sqlite_schema
+               WHERE type = 'table' AND name <> 'problem' AND name NOT LIKE 'sqlite%' ORDER BY rowid";
+    let tables: Vec<String> =
+        main.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for table in tables {
         let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM scratch.{table})");
         if main.query_row(&empty, [], |row| row.get(0))? {
             continue;
         }
-        let columns: String = if table == "problem" {
-            let others = "SELECT 'NULL, ' || group_concat(name, ', ' ORDER BY cid) FROM pragma_table_info(?1)
-                          WHERE name <> 'problem_id'";
-            main.query_row(others, [&table], |row| row.get(0))?
+        let own = columns(main, &table, "scratch")?;
+        // All columns of equal tables: SQLite copies the rows as they are.
+        if own == columns(main, &table, "main")? {
+            copy(main, &table, "*", &table)?;
         } else {
-            "*".to_owned()
-        };
-        // Without `OR ROLLBACK` SQLite would keep a journal, in a temporary file somewhere, to undo the statement alone.
-        main.execute_batch(&format!(
-            "INSERT OR ROLLBACK INTO main.{table} SELECT {columns} FROM scratch.{table}"
-        ))?;
+            copy(main, &format!("{table} ({own})"), &own, &table)?;
+        }
     }
     Ok(())
+}
+
+/// Copies the problems of the attached scratch database, which are numbered anew, on from those that are there.
+pub(super) fn copy_problems(main: &Connection) -> rusqlite::Result<()> {
+    let own = columns(main, "problem", "scratch")?;
+    copy(main, &format!("problem ({own})"), &own, "problem")
+}
+
+/// The names of a table's columns, but for the numbers of problems.
+fn columns(main: &Connection, table: &str, schema: &str) -> rusqlite::Result<String> {
+    let sql = "SELECT group_concat(name, ', ' ORDER BY cid) FROM pragma_table_info(?1, ?2)
+               WHERE name <> 'problem_id'";
+    main.query_row(sql, [table, schema], |row| row.get(0))
+}
+
+fn copy(main: &Connection, target: &str, columns: &str, table: &str) -> rusqlite::Result<()> {
+    // Without `OR ROLLBACK` SQLite would keep a journal, in a temporary file somewhere, to undo the statement alone.
+    main.execute_batch(&format!(
+        "INSERT OR ROLLBACK INTO main.{target} SELECT {columns} FROM scratch.{table}"
+    ))
 }

@@ -51,16 +51,16 @@ impl BulkLoader<'_> {
         Ok(self.row(sql, params![key.as_i64(), count.saturating_sub(1)], |_| Ok(()))?.is_some())
     }
 
-    /// What a game came to.
+    /// What a game came to; `None` if there is no such game.
     ///
     /// # Errors
-    /// What SQLite says; also if there is no such game.
-    pub fn game_outcome(&self, game: GameId) -> Result<GameOutcome> {
+    /// What SQLite says.
+    pub fn game_outcome(&self, game: GameId) -> Result<Option<GameOutcome>> {
         let sql = "SELECT result, white_elo, black_elo, date FROM game WHERE game_id = ?1";
         let outcome = self
             .connection()
             .prepare_cached(sql)
-            .and_then(|mut query| query.query_row([game.0], |row| GameOutcome::read(row, 0)));
+            .and_then(|mut query| query.query_row([game.0], |row| GameOutcome::read(row, 0)).optional());
         outcome.map_err(|source| self.failed("read table game", source))
     }
 
@@ -111,7 +111,8 @@ impl BulkLoader<'_> {
                 row.counts;
             self.execute(
                 "write table continuation",
-                "INSERT INTO continuation VALUES (?1, ?2, ?3 + ?4 + ?5, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                "INSERT INTO continuation (key, move_code, games, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year)
+                 VALUES (?1, ?2, ?3 + ?4 + ?5, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
                  ON CONFLICT DO UPDATE SET games = games + excluded.games,
                  white_wins = white_wins + excluded.white_wins, draws = draws + excluded.draws,
                  black_wins = black_wins + excluded.black_wins, elo_sum = elo_sum + excluded.elo_sum,

@@ -170,7 +170,7 @@ fn few_games_added_to_many() {
 }
 
 /// What somebody did to a database through SQL, and what must then be true of the games added to it.
-const CHANGES: [(&str, &str); 8] = [
+const CHANGES: [(&str, &str); 13] = [
     (
         "CREATE INDEX own ON position_game (game_id)",
         "EXISTS (SELECT 1 FROM position_game INDEXED BY own WHERE game_id > 20)",
@@ -178,6 +178,14 @@ const CHANGES: [(&str, &str); 8] = [
     ("CREATE INDEX own ON game_position (halfmove_clock)", "TRUE"),
     ("CREATE INDEX own ON game (round COLLATE NOCASE DESC) WHERE round <> ''", "TRUE"),
     ("DROP INDEX game_eco; CREATE INDEX game_eco ON game (eco DESC)", "TRUE"),
+    ("CREATE TABLE notes (x); CREATE TABLE \"we ird\" (x); INSERT INTO notes VALUES (7)", "x = 7 FROM notes"),
+    (
+        "ALTER TABLE game ADD COLUMN note TEXT; ALTER TABLE player ADD COLUMN born INTEGER DEFAULT 1900",
+        "count(*) = 0 FROM game WHERE note IS NOT NULL",
+    ),
+    ("ALTER TABLE position_game ADD COLUMN note TEXT; UPDATE position_game SET note = 'x'", "TRUE"),
+    ("ALTER TABLE game_position ADD COLUMN note TEXT", "TRUE"),
+    ("ALTER TABLE problem ADD COLUMN note TEXT; ALTER TABLE continuation ADD COLUMN note TEXT", "TRUE"),
     ("DROP INDEX game_white; ANALYZE", "NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'game_white')"),
     (
         "UPDATE game SET eco = printf('%.*c', 150, 'x') WHERE game_id = 3",
@@ -192,6 +200,26 @@ const CHANGES: [(&str, &str); 8] = [
         "(SELECT count(*) FROM log) = (SELECT games FROM import ORDER BY import_id DESC)",
     ),
 ];
+
+#[test]
+fn games_deleted_through_sql_do_no_harm() {
+    let directory = directory();
+    let files = parts(include_bytes!("../../examples/synthetic.pgn"), 2, directory.path());
+    let options = IndexOptions { continuation_threshold: 4, ..options() };
+    let added = directory.path().join("added.db");
+    run(&added, &files[..1], &options).expect("indexed");
+    let changed = Connection::open(&added).expect("a database");
+    let delete = ["position_game", "game_position", "tag", "game"]
+        .map(|table| format!("DELETE FROM {table} WHERE game_id % 3 = 0;"));
+    changed.execute_batch(&format!("PRAGMA foreign_keys = OFF; {}", delete.concat())).expect("deleted");
+    let before = number(&changed, "SELECT count(*) FROM game");
+    drop(changed);
+    let summary = run(&added, &files[1..], &options).expect("added");
+    let database = open(&added);
+    assert_eq!(lines(&database, "PRAGMA integrity_check"), ["ok"]);
+    assert_eq!(number(&database, "SELECT count(*) FROM game"), before + summary.games);
+    assert!(number(&database, "SELECT count(*) FROM visited_position") > 0);
+}
 
 /// Rows of an index that do not stand on their page as a whole, and others that are too long to be merged.
 #[test]
@@ -248,8 +276,16 @@ fn what_others_made_of_a_database_is_kept_up() {
         assert_eq!(lines(&database, "PRAGMA integrity_check"), ["ok"], "{change}");
         assert_eq!(lines(&database, schema), before, "{change}");
         assert_eq!(number(&database, &format!("SELECT {expected}")), 1, "{change}");
-        // But for the game that was changed.
-        assert_equal(&added, &at_once, &TABLES[1..6]);
+        // But for the game and the columns that were changed.
+        if !change.contains("COLUMN") {
+            assert_equal(&added, &at_once, &TABLES[1..6]);
+        }
+        let counts = ["game", "game_position", "position_game", "visited_position", "continuation", "player"];
+        assert_equal(
+            &added,
+            &at_once,
+            &counts.map(|table| format!("SELECT count(*) FROM {table}")).each_ref().map(String::as_str),
+        );
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pgndex::index::{Duplicates, IndexOptions, OnProblem};
+use pgndex::index::{Duplicates, IndexOptions, OnProblem, Writer};
 use pgndex::verify::{Sample, VerifyOptions, verify};
 use tempfile::TempDir;
 
@@ -263,4 +263,31 @@ fn duplicates_of_a_game_that_is_left_out() {
     run(&target, &all, &options).expect("added");
     assert_whole(&target);
     assert_eq!(lines(&open(&target), told), ["2|cut|-|-", "3|prefix|2|3"]);
+}
+
+#[test]
+fn both_writers_number_what_they_write_alike() {
+    let (text, from) = texts().remove(0);
+    let tables = [
+        "game",
+        "game_position",
+        "position_game",
+        "visited_position",
+        "continuation",
+        "problem",
+        "duplicate",
+        "tag",
+    ];
+    let queries = tables.map(|table| format!("SELECT * FROM {table}"));
+    for cut in [from + 20, from + 110, text.len() - 60, text.len() - 20] {
+        let [direct, sql] = [Writer::Direct, Writer::Sql].map(|writer| {
+            let growth = Growth::new();
+            let options = IndexOptions { writer, continuation_threshold: 2, ..options() };
+            growth.add(&text[..cut], &options);
+            growth.add(&text, &options);
+            growth
+        });
+        assert_equal(&direct.database(), &sql.database(), &queries.each_ref().map(String::as_str));
+        assert!(number(&open(&direct.database()), "SELECT count(*) FROM problem") > 1);
+    }
 }

@@ -349,6 +349,9 @@ fn examine_header(header: &Header) -> Result<(PageSize, u32), &'static str> {
     if word(44) != 4 {
         return Err("its schema format is not 4");
     }
+    if word(56) != 1 {
+        return Err("its text is not UTF-8");
+    }
     if word(52) != 0 {
         return Err("it has pointer-map pages (auto_vacuum)");
     }

@@ -31,6 +31,9 @@ impl OccurrenceRecord {
     /// Bytes of the longest one in a leaf: its length (1), the header (4), key (8), game and ply (6 each).
     pub const LONGEST_CELL: usize = 25;
 
+    /// The most bytes that one takes on a leaf, with those that tell where it stands.
+    pub const MOST_BYTES: u64 = Self::LONGEST_CELL as u64 + 2;
+
     /// The record, without its length, and what the left-most integer is too long (8).
     const ROOM: usize = Self::LONGEST_CELL - 1 + 8;
 }

@@ -87,19 +87,23 @@ impl Tree {
         Ok(())
     }
 
-    /// The most pages, the root not counted, that its rows and so many new ones take if they are packed in so many segments, and no
-    /// row is longer, as a cell, than `longest` bytes.
+    /// The most bytes that its rows take on pages of this size.
     #[must_use]
-    pub fn room_with(&self, page_size: PageSize, new_rows: u64, longest: usize, segments: usize) -> u32 {
+    pub fn bytes(&self, page_size: PageSize) -> u64 {
+        (self.leaves.len() * page_size.bytes() + self.dividers.len() + self.ends.len() * POINTER) as u64
+    }
+
+    /// The most pages of at least 1024 bytes, the root not counted, on which there is room for rows of so many bytes if they are
+    /// packed in so many segments, and no row is longer, as a cell, than `longest` bytes.
+    #[must_use]
+    pub fn room_for(bytes: u64, page_size: PageSize, longest: usize, segments: usize) -> u32 {
         let (size, longest) = (page_size.bytes() as u64, (longest + POINTER) as u64);
-        let rows_between = self.dividers.len() + self.ends.len() * POINTER;
-        let bytes = self.leaves.len() as u64 * size + rows_between as u64 + new_rows * longest;
         // A leaf is full when not even the next row fits. Where a segment ends that has leaves there are up to two that are not;
         // rows of those without are packed together.
         let full = bytes / (size - LEAF_HEADER as u64 - longest);
         let leaves = full + 2 * full.min(segments as u64) + 3;
         // A page above gives up to one child away, and the last one of each level may have but two.
-        let children = (size - INTERIOR_HEADER as u64) / (CHILD as u64 + longest) - 1;
+        let children = ((size - INTERIOR_HEADER as u64) / (CHILD as u64 + longest) - 1).max(4);
         let (mut pages, mut level) = (leaves + 2, leaves);
         while level > children {
             level = level / children + 2;
