@@ -18,6 +18,7 @@ use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources};
 use crate::store::row::SourceId;
 use crate::store::{
     BulkLoader, Database, Graft, ImportId, Known, KnownSource, LoadMode, Scratch, Tail, WriterLock,
+    keep_temporary_files_in,
 };
 
 /// Adds what is new of the plan's sources to the database at `target`, in one transaction.
@@ -53,6 +54,7 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         }
         drop(known);
         let spill = directory(plan.options, lock.target());
+        keep_temporary_files_in(&spill, database.connection());
         let new_rows = plan.estimate.plies + plan.estimate.games;
         let copied = if is_merging_quicker(rows, new_rows) { rows } else { 0 };
         plan.estimate.with_copy(copied, database.free_bytes()?).check(lock.target(), &spill)?;

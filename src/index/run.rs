@@ -37,7 +37,7 @@ use crate::store::btree::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Se
 use crate::store::row::{DuplicateKind, GameId, Severity, SourceId};
 use crate::store::{
     self, Build, BuildOptions, BulkLoader, ImportId, ImportTotals, Known, LoadMode, NewImport, SourceDigest,
-    SourceTotals, keep_temporary_files_in,
+    SourceTotals, directory_of, keep_temporary_files_in,
 };
 
 /// Indexes PGN files, and directories of them, into a new database: a [`Plan`] made and carried out.
@@ -153,6 +153,7 @@ impl<'o> Plan<'o> {
         let (sources, options) = (&self.sources, self.options);
         progress.expect(sources.bytes().unwrap_or(0));
         let spill = directory(options, build.path());
+        keep_temporary_files_in(&spill, build.connection());
         self.estimate.check(build.path(), &spill)?;
         let intake = Intake::all(sources);
         let reports = Reports::create(options, sources, intake.last_source, Some(build.target()))?;
@@ -241,8 +242,7 @@ fn check(file: &SourceFile, options: &IndexOptions) -> std::result::Result<(), S
 
 /// Where temporary files go.
 pub(super) fn directory(options: &IndexOptions, database: &Path) -> std::path::PathBuf {
-    let beside = database.parent().filter(|parent| !parent.as_os_str().is_empty());
-    options.temp_dir.clone().unwrap_or_else(|| beside.unwrap_or(Path::new(".")).to_owned())
+    options.temp_dir.clone().unwrap_or_else(|| directory_of(database).to_owned())
 }
 
 /// Root pages of the two big tables.
@@ -370,7 +370,6 @@ impl<'r> Run<'r> {
         reports: Reports,
     ) -> Result<Self> {
         let Plan { options, estimate, .. } = plan;
-        keep_temporary_files_in(&directory);
         let pool = ThreadPoolBuilder::new()
             .num_threads(
                 options.threads_for(intake.sources.bytes().map_or(u64::MAX, |_| estimate.text_bytes)),

@@ -11,6 +11,7 @@ use rusqlite::{Connection, InterruptHandle, OpenFlags, Row, ffi};
 
 use super::btree::PageFile;
 use super::error::{Error, Result};
+use super::lock::directory_of;
 use super::schema::{self, Kind, SchemaVersion};
 use crate::functions;
 
@@ -83,9 +84,7 @@ impl Database {
     fn new(path: &Path, connection: Connection) -> Result<Self> {
         functions::register(&connection)
             .map_err(|source| Error::sqlite(path, "register the SQL functions", source))?;
-        keep_temporary_files_in(
-            path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")),
-        );
+        keep_temporary_files_in(directory_of(path), &connection);
         Ok(Self {
             path: path.to_owned(),
             connection,
@@ -230,11 +229,10 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
 
 /// Has SQLite keep its temporary files, such as those of large sorts, in a directory from now on, on all connections of this
 /// process. If it may not write there, or the path is not UTF-8, they are where the system has such files.
-pub(crate) fn keep_temporary_files_in(directory: &Path) {
-    let Some(directory) = directory.to_str() else { return };
-    // Any connection does.
-    let set = |connection: Connection| connection.pragma_update(None, "temp_store_directory", directory);
-    let _ = Connection::open_in_memory().and_then(set);
+pub(crate) fn keep_temporary_files_in(directory: &Path, connection: &Connection) {
+    if let Some(directory) = directory.to_str() {
+        let _ = connection.pragma_update(None, "temp_store_directory", directory);
+    }
 }
 
 /// Opens the file `path` without any check.

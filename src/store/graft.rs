@@ -242,9 +242,7 @@ impl<'d> Graft<'d> {
         }
         let mut all = [self.spare.as_slice(), &leaves].concat();
         all.sort_unstable();
-        let lock_page = self.file.page_size().lock_page();
-        let is_page = |page: &PageNumber| (2..=self.first_count).contains(&page.0) && *page != lock_page;
-        if all.len() != count || !all.is_sorted_by(|a, b| a < b) || !all.iter().all(is_page) {
+        if all.len() != count || self.wrong_page(&all).is_some() {
             return Ok(false);
         }
         leaves.sort_unstable();

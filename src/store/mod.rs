@@ -51,6 +51,8 @@ pub use explore::{Continuation, Exploration, ListLengths};
 pub use graft::Graft;
 pub use info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceInfo, Totals};
 pub use known::{GameMoves, Known, KnownSource, NameTable, Pairing, Tail};
+#[cfg(feature = "index")]
+pub(crate) use lock::directory_of;
 pub use lock::{Holder, WriterLock};
 pub(crate) use lookup::game_record;
 pub use lookup::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};

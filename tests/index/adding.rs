@@ -201,17 +201,23 @@ const CHANGES: [(&str, &str); 13] = [
     ),
 ];
 
+/// Indexes a file, and changes the database through SQL.
+fn changed(database: &Path, file: &Path, options: &IndexOptions, change: &str) -> Connection {
+    run(database, &[file], options).expect("indexed");
+    let changed = Connection::open(database).expect("a database");
+    changed.execute_batch(&format!("PRAGMA foreign_keys = OFF; {change}")).expect("changed");
+    changed
+}
+
 #[test]
 fn games_deleted_through_sql_do_no_harm() {
     let directory = directory();
     let files = parts(include_bytes!("../../examples/synthetic.pgn"), 2, directory.path());
     let options = IndexOptions { continuation_threshold: 4, ..options() };
     let added = directory.path().join("added.db");
-    run(&added, &files[..1], &options).expect("indexed");
-    let changed = Connection::open(&added).expect("a database");
     let delete = ["position_game", "game_position", "tag", "game"]
         .map(|table| format!("DELETE FROM {table} WHERE game_id % 3 = 0;"));
-    changed.execute_batch(&format!("PRAGMA foreign_keys = OFF; {}", delete.concat())).expect("deleted");
+    let changed = changed(&added, &files[0], &options, &delete.concat());
     let before = number(&changed, "SELECT count(*) FROM game");
     drop(changed);
     let summary = run(&added, &files[1..], &options).expect("added");
@@ -231,25 +237,14 @@ fn long_tags_of_added_games() {
             format!("[Event \"e\"]\n[White \"W\"]\n[Black \"B\"]\n[ECO \"{eco}\"]\n[Round \"{game}\"]\n\n1. e4 e5 1-0\n\n")
         })
         .collect();
-    for split in [40, 200] {
-        let boundary = boundaries(text.as_bytes())[split];
-        let (first, second) = text.split_at(boundary);
-        let files: Vec<PathBuf> = [first, second]
-            .iter()
-            .enumerate()
-            .map(|(index, part)| {
-                let path = directory.path().join(format!("{split}-{index}.pgn"));
-                fs::write(&path, part).expect("written");
-                path
-            })
-            .collect();
-        let (at_once, added) = (
-            directory.path().join(format!("{split}-once.db")),
-            directory.path().join(format!("{split}-added.db")),
-        );
-        run(&at_once, &files, &options()).expect("indexed");
-        for file in &files {
-            run(&added, &[file], &options()).expect("added");
+    let files = parts(text.as_bytes(), 10, directory.path());
+    let at_once = directory.path().join("once.db");
+    run(&at_once, &files, &options()).expect("indexed");
+    // Few come first, or many.
+    for split in [1, 5] {
+        let added = directory.path().join(format!("{split}.db"));
+        for files in [&files[..split], &files[split..]] {
+            run(&added, files, &options()).expect("added");
         }
         assert_whole(&added);
         assert_equal(&added, &at_once, &TABLES);
@@ -265,9 +260,7 @@ fn what_others_made_of_a_database_is_kept_up() {
     run(&at_once, &files, &options).expect("indexed");
     for (index, (change, expected)) in CHANGES.into_iter().enumerate() {
         let added = directory.path().join(format!("{index}.db"));
-        run(&added, &files[..1], &options).expect("indexed");
-        let changed = Connection::open(&added).expect("a database");
-        changed.execute_batch(&format!("PRAGMA foreign_keys = OFF; {change}")).expect("changed");
+        let changed = changed(&added, &files[0], &options, change);
         let schema = "SELECT rowid, type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY 1";
         let before = lines(&changed, schema);
         drop(changed);

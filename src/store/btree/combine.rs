@@ -1,10 +1,9 @@
 //! Two trees of an index to one.
 
 use std::cmp::Ordering;
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::leaves::Leaves;
+use super::leaves::{Leaves, partition_point};
 use super::record::compare;
 use super::{BtreeError, LeafWriter, PageFile, Segment, Tree};
 
@@ -101,8 +100,14 @@ impl<'t> Rows<'t> {
             let page = self.leaves.get(self.leaf)?;
             let to = match end {
                 Some(end) => {
-                    let is_before = |index| page.row(index).and_then(|row| compare(row, end));
-                    let Some(to) = first_from(self.cell..page.count(), is_before) else { return Ok(false) };
+                    let is_before = |index| match page.row(index).and_then(|row| compare(row, end)) {
+                        Some(Ordering::Less) => Ok(true),
+                        Some(Ordering::Greater) => Ok(false),
+                        Some(Ordering::Equal) | None => Err(()),
+                    };
+                    let Ok(to) = partition_point(self.cell..page.count(), is_before) else {
+                        return Ok(false);
+                    };
                     to
                 }
                 None => page.count(),
@@ -137,18 +142,4 @@ impl<'t> Rows<'t> {
             self.advance()?;
         }
     }
-}
-
-/// The first number of a range of which `order` does not tell that it comes before. `None` if it cannot tell, or if one is equal.
-fn first_from(range: Range<usize>, order: impl Fn(usize) -> Option<Ordering>) -> Option<usize> {
-    let Range { start: mut low, end: mut high } = range;
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        match order(middle)? {
-            Ordering::Less => low = middle + 1,
-            Ordering::Greater => high = middle,
-            Ordering::Equal => return None,
-        }
-    }
-    Some(low)
 }

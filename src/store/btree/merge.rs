@@ -1,9 +1,7 @@
 //! The rows of a tree of occurrences, on their way into another one.
 
-use std::ops::Range;
-
 use super::super::row::Occurrence;
-use super::leaves::Leaves;
+use super::leaves::{Leaves, partition_point};
 use super::page::PageView;
 use super::record::{is_before, key_of, occurrence_of};
 use super::{BtreeError, LeafWriter, PageFile, Tree};
@@ -154,22 +152,4 @@ impl<'t> OldRows<'t> {
     fn damaged(&self) -> BtreeError {
         self.leaves.damaged(self.leaf)
     }
-}
-
-/// The first number of a range of which `is_before`, which holds for all up to there, does not hold.
-#[inline]
-fn partition_point(
-    range: Range<usize>,
-    is_before: impl Fn(usize) -> Result<bool, BtreeError>,
-) -> Result<usize, BtreeError> {
-    let Range { start: mut low, end: mut high } = range;
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        if is_before(middle)? {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    Ok(low)
 }
