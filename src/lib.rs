@@ -4,6 +4,7 @@
 //! | module | what lives there |
 //! |---|---|
 //! | [`board`] | the rules of chess on a 0x88 board: squares, pieces, move codes, generator, SAN, FEN, keys |
+//! | [`id`] | numbers that rows are told by |
 //! | [`pgn`] | bytes to games: chunks, movetext tokens, tag pairs |
 //! | [`opening`] | names of openings, told from positions |
 //! | [`source`] | where the bytes come from: files and directories |
@@ -19,6 +20,7 @@
 pub mod board;
 pub mod export;
 pub mod functions;
+pub mod id;
 #[cfg(feature = "index")]
 pub mod index;
 pub mod opening;

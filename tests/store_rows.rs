@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pgndex::board::{GameResult, MoveCode, PositionKey};
-use pgndex::opening::{OpeningBook, OpeningId};
+use pgndex::id::OpeningId;
+use pgndex::opening::OpeningBook;
 use pgndex::store::row::{
     GameId, GameRow, GameStatus, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow,
     ProblemRow, Severity, SourceId, TagRow,

@@ -7,7 +7,8 @@ use super::outcome::Outcome;
 use super::part::{Extent, GameNames, Part, Replay, Start};
 use super::problem::Kind;
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError};
-use crate::opening::{OpeningBook, OpeningId};
+use crate::id::OpeningId;
+use crate::opening::OpeningBook;
 use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
 use crate::store::row::{GameId, GameRow, GameStatus, Ply, ProblemRow, SourceId};
 

@@ -7,10 +7,7 @@ use std::sync::{Arc, LazyLock};
 use super::error::Result;
 use super::read;
 use crate::board::{Position, PositionKey};
-
-/// The number of an opening in its list: 1, 2, 3 … in the order of the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OpeningId(pub u32);
+use crate::id::OpeningId;
 
 /// An opening.
 #[derive(Clone, Debug, PartialEq, Eq)]

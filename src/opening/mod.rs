@@ -30,5 +30,5 @@ mod read;
 mod scid;
 mod tsv;
 
-pub use book::{Opening, OpeningBook, OpeningId};
+pub use book::{Opening, OpeningBook};
 pub use error::{Error, LineError, Result};

@@ -9,19 +9,15 @@ use rusqlite::{Connection, Params, ToSql, params};
 use super::build::Temporary;
 use super::database::Database;
 use super::error::{Error, Result};
-use super::row::{GameId, HeaderBatch, Occurrence, Ply, PositionBatch, SourceId, VisitedBatch};
-use super::scratch::{Scratch, copy_problems, copy_rows};
-use super::tables::{
-    Continuations, Duplicates, Events, GamePositions, Games, InsertRows, Players, PositionGames, Problems,
-    Sites, Tags, VisitedPositions,
+use super::row::{
+    ContinuationRow, DuplicateRow, EventRows, GameRow, HeaderBatch, InsertRows, Occurrence, Occurrences,
+    PlayerRows, PositionBatch, PositionRow, ProblemRow, SiteRows, TagRow, VisitedBatch, VisitedRow,
 };
+use super::scratch::{Scratch, copy_problems, copy_rows};
 use super::vtab::RowTable;
 use super::withheld::{self, SchemaRow};
 use crate::board::MoveCode;
-
-/// The number of a row in `import`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ImportId(pub u32);
+use crate::id::{GameId, ImportId, Ply, SourceId};
 
 /// What is written about a run when it begins.
 #[derive(Clone, Copy, Debug)]
@@ -121,11 +117,11 @@ pub struct BulkLoader<'c> {
     /// `CREATE INDEX` statements to be run at the end.
     indexes: Vec<String>,
     last_occurrence: Option<Occurrence>,
-    positions: RowTable<GamePositions>,
-    occurrences: RowTable<PositionGames>,
+    positions: RowTable<PositionRow>,
+    occurrences: RowTable<Occurrences>,
     headers: HeaderTables,
-    visited: RowTable<VisitedPositions>,
-    continuations: RowTable<Continuations>,
+    visited: RowTable<VisitedRow>,
+    continuations: RowTable<ContinuationRow>,
     /// Attached until the end.
     scratch: Option<Temporary>,
     /// Indexes that are not in the schema at present.
@@ -133,13 +129,13 @@ pub struct BulkLoader<'c> {
 }
 
 struct HeaderTables {
-    games: RowTable<Games>,
-    tags: RowTable<Tags>,
-    problems: RowTable<Problems>,
-    duplicates: RowTable<Duplicates>,
-    players: RowTable<Players>,
-    events: RowTable<Events>,
-    sites: RowTable<Sites>,
+    games: RowTable<GameRow>,
+    tags: RowTable<TagRow>,
+    problems: RowTable<ProblemRow>,
+    duplicates: RowTable<DuplicateRow>,
+    players: RowTable<PlayerRows>,
+    events: RowTable<EventRows>,
+    sites: RowTable<SiteRows>,
 }
 
 impl HeaderTables {

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use rusqlite::Row;
 
-use super::bulk::{ImportId, ImportTotals};
+use super::bulk::ImportTotals;
 use super::database::Database;
 use super::error::{Error, Result};
 use super::lookup::unsigned;
 use super::row::SourceId;
 use super::schema::SchemaVersion;
+use crate::id::ImportId;
 
 /// What a database holds.
 #[derive(Clone, Debug, PartialEq)]

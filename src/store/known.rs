@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
-use super::bulk::ImportId;
 use super::database::open_file;
 use super::error::{Error, Result};
 use super::row::{GameId, GameStatus, NameId, Ply, SourceId};
 use super::visited::GameOutcome;
 use crate::board::{GameResult, MoveCode, PositionKey};
+use crate::id::ImportId;
 
 /// A table of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,15 +32,13 @@ mod scratch;
 mod search;
 mod selection;
 mod statistics;
-mod tables;
 mod visited;
 mod vtab;
 mod withheld;
 
+pub use crate::id::ImportId;
 pub use build::{Build, BuildOptions};
-pub use bulk::{
-    BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, PlayedPosition, SourceDigest, SourceTotals,
-};
+pub use bulk::{BulkLoader, ImportTotals, LoadMode, NewImport, PlayedPosition, SourceDigest, SourceTotals};
 pub use catalog::{Catalog, Relation, RelationKind};
 pub use complete::is_complete;
 pub use database::Database;

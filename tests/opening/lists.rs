@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use pgndex::board::Position;
-use pgndex::opening::{OpeningBook, OpeningId};
+use pgndex::id::OpeningId;
+use pgndex::opening::OpeningBook;
 
 use crate::classify::shared;
 

@@ -1,0 +1,100 @@
+//! Rows of `game`, of the tables of names, and of `tag`.
+
+use super::header::HeaderBatch;
+use super::table::table_row;
+use super::text::Text;
+use crate::board::GameResult;
+use crate::id::{GameId, NameId, OpeningId, SourceId};
+
+table_row! {
+    /// One row of `game`. `None` is NULL: the PGN does not say, or says `?`.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct GameRow in "game" of HeaderBatch.games {
+        /// The game.
+        "game_id" pub game: GameId,
+        /// The file it stands in.
+        "source_id" pub source: SourceId,
+        /// Where its text begins in that file, in bytes.
+        "byte_offset" pub byte_offset: u64,
+        /// How long its text is, in bytes.
+        "byte_length" pub byte_length: u64,
+        /// Event name.
+        "event_id" pub event: Option<NameId>,
+        /// Site name.
+        "site_id" pub site: Option<NameId>,
+        /// PGN date, `YYYY.MM.DD`, unknown parts `??`.
+        "date" pub date: Option<Text>,
+        /// Round.
+        "round" pub round: Option<Text>,
+        /// White's player.
+        "white_id" pub white: Option<NameId>,
+        /// Black's player.
+        "black_id" pub black: Option<NameId>,
+        /// Result.
+        "result" pub result: GameResult,
+        /// White's rating.
+        "white_elo" pub white_elo: Option<u16>,
+        /// Black's rating.
+        "black_elo" pub black_elo: Option<u16>,
+        /// White's title (GM, IM …).
+        "white_title" pub white_title: Option<Text>,
+        /// Black's title.
+        "black_title" pub black_title: Option<Text>,
+        /// ECO code, as the PGN says.
+        "eco" pub eco: Option<Text>,
+        /// The opening, told from the positions.
+        "opening_id" pub opening: Option<OpeningId>,
+        /// PGN time control.
+        "time_control" pub time_control: Option<Text>,
+        /// Variant as the PGN names it.
+        "variant" pub variant: Option<Text>,
+        /// Six-field FEN of the start position; `None` is the standard one.
+        "start_fen" pub start_fen: Option<Text>,
+        /// Half-moves replayed.
+        "ply_count" pub ply_count: u32,
+        /// How much of the game could be replayed.
+        "status" pub status: GameStatus,
+        /// A hash of start position and move codes: equal games have equal hashes.
+        "moves_hash" pub moves_hash: u64,
+        /// A hash of players, date, start position and the first moves, which a broken-off game shares with the whole one; `None` if
+        /// there are too few moves or a player is not known.
+        "prefix_hash" pub prefix_hash: Option<u64>,
+    } with "import_id" = "?1"
+}
+
+table_row! {
+    /// One row of `tag`: a tag pair that has no column of its own.
+    #[derive(Clone, Copy, Debug)]
+    pub struct TagRow in "tag" of HeaderBatch.tags {
+        /// The game.
+        "game_id" pub game: GameId,
+        /// Tag name.
+        "name" pub name: Text,
+        /// Tag value.
+        "value" pub value: Text,
+    }
+}
+
+/// How much of a game could be replayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GameStatus {
+    /// All of its main line.
+    #[default]
+    Ok,
+    /// The legal moves before the first illegal or unreadable one.
+    Truncated,
+    /// Nothing: its variant is not supported or its start position is none.
+    Skipped,
+}
+
+impl GameStatus {
+    /// The word in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Truncated => "truncated",
+            Self::Skipped => "skipped",
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Rows of `game_position` and `position_game`.
+
+use super::table::{columns, table_row};
+use super::text::Text;
+use crate::board::{MoveCode, PositionKey};
+use crate::id::{GameId, Ply};
+
+/// One row of `position_game`: in which game and at which ply a position arose.
+///
+/// One 128-bit number, so that sorting compares once: the key (biased, so that unsigned order is SQLite's signed
+/// order), then the game, then the ply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Occurrence(u128);
+
+impl Occurrence {
+    const SIGN: u64 = 1 << 63;
+
+    /// The occurrence of the position `key` in `game` at `ply`.
+    #[must_use]
+    pub const fn new(key: PositionKey, game: GameId, ply: Ply) -> Self {
+        Self(((key.0 ^ Self::SIGN) as u128) << 64 | (game.0 as u128) << 32 | ply.0 as u128)
+    }
+
+    /// The position's key.
+    #[must_use]
+    pub const fn key(self) -> PositionKey {
+        PositionKey((self.0 >> 64) as u64 ^ Self::SIGN)
+    }
+
+    /// The game.
+    #[must_use]
+    pub const fn game(self) -> GameId {
+        GameId((self.0 >> 32) as u32)
+    }
+
+    /// The ply.
+    #[must_use]
+    pub const fn ply(self) -> Ply {
+        Ply(self.0 as u32)
+    }
+}
+
+/// Rows of `position_game`, sorted.
+pub(in crate::store) struct Occurrences;
+
+columns! {
+    Occurrences: Occurrence in "position_game",
+    |batch: [Occurrence]| batch, "";
+    |row| {
+        "key" => row.key(),
+        "game_id" => row.game(),
+        "ply" => row.ply(),
+    }
+}
+
+table_row! {
+    /// One row of `game_position`; its FEN stands in the batch's text.
+    #[derive(Clone, Copy, Debug)]
+    pub struct PositionRow in "game_position" of PositionBatch.rows {
+        /// The game.
+        "game_id" pub game: GameId,
+        /// The ply: 0 is the start position.
+        "ply" pub ply: Ply,
+        /// The position's key.
+        "key" pub key: PositionKey,
+        /// Half-moves since the last capture or pawn move.
+        "halfmove_clock" pub halfmove_clock: u32,
+        /// The move played from here, or `None` after the last one.
+        "move_code" pub move_code: Option<MoveCode>,
+        /// The canonical four-field FEN, in the batch's text.
+        "fen" pub fen: Text,
+    }
+}
+
+/// Rows of `game_position` in key order (game, then ply).
+#[derive(Debug, Default)]
+pub struct PositionBatch {
+    /// The rows.
+    pub rows: Vec<PositionRow>,
+    /// The FENs of all rows, one after the other.
+    pub text: String,
+}
+
+impl PositionBatch {
+    /// Empties the batch and keeps its memory.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.text.clear();
+    }
+}

@@ -1,0 +1,115 @@
+//! Rows of `problem` and `duplicate`.
+
+use super::header::HeaderBatch;
+use super::table::{columns, table_row};
+use super::text::Text;
+use crate::id::{GameId, Ply, SourceId};
+
+/// How bad a problem is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Put right by tolerance; nothing is lost.
+    Warning,
+    /// Something of a game was lost.
+    Error,
+}
+
+impl Severity {
+    /// The word in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// One row of `problem`.
+#[derive(Clone, Copy, Debug)]
+pub struct ProblemRow {
+    /// The file.
+    pub source: SourceId,
+    /// Where, in bytes from the file's start.
+    pub byte_offset: u64,
+    /// Line in the file, from 1.
+    pub line: u64,
+    /// Byte within the line, from 1.
+    pub column: u64,
+    /// Which game of the file, from 1; 0 outside any game.
+    pub game_number: u32,
+    /// The game's id, if it was kept.
+    pub game: Option<GameId>,
+    /// The ply that was to be made.
+    pub ply: Option<Ply>,
+    /// The offending text.
+    pub token: Option<Text>,
+    /// A short word for the kind, such as `illegal-move`.
+    pub kind: &'static str,
+    /// How bad.
+    pub severity: Severity,
+    /// A sentence.
+    pub message: Text,
+}
+
+columns! {
+    ProblemRow: ProblemRow in "problem",
+    |batch: HeaderBatch| &batch.problems, &batch.text;
+    |row| {
+        "source_id" => row.source,
+        "byte_offset" => row.byte_offset,
+        "line" => row.line,
+        "column_number" => row.column,
+        "game_number" => Some(row.game_number).filter(|&number| number != 0),
+        "game_id" => row.game,
+        "ply" => row.ply,
+        "token" => row.token,
+        "kind" => row.kind,
+        "severity" => row.severity,
+        "message" => row.message,
+    }
+}
+
+/// In what a game repeats another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DuplicateKind {
+    /// Moves, players, date and result.
+    Same,
+    /// Moves.
+    Moves,
+    /// All its moves are the first of a longer game by the same players on the same date.
+    Prefix,
+}
+
+impl DuplicateKind {
+    /// The word in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Moves => "moves",
+            Self::Prefix => "prefix",
+        }
+    }
+}
+
+table_row! {
+    /// One row of `duplicate`: a game that was skipped because it repeats another one.
+    #[derive(Clone, Copy, Debug)]
+    pub struct DuplicateRow in "duplicate" of HeaderBatch.duplicates {
+        /// The file.
+        "source_id" pub source: SourceId,
+        /// Where its text begins in that file, in bytes.
+        "byte_offset" pub byte_offset: u64,
+        /// How long its text is, in bytes.
+        "byte_length" pub byte_length: u64,
+        /// Line in the file, from 1.
+        "line" pub line: u64,
+        /// Which game of the file, from 1.
+        "game_number" pub game_number: u32,
+        /// In what it repeats the other.
+        "kind" pub kind: DuplicateKind,
+        /// The game that it repeats.
+        "original_id" pub original: GameId,
+    } with "import_id" = "?1"
+}

@@ -1,0 +1,168 @@
+//! One description for each table.
+
+use super::game::GameStatus;
+use super::problem::{DuplicateKind, Severity};
+use super::text::Text;
+use crate::board::{GameResult, MoveCode, PositionKey};
+use crate::id::{GameId, NameId, OpeningId, Ply, SourceId};
+use crate::store::vtab::{Cell, Rows};
+
+/// Rows and the statement that inserts them.
+pub(in crate::store) trait InsertRows: Rows {
+    /// The table.
+    const TABLE: &'static str;
+    /// `write table …`, for errors.
+    const ACTION: &'static str;
+    /// `INSERT INTO … SELECT … FROM` the virtual table.
+    /// Without `OR ROLLBACK` SQLite would keep a journal, in a temporary file somewhere, to undo the statement alone.
+    const INSERT: &'static str;
+
+    /// Number of rows.
+    fn count(batch: &Self::Batch) -> usize {
+        Self::len(batch)
+    }
+}
+
+/// A value that a column can hold. A text stands in the batch's text.
+pub(super) trait Value {
+    /// What SQL reads; `None` if the text is not there: this runs below C code, where nothing may panic.
+    fn cell<'a>(&self, text: &'a str) -> Option<Cell<'a>>;
+}
+
+impl Value for Text {
+    #[inline]
+    fn cell<'a>(&self, text: &'a str) -> Option<Cell<'a>> {
+        let start = self.start as usize;
+        text.get(start..start.checked_add(self.len as usize)?).map(Cell::Text)
+    }
+}
+
+impl Value for &'static str {
+    fn cell<'a>(&self, _: &'a str) -> Option<Cell<'a>> {
+        Some(Cell::Text(self))
+    }
+}
+
+impl<V: Value> Value for Option<V> {
+    #[inline]
+    fn cell<'a>(&self, text: &'a str) -> Option<Cell<'a>> {
+        self.as_ref().map_or(Some(Cell::Null), |value| value.cell(text))
+    }
+}
+
+/// Values that are numbers to SQL, or words.
+macro_rules! values {
+    ($($type:ty: $cell:ident($value:ident => $shown:expr);)*) => {
+        $(impl Value for $type {
+            #[inline]
+            fn cell<'a>(&self, _: &'a str) -> Option<Cell<'a>> {
+                let $value = *self;
+                Some(Cell::$cell($shown))
+            }
+        })*
+    };
+}
+
+values! {
+    u16: Integer(number => number.into());
+    u32: Integer(number => number.into());
+    // SQL has signed integers only: hashes wrap, and nothing else is as large.
+    u64: Integer(number => number.cast_signed());
+    PositionKey: Integer(key => key.as_i64());
+    MoveCode: Integer(code => code.bits().into());
+    GameId: Integer(id => id.0.into());
+    Ply: Integer(ply => ply.0.into());
+    SourceId: Integer(id => id.0.into());
+    NameId: Integer(id => id.0.into());
+    OpeningId: Integer(id => id.0.into());
+    GameResult: Text(result => result.as_str());
+    GameStatus: Text(status => status.as_str());
+    DuplicateKind: Text(kind => kind.as_str());
+    Severity: Text(severity => severity.as_str());
+}
+
+/// Tells the columns of a table, each with its name in SQL and its value of a row: where the rows and texts of a batch are, then the
+/// columns. One more column can be a parameter of the statement (`with`).
+macro_rules! columns {
+    (
+        $kind:ident: $row:ident in $table:literal,
+        |$batch:ident: $batch_type:ty| $rows:expr, $text:expr;
+        |$this:ident| { $first:literal => $first_value:expr $(, $column:literal => $value:expr)* $(,)? }
+        $(with $extra:literal = $parameter:literal)?
+    ) => {
+        impl $crate::store::vtab::Rows for $kind {
+            type Batch = $batch_type;
+            const NAME: &'static std::ffi::CStr = super::table::c_str(concat!("batch_", $table, "\0"));
+            const DECLARATION: &'static std::ffi::CStr =
+                super::table::c_str(concat!("CREATE TABLE x (", $first $(, ", ", $column)*, ")\0"));
+
+            fn len($batch: &$batch_type) -> usize {
+                let rows: &[$row] = $rows;
+                rows.len()
+            }
+
+            #[inline]
+            fn cell(
+                $batch: &$batch_type,
+                row: usize,
+                column: usize,
+            ) -> Option<$crate::store::vtab::Cell<'_>> {
+                use super::table::Value as _;
+                let rows: &[$row] = $rows;
+                let $this = rows.get(row)?;
+                let text: &str = $text;
+                let mut before = 0..;
+                if before.next() == Some(column) {
+                    return $first_value.cell(text);
+                }
+                $(
+                    if before.next() == Some(column) {
+                        return $value.cell(text);
+                    }
+                )*
+                None
+            }
+        }
+
+        impl super::table::InsertRows for $kind {
+            const TABLE: &'static str = $table;
+            const ACTION: &'static str = concat!("write table ", $table);
+            const INSERT: &'static str = concat!(
+                "INSERT OR ROLLBACK INTO ", $table, " (", $first $(, ", ", $column)* $(, ", ", $extra)?, ")
+                 SELECT ", $first $(, ", ", $column)* $(, ", ", $parameter)?, " FROM batch_", $table
+            );
+        }
+    };
+}
+pub(super) use columns;
+
+/// Declares the row of a table: a struct whose fields are columns, each with its name in SQL before it.
+macro_rules! table_row {
+    (
+        $(#[$meta:meta])*
+        pub struct $row:ident in $table:literal of $batch:ident.$rows:ident {
+            $($(#[$field_meta:meta])* $column:literal pub $field:ident: $type:ty,)*
+        }
+        $(with $extra:literal = $parameter:literal)?
+    ) => {
+        $(#[$meta])*
+        pub struct $row {
+            $($(#[$field_meta])* pub $field: $type,)*
+        }
+
+        super::table::columns! {
+            $row: $row in $table,
+            |batch: $batch| &batch.$rows, &batch.text;
+            |row| { $($column => row.$field),* }
+            $(with $extra = $parameter)?
+        }
+    };
+}
+pub(super) use table_row;
+
+pub(super) const fn c_str(text: &'static str) -> &'static std::ffi::CStr {
+    match std::ffi::CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("one zero byte, at the end"),
+    }
+}
