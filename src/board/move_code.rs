@@ -39,33 +39,45 @@ pub enum Special {
     EnPassant,
 }
 
+/// The four bits of each kind of move but promotions, whose bits are those of the piece.
+pub(super) mod special_bits {
+    pub(in crate::board) const NULL: u8 = 0;
+    pub(in crate::board) const CASTLE_SHORT: u8 = 1;
+    pub(in crate::board) const CASTLE_LONG: u8 = 2;
+    pub(in crate::board) const REVERSIBLE: u8 = 3;
+    pub(in crate::board) const PAWN: u8 = 6;
+    pub(in crate::board) const CAPTURE: u8 = 7;
+    pub(in crate::board) const DOUBLE_STEP: u8 = 14;
+    pub(in crate::board) const EN_PASSANT: u8 = 15;
+}
+
 impl Special {
     /// The four bits.
     #[must_use]
     pub const fn bits(self) -> u8 {
         match self {
-            Self::Null => 0,
-            Self::CastleShort => 1,
-            Self::CastleLong => 2,
-            Self::Reversible => 3,
+            Self::Null => special_bits::NULL,
+            Self::CastleShort => special_bits::CASTLE_SHORT,
+            Self::CastleLong => special_bits::CASTLE_LONG,
+            Self::Reversible => special_bits::REVERSIBLE,
             Self::Promotion(piece) => piece.code(),
-            Self::Pawn => 6,
-            Self::Capture => 7,
-            Self::DoubleStep => 14,
-            Self::EnPassant => 15,
+            Self::Pawn => special_bits::PAWN,
+            Self::Capture => special_bits::CAPTURE,
+            Self::DoubleStep => special_bits::DOUBLE_STEP,
+            Self::EnPassant => special_bits::EN_PASSANT,
         }
     }
 
     const fn from_bits(bits: u8) -> Self {
         match bits & 15 {
-            0 => Self::Null,
-            1 => Self::CastleShort,
-            2 => Self::CastleLong,
-            3 => Self::Reversible,
-            6 => Self::Pawn,
-            7 => Self::Capture,
-            14 => Self::DoubleStep,
-            15 => Self::EnPassant,
+            special_bits::NULL => Self::Null,
+            special_bits::CASTLE_SHORT => Self::CastleShort,
+            special_bits::CASTLE_LONG => Self::CastleLong,
+            special_bits::REVERSIBLE => Self::Reversible,
+            special_bits::PAWN => Self::Pawn,
+            special_bits::CAPTURE => Self::Capture,
+            special_bits::DOUBLE_STEP => Self::DoubleStep,
+            special_bits::EN_PASSANT => Self::EnPassant,
             code => match Piece::from_code(code) {
                 Some(piece) => Self::Promotion(piece),
                 None => Self::Null,
@@ -109,7 +121,7 @@ impl MoveCode {
         let code = Self(bits);
         let squares = bits & 0x0088_8800 == 0;
         let pieces = matches!(code.piece_bits(), 2..=13) && matches!(code.captured_bits(), 0 | 2..=13);
-        let special = code.special_bits() != 0;
+        let special = code.special_bits() != special_bits::NULL;
         if bits == 0 || (bits >> 30 == 0 && squares && pieces && special) { Some(code) } else { None }
     }
 

@@ -2,6 +2,7 @@
 
 use super::attack::{Cells, Sets, cell, first_piece, is_attacked, is_open, of_kind, sliders};
 use super::key::{castling_key, en_passant_key, piece_key, side_key};
+use super::move_code::special_bits;
 use super::tables::{ALL_MOVES, Line, PAWN_ATTACKS_FROM};
 use super::{Color, Kind, MoveCode, Piece, PositionKey, Setup, SetupError, Special, Square, SquareSet};
 
@@ -283,8 +284,8 @@ impl Position {
             self.fullmove_number = self.fullmove_number.saturating_add(1);
         }
         match code.special_bits() {
-            3 | 6 | 7 => self.move_piece(code),
-            14 => {
+            special_bits::REVERSIBLE | special_bits::PAWN | special_bits::CAPTURE => self.move_piece(code),
+            special_bits::DOUBLE_STEP => {
                 self.move_piece(code);
                 self.side = self.side.other();
                 self.key.0 ^= side_key();
@@ -306,7 +307,7 @@ impl Position {
             Special::CastleShort | Special::CastleLong => self.castle(code),
             Special::EnPassant => {
                 self.move_piece(MoveCode::from_parts(
-                    6,
+                    special_bits::PAWN,
                     code.from().index(),
                     code.to().index(),
                     code.piece_bits(),
@@ -383,14 +384,14 @@ impl Position {
     /// Whether the move just made attacks the king of the side now to move.
     #[inline]
     fn gave_check(&self, code: MoveCode) -> bool {
-        if code.special_bits() == 0 {
+        if code.special_bits() == special_bits::NULL {
             return false;
         }
         let mover = self.side.other();
         let king = self.kings[self.side as usize];
         match code.special_bits() {
             1 | 2 => {
-                let rook = castled_rook(code.to(), code.special_bits() == 1);
+                let rook = castled_rook(code.to(), code.special_bits() == special_bits::CASTLE_SHORT);
                 self.attacks(Kind::Rook as u8, rook, king, mover) || self.is_king_attacked(self.side)
             }
             15 => self.is_king_attacked(self.side),
@@ -473,7 +474,7 @@ impl Position {
         let mut captured = SquareSet::of(code.to());
         cells[usize::from(code.from().index())] = 0;
         cells[usize::from(code.to().index())] = code.piece_bits();
-        if code.special_bits() == 15 {
+        if code.special_bits() == special_bits::EN_PASSANT {
             let victim = en_passant_victim(code);
             cells[usize::from(victim.index())] = 0;
             captured = SquareSet::of(victim);
