@@ -1,0 +1,243 @@
+//! The README and the pages of `docs/`, held to the program: each `$ ` line of a `console` block is a command, the lines after
+//! it what it prints; a `sql` block is run on the database.
+//!
+//! After a change of output, `UPDATE_README=1 cargo test --test readme` writes the new output into the pages; look at it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pgndex::store::Database;
+
+/// A command of a page and what it is said to print.
+struct Step {
+    command: String,
+    expected: String,
+}
+
+/// A page in pieces: text to be kept, the steps of console blocks, and SQL that changes the database.
+enum Piece {
+    Text(String),
+    Step(Step),
+    Sql(String),
+}
+
+fn pieces(page: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut text = String::new();
+    let mut lines = page.lines().peekable();
+    let mut console = false;
+    while let Some(line) = lines.next() {
+        match line.strip_prefix("$ ").filter(|_| console) {
+            Some(command) => {
+                pieces.push(Piece::Text(std::mem::take(&mut text)));
+                let mut command = command.to_owned();
+                while command.matches('"').count() % 2 == 1 {
+                    command += "\n";
+                    command += lines.next().expect("the quote is closed");
+                }
+                let mut expected = String::new();
+                while let Some(output) = lines.next_if(|line| !line.starts_with("$ ") && *line != "```") {
+                    expected += output;
+                    expected.push('\n');
+                }
+                pieces.push(Piece::Step(Step { command, expected }));
+            }
+            None => {
+                console = line == "```console" || (console && line != "```");
+                text += line;
+                text.push('\n');
+                if line == "```sql" {
+                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                    let mut sql = String::new();
+                    while let Some(line) = lines.next_if(|&line| line != "```") {
+                        sql += line;
+                        sql.push('\n');
+                    }
+                    pieces.push(Piece::Sql(sql));
+                }
+            }
+        }
+    }
+    pieces.push(Piece::Text(text));
+    pieces
+}
+
+/// A directory in which a reader would try the commands: the samples are in it.
+fn directory_with_samples() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let examples = directory.path().join("examples");
+    std::fs::create_dir(&examples).expect("a directory");
+    for sample in ["famous-games.pgn", "synthetic.pgn"] {
+        std::fs::copy(project().join("examples").join(sample), examples.join(sample)).expect("the sample");
+    }
+    directory
+}
+
+fn project() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Whether the pages are to be written anew instead of compared.
+fn update() -> bool {
+    std::env::var_os("UPDATE_README").is_some()
+}
+
+/// Runs a command as a user's shell would, the program on its path. Gives back both outputs.
+fn run(command: &str, directory: &Path) -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_pgndex")).parent().expect("a directory");
+    let mut path = std::ffi::OsString::from(program);
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let output = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1; {command}")])
+        .current_dir(directory)
+        .env("PATH", path)
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .expect("there is a shell");
+    assert!(output.status.success(), "{command}\n{}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The README and all pages of `docs/`, by their paths within the project.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![PathBuf::from("README.md")];
+    for entry in std::fs::read_dir(project().join("docs")).expect("the directory docs") {
+        let name = entry.expect("an entry").file_name();
+        if Path::new(&name).extension().is_some_and(|extension| extension == "md") {
+            pages.push(Path::new("docs").join(name));
+        }
+    }
+    pages.sort();
+    pages
+}
+
+fn read(page: &Path) -> String {
+    std::fs::read_to_string(project().join(page))
+        .unwrap_or_else(|error| panic!("{}: {error}", page.display()))
+}
+
+#[test]
+fn every_page_prints_what_it_says() {
+    let counts: Vec<(PathBuf, usize)> = std::thread::scope(|scope| {
+        let runs: Vec<_> = pages()
+            .into_iter()
+            .map(|page| {
+                (
+                    scope.spawn({
+                        let page = page.clone();
+                        move || prints_what_it_says(&page)
+                    }),
+                    page,
+                )
+            })
+            .collect();
+        runs.into_iter()
+            .map(|(run, page)| (page, run.join().expect("the page says what is printed")))
+            .collect()
+    });
+    // Where most of the commands are, so that a page which is not read as one with commands is noticed.
+    for (page, least) in [
+        ("README.md", 6),
+        ("docs/find.md", 8),
+        ("docs/explore.md", 2),
+        ("docs/indexing.md", 3),
+        ("docs/sql.md", 30),
+    ] {
+        let found = counts.iter().find(|(path, _)| path == Path::new(page)).map_or(0, |&(_, steps)| steps);
+        assert!(found >= least, "{page}: only {found} commands were found");
+    }
+}
+
+/// Runs the commands of a page, and gives back how many there are. Each console block has one or more.
+fn prints_what_it_says(page: &Path) -> usize {
+    let text = read(page);
+    let directory = directory_with_samples();
+    let has_sqlite3 = Command::new("sqlite3").arg("--version").output().is_ok();
+    let (mut updated, mut steps) = (String::new(), 0);
+    for piece in pieces(&text) {
+        let step = match piece {
+            Piece::Text(text) => {
+                updated += &text;
+                continue;
+            }
+            Piece::Sql(sql) => {
+                let database = Database::open(&directory.path().join("sample.db")).expect("a database");
+                database.connection().execute_batch(&sql).unwrap_or_else(|error| panic!("{sql}{error}"));
+                updated += &sql;
+                continue;
+            }
+            Piece::Step(step) => step,
+        };
+        steps += 1;
+        let Step { command, expected } = step;
+        if command.starts_with("sqlite3") && !has_sqlite3 {
+            eprintln!("SKIPPED, there is no sqlite3: {command}");
+            write!(updated, "$ {command}\n{expected}").expect("a string");
+            continue;
+        }
+        let printed: String = run(&command, directory.path()).lines().fold(String::new(), |mut all, line| {
+            all += line.trim_end();
+            all.push('\n');
+            all
+        });
+        if !update() {
+            assert_eq!(printed, expected, "{}: {command}", page.display());
+        }
+        write!(updated, "$ {command}\n{printed}").expect("a string");
+    }
+    let blocks = text.lines().filter(|&line| line == "```console").count();
+    assert!(steps >= blocks, "{}: {blocks} console blocks have {steps} commands", page.display());
+    if update() && updated != text {
+        std::fs::write(project().join(page), updated).expect("the page");
+    }
+    steps
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut links = 0;
+    for page in pages() {
+        let text = read(&page);
+        let beside = page.parent().expect("a page is in a directory");
+        for target in link_targets(&text) {
+            if target.contains("://") {
+                continue;
+            }
+            links += 1;
+            let (path, heading) = target.split_once('#').unwrap_or((target, ""));
+            let file = if path.is_empty() { page.clone() } else { beside.join(path) };
+            assert!(project().join(&file).exists(), "{}: no file {path}", page.display());
+            if !heading.is_empty() {
+                assert!(headings(&read(&file)).contains(heading), "{}: no heading {target}", page.display());
+            }
+        }
+    }
+    assert!(links >= 20, "only {links} links were found");
+}
+
+/// The targets of `[text](target)` outside of code blocks.
+fn link_targets(page: &str) -> Vec<&str> {
+    page.split("\n```")
+        .step_by(2)
+        .flat_map(|text| text.split("](").skip(1))
+        .filter_map(|rest| rest.split(')').next())
+        .collect()
+}
+
+/// The anchors that a page's headings have: lower case, blanks as hyphens, without punctuation.
+fn headings(page: &str) -> BTreeSet<String> {
+    let heading = |line: &str| {
+        let kept = |sign: &char| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_');
+        line.trim_start_matches('#')
+            .trim()
+            .to_lowercase()
+            .chars()
+            .filter(kept)
+            .collect::<String>()
+            .replace(' ', "-")
+    };
+    page.lines().filter(|line| line.starts_with('#')).map(heading).collect()
+}
