@@ -1,9 +1,12 @@
 //! The README and the pages of `docs/`, held to the program: each `$ ` line of a `console` block is a command, the lines after
-//! it what it prints; a `sql` block is run on the database.
+//! it what it prints; a `sql` block is run on the database. The picture of the README is drawn from a session of its own.
 //!
-//! After a change of output, `UPDATE_README=1 cargo test --test readme` writes the new output into the pages; look at it.
+//! After a change of output, `UPDATE_README=1 cargo test --test readme` writes the new output and the new picture; look at
+//! them.
 
-use std::collections::BTreeSet;
+mod picture;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -121,23 +124,13 @@ fn read(page: &Path) -> String {
 
 #[test]
 fn every_page_prints_what_it_says() {
-    let counts: Vec<(PathBuf, usize)> = std::thread::scope(|scope| {
-        let runs: Vec<_> = pages()
-            .into_iter()
-            .map(|page| {
-                (
-                    scope.spawn({
-                        let page = page.clone();
-                        move || prints_what_it_says(&page)
-                    }),
-                    page,
-                )
-            })
-            .collect();
-        runs.into_iter()
-            .map(|(run, page)| (page, run.join().expect("the page says what is printed")))
-            .collect()
-    });
+    let counts: BTreeMap<PathBuf, usize> = pages()
+        .into_iter()
+        .map(|page| {
+            let steps = prints_what_it_says(&page);
+            (page, steps)
+        })
+        .collect();
     // Where most of the commands are, so that a page which is not read as one with commands is noticed.
     for (page, least) in [
         ("README.md", 6),
@@ -146,7 +139,7 @@ fn every_page_prints_what_it_says() {
         ("docs/indexing.md", 3),
         ("docs/sql.md", 30),
     ] {
-        let found = counts.iter().find(|(path, _)| path == Path::new(page)).map_or(0, |&(_, steps)| steps);
+        let found = counts.get(Path::new(page)).copied().unwrap_or_default();
         assert!(found >= least, "{page}: only {found} commands were found");
     }
 }
@@ -194,6 +187,34 @@ fn prints_what_it_says(page: &Path) -> usize {
         std::fs::write(project().join(page), updated).expect("the page");
     }
     steps
+}
+
+/// What the README shows in its picture. In a terminal `--color always` is not needed.
+const SESSION: [&str; 2] = [
+    "pgndex find sample.db --moves \"1. e4 e5 2. Nf3 Nc6 3. Bb5\"",
+    "pgndex explore sample.db --moves \"1. e4 e5 2. Nf3 Nc6\" --top 0 --recent 0 --board --color always",
+];
+
+#[test]
+fn the_picture_shows_what_the_program_prints() {
+    let directory = directory_with_samples();
+    run("pgndex index --quiet sample.db examples/famous-games.pgn", directory.path());
+    let mut session = String::new();
+    for command in SESSION {
+        let shown = command.strip_suffix(" --color always").unwrap_or(command);
+        writeln!(session, "\x1b[38;5;108m$\x1b[0m {shown}\n{}", run(command, directory.path()))
+            .expect("a string");
+    }
+    let drawn = picture::draw(session.trim_end());
+    let file = project().join("docs/terminal.svg");
+    if update() {
+        std::fs::write(&file, &drawn).expect("the picture");
+    }
+    let kept = std::fs::read_to_string(&file).expect("the picture");
+    assert!(
+        kept == drawn,
+        "docs/terminal.svg is not what the program prints: UPDATE_README=1 cargo test --test readme"
+    );
 }
 
 #[test]
