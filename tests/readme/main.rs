@@ -239,6 +239,53 @@ fn every_link_leads_somewhere() {
     assert!(links >= 20, "only {links} links were found");
 }
 
+#[test]
+fn json_has_the_names_that_its_page_explains() {
+    let directory = directory_with_samples();
+    run("pgndex index --quiet sample.db examples/famous-games.pgn", directory.path());
+    let page = read(Path::new("docs/json.md"));
+    for (heading, command) in [
+        ("find", "pgndex find sample.db --moves \"1. e4 c5\" --format json --limit 0"),
+        ("key", "pgndex key --format json \"8/8/8/4k3/8/4K3/4P3/8\""),
+        ("verify", "pgndex verify --json sample.db"),
+    ] {
+        let (_, section) = page.split_once(&format!("\n## `pgndex {heading}`\n")).expect("a heading");
+        let section = section.split("\n## ").next().expect("a section");
+        let printed = run(command, directory.path());
+        let object: serde_json::Map<_, _> =
+            printed.lines().next().and_then(|line| serde_json::from_str(line).ok()).expect("an object");
+        for name in object.keys() {
+            assert!(
+                section.contains(&format!("`{name}`")),
+                "{heading}: docs/json.md does not explain {name}"
+            );
+        }
+        let rows = section.lines().filter(|line| line.starts_with("| `"));
+        for name in rows
+            .filter_map(|row| row.split(" | ").next())
+            .flat_map(|names| names.split('`').skip(1).step_by(2))
+        {
+            assert!(object.contains_key(name), "{heading}: there is no {name}, which docs/json.md explains");
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_problem_and_finding_is_explained() {
+    for (page, source, least) in [
+        ("docs/indexing.md", include_str!("../../src/index/problem.rs"), 20),
+        ("docs/verify.md", include_str!("../../src/verify/finding.rs"), 9),
+    ] {
+        let kinds: Vec<&str> =
+            source.split("=> \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert!(kinds.len() >= least, "{page}: only {kinds:?}");
+        let text = read(Path::new(page));
+        for kind in kinds {
+            assert!(text.contains(&format!("`{kind}`")), "{page} does not explain {kind}");
+        }
+    }
+}
+
 /// The targets of `[text](target)` outside of code blocks.
 fn link_targets(page: &str) -> Vec<&str> {
     page.split("\n```")
