@@ -271,6 +271,25 @@ fn json_has_the_names_that_its_page_explains() {
 }
 
 #[test]
+fn every_option_is_explained() {
+    let directory = directory_with_samples();
+    let text: String = pages().iter().map(|page| read(page)).collect();
+    let words: BTreeSet<&str> = text.split(|sign: char| !sign.is_ascii_lowercase() && sign != '-').collect();
+    let mut options = 0;
+    for command in ["index", "info", "find", "explore", "game", "export", "sql", "verify", "key"] {
+        let help = run(&format!("pgndex {command} --help"), directory.path());
+        let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+        // `--fen <FEN>` or `-n, --limit <N>`.
+        let starts = lines.flat_map(|line| line.split_whitespace().take(2));
+        for option in starts.filter(|word| word.starts_with("--")) {
+            options += 1;
+            assert!(option == "--help" || words.contains(option), "{command}: no page explains {option}");
+        }
+    }
+    assert!(options >= 60, "only {options} options were found");
+}
+
+#[test]
 fn every_kind_of_problem_and_finding_is_explained() {
     let mut sources = Vec::new();
     rust_files(&project().join("src"), &mut sources);
