@@ -147,7 +147,7 @@ fn the_units_and_the_line_for_cron_fit_the_script() {
     assert_eq!(blocks("cron"), [format!("15 3 * * * {command}\n")]);
     let (script, arguments) = command.split_once(' ').unwrap();
     assert_eq!(arguments.split(' ').count(), 3);
-    assert!(DOCUMENT.contains(&format!("As `{script}`")));
+    assert!(DOCUMENT.contains(&format!("Save it as `{script}`")));
     assert!(blocks("sh")[0].contains("database=$1 games=$2 logs=$3\n"));
 
     fs::set_permissions(place.path("nightly"), fs::Permissions::from_mode(0o755)).unwrap();
