@@ -150,8 +150,8 @@ mod help {
           pgndex sql games.db "SELECT white, black, date FROM games WHERE eco = 'B90'"
 
         Answers go to standard output, all else to standard error.
-        Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games or files was lost,
-        4 another program is writing the database.
+        Exit status: 0 done (also if nothing was found), 1 failed, 2 wrong usage, 3 done but something of
+        some games or files was lost, 4 another program is writing the database.
         "#);
         assert_eq!(help(&["-h"]), help(&["--help"]));
         assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
@@ -209,7 +209,7 @@ mod help {
               --temp-dir <DIR>
                   Directory for temporary files, about 20 bytes for each position [default: the database's]
 
-              --eco <FILE>
+              --openings <FILE>
                   Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
                   PGN file with ECO and Opening tags, or a directory of such files [default: a list of the
                   main openings]

@@ -339,10 +339,10 @@ fn openings_are_named_by_the_database_or_by_a_file() {
 
     let names = "eco\tname\tpgn\nD00\tMy Opening\t1. d4 d5\nD06\tMy Gambit\t1. d4 d5 2. c4\n";
     std::fs::write(sample.directory.path().join("my.tsv"), names).expect("written");
-    let object = sample.json(&["--moves", "1. d4 d5", "--eco", "my.tsv"]);
+    let object = sample.json(&["--moves", "1. d4 d5", "--openings", "my.tsv"]);
     assert_eq!(object["opening"]["name"], "My Opening");
     assert_eq!(object["moves"][0]["opening"]["name"], "My Gambit");
-    let Run { status, stdout, stderr } = sample.run(&["--moves", "1. d4 d5", "--eco", "games.db"]);
+    let Run { status, stdout, stderr } = sample.run(&["--moves", "1. d4 d5", "--openings", "games.db"]);
     assert_eq!((status, stdout.as_str()), (1, ""));
     assert!(stderr.starts_with("pgndex: error: games.db"), "{stderr}");
 }
@@ -370,7 +370,7 @@ fn some_games_are_counted_when_they_are_asked_for() {
        1  Ågren, Åsa  2455  棋聖   1988  1-0     2024.02.29  Open   c4
     "#);
     insta::assert_snapshot!(
-        sample.ok(&["--moves", "1. d4 d5", "--elo-min", "1900", "--eco", "D", "--format", "csv"]),
+        sample.ok(&["--moves", "1. d4 d5", "--elo-min", "1900", "--opening-eco", "D", "--format", "csv"]),
         @r#"
         uci,san,games,white,draws,black,average_rating,first_year,last_year,eco,opening
         c2c4,c4,1,1,0,0,2222,2024,2024,D06,Queen's Gambit
@@ -444,9 +444,8 @@ fn help_has_examples() {
           --top <N>          How many of the highest rated games to list, at most 15 [default: 5; in
                              json 15]
           --recent <N>       How many of the latest games to list, at most 15 [default: 5; in json 15]
-          --eco <FILE|CODE>  Names of openings, in a file or directory as for `index --eco` [default:
-                             those the database was made with]; or, to choose games by their opening, an
-                             ECO code or a range, as in `find`; a file of such a name is ./B90
+          --openings <FILE>  Names of openings, in a file or directory as for `index --openings`
+                             [default: those the database was made with]
       -f, --format <FORMAT>  How to print it; json is one object, csv has the moves only [default:
                              table] [possible values: table, json, csv]
           --board            Draw the position
@@ -459,17 +458,21 @@ fn help_has_examples() {
       -h, --help             Print help
 
     Which games:
-          --white <NAME>     White's name, or the beginning of a word of it; letter case, accents and
-                             blanks around commas do not matter; '=NAME' for exactly this name
-          --black <NAME>     Black's name
-          --player <NAME>    The name of either
-          --elo-min <N>      Both players are rated this or higher
-          --elo-max <N>      Both players are rated this or lower
-          --since <DATE>     Played in this year, month or day (2021, 2021.06, 2021-06-30) or later;
-                             what is unknown of a game's month and day does not exclude it
-          --until <DATE>     Played then or earlier
-          --result <RESULT>  Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --event <NAME>     The event's name, as with players
+          --white <NAME>        White's name, or the beginning of a word of it; letter case, accents and
+                                blanks around commas do not matter; '=NAME' for exactly this name
+          --black <NAME>        Black's name
+          --player <NAME>       The name of either
+          --elo-min <N>         Both players are rated this or higher
+          --elo-max <N>         Both players are rated this or lower
+          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later;
+                                what is unknown of a game's month and day does not exclude it
+          --until <DATE>        Played then or earlier
+          --result <RESULT>     Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
+          --event <NAME>        The event's name, as with players
+          --eco <CODE>          The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
+                                to B99, or a range such as B90-C19
+          --opening-eco <CODE>  The ECO code of the opening that the game's positions tell (column
+                                opening_eco), whatever its tags say
 
     Examples:
       pgndex explore games.db --moves "1. e4 c5"

@@ -186,23 +186,26 @@ fn help() {
       -h, --help           Print help
 
     Which games:
-          --position <FEN>   They reached the position with this FEN
-          --moves <MOVES>    They reached the position after these moves: "1. e4 c5 2. Nf3"
-          --play <MOVES>     The same in UCI notation: e2e4,c7c5
-          --white <NAME>     White's name, or the beginning of a word of it; letter case, accents and
-                             blanks around commas do not matter; '=NAME' for exactly this name
-          --black <NAME>     Black's name
-          --player <NAME>    The name of either
-          --elo-min <N>      Both players are rated this or higher
-          --elo-max <N>      Both players are rated this or lower
-          --since <DATE>     Played in this year, month or day (2021, 2021.06, 2021-06-30) or later;
-                             what is unknown of a game's month and day does not exclude it
-          --until <DATE>     Played then or earlier
-          --result <RESULT>  Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --event <NAME>     The event's name, as with players
-          --eco <CODE>       Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
-          --sql <QUERY>      The games whose numbers stand in the first column of this read-only query,
-                             in its order
+          --position <FEN>      They reached the position with this FEN
+          --moves <MOVES>       They reached the position after these moves: "1. e4 c5 2. Nf3"
+          --play <MOVES>        The same in UCI notation: e2e4,c7c5
+          --white <NAME>        White's name, or the beginning of a word of it; letter case, accents and
+                                blanks around commas do not matter; '=NAME' for exactly this name
+          --black <NAME>        Black's name
+          --player <NAME>       The name of either
+          --elo-min <N>         Both players are rated this or higher
+          --elo-max <N>         Both players are rated this or lower
+          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later;
+                                what is unknown of a game's month and day does not exclude it
+          --until <DATE>        Played then or earlier
+          --result <RESULT>     Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
+          --event <NAME>        The event's name, as with players
+          --eco <CODE>          The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
+                                to B99, or a range such as B90-C19
+          --opening-eco <CODE>  The ECO code of the opening that the game's positions tell (column
+                                opening_eco), whatever its tags say
+          --sql <QUERY>         The games whose numbers stand in the first column of this read-only
+                                query, in its order
 
     Examples:
       pgndex export games.db --pgn --player carlsen --since 2019 --output carlsen.pgn
@@ -215,7 +218,8 @@ fn help() {
     position that games must have reached. PGN is in export format, without comments and variations; the
     tag Truncated tells if moves are missing. CSV has a row for each game, with its moves. EPD tells
     full-move number, half-move clock, game and ply, and the move played. A file is put into place when
-    it is whole.
+    it is whole; if no game fits, none is written, and one that is there stays as it was. The exit
+    status is then 0, and a note says so.
     "#);
 }
 
@@ -364,6 +368,35 @@ fn games_are_chosen_by_position_filter_or_query() {
         let run = place.export(wrong);
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{wrong:?}");
     }
+}
+
+#[test]
+fn nothing_to_write_leaves_files_as_they_are() {
+    let place = Place::odd();
+    for conditions in [
+        &["--pgn", "--player", "nobody"][..],
+        &["--csv", "--white", "Hasti"],
+        &["--fen", "--moves", "1. h4"],
+        &["--epd", "--eco", "E99"],
+        &["--pgn", "--sql", "SELECT game_id FROM game WHERE false"],
+        &["--fen", "--ply", "500"],
+    ] {
+        let run = place.export(&[conditions, &["-o", "none.pgn"]].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{conditions:?}");
+        assert!(run.stderr.ends_with("note: no game fits; none.pgn is not written\n"), "{}", run.stderr);
+        assert!(!place.path("none.pgn").exists());
+        std::fs::write(place.path("there.pgn"), "precious").expect("a file");
+        let run = place.export(&[conditions, &["-o", "there.pgn", "--overwrite"]].concat());
+        assert_eq!(run.status, 0, "{conditions:?}");
+        assert!(run.stderr.ends_with("note: no game fits; there.pgn is as it was\n"), "{}", run.stderr);
+        assert_eq!(std::fs::read(place.path("there.pgn")).expect("a file"), b"precious");
+        std::fs::remove_file(place.path("there.pgn")).expect("removed");
+    }
+    let run = place.export(&["--csv", "--white", "Hasti", "-o", "none.csv"]);
+    insta::assert_snapshot!(run.stderr, @r#"
+    pgndex: note: no player has a name that fits --white; did you mean "Hasty, H"?
+    pgndex: note: no game fits; none.csv is not written
+    "#);
 }
 
 #[test]

@@ -143,18 +143,21 @@ fn help() {
       -h, --help                 Print help
 
     Which games:
-          --white <NAME>     White's name, or the beginning of a word of it; letter case, accents and
-                             blanks around commas do not matter; '=NAME' for exactly this name
-          --black <NAME>     Black's name
-          --player <NAME>    The name of either
-          --elo-min <N>      Both players are rated this or higher
-          --elo-max <N>      Both players are rated this or lower
-          --since <DATE>     Played in this year, month or day (2021, 2021.06, 2021-06-30) or later;
-                             what is unknown of a game's month and day does not exclude it
-          --until <DATE>     Played then or earlier
-          --result <RESULT>  Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --event <NAME>     The event's name, as with players
-          --eco <CODE>       Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
+          --white <NAME>        White's name, or the beginning of a word of it; letter case, accents and
+                                blanks around commas do not matter; '=NAME' for exactly this name
+          --black <NAME>        Black's name
+          --player <NAME>       The name of either
+          --elo-min <N>         Both players are rated this or higher
+          --elo-max <N>         Both players are rated this or lower
+          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later;
+                                what is unknown of a game's month and day does not exclude it
+          --until <DATE>        Played then or earlier
+          --result <RESULT>     Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
+          --event <NAME>        The event's name, as with players
+          --eco <CODE>          The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
+                                to B99, or a range such as B90-C19
+          --opening-eco <CODE>  The ECO code of the opening that the game's positions tell (column
+                                opening_eco), whatever its tags say
 
     Examples:
       pgndex find games.db --moves "1. e4 c5 2. Nf3 d6"
@@ -278,6 +281,70 @@ fn filters() {
     assert_eq!(games(&["--eco", "C20-C25"]), [1]);
     assert_eq!(games(&["--event", "final"]), [1]);
     assert_eq!(games(&["--result", "0-1"]), [4]);
+}
+
+/// Games whose tag and moves tell different openings, or only one of the two does.
+const OPENINGS: &str = "[ECO \"A05\"]\n[Round \"1\"]\n\n1. e4 e5 1-0\n\n[Round \"2\"]\n\n1. e4 e5 1-0\n\n\
+                        [ECO \"C20\"]\n[Round \"3\"]\n\n1. d4 d5 1-0\n\n[ECO \"D00\"]\n[Round \"4\"]\n\n1. d4 d5 *\n";
+
+#[test]
+fn codes_of_the_tag_and_of_the_positions_are_two_conditions() {
+    let sample = Sample::of(OPENINGS);
+    for (conditions, games) in [
+        (&["--eco", "C20"][..], &[3][..]),
+        (&["--opening-eco", "C20"], &[1, 2]),
+        (&["--eco", "A00-A99"], &[1]),
+        (&["--opening-eco", "A"], &[]),
+        (&["--eco", "A05", "--opening-eco", "C"], &[1]),
+        (&["--eco", "D", "--opening-eco", "D0"], &[4]),
+        (&["--eco", "B"], &[]),
+    ] {
+        let found = sample.find(&[&["--fen", START, "--format", "csv"], conditions].concat()).stdout;
+        let ids = found.lines().skip(1).map(|line| line.split(',').next().expect("a field"));
+        assert!(ids.eq(games.iter().map(i32::to_string).collect::<Vec<_>>()), "{conditions:?}: {found}");
+        let csv = sample.run(&[&["export", "games.db", "--csv"], conditions].concat());
+        assert_eq!(csv.stdout.lines().count(), 1 + games.len(), "{conditions:?}");
+        let explored =
+            sample.run(&[&["explore", "games.db", "--fen", START, "--format", "json"], conditions].concat());
+        let object: serde_json::Value = serde_json::from_str(&explored.stdout).expect("JSON");
+        let count =
+            ["white", "draws", "black", "unfinished"].map(|name| object[name].as_u64().expect("a number"));
+        assert_eq!(count.iter().sum::<u64>(), games.len() as u64, "{conditions:?}");
+    }
+    // A file once was given here.
+    let run = sample.run(&["explore", "games.db", "--fen", START, "--eco", "games.pgn"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("not an ECO code") && run.stderr.contains("--openings"), "{}", run.stderr);
+}
+
+/// `count` games that go from a position to another.
+fn from(fen: &str, count: usize) -> String {
+    (0..count).map(|round| format!("[Round \"{round}\"]\n[FEN \"{fen} 0 1\"]\n\n*\n\n")).collect()
+}
+
+#[test]
+fn a_note_tells_of_variants_that_many_more_games_reached() {
+    // Another castling field, another side to move, another en-passant square.
+    for (rare, often, how) in [
+        ("r3k2r/8/8/8/8/8/8/R3K2R w - -", "r3k2r/8/8/8/8/8/8/R3K2R w KQkq -", "other castling rights"),
+        ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq -", "r3k2r/8/8/8/8/8/8/R3K2R w Kkq -", "other castling rights"),
+        ("8/8/8/4k3/8/4K3/4P3/8 w - -", "8/8/8/4k3/8/4K3/4P3/8 b - -", "the other side to move"),
+        ("4k3/8/8/3pP3/8/8/8/4K3 w - -", "4k3/8/8/3pP3/8/8/8/4K3 w - d6", "another en-passant square"),
+    ] {
+        for (own, others, is_told) in
+            [(0, 1, true), (1, 11, true), (2, 30, true), (1, 10, false), (1, 0, false)]
+        {
+            let sample = Sample::of(&(from(rare, own) + &from(often, others) + "1. e4 *\n"));
+            for command in ["find", "explore"] {
+                let run = sample.run(&[command, "games.db", "--fen", rare]);
+                let games = if others == 1 { "1 game".to_owned() } else { format!("{others} games") };
+                let note = format!("pgndex: note: {games} reached it with {how}: {often}\n");
+                assert_eq!(run.stderr.contains(&note), is_told, "{command} {own} {others}: {}", run.stderr);
+                let back = sample.run(&[command, "games.db", "--fen", often]);
+                assert!(others == 0 || !back.stderr.contains("reached it with"), "{}", back.stderr);
+            }
+        }
+    }
 }
 
 #[test]

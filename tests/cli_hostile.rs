@@ -158,6 +158,7 @@ fn messages_quote_values_in_part_and_without_harm() {
             &["find", "games.db", "--fen", value][..],
             &["find", "games.db", "--moves", value],
             &["find", "games.db", "--moves", "1. e4", "--eco", value],
+            &["find", "games.db", "--moves", "1. e4", "--opening-eco", value],
             &["find", "games.db", "--moves", "1. e4", "--white", value],
             &["find", "games.db", "--moves", "1. e4", "--format", value],
             &["find", "games.db", "--play", value],

@@ -138,18 +138,26 @@ fn openings_come_from_our_list_or_the_one_given() {
     };
     assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
     assert_eq!(name("a.db"), "Philidor Defense; Queen's Pawn Game");
-    assert_eq!(place.run(&["index", "-q", "--eco", "my.tsv", "b.db", "a.pgn"]).status, 0);
+    assert_eq!(place.run(&["index", "-q", "--openings", "my.tsv", "b.db", "a.pgn"]).status, 0);
     assert_eq!(name("b.db"), "-; Closed Game");
+    // Its old name.
+    let run = place.run(&["index", "-q", "--eco", "my.tsv", "c.db", "a.pgn"]);
+    assert_eq!((run.status, name("c.db").as_str()), (0, "-; Closed Game"));
+    assert_eq!(
+        run.stderr,
+        "pgndex: note: names of openings are given by --openings; --eco is an ECO code in other commands\n"
+    );
 }
 
 #[test]
 fn a_wrong_list_of_openings_ends_the_run_before_it_begins() {
     let place =
         Place::new().with("a.pgn", TWO_GAMES).with("my.tsv", "eco\tname\tpgn\nD00\tx\t1. d4 d5 2. d5\n");
-    let Run { status, stdout: out, stderr: err } = place.run(&["index", "--eco", "my.tsv", "a.db", "a.pgn"]);
+    let Run { status, stdout: out, stderr: err } =
+        place.run(&["index", "--openings", "my.tsv", "a.db", "a.pgn"]);
     assert_eq!((status, out.as_str()), (1, ""));
     insta::assert_snapshot!(err, @"pgndex: error: my.tsv:2: 2.d5: illegal move in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2; correct it, or leave this opening out");
-    let Run { status, stderr: err, .. } = place.run(&["index", "--eco", "none.tsv", "a.db", "a.pgn"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "--openings", "none.tsv", "a.db", "a.pgn"]);
     assert_eq!(status, 1);
     insta::assert_snapshot!(err, @r"
     pgndex: error: none.tsv: cannot be read; check the path and the permissions

@@ -366,6 +366,12 @@ impl FenText {
         text
     }
 
+    /// The FEN letters of each rank, the a-file in the lowest byte, 0 for an empty square.
+    #[must_use]
+    pub const fn placement(&self) -> [u64; 8] {
+        self.rows
+    }
+
     /// Follows a move just made on `position`.
     #[inline]
     pub fn update(&mut self, position: &Position, code: MoveCode) {

@@ -1,6 +1,6 @@
 //! Positions with the same placement.
 
-use super::{Color, Position};
+use super::{Color, Kind, Position, SquareSet};
 
 impl Position {
     /// The other legal positions in which the same pieces stand on the same squares: with the other side to move, other
@@ -28,6 +28,21 @@ impl Position {
             }
         }
         found.into_iter().map(|(_, position)| position).collect()
+    }
+}
+
+impl Position {
+    /// Whether there is another position with this placement and this key: where a side has two rooks beside its king, the key does
+    /// not tell which of them can castle.
+    #[must_use]
+    pub fn shares_key(&self) -> bool {
+        let is_open = |color, short| {
+            let Some(rook) = self.castling_rook(color, short) else { return false };
+            let rooks = self.squares_of(Kind::Rook, color).and(SquareSet::rank(rook.rank()));
+            let king = self.king(color).file();
+            rooks.into_iter().filter(|square| (square.file() > king) == short).count() > 1
+        };
+        [Color::White, Color::Black].into_iter().any(|color| is_open(color, true) || is_open(color, false))
     }
 }
 
@@ -59,6 +74,28 @@ mod tests {
         let mut found: Vec<_> = position.same_placement().iter().map(Position::canonical_fen).collect();
         found.sort();
         found
+    }
+
+    #[test]
+    fn a_key_does_not_tell_two_rooks_beside_a_king_apart() {
+        let position = |fen: &str| Position::from_fen(fen.as_bytes()).unwrap().0;
+        for (one, other) in [
+            ("4k3/8/8/8/8/8/8/1R1K1RR1 w F -", "4k3/8/8/8/8/8/8/1R1K1RR1 w K -"),
+            ("4k3/8/8/8/8/8/8/RR2KR1R w KB -", "4k3/8/8/8/8/8/8/RR2KR1R w FQ -"),
+            ("1rrk4/8/8/8/8/8/8/4K3 b c -", "1rrk4/8/8/8/8/8/8/4K3 b q -"),
+        ] {
+            let (one, other) = (position(one), position(other));
+            assert_eq!(one.key(), other.key());
+            assert!(one != other && one.shares_key() && other.shares_key());
+        }
+        for fen in [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+            "4k3/8/8/8/8/8/8/1R1K1RR1 w Q -",
+            "4k3/8/8/8/8/8/8/1R1K1RR1 w - -",
+            "1r1k2r1/8/8/8/8/8/6RR/1R1K2R1 w KQkq -",
+        ] {
+            assert!(!position(fen).shares_key(), "{fen}");
+        }
     }
 
     #[test]

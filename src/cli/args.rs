@@ -1,15 +1,14 @@
 //! The arguments.
 
-use std::convert::Infallible;
 use std::fmt::Display;
 use std::num::{IntErrorKind, ParseIntError};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pgndex::board::GameResult;
-use pgndex::store::{DatePrefix, EcoRange, GameFilter, NameFilter};
+use pgndex::store::{DatePrefix, EcoRange, FilterError, GameFilter, NameFilter};
 
 use super::position_query::PositionQuery;
 use super::size::ByteSize;
@@ -24,8 +23,8 @@ Examples:
   pgndex sql games.db \"SELECT white, black, date FROM games WHERE eco = 'B90'\"
 
 Answers go to standard output, all else to standard error.
-Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but something of some games or files was lost, 4 another program is writing \
-the database.";
+Exit status: 0 done (also if nothing was found), 1 failed, 2 wrong usage, 3 done but something of some games or files was \
+lost, 4 another program is writing the database.";
 
 /// Index PGN dumps into one SQLite file and look up any position or move of any game
 #[derive(Debug, Parser)]
@@ -142,6 +141,9 @@ pub(crate) struct IndexArgs {
     /// Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a PGN file with ECO and
     /// Opening tags, or a directory of such files [default: a list of the main openings]
     #[arg(long, value_name = "FILE")]
+    pub(super) openings: Option<PathBuf>,
+    /// What `--openings` was called before
+    #[arg(long, value_name = "FILE", hide = true, conflicts_with = "openings")]
     pub(super) eco: Option<PathBuf>,
     /// Size of the pieces that input is cut into for the threads
     #[arg(long, value_name = "SIZE", hide = true)]
@@ -248,8 +250,6 @@ pub(crate) struct FindArgs {
     pub(super) target: FindTargetArgs,
     #[command(flatten)]
     pub(super) filter: FilterArgs,
-    #[command(flatten)]
-    pub(super) opening: EcoArgs,
     /// Order: of the database, by the players' mean rating (best first), or by date (latest first)
     #[arg(long, value_name = "ORDER", value_enum, default_value = "game")]
     pub(super) sort: SortArg,
@@ -339,29 +339,20 @@ pub(crate) struct FilterArgs {
     /// The event's name, as with players
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(super) event: Option<NameFilter>,
-}
-
-/// Which openings.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct EcoArgs {
-    /// Opening by its ECO code: B90, B9 for B90 to B99, or a range such as B90-C19
-    #[arg(help_heading = WHICH, long, value_name = "CODE")]
+    /// The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90 to B99, or a range such as B90-C19
+    #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
     pub(super) eco: Option<EcoRange>,
+    /// The ECO code of the opening that the game's positions tell (column opening_eco), whatever its tags say
+    #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
+    pub(super) opening_eco: Option<EcoRange>,
 }
 
-/// A choice of openings, or the file with their names.
-#[derive(Clone, Debug)]
-pub(crate) enum EcoOrFile {
-    Codes(EcoRange),
-    File(PathBuf),
-}
-
-impl FromStr for EcoOrFile {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(text.parse().map_or_else(|_| Self::File(text.into()), Self::Codes))
-    }
+/// Reads ECO codes. A file with names of openings was once given in their place.
+fn eco(text: &str) -> Result<EcoRange, String> {
+    text.parse().map_err(|error: FilterError| match Path::new(text).exists() {
+        true => format!("{error}; a file with names of openings is given by --openings"),
+        false => error.to_string(),
+    })
 }
 
 fn result(text: &str) -> Result<GameResult, &'static str> {
@@ -372,8 +363,8 @@ fn result(text: &str) -> Result<GameResult, &'static str> {
 }
 
 impl FilterArgs {
-    /// The filter that the arguments make with a choice of openings.
-    pub(super) fn filter(&self, eco: Option<EcoRange>) -> GameFilter {
+    /// The filter that the arguments make.
+    pub(super) fn filter(&self) -> GameFilter {
         let args = self.clone();
         GameFilter {
             white: args.white,
@@ -384,8 +375,9 @@ impl FilterArgs {
             since: args.since,
             until: args.until,
             result: args.result,
-            eco,
             event: args.event,
+            eco: args.eco,
+            opening_eco: args.opening_eco,
         }
     }
 }
@@ -421,10 +413,9 @@ pub(crate) struct ExploreArgs {
     /// How many of the latest games to list, at most 15 [default: 5; in json 15]
     #[arg(long, value_name = "N", value_parser = within(0..=15_u8))]
     pub(super) recent: Option<u8>,
-    /// Names of openings, in a file or directory as for `index --eco` [default: those the database was made with]; or, to
-    /// choose games by their opening, an ECO code or a range, as in `find`; a file of such a name is ./B90
-    #[arg(long, value_name = "FILE|CODE")]
-    pub(super) eco: Option<EcoOrFile>,
+    /// Names of openings, in a file or directory as for `index --openings` [default: those the database was made with]
+    #[arg(long, value_name = "FILE")]
+    pub(super) openings: Option<PathBuf>,
     #[command(flatten)]
     pub(super) filter: FilterArgs,
     /// How to print it; json is one object, csv has the moves only
@@ -565,7 +556,8 @@ Examples:
 
 Without conditions, all games are written. Here --fen names what is written, and --position the position that games must \
 have reached. PGN is in export format, without comments and variations; the tag Truncated tells if moves are missing. CSV has a row for each game, with its moves. EPD tells full-move number, half-move clock, \
-game and ply, and the move played. A file is put into place when it is whole.")]
+game and ply, and the move played. A file is put into place when it is whole; if no game fits, none is written, and one that is there \
+stays as it was. The exit status is then 0, and a note says so.")]
 pub(crate) struct ExportArgs {
     /// Database
     #[arg(value_name = "DB")]
@@ -588,8 +580,6 @@ pub(crate) struct ExportArgs {
     pub(super) position: ExportPositionArgs,
     #[command(flatten)]
     pub(super) filter: FilterArgs,
-    #[command(flatten)]
-    pub(super) opening: EcoArgs,
     /// The games whose numbers stand in the first column of this read-only query, in its order
     #[arg(help_heading = WHICH, long, value_name = "QUERY")]
     #[arg(conflicts_with_all = ["ExportPositionArgs", "FilterArgs"])]

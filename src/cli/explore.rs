@@ -8,7 +8,7 @@ use pgndex::store::row::ResultCounts;
 use pgndex::store::{Continuation, Database, Exploration, GameSummary, Hit, ListLengths};
 use serde_json::{Value as Json, json};
 
-use super::args::{EcoOrFile, ExploreArgs, RowFormat};
+use super::args::{ExploreArgs, RowFormat};
 use super::board::BoardStyle;
 use super::note;
 use super::number::{counted, grouped, percent};
@@ -17,6 +17,7 @@ use super::position_query::PositionQuery;
 use super::text::{escaped_json, printable};
 use super::timing::Timing;
 use super::unknown_name::explain_names;
+use super::variants::tell_variants;
 
 /// How many games of each list a table shows, unless told.
 const LISTED: u8 = 5;
@@ -50,11 +51,7 @@ const NAMES: [&str; 4] = ["opening", "white", "black", "event"];
 pub(super) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let PositionQuery { position, changes, line } = PositionQuery::read(&args.position)?;
-    let (book, codes) = match &args.eco {
-        Some(EcoOrFile::File(file)) => (Some(OpeningBook::read(file)?), None),
-        Some(EcoOrFile::Codes(codes)) => (None, Some(codes.clone())),
-        None => (None, None),
-    };
+    let book = args.openings.as_deref().map(OpeningBook::read).transpose()?;
     let database = Database::open_read_only(&args.database)?;
     for change in &changes {
         note(&change.to_string());
@@ -64,13 +61,14 @@ pub(super) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         note(&format!("looking for {fen}"));
     }
     let lists = lists(args);
-    let selection = database.select(&args.filter.filter(codes))?;
+    let selection = database.select(&args.filter.filter())?;
     let mut found = database.explore(position.key(), &fen, &selection, lists)?;
     if found.results.games() == 0 && found.unfinished == 0 {
         explain_names(&database, &selection)?;
         let which = if selection.is_all() { "no game" } else { "no game that passes the filters" };
         note(&format!("{which} reached this position: {fen}"));
     }
+    tell_variants(&database, &position)?;
     let namer = Namer { database: &database, book };
     let limit = if args.limit == 0 { usize::MAX } else { args.limit as usize };
     let opening = namer.name_of_line(&position, &line)?;

@@ -24,6 +24,7 @@ use super::progress::{Progress, Snapshot};
 use super::signal::stop_on_signal;
 use super::text::brief;
 use super::unknown_name::explain_names;
+use super::variants::tell_variants;
 
 /// A CSV row has these, and at the end the moves.
 const COLUMNS: [&str; 22] = [
@@ -89,15 +90,19 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     display.stop();
     exported?;
     drop(exporter);
-    let games = counted(counts.games.load(Ordering::Relaxed), "game");
+    let games = counts.games.load(Ordering::Relaxed);
     match target {
-        Some(target) => {
+        Some(target) if games > 0 => {
             let path = target.path.clone();
             target.finish()?;
-            note(&format!("{games} written to {}", path.display()));
+            note(&format!("{} written to {}", counted(games, "game"), path.display()));
         }
-        None if counts.games.load(Ordering::Relaxed) == 0 => note("no game fits"),
+        Some(target) => note(&target.discard()),
+        None if games == 0 => note("no game fits"),
         None => {}
+    }
+    if let Some(query) = query.filter(|_| games == 0) {
+        tell_variants(&database, &query.position)?;
     }
     match counts.lossy.load(Ordering::Relaxed) {
         0 => {}
@@ -171,6 +176,15 @@ impl Target {
         Ok(Self { path: path.to_owned(), file, overwrite: args.overwrite })
     }
 
+    /// Drops what there is of the file. Gives back what became of it.
+    fn discard(self) -> String {
+        let path = self.path.display();
+        match self.path.exists() {
+            true => format!("no game fits; {path} is as it was"),
+            false => format!("no game fits; {path} is not written"),
+        }
+    }
+
     /// Puts the file into place.
     fn finish(self) -> anyhow::Result<()> {
         let Self { path, file, overwrite } = self;
@@ -227,7 +241,7 @@ impl Exporter<'_> {
         if let Some(sql) = &args.sql {
             return self.choose_by_sql(sql);
         }
-        let selection = self.database.select(&args.filter.filter(args.opening.eco.clone()))?;
+        let selection = self.database.select(&args.filter.filter())?;
         explain_names(self.database, &selection)?;
         let database = self.database;
         let (mut written, mut last) = (Ok(()), None);
@@ -287,6 +301,9 @@ impl Exporter<'_> {
             Format::Pgn => write_pgn(&mut self.text, &record)?,
             Format::Positions(format, which) => write_positions(&mut self.text, &record, which, format)?,
             Format::Csv => self.text += &csv_record(&record)?,
+        }
+        if self.text.is_empty() {
+            return Ok(());
         }
         let text = if self.is_file { self.text.as_str().into() } else { shown(&self.text) };
         self.out.write_all(text.as_bytes())?;

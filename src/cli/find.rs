@@ -16,6 +16,7 @@ use super::position_query::{PositionQuery, number_before};
 use super::timing::Timing;
 use super::unknown_name::explain_names;
 use super::usage::WrongValue;
+use super::variants::{count_games, games_that_reached, tell_variants};
 
 const TABLE: [&str; 10] = ["game", "white", "elo", "black", "elo", "result", "date", "event", "ply", "next"];
 /// The columns that are cut short if the terminal is narrow.
@@ -74,7 +75,7 @@ pub(super) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let target = Target::read(&args.target)?;
     let database = Database::open_read_only(&args.database)?;
-    let selection = database.select(&args.filter.filter(args.opening.eco.clone()))?;
+    let selection = database.select(&args.filter.filter())?;
     let finder = Finder { database: &database, selection: &selection, args };
     match &target {
         Target::Position(query) => finder.find(query)?,
@@ -125,7 +126,8 @@ impl Finder<'_> {
             return self.explain_nothing(query, &search);
         }
         let is_end = limit.is_none_or(|limit| shown.hits < u64::from(limit));
-        printer.finish(Some(self.total(&search, &shown, is_end)?))
+        printer.finish(Some(self.total(&search, &shown, is_end)?))?;
+        tell_variants(self.database, &query.position)
     }
 
     /// Looks at all positions.
@@ -215,11 +217,10 @@ impl Finder<'_> {
         let all = self.database.count_hits(&Search { selection: &everywhere, ..*search })?;
         if all == (HitCount::Exact { occurrences: 0, games: 0 }) {
             note(&format!("no game reached this position: {}", search.fen));
-            return if query.line.is_empty() {
-                self.explain_placement(query)
-            } else {
-                self.explain_line(query)
-            };
+            if !query.line.is_empty() {
+                self.explain_line(query)?;
+            }
+            return tell_variants(self.database, &query.position);
         }
         let reached = games_that_reached(all);
         explain_names(self.database, self.selection)?;
@@ -230,7 +231,7 @@ impl Finder<'_> {
         } else {
             note(&format!("{reached} the position, and none passes the filters"));
         }
-        Ok(())
+        tell_variants(self.database, &query.position)
     }
 
     /// Tells how far the games of the database follow the moves.
@@ -238,7 +239,7 @@ impl Finder<'_> {
         let mut unplayed = query.line.last();
         for index in (0..query.line.len()).rev() {
             let (typed, position) = &query.line[index];
-            let games = self.games(position)?;
+            let games = count_games(self.database, position)?;
             if games != (HitCount::Exact { occurrences: 0, games: 0 }) {
                 let line = if index < 8 { moves_text(&query.line[..=index]) } else { format!("… {typed}") };
                 let next = unplayed.map_or("", |(typed, _)| typed.as_str());
@@ -254,30 +255,6 @@ impl Finder<'_> {
             note(&format!("nor the position after {}", query.line[0].0));
         }
         Ok(())
-    }
-
-    /// Tells of positions with the same placement.
-    fn explain_placement(&self, query: &PositionQuery) -> anyhow::Result<()> {
-        for other in query.position.same_placement() {
-            let games = self.games(&other)?;
-            if games != (HitCount::Exact { occurrences: 0, games: 0 }) {
-                let fen = other.canonical_fen();
-                let how = difference(&query.position.canonical_fen(), &fen);
-                note(&format!("{} it with {how}: {fen}", games_that_reached(games)));
-            }
-        }
-        Ok(())
-    }
-
-    fn games(&self, position: &Position) -> anyhow::Result<HitCount> {
-        Ok(self.database.count_hits(&Search {
-            key: position.key(),
-            fen: &position.canonical_fen(),
-            selection: &Selection::default(),
-            order: HitOrder::Game,
-            limit: None,
-            offset: 0,
-        })?)
     }
 }
 
@@ -300,24 +277,6 @@ fn moves_text(line: &[(String, Position)]) -> String {
         }
     }
     text
-}
-
-/// In what two canonical FENs of the same placement differ.
-fn difference(wanted: &str, other: &str) -> String {
-    let fields = wanted.split(' ').zip(other.split(' ')).skip(1);
-    let names = ["the other side to move", "other castling rights", "another en-passant square"];
-    let differing: Vec<_> =
-        fields.zip(names).filter(|((wanted, other), _)| wanted != other).map(|(_, name)| name).collect();
-    differing.join(" and ")
-}
-
-fn games_that_reached(count: HitCount) -> String {
-    match count {
-        HitCount::Exact { games, .. } | HitCount::Games(games) => {
-            format!("{} reached", counted(games, "game"))
-        }
-        HitCount::AtLeast(games) => format!("{} or more games reached", grouped(games)),
-    }
 }
 
 /// `312 games`, or `45 occurrences in 43 games` if a position arose more than once in a game.

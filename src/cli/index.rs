@@ -35,6 +35,9 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         );
     })?;
     ignore_file_size_signal();
+    if args.eco.is_some() {
+        super::note("names of openings are given by --openings; --eco is an ECO code in other commands");
+    }
     let options = options(args)?;
     let inputs = inputs(args);
     let plan = Plan::new(&inputs, &options)?;
@@ -126,7 +129,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
             DuplicatesArg::Moves => Duplicates::Moves,
         },
         continuation_threshold: args.continuation_threshold,
-        openings: match &args.eco {
+        openings: match args.openings.as_ref().or(args.eco.as_ref()) {
             Some(path) => Arc::new(OpeningBook::read(path)?),
             None => default.openings,
         },

@@ -26,6 +26,7 @@ mod text;
 mod timing;
 mod unknown_name;
 mod usage;
+mod variants;
 mod verify;
 
 use std::io;

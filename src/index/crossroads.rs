@@ -1,7 +1,7 @@
 //! What was played from much visited positions, counted as the sorted visits come by.
 
 use super::outcome::{Outcome, Outcomes};
-use super::visit::{Played, Visit};
+use super::visit::{Origin, Played, Visit};
 use crate::board::{GameResult, PositionKey, ShortMove};
 use crate::store::row::{GameId, Ply, ResultCounts};
 
@@ -12,8 +12,11 @@ const LISTED: usize = 15;
 #[derive(Debug)]
 pub(super) struct Crossroads {
     pub(super) key: PositionKey,
-    /// One of its visits, for looking at the position.
-    pub(super) sample: (GameId, Ply),
+    pub(super) fens: Fens,
+    /// A visit by a game from the standard start.
+    pub(super) standard: Option<(GameId, Ply)>,
+    /// Visits by games from set-ups: to each position that these reached, at least one.
+    pub(super) to_compare: Vec<(GameId, Ply)>,
     pub(super) counts: ResultCounts,
     pub(super) unfinished: u32,
     pub(super) moves: Vec<(ShortMove, ResultCounts)>,
@@ -23,6 +26,28 @@ pub(super) struct Crossroads {
     pub(super) top: GameList,
     /// The latest games.
     pub(super) recent: GameList,
+}
+
+/// The FENs of the positions that have a key, as far as they were looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Fens {
+    #[default]
+    Unknown,
+    One(String),
+    /// Two positions share the key.
+    Several,
+}
+
+impl Fens {
+    /// Takes another one in. Gives back whether there are not several.
+    pub(super) fn see(&mut self, fen: &str) -> bool {
+        match self {
+            Self::Unknown => *self = Self::One(fen.to_owned()),
+            Self::One(one) if one == fen => {}
+            _ => *self = Self::Several,
+        }
+        *self != Self::Several
+    }
 }
 
 /// Up to 15 games with what they are ranked by, the greatest first.
@@ -95,16 +120,28 @@ pub(super) fn to_json(games: &[GameId]) -> String {
 }
 
 impl Crossroads {
-    pub(super) const fn new(first: Visit) -> Self {
+    pub(super) const fn new(key: PositionKey) -> Self {
         Self {
-            key: first.key(),
-            sample: (first.game(), first.ply()),
+            key,
+            fens: Fens::Unknown,
+            standard: None,
+            to_compare: Vec::new(),
             counts: ResultCounts::NONE,
             unfinished: 0,
             moves: Vec::new(),
             untold: Vec::new(),
             top: GameList::new(false),
             recent: GameList::new(true),
+        }
+    }
+
+    /// Keeps a visit if the position is to be looked at there.
+    fn note(&mut self, visit: Visit) {
+        let place = (visit.game(), visit.ply());
+        match visit.origin() {
+            Origin::Standard => _ = self.standard.get_or_insert(place),
+            Origin::Setup => {}
+            Origin::SetupToCompare => self.to_compare.push(place),
         }
     }
 
@@ -219,8 +256,9 @@ impl<'o> Counter<'o> {
         }
         let mut pending = std::mem::take(&mut self.pending);
         for &visit in pending.iter().chain(run) {
-            let Open { crossroads, latest } =
-                self.open.get_or_insert_with(|| Open { crossroads: Crossroads::new(visit), latest: visit });
+            let new = || Open { crossroads: Crossroads::new(visit.key()), latest: visit };
+            let Open { crossroads, latest } = self.open.get_or_insert_with(new);
+            crossroads.note(visit);
             if latest.game() != visit.game() {
                 crossroads.count(*latest, self.outcomes.of(latest.game()));
             }

@@ -42,7 +42,7 @@ pub enum Error {
     },
     /// The database that is added to names openings by another list.
     #[error(
-        "{}: its games are classified by another list of openings; leave --eco out to go on with that, or index everything \
+        "{}: its games are classified by another list of openings; leave --openings out to go on with that, or index everything \
          anew with --overwrite", database.display()
     )]
     OtherOpenings {

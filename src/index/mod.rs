@@ -35,6 +35,7 @@ mod reread;
 mod run;
 mod scratch;
 mod sequence;
+mod setups;
 mod space;
 mod stream;
 mod summary;

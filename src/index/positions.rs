@@ -14,6 +14,8 @@ pub(super) struct PositionView<'a> {
     pub(super) placement: &'a FenText,
     /// The move played from here.
     pub(super) move_code: Option<MoveCode>,
+    /// Whether the game starts at a set-up.
+    pub(super) is_setup: bool,
 }
 
 /// Replays the games of a part, the first of which has the id `first`, and shows `sink` every position of every game in
@@ -38,20 +40,28 @@ pub(super) fn for_each_position<E>(
             }
             Start::Nowhere => continue,
         };
-        replay(GameId(game), played, position, fen, &mut sink)?;
+        replay((GameId(game), start == Start::Setup), played, position, fen, &mut sink)?;
     }
     Ok(())
 }
 
 fn replay<E>(
-    game: GameId,
+    (game, is_setup): (GameId, bool),
     codes: &[MoveCode],
     mut position: Position,
     mut placement: FenText,
     sink: &mut impl FnMut(PositionView<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     for (ply, move_code) in (0..).zip(codes.iter().copied().map(Some).chain([None])) {
-        sink(PositionView { game, ply: Ply(ply), position: &position, placement: &placement, move_code })?;
+        let view = PositionView {
+            game,
+            ply: Ply(ply),
+            position: &position,
+            placement: &placement,
+            move_code,
+            is_setup,
+        };
+        sink(view)?;
         if let Some(code) = move_code {
             position.replay(code);
             placement.update(&position, code);

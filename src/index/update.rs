@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use super::continuations::{self, count_untold};
-use super::crossroads::{Counter, Crossroads, to_json};
+use super::continuations::{self, compare_fens, count_untold};
+use super::crossroads::{Counter, Crossroads, Fens, to_json};
 use super::error::{Error, Result};
 use super::outcome::{Outcome, Outcomes};
 use super::run::{Intake, Run};
@@ -189,14 +189,19 @@ impl Recount<'_> {
             Some(known) => known,
             None => self.known.insert(Known::open(target)?),
         };
-        known.for_each_last_visit(key, |game, ply, code, outcome| {
-            if !removed.contains(&game) {
-                let visit = Visit::new(key, game, ply, code);
-                let outcome = Outcome::new(outcome.result, outcome.elos, outcome.date.as_deref());
-                crossroads.get_or_insert_with(|| Crossroads::new(visit)).count(visit, outcome);
+        known.for_each_last_visit(key, |game, ply, (fen, code), outcome| {
+            if removed.contains(&game) {
+                return true;
             }
+            let crossroads = crossroads.get_or_insert_with(|| Crossroads::new(key));
+            let outcome = Outcome::new(outcome.result, outcome.elos, outcome.date.as_deref());
+            crossroads.count(Visit::new(key, game, ply, code), outcome);
+            crossroads.fens.see(fen)
         })?;
-        Ok(crossroads.filter(|crossroads| crossroads.games() >= u64::from(self.threshold)))
+        let has_row = |crossroads: &Crossroads| {
+            crossroads.fens != Fens::Several && crossroads.games() >= u64::from(self.threshold)
+        };
+        Ok(crossroads.filter(has_row))
     }
 }
 
@@ -222,17 +227,22 @@ pub(super) fn add_all(
     Ok(loader.add_to_visited(&batch)?)
 }
 
-/// Adds to `batch` what is new of a position that has a row. If the new moves do not fit the position, two positions share the
-/// key: the row is removed, and `false` given back.
+/// Adds to `batch` what is new of a position that has a row. If another position was reached, or the new moves do not fit, two
+/// positions share the key: the row is removed, and `false` given back.
 fn add(
     batch: &mut VisitedBatch,
-    visited: Crossroads,
+    mut visited: Crossroads,
     known: &mut KnownOutcomes,
     loader: &BulkLoader<'_>,
 ) -> Result<bool> {
     let key = visited.key;
     let Some(old) = loader.visited_position(key)? else { return Ok(false) };
-    let position = Position::from_fen(old.fen.as_bytes()).ok().map(|(position, _)| position);
+    visited.fens = Fens::One(old.fen);
+    compare_fens(&mut visited, loader)?;
+    let position = match &visited.fens {
+        Fens::One(fen) => Position::from_fen(fen.as_bytes()).ok().map(|(position, _)| position),
+        _ => None,
+    };
     let codes: Option<Vec<_>> = position.and_then(|position| {
         visited.moves.iter().map(|(short, _)| position.clone().make_short(*short)).collect()
     });

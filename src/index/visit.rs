@@ -6,10 +6,24 @@ use crate::store::row::{GameId, Occurrence, Ply};
 /// One game's coming by at a position.
 ///
 /// One 128-bit number, so that sorting compares once: the key (biased, so that unsigned order is SQLite's signed order), the
-/// game, the ply. The ply's 32 bits hold the move too: 16 bits of ply and 15 of move, or, with the top bit set, 31 bits of ply
-/// for games longer than any that was played; the order is that of plies in any case.
+/// game, the ply. The ply's 32 bits hold the move and the origin too: 14 bits of ply, 15 of move and 2 of origin, or, with the top
+/// bit set, 29 bits of ply and the origin for games longer than any that was played; the order is that of plies in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Visit(u128);
+
+/// Where the game started, and whether the position must be looked at.
+///
+/// Positions of games from the standard start differ where their keys do, but for a chance of 64 bits. Those of set-ups need not:
+/// the key does not tell which of two rooks has a castling right, and a set-up can be chosen for its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// At the standard start position.
+    Standard,
+    /// At a set-up; a visit to the same position is `SetupToCompare`.
+    Setup,
+    /// At a set-up: the position must be compared with the others of its key.
+    SetupToCompare,
+}
 
 /// What was played from a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,21 +38,37 @@ pub(super) enum Played {
 impl Visit {
     const SIGN: u64 = 1 << 63;
     const LONG: u32 = 1 << 31;
+    /// The last ply that leaves room for a move.
+    const LAST_SHORT: u32 = (1 << 14) - 1;
     /// No move: kind 7 is a null move if both squares are the first, and nothing else.
     const NOTHING: u16 = 7 << 12 | 1;
 
     #[inline]
     pub(super) const fn new(key: PositionKey, game: GameId, ply: Ply, move_code: Option<MoveCode>) -> Self {
-        let low = if ply.0 <= u16::MAX as u32 {
+        let low = if ply.0 <= Self::LAST_SHORT {
             let played = match move_code {
                 Some(code) => ShortMove::new(code).bits(),
                 None => Self::NOTHING,
             };
-            ply.0 << 15 | played as u32
+            ply.0 << 17 | (played as u32) << 2
         } else {
-            ply.0 | Self::LONG
+            ply.0 << 2 | Self::LONG
         };
         Self(((key.0 ^ Self::SIGN) as u128) << 64 | (game.0 as u128) << 32 | low as u128)
+    }
+
+    /// The same visit, by a game of this origin.
+    #[inline]
+    pub(super) const fn of(self, origin: Origin) -> Self {
+        Self(self.0 & !3 | origin as u128)
+    }
+
+    pub(super) const fn origin(self) -> Origin {
+        match self.0 & 3 {
+            0 => Origin::Standard,
+            1 => Origin::Setup,
+            _ => Origin::SetupToCompare,
+        }
     }
 
     pub(super) const fn key(self) -> PositionKey {
@@ -51,12 +81,12 @@ impl Visit {
 
     pub(super) const fn ply(self) -> Ply {
         let low = self.0 as u32;
-        Ply(if low & Self::LONG == 0 { low >> 15 } else { low & !Self::LONG })
+        Ply(if low & Self::LONG == 0 { low >> 17 } else { (low & !Self::LONG) >> 2 })
     }
 
     pub(super) const fn played(self) -> Played {
         let low = self.0 as u32;
-        match low as u16 & ShortMove::MASK {
+        match (low >> 2) as u16 & ShortMove::MASK {
             _ if low & Self::LONG != 0 => Played::Untold,
             Self::NOTHING => Played::Nothing,
             bits => Played::Move(ShortMove::from_bits(bits)),
@@ -91,14 +121,18 @@ mod tests {
         let mut visits = vec![];
         for key in [0, 1, i64::MAX as u64, 1 << 63, u64::MAX] {
             for game in [1, 2, u32::MAX] {
-                for ply in [0, 1, 65_535, 65_536, (1 << 31) - 1] {
+                for (index, ply) in [0, 1, 16_383, 16_384, (1 << 29) - 1].into_iter().enumerate() {
                     for code in [None, Some(MoveCode::NULL), Some(e4)] {
                         let (key, game, ply) = (PositionKey(key), GameId(game), Ply(ply));
-                        let visit = Visit::new(key, game, ply, code);
+                        // An origin does not change the order.
+                        let origins = [Origin::SetupToCompare, Origin::Setup, Origin::Standard];
+                        let origin = origins[index % 3];
+                        let visit = Visit::new(key, game, ply, code).of(origin);
+                        assert_eq!(visit.origin(), origin);
                         assert_eq!(visit.occurrence(), Occurrence::new(key, game, ply));
                         assert_eq!(Visit::from_sort_key(visit.sort_key()), visit);
                         let played = match code {
-                            _ if ply.0 > 65_535 => Played::Untold,
+                            _ if ply.0 > 16_383 => Played::Untold,
                             Some(code) => Played::Move(ShortMove::new(code)),
                             None => Played::Nothing,
                         };

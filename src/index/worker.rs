@@ -15,6 +15,7 @@ use super::problem::Kind;
 use super::progress::Progress;
 use super::report::Reports;
 use super::sequence::{Sequencer, Turnstile};
+use super::setups::RecentSetups;
 use super::visit::Visit;
 use crate::board::MAX_CANONICAL_FEN;
 use crate::opening::OpeningBook;
@@ -120,6 +121,7 @@ impl Shared<'_> {
             sink: PositionSink::new(destination),
             scatter: Scatter::new(self.partitions, self.scatter_bytes),
             part: Part::default(),
+            setups: RecentSetups::default(),
         };
         loop {
             let work = lock(&self.feed).next(|| self.progress.is_stopped() || self.turn.is_stopped());
@@ -147,6 +149,7 @@ struct Worker<'w, 's> {
     sink: PositionSink,
     scatter: Scatter<'s>,
     part: Part,
+    setups: RecentSetups,
 }
 
 impl Worker<'_, '_> {
@@ -198,11 +201,11 @@ impl Worker<'_, '_> {
 
     /// Makes the rows of the part's positions, the first of its games having the id `first`.
     fn positions(&mut self, chunk: u64, part_number: u32, first: GameId) -> Result<()> {
-        let Self { shared, outlet, sink, scatter, part } = self;
+        let Self { shared, outlet, sink, scatter, part, setups } = self;
         match sink {
             PositionSink::Leaves(leaves) => {
                 for_each_position(part, first, &shared.standard, |view| {
-                    scatter.push(visit(&view))?;
+                    scatter.push(visit(&view, setups))?;
                     Ok::<_, Error>(leaves.push(&record(&view))?)
                 })?;
                 let segment = leaves.finish_segment()?;
@@ -213,7 +216,7 @@ impl Worker<'_, '_> {
             }
             PositionSink::Batches(batch) => {
                 for_each_position(part, first, &shared.standard, |view| {
-                    scatter.push(visit(&view))?;
+                    scatter.push(visit(&view, setups))?;
                     if push(batch, &view) {
                         send_positions(shared, outlet, chunk, batch)?;
                     }
@@ -267,8 +270,8 @@ impl Worker<'_, '_> {
     }
 }
 
-fn visit(view: &PositionView<'_>) -> Visit {
-    Visit::new(view.position.key(), view.game, view.ply, view.move_code)
+fn visit(view: &PositionView<'_>, setups: &mut RecentSetups) -> Visit {
+    Visit::new(view.position.key(), view.game, view.ply, view.move_code).of(setups.origin(view))
 }
 
 fn record<'p>(view: &PositionView<'p>) -> PositionRecord<BoardFen<'p>> {

@@ -116,7 +116,8 @@ impl Place<'_> {
         |source| Error::sqlite(self.database.path(), ACTION, source)
     }
 
-    /// What the tables for much visited positions say; `None` if they do not have this one.
+    /// What the tables for much visited positions say; `None` if they do not have this one, or have another one of the same key
+    /// mixed in: an older program wrote such rows.
     fn visited(&self, lists: ListLengths) -> Result<Option<Exploration>> {
         let sql = "SELECT white_wins, draws, black_wins, elo_sum, elo_games, NULL AS first_year,
                        NULL AS last_year, unfinished
@@ -126,16 +127,27 @@ impl Place<'_> {
         let counts =
             statement.query_row(params, |row| Ok((results(row)?, unsigned(row, "unfinished")?))).optional();
         let Some((results, unfinished)) = counts.map_err(self.failed())? else { return Ok(None) };
+        if shares_key(self.fen) {
+            return Ok(None);
+        }
         let top = "SELECT list.value FROM visited_position AS v, json_each(v.top_games) AS list
                    WHERE v.key = :key ORDER BY list.key LIMIT :limit";
         let recent = "SELECT list.value FROM visited_position AS v, json_each(v.recent_games) AS list
                       WHERE v.key = :key ORDER BY list.key LIMIT :limit";
+        let (top, recent) =
+            (self.listed(top, ListLengths::MAX.top)?, self.listed(recent, ListLengths::MAX.recent)?);
+        for &game in top.iter().chain(&recent) {
+            if self.last_visit(game).map_err(self.failed())?.is_none() {
+                return Ok(None);
+            }
+        }
+        let first = |games: &[GameId], limit: u8| self.hits(&games[..games.len().min(limit.into())]);
         Ok(Some(Exploration {
             results,
             unfinished,
             continuations: self.visited_continuations()?,
-            top_games: self.hits(&self.listed(top, lists.top)?)?,
-            recent_games: self.hits(&self.listed(recent, lists.recent)?)?,
+            top_games: first(&top, lists.top)?,
+            recent_games: first(&recent, lists.recent)?,
         }))
     }
 
@@ -255,19 +267,29 @@ impl Place<'_> {
         games.iter().map(|&game| self.hit(game)).collect()
     }
 
-    /// A game at its last visit.
-    fn hit(&self, game: GameId) -> Result<Hit> {
+    /// The ply of a game's last visit.
+    fn last_visit(&self, game: GameId) -> rusqlite::Result<Option<Ply>> {
         let sql = "SELECT o.ply FROM position_game AS o
                    CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
                    WHERE o.key = :key AND o.game_id = :game AND p.fen = :fen ORDER BY o.ply DESC LIMIT 1";
         let params = named_params! { ":key": self.key.as_i64(), ":game": game.0, ":fen": self.fen };
+        let mut statement = self.database.connection().prepare_cached(sql)?;
+        statement.query_row(params, |row| row.get(0).map(Ply)).optional()
+    }
+
+    /// A game at its last visit.
+    fn hit(&self, game: GameId) -> Result<Hit> {
         let find = || {
-            let mut statement = self.database.connection().prepare_cached(sql)?;
-            let ply = statement.query_row(params, |row| row.get(0).map(Ply))?;
-            self.database.hit(game, ply, None)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
+            let hit = self.last_visit(game)?.map(|ply| self.database.hit(game, ply, None)).transpose()?;
+            hit.flatten().ok_or(rusqlite::Error::QueryReturnedNoRows)
         };
         find().map_err(self.failed())
     }
+}
+
+/// Whether a position has a key that another one with the same placement has too.
+pub(super) fn shares_key(fen: &str) -> bool {
+    Position::from_fen(fen.as_bytes()).is_ok_and(|(position, _)| position.shares_key())
 }
 
 fn results(row: &Row<'_>) -> rusqlite::Result<ResultCounts> {

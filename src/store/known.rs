@@ -194,17 +194,17 @@ impl Known {
         keys.map_err(|source| Error::sqlite(&self.path, "read the positions of a game", source))
     }
 
-    /// Shows `see` all games that reached a position, in order: each with the ply of its last visit, the move played there, and
-    /// what it came to.
+    /// Shows `see` all games that reached a position, in order, until it gives `false`: each with the ply of its last visit, the FEN
+    /// there and the move played, and what it came to.
     ///
     /// # Errors
     /// What SQLite says.
     pub fn for_each_last_visit(
         &self,
         key: PositionKey,
-        mut see: impl FnMut(GameId, Ply, Option<MoveCode>, &GameOutcome),
+        mut see: impl FnMut(GameId, Ply, (&str, Option<MoveCode>), &GameOutcome) -> bool,
     ) -> Result<()> {
-        let sql = "SELECT o.game_id, o.ply, p.move_code, g.result, g.white_elo, g.black_elo, g.date
+        let sql = "SELECT o.game_id, o.ply, p.move_code, g.result, g.white_elo, g.black_elo, g.date, p.fen
                    FROM (SELECT game_id, max(ply) AS ply FROM position_game WHERE key = ?1 GROUP BY game_id) AS o
                    JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
                    JOIN game AS g ON g.game_id = o.game_id";
@@ -212,7 +212,10 @@ impl Known {
             let mut rows = query.query([key.as_i64()])?;
             while let Some(row) = rows.next()? {
                 let code = row.get::<_, Option<u32>>(2)?.map(MoveCode::from_stored);
-                see(GameId(row.get(0)?), Ply(row.get(1)?), code, &GameOutcome::read(row, 3)?);
+                let fen = row.get_ref(7)?.as_str()?;
+                if !see(GameId(row.get(0)?), Ply(row.get(1)?), (fen, code), &GameOutcome::read(row, 3)?) {
+                    break;
+                }
             }
             Ok(())
         });

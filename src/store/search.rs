@@ -4,6 +4,7 @@ use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::database::Database;
 use super::error::{Error, Result};
+use super::explore::shares_key;
 use super::lookup::{GameSummary, summary, summary_columns, summary_joins};
 use super::row::{GameId, Ply};
 use super::scan::{Part, Taken};
@@ -305,8 +306,12 @@ impl Database {
         rows.next()?.map(|row| row.get(0)).transpose()
     }
 
-    /// What is kept of a much visited position; its first games in the order of the search.
+    /// What is kept of a much visited position; its first games in the order of the search. Of one that shares its key, an older
+    /// program kept what is of both.
     fn visited(&self, search: &Search<'_>) -> rusqlite::Result<Option<Visited>> {
+        if shares_key(search.fen) {
+            return Ok(None);
+        }
         let list = if search.order == HitOrder::Date { "recent_games" } else { "top_games" };
         let sql = format!(
             "SELECT games + unfinished, {list} FROM visited_position WHERE key = :key AND fen = :fen"

@@ -143,8 +143,10 @@ pub struct GameFilter {
     pub until: Option<DatePrefix>,
     /// This result.
     pub result: Option<GameResult>,
-    /// An opening of these, by the PGN or by the game's positions.
+    /// A code of these in the PGN's tag `ECO`.
     pub eco: Option<EcoRange>,
+    /// A code of these told by the game's positions.
+    pub opening_eco: Option<EcoRange>,
     /// The event.
     pub event: Option<NameFilter>,
 }
@@ -269,13 +271,18 @@ impl Database {
             selection.set(parameter, format!("[{}]", ids.join(",")));
         }
         if let Some(eco) = &filter.eco {
-            selection.add(
-                true,
-                "(game.eco >= :eco_first AND game.eco < :eco_end OR game.opening_id IN
-                  (SELECT opening_id FROM opening WHERE opening.eco >= :eco_first AND opening.eco < :eco_end))",
-            );
+            selection.add(true, "game.eco >= :eco_first AND game.eco < :eco_end");
             selection.set(":eco_first", eco.first.clone());
             selection.set(":eco_end", eco.end());
+        }
+        if let Some(eco) = &filter.opening_eco {
+            selection.add(
+                true,
+                "game.opening_id IN
+                  (SELECT opening_id FROM opening WHERE opening.eco >= :opening_first AND opening.eco < :opening_end)",
+            );
+            selection.set(":opening_first", eco.first.clone());
+            selection.set(":opening_end", eco.end());
         }
         selection.add_plain(filter);
         Ok(selection)

@@ -9,7 +9,7 @@ use super::checksum::Checksum;
 use super::finding::{Collector, Kind, RowId};
 use super::run::Check;
 use super::stored::shown;
-use super::visited::Visited;
+use super::visited::{Visited, tell_shared};
 
 /// Scans ranges of keys; a thread has its own.
 pub(super) struct OccurrenceScan<'c> {
@@ -103,9 +103,13 @@ impl<'c> OccurrenceScan<'c> {
             if few {
                 let found = format!("only {} games reached the position", run.games);
                 findings.about(Kind::SurplusRow, "visited_position", id, found);
-            } else if games != run.games && !self.visited.has(key) && !is_shared(connection, key)? {
-                let column = "games + unfinished";
-                findings.wrong(Kind::WrongCount, "visited_position", id, column, run.games, games);
+            } else if games != run.games && !self.visited.has(key) {
+                if is_shared(connection, key)? {
+                    tell_shared(findings, key);
+                } else {
+                    let column = "games + unfinished";
+                    findings.wrong(Kind::WrongCount, "visited_position", id, column, run.games, games);
+                }
             }
             return Ok(());
         }

@@ -158,8 +158,8 @@ fn insert(list: &mut Vec<((i64, i64), i64)>, listed: ((i64, i64), i64)) {
 #[derive(Debug, Default)]
 pub(super) struct Visited {
     slots: HashMap<i64, u32, BuildHasherDefault<KeyHasher>>,
-    /// By slot: key, a hash of the FEN that is stored, what has been counted.
-    entries: Vec<(i64, u64, Mutex<Tally>)>,
+    /// By slot: key, the FEN that is stored, what has been counted.
+    entries: Vec<(i64, Box<[u8]>, Mutex<Tally>)>,
 }
 
 impl Visited {
@@ -183,7 +183,7 @@ impl Visited {
                 let key = row.get(0)?;
                 let slot = u32::try_from(visited.entries.len()).expect("one pass counts few positions");
                 visited.slots.insert(key, slot);
-                visited.entries.push((key, hash(super::stored::bytes(row, 1)?), Mutex::default()));
+                visited.entries.push((key, super::stored::bytes(row, 1)?.into(), Mutex::default()));
             }
             *index += 1;
         }
@@ -206,8 +206,9 @@ impl Visited {
     pub(super) fn compare(&self, connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
         for (key, _, tally) in &self.entries {
             let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-            // Two positions that share a key need not have a row.
-            if tally.same_fen == 0 || tally.other_fen == 0 {
+            if tally.same_fen > 0 && tally.other_fen > 0 {
+                tell_shared(findings, *key);
+            } else {
                 compare_position(connection, findings, *key, &tally)?;
                 compare_moves(connection, findings, *key, &tally)?;
             }
@@ -216,10 +217,10 @@ impl Visited {
     }
 }
 
-fn hash(fen: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(fen);
-    hasher.finish()
+/// Tells of a row whose counts mix two positions.
+pub(super) fn tell_shared(findings: &Collector, key: i64) {
+    let found = "games reached two positions with this key: counted as one, and there should be no row";
+    findings.about(Kind::SurplusRow, "visited_position", RowId::of([("key", key)]), found);
 }
 
 fn compare_position(
@@ -338,7 +339,7 @@ impl<'v> Visits<'v> {
 
     pub(super) fn see(&mut self, stored: &StoredPosition, fen: &[u8]) {
         if let Some(&slot) = self.visited.slots.get(&stored.key) {
-            let same = self.visited.entries[slot as usize].1 == hash(fen);
+            let same = *self.visited.entries[slot as usize].1 == *fen;
             self.hits.push((slot, stored.ply, stored.move_code, same));
         }
     }

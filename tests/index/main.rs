@@ -11,5 +11,6 @@ mod growing;
 mod growing_archives;
 mod inputs;
 mod problems;
+mod shared_keys;
 mod support;
 mod tables;

@@ -1,0 +1,253 @@
+//! Positions that share a key are kept apart: no row of `visited_position` mixes them, and each is explored by itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use pgndex::board::{GameResult, Position};
+use pgndex::index::{IndexOptions, Writer};
+use pgndex::store::{Database, ListLengths, Selection};
+use pgndex::verify::{self, Kind, Report, Sample, VerifyOptions};
+use proptest::prelude::*;
+use rusqlite::{Connection, params};
+
+use crate::support::*;
+
+/// Start positions: two and two have the same key, by castling with another rook or because they were made up for it; the last is
+/// the usual one.
+const STARTS: [&str; 8] = [
+    "4k3/8/8/8/8/8/8/1R1K1RR1 w F - 0 1",
+    "4k3/8/8/8/8/8/8/1R1K1RR1 w K - 0 1",
+    "1rkrr3/8/8/8/8/8/8/2K5 b d - 0 1",
+    "1rkrr3/8/8/8/8/8/8/2K5 b k - 0 1",
+    "3n2kB/4nn2/8/3n4/4bn2/2N4B/3b4/1nN2NKB w - - 0 1",
+    "N5k1/7N/8/1nB1Bb1b/1b6/1bn3nN/8/2n3K1 w - - 0 1",
+    "4kb1B/4n1n1/2n1b1NB/3B1b2/2n1n2b/3nb3/1B3BNN/1N1nKb2 w - - 0 1",
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+];
+const RESULTS: [&str; 4] = ["1-0", "0-1", "1/2-1/2", "*"];
+
+fn position(fen: &str) -> Position {
+    Position::from_fen(fen.as_bytes()).expect("a position").0
+}
+
+/// A game: where it starts, which of the first legal moves are played, its result and ratings.
+type Game = (usize, Vec<usize>, usize, u16);
+
+/// The text of a game; `number` makes it another one than all others.
+fn text(number: usize, (start, moves, result, rating): &Game) -> String {
+    let (start, result) = (STARTS[*start], RESULTS[*result]);
+    let mut position = position(start);
+    let setup = if position == Position::start() {
+        String::new()
+    } else {
+        format!("[Variant \"Chess960\"]\n[FEN \"{start}\"]\n")
+    };
+    let mut played = String::new();
+    for choice in moves {
+        let mut legal = Vec::new();
+        position.legal_moves(&mut legal);
+        if let Some(&code) = legal.get(choice % legal.len().clamp(1, 3)) {
+            played += &format!("{} ", position.san(code));
+            position.make(code).expect("legal");
+        }
+    }
+    let date = format!("20{:02}.01.01", rating % 20);
+    format!(
+        "[Round \"{number}\"]\n[Date \"{date}\"]\n[WhiteElo \"{rating}\"]\n[BlackElo \"2000\"]\n{setup}[Result \"{result}\"]\n\n{played}{result}\n\n"
+    )
+}
+
+/// What is told of a position: results, games without one, moves, the best-rated and the latest games.
+type Told = ([u32; 3], u64, BTreeMap<u32, u64>, Vec<u32>, Vec<u32>);
+
+/// What plain SQL over the games that had a FEN says.
+fn counted(database: &Connection, fen: &str) -> Told {
+    let sql = "SELECT game_id, move_code, result, white_elo + black_elo, date
+        FROM (SELECT game_id, max(ply) AS ply FROM game_position WHERE fen = ?1 GROUP BY game_id)
+        JOIN game_position USING (game_id, ply) JOIN game USING (game_id)";
+    let mut query = database.prepare(sql).expect("a query");
+    let mut rows = query.query([fen]).expect("rows");
+    let (mut results, mut unfinished, mut moves) = ([0; 3], 0, BTreeMap::new());
+    let (mut top, mut recent) = (Vec::new(), Vec::new());
+    while let Some(row) = rows.next().expect("a row") {
+        let (game, result): (u32, String) = (row.get_unwrap(0), row.get_unwrap(2));
+        let Some(index) = RESULTS[..3].iter().position(|other| *other == result) else {
+            unfinished += 1;
+            continue;
+        };
+        results[index] += 1;
+        if let Some(code) = row.get_unwrap::<_, Option<u32>>(1) {
+            *moves.entry(code).or_default() += 1;
+        }
+        top.push((std::cmp::Reverse(row.get_unwrap::<_, u32>(3)), game));
+        recent.push(std::cmp::Reverse((row.get_unwrap::<_, String>(4), game)));
+    }
+    top.sort();
+    recent.sort();
+    let top = top.into_iter().take(15).map(|(_, game)| game).collect();
+    let recent = recent.into_iter().take(15).map(|place| place.0.1).collect();
+    (results, unfinished, moves, top, recent)
+}
+
+fn explored(database: &Database, fen: &str) -> Told {
+    let key = position(fen).key();
+    let found = database.explore(key, fen, &Selection::default(), ListLengths::MAX).expect("explored");
+    let bare = ListLengths { top: 0, recent: 0 };
+    let without = database.explore(key, fen, &Selection::default(), bare).expect("explored");
+    assert_eq!((&found.results, &found.continuations), (&without.results, &without.continuations), "{fen}");
+    let games = |hits: &[pgndex::store::Hit]| {
+        assert!(hits.iter().all(|hit| hit.fen == fen && hit.game.result != GameResult::Unknown));
+        hits.iter().map(|hit| hit.game.game.0).collect()
+    };
+    let results = found.results;
+    (
+        [results.white_wins, results.black_wins, results.draws],
+        found.unfinished,
+        found.continuations.iter().map(|found| (found.code.bits(), found.results.games())).collect(),
+        games(&found.top_games),
+        games(&found.recent_games),
+    )
+}
+
+/// The FENs by key, and how many games reached each.
+fn fens_by_key(database: &Connection) -> BTreeMap<i64, BTreeMap<String, u32>> {
+    let mut fens: BTreeMap<i64, BTreeMap<String, u32>> = BTreeMap::new();
+    let sql = "SELECT key, fen, count(DISTINCT game_id) FROM game_position GROUP BY 1, 2";
+    let mut query = database.prepare(sql).expect("a query");
+    let mut rows = query.query([]).expect("rows");
+    while let Some(row) = rows.next().expect("a row") {
+        fens.entry(row.get_unwrap(0)).or_default().insert(row.get_unwrap(1), row.get_unwrap(2));
+    }
+    fens
+}
+
+fn checked(path: &Path) -> Report {
+    let options = VerifyOptions { sample: Sample::All, limit: 1000, threads: 2, sources: false };
+    verify::verify(path, &options, &verify::Progress::default()).expect("checked")
+}
+
+const ROWS: [&str; 2] =
+    ["SELECT * FROM visited_position ORDER BY key", "SELECT * FROM continuation ORDER BY key, move_code"];
+
+/// Holds a database to tell positions apart. Gives back a key that two of them share.
+fn assert_apart(path: &Path, threshold: u32) -> Option<i64> {
+    let database = Database::open_read_only(path).expect("a database");
+    let fens = fens_by_key(database.connection());
+    let expected: BTreeSet<i64> = fens
+        .iter()
+        .filter(|(_, fens)| fens.len() == 1 && fens.values().sum::<u32>() >= threshold)
+        .map(|(&key, _)| key)
+        .collect();
+    let keys: Vec<i64> = column(database.connection(), "SELECT key FROM visited_position");
+    assert_eq!(keys.into_iter().collect::<BTreeSet<_>>(), expected);
+    for fen in fens.values().flat_map(BTreeMap::keys) {
+        assert_eq!(explored(&database, fen), counted(database.connection(), fen), "{fen}");
+    }
+    let report = checked(path);
+    assert!(report.is_sound(), "{:#?}", report.findings);
+    fens.into_iter()
+        .find(|(_, fens)| fens.len() > 1 && fens.values().sum::<u32>() >= threshold)
+        .map(|(key, _)| key)
+}
+
+/// Writes the row that mixes all positions of a key, as if they were one.
+fn mix(path: &Path, key: i64) {
+    let database = Connection::open(path).expect("a database");
+    let sql = "INSERT INTO visited_position
+        WITH last AS (
+            SELECT game_id, max(ply) AS ply, result, white_elo + black_elo AS elo, date
+            FROM position_game JOIN game USING (game_id) WHERE key = ?1 GROUP BY game_id)
+        SELECT ?1, (SELECT fen FROM last JOIN game_position USING (game_id, ply) LIMIT 1),
+            count(*) FILTER (WHERE result <> '*'), count(*) FILTER (WHERE result = '1-0'),
+            count(*) FILTER (WHERE result = '1/2-1/2'), count(*) FILTER (WHERE result = '0-1'),
+            count(*) FILTER (WHERE result = '*'), ifnull(sum(elo) FILTER (WHERE result <> '*'), 0),
+            count(elo) FILTER (WHERE result <> '*'),
+            (SELECT json_group_array(game_id) FROM
+                (SELECT game_id FROM last WHERE result <> '*' ORDER BY elo DESC, game_id LIMIT 15)),
+            (SELECT json_group_array(game_id) FROM
+                (SELECT game_id FROM last WHERE result <> '*' ORDER BY date DESC, game_id DESC LIMIT 15))
+        FROM last";
+    database.execute(sql, params![key]).expect("a row");
+}
+
+/// Indexes games at once and in parts, by both writers, and holds the databases to be alike and right.
+fn check(games: &[Game], threshold: u32, parts: usize) {
+    let directory = directory();
+    let texts: Vec<String> = games.iter().enumerate().map(|(number, game)| text(number, game)).collect();
+    let files: Vec<_> = texts.chunks(texts.len().div_ceil(parts)).map(<[String]>::concat).collect();
+    let files: Vec<_> = files
+        .iter()
+        .enumerate()
+        .map(|(number, text)| {
+            let path = directory.path().join(format!("{number}.pgn"));
+            std::fs::write(&path, text).expect("written");
+            path
+        })
+        .collect();
+    let mut rows: Option<Vec<Vec<String>>> = None;
+    for (writer, at_once) in
+        [(Writer::Direct, true), (Writer::Sql, true), (Writer::Direct, false), (Writer::Sql, false)]
+    {
+        let target = directory.path().join("out.db");
+        let _ = std::fs::remove_file(&target);
+        let options = IndexOptions { continuation_threshold: threshold, writer, ..options() };
+        for files in files.chunks(if at_once { files.len() } else { 1 }) {
+            run(&target, files, &options).expect("indexed");
+        }
+        let found: Vec<_> = ROWS.iter().map(|query| lines(&open(&target), query)).collect();
+        assert_eq!(*rows.get_or_insert_with(|| found.clone()), found, "{writer:?}, at once: {at_once}");
+        if let Some(key) = assert_apart(&target, threshold) {
+            mix(&target, key);
+            let report = checked(&target);
+            let found = &report.findings.first;
+            let is_told = |found: &verify::Finding| {
+                (found.kind, found.table) == (Kind::SurplusRow, "visited_position")
+                    && found.to_string().contains(&key.to_string())
+            };
+            assert!(found.iter().any(is_told), "{found:#?}");
+            // The answers do not come from such a row.
+            let database = Database::open_read_only(&target).expect("a database");
+            for fen in
+                fens_by_key(database.connection())[&key].keys().filter(|fen| position(fen).shares_key())
+            {
+                assert_eq!(explored(&database, fen), counted(database.connection(), fen), "{fen}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_start_positions_share_keys() {
+    let keys = STARTS.map(|fen| position(fen).key());
+    assert!(keys.chunks(2).all(|pair| pair[0] == pair[1]), "{keys:?}");
+}
+
+#[test]
+fn castling_with_either_rook() {
+    let games = |start: usize, count: usize| vec![(start, vec![0, 0], 0, 2100); count];
+    check(&[games(0, 4), games(1, 4)].concat(), 2, 2);
+    check(&[games(0, 1), games(7, 3), games(1, 1)].concat(), 2, 3);
+}
+
+#[test]
+fn many_games_of_two_positions() {
+    let games: Vec<Game> =
+        (0..300).map(|number| (number % 8, vec![number % 3; 2], number % 4, 2000 + number as u16)).collect();
+    check(&games, 16, 3);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn games_from_positions_that_share_keys(
+        games in proptest::collection::vec(
+            (0..STARTS.len(), proptest::collection::vec(0..3usize, 0..4), 0..RESULTS.len(), 1900..2100u16),
+            1..24,
+        ),
+        threshold in 1..5u32,
+        parts in 1..4usize,
+    ) {
+        check(&games, threshold, parts);
+    }
+}
