@@ -11,6 +11,7 @@ pub mod btree;
 mod build;
 mod bulk;
 mod catalog;
+mod cell;
 mod complete;
 mod database;
 mod duplicate;
@@ -42,6 +43,9 @@ pub use bulk::{
     BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, PlayedPosition, SourceDigest, SourceTotals,
 };
 pub use catalog::{Catalog, Relation, RelationKind};
+pub use cell::WrongCell;
+#[cfg(feature = "index")]
+pub(crate) use cell::{Cells, OPENING, SOURCE, tell};
 pub use complete::is_complete;
 pub use database::Database;
 #[cfg(feature = "index")]
