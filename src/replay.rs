@@ -9,7 +9,9 @@ use crate::store::{GameRecord, StoredPosition};
 #[non_exhaustive]
 pub enum DamagedGame {
     /// Its start position is no legal one.
-    #[error("game {}: the stored start position {fen:?} is not legal; the database is damaged, build it again", game.0)]
+    #[error("game game_id {}: start_fen {fen:?} is no legal position; `pgndex verify` tells all that is wrong",
+        game.0
+    )]
     Start {
         /// The game.
         game: GameId,
@@ -19,7 +21,10 @@ pub enum DamagedGame {
         source: SetupError,
     },
     /// A stored position is not the one that the moves lead to.
-    #[error("game {}: at ply {} the stored position does not fit; the database is damaged, build it again", game.0, ply.0)]
+    #[error("game_position game_id {}, ply {}: not the position that the moves lead to; `pgndex verify` tells all that is wrong",
+        game.0,
+        ply.0
+    )]
     Position {
         /// The game.
         game: GameId,
@@ -27,7 +32,10 @@ pub enum DamagedGame {
         ply: Ply,
     },
     /// A stored move is not legal.
-    #[error("game {}: at ply {} the stored move does not fit; the database is damaged, build it again", game.0, ply.0)]
+    #[error("game_position game_id {}, ply {}: move_code is no legal move; `pgndex verify` tells all that is wrong",
+        game.0,
+        ply.0
+    )]
     Move {
         /// The game.
         game: GameId,
@@ -54,9 +62,9 @@ pub fn replay(
             Err(source) => return Err(DamagedGame::Start { game, fen: fen.clone(), source }),
         },
     };
-    for stored in &record.positions {
+    for (index, stored) in record.positions.iter().enumerate() {
         let ply = stored.ply;
-        if stored.key != position.key() {
+        if ply.0 as usize != index || stored.key != position.key() {
             return Err(DamagedGame::Position { game, ply });
         }
         let mut next = position.clone();

@@ -640,14 +640,14 @@ mod game {
             sample.failure(&["game", "games.db", "3"])
         };
         insta::assert_snapshot!(damage("UPDATE game_position SET key = 5 WHERE game_id = 3 AND ply = 5"), @"
-        pgndex: error: game 3: at ply 5 the stored position does not fit; the database is damaged, build it again
+        pgndex: error: game_position game_id 3, ply 5: not the position that the moves lead to; `pgndex verify` tells all that is wrong
         ");
         insta::assert_snapshot!(damage("UPDATE game_position SET move_code = 0x03143420 WHERE game_id = 3 AND ply = 2"), @"
-        pgndex: error: game 3: at ply 2 the stored move does not fit; the database is damaged, build it again
+        pgndex: error: game_position game_id 3, ply 2: move_code is no legal move; `pgndex verify` tells all that is wrong
           because: the move does not fit the position
         ");
         insta::assert_snapshot!(damage("UPDATE game SET start_fen = '8/8/8/8/8/8/8/8 w - -' WHERE game_id = 3"), @r#"
-        pgndex: error: game 3: the stored start position "8/8/8/8/8/8/8/8 w - -" is not legal; the database is damaged, build it again
+        pgndex: error: game game_id 3: start_fen "8/8/8/8/8/8/8/8 w - -" is no legal position; `pgndex verify` tells all that is wrong
           because: White has 0 kings, not 1
         "#);
     }

@@ -20,6 +20,12 @@ const ODD: &str = "\
 [Event \"f\"]\n[Annotator \"somebody\"]\n\n1. -- e5 2. f3 Qg5 3. g4 d5 4. a3 Qh4# 0-1\n\n\
 [Event \"g\"]\n\n*\n\n1. f3 e5 2. g4 Qh4# 0-1\n";
 
+/// A game with two warnings, one with an illegal move, and text outside games.
+const BROKEN: &str = "\
+[Event \"a\"]\n\n1. e4 e5\n2. Nf3 ??what @ 1-0\n\n\
+[Event \"b\"]\n\n1. e4 e5\n2. Nf3 Ke3 1-0\n\n\
+[Event \"c\"]\n\n1. d4 1-0\n\nnot a game\n";
+
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -351,6 +357,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &[
             "dangling-link problem problem_id 1: game_id is 99",
             "dangling-link problem problem_id 1: source_id is 2",
+            "wrong-value problem problem_id 1: message is '', expected a sentence",
             "wrong-count import import_id 1: problems is 0, expected 1",
         ],
     ),
@@ -359,6 +366,8 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &[
             "wrong-count import import_id 1: problems is 0, expected 1",
             "wrong-count source source_id 1: problems is 0, expected 1",
+            "source-text game game_id 9: has 1 rows in problem, and its text tells 0",
+            "wrong-value problem problem_id 1: message is '', expected a sentence",
             "wrong-value problem problem_id 1: byte_offset is 1099511627776, expected at most ",
             "wrong-value problem problem_id 1: ply is 500, expected at most ",
         ],
@@ -656,6 +665,105 @@ fn what_somebody_added_is_no_damage() {
 }
 
 #[test]
+fn columns_that_somebody_added_are_no_damage() {
+    let place = Place::new(GAMES, 3);
+    for table in
+        ["import", "source", "player", "game", "tag", "game_position", "opening", "problem", "duplicate"]
+    {
+        place.damage(&format!(
+            "ALTER TABLE {table} ADD COLUMN note; ALTER TABLE {table} ADD COLUMN \"a, (b\" TEXT NOT NULL DEFAULT '), --'"
+        ));
+    }
+    sound(&place, Sample::All);
+    let added = "[Event \"new\"]\n\n1. b4 b5 2. a4 1-0\n";
+    fs::write(place.0.path().join("more.pgn"), added).unwrap();
+    let options = IndexOptions { threads: 2, memory: 64 << 20, ..IndexOptions::default() };
+    index(&place.database(), &[place.0.path().join("more.pgn")], &options, &IndexProgress::default())
+        .unwrap();
+    sound(&place, Sample::All);
+    place.damage("ALTER TABLE game RENAME COLUMN variant TO variety");
+    let found = lines(&place.verify(Sample::All));
+    let renamed = "schema sqlite_schema type 'table', name 'game': is defined in another way";
+    assert!(found.iter().any(|line| line == renamed), "{found:#?}");
+}
+
+#[test]
+fn every_column_of_a_problem_is_held_against_the_text() {
+    let place = Place::new(BROKEN, 64);
+    assert_eq!(place.number("SELECT count(*) FROM problem"), 4);
+    sound(&place, Sample::All);
+    let row = "problem problem_id";
+    check_damage(
+        &place,
+        &[
+            (
+                "UPDATE problem SET message = message || 'x' WHERE problem_id = 2",
+                &[&format!("source-text {row} 2: message is")],
+            ),
+            (
+                "UPDATE problem SET token = 'Qh5' WHERE problem_id = 1",
+                &[&format!("source-text {row} 1: token is 'Qh5', expected")],
+            ),
+            (
+                "UPDATE problem SET token = NULL WHERE problem_id = 1",
+                &[&format!("source-text {row} 1: token is NULL")],
+            ),
+            (
+                "UPDATE problem SET byte_offset = byte_offset + 1 WHERE problem_id = 3",
+                &[&format!("source-text {row} 3: byte_offset is")],
+            ),
+            (
+                "UPDATE problem SET ply = 0 WHERE problem_id = 3",
+                &[&format!("source-text {row} 3: ply is 0, expected 3")],
+            ),
+            (
+                "UPDATE problem SET line = line + 1 WHERE problem_id = 2",
+                &[&format!("source-text {row} 2: line is")],
+            ),
+            (
+                "UPDATE problem SET game_number = 7 WHERE problem_id = 2",
+                &[&format!("source-text {row} 2: game_number is 7, expected 1")],
+            ),
+            (
+                "UPDATE problem SET column_number = 99 WHERE problem_id = 3",
+                &[&format!("source-text {row} 3: column_number is 99, expected")],
+            ),
+            (
+                "UPDATE problem SET kind = 'unreadable-move' WHERE problem_id = 3",
+                &[&format!("source-text {row} 3: kind is 'unreadable-move', expected 'illegal-move'")],
+            ),
+            (
+                "UPDATE problem SET kind = 'nonsense' WHERE problem_id = 3",
+                &[
+                    &format!("source-text {row} 3: kind is 'nonsense', expected 'illegal-move'"),
+                    &format!("wrong-value {row} 3: kind is 'nonsense', expected a kind of problem"),
+                ],
+            ),
+            (
+                "UPDATE problem SET severity = 'warning' WHERE problem_id = 3",
+                &[
+                    &format!("source-text {row} 3: severity is 'warning', expected 'error'"),
+                    &format!("wrong-value {row} 3: severity is 'warning', expected 'error'"),
+                ],
+            ),
+            (
+                "UPDATE problem SET game_id = NULL WHERE problem_id = 3",
+                &["source-text game game_id 2: has 0 rows in problem, and its text tells 1"],
+            ),
+            // Outside games.
+            (
+                "UPDATE problem SET message = '' WHERE problem_id = 4",
+                &[&format!("wrong-value {row} 4: message is '', expected a sentence")],
+            ),
+            (
+                "UPDATE problem SET line = 0 WHERE problem_id = 4",
+                &[&format!("wrong-value {row} 4: line is 0, expected a number from 1")],
+            ),
+        ],
+    );
+}
+
+#[test]
 fn swapped_rows_of_one_game_are_found_though_their_sum_is_the_same() {
     let place = Place::new(GAMES, 64);
     place.damage(
@@ -879,8 +987,8 @@ fn another_text_at_a_game_s_place_is_told() {
     for source in [other.clone().into_bytes(), zstd(other.as_bytes())] {
         fs::write(place.source(), source).unwrap();
         let report = place.verify(Sample::All);
-        let first = report.findings.first.first().map(Finding::to_string).unwrap_or_default();
-        assert_eq!(report.findings.total(), 2, "{:#?}", lines(&report));
+        let first = report.findings.first.iter().nth(1).map(Finding::to_string).unwrap_or_default();
+        assert_eq!(report.findings.total(), 3, "{:#?}", lines(&report));
         assert!(first.starts_with("game game_id 2: status is ok, expected truncated"), "{first}");
         let last = report.findings.first.last().map(Finding::to_string).unwrap_or_default();
         assert!(last.starts_with("game_position game_id 2, ply 0: move_code is "), "{last}");

@@ -377,7 +377,9 @@ impl<'a> Printer<'a> {
 fn position(hit: &Hit) -> anyhow::Result<Position> {
     let read = Position::from_fen(hit.fen.as_bytes()).with_context(|| {
         let (game, ply) = (hit.game.game.0, hit.ply.0);
-        format!("game {game}: at ply {ply} the stored position is not legal; the database is damaged, build it again")
+        format!(
+            "game_position game_id {game}, ply {ply}: fen is no legal position; `pgndex verify` tells all that is wrong"
+        )
     });
     Ok(read?.0)
 }

@@ -16,7 +16,7 @@ use super::note;
 use super::output::{shown, stdout};
 use super::position_query::number_before;
 use super::table::{Cell, TableWriter};
-use super::text::{escaped_json, printable};
+use super::text::{blanks, escaped_json, printable};
 
 /// From here on the half-move clock is told beside a board.
 const LONG_CLOCK: u32 = 20;
@@ -36,13 +36,19 @@ pub(super) fn run(args: &GameArgs) -> anyhow::Result<()> {
     for range in &args.games {
         let end = range.last.min(last.map_or(0, |last| last.0));
         let outside =
-            (range.first == 0).then_some(0).or((range.last > end).then_some(range.first.max(end + 1)));
+            (range.first == 0).then_some(0).or((range.last > end).then(|| range.first.max(end + 1)));
         missing = missing.or(outside);
-        for game in range.first.max(1)..=end {
-            // A range passes over the number of a game that was cut off and has been read again.
-            if !sheets.write(GameId(game))? && range.first == range.last {
-                missing.get_or_insert(game);
-            }
+        let (mut next, mut is_found) = (Some(range.first.max(1)), false);
+        while let Some(first) = next.take()
+            && let Some(GameId(game)) = database.game_from(GameId(first))?
+            && game <= end
+        {
+            is_found |= sheets.write(GameId(game))?;
+            next = game.checked_add(1);
+        }
+        // A range passes over the number of a game that was cut off and has been read again.
+        if range.first == range.last && !is_found {
+            missing.get_or_insert(range.first);
         }
     }
     sheets.out.flush()?;
@@ -142,10 +148,11 @@ fn headers(record: &GameRecord) -> Vec<(String, String)> {
 fn write_sheet(out: &mut impl Write, record: &GameRecord, args: &GameArgs) -> anyhow::Result<()> {
     let (game, plies) = (record.summary.game.0, record.summary.ply_count);
     writeln!(out, "Game {game}\n")?;
-    let headers = headers(record);
+    let mut headers = headers(record);
+    headers.iter_mut().for_each(|(name, _)| *name = printable(name));
     let width = headers.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
     for (name, value) in headers {
-        writeln!(out, "  {name:width$}  {}", printable(&value))?;
+        writeln!(out, "  {name}{}  {}", blanks(width - name.width()), printable(&value))?;
     }
     writeln!(out)?;
     let mut san_width = 0;
@@ -233,7 +240,7 @@ impl<W: Write> Sheet<'_, W> {
         };
         self.is_spaced = false;
         let gap = self.san_width.max(3) - written + 2;
-        writeln!(self.out, "{:gap$}{san}", "")
+        writeln!(self.out, "{}{san}", blanks(gap))
     }
 
     fn board(

@@ -171,7 +171,8 @@ fn lost(games: &GameStatistics) -> String {
 
 /// How many games repeat another one in which way.
 fn duplicates(info: &Info) -> String {
-    let part = |duplicate: &DuplicateCount| format!("{} {}", grouped(duplicate.count), duplicate.kind);
+    let part =
+        |duplicate: &DuplicateCount| format!("{} {}", grouped(duplicate.count), printable(&duplicate.kind));
     info.duplicates.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 

@@ -18,6 +18,8 @@ pub(super) use style::Style;
 const HELD_ROWS: usize = 1000;
 /// Bytes of text that are held back, at most; one row more can stand above it.
 const HELD_BYTES: usize = 1 << 20;
+/// No column is made wider: what is wider pushes the next ones aside, in its row alone.
+const MAX_WIDTH: usize = 4096;
 /// No text, and no header above numbers, is made narrower than this to fit a terminal.
 const MIN_WIDTH: usize = 6;
 
@@ -140,7 +142,8 @@ impl<W: Write> TableWriter<W> {
         let is_numbers = filled.peek().is_some() && filled.all(|cell| cell.is_number);
         let named = self.shortened.is_none_or(|names| names.contains(&header.as_str()));
         let reserved = self.reserved.filter(|(name, _)| header == name && self.is_full());
-        let width = widest.max(header.width()).max(reserved.map_or(0, |(_, width)| width));
+        let widest = widest.min(MAX_WIDTH);
+        let width = widest.max(header.width().min(MAX_WIDTH)).max(reserved.map_or(0, |(_, width)| width));
         let least = match (named, is_numbers) {
             (false, _) => width,
             (true, true) => widest.max(header.width().min(MIN_WIDTH)),
@@ -155,6 +158,19 @@ impl<W: Write> TableWriter<W> {
 
 /// Makes the widest columns narrower until the table fits, or until none can be.
 fn shrink(layout: &mut [Layout], style: Style, terminal: usize) {
+    // First to the greatest width at which the table is still too wide or just fits, then column by column.
+    let narrowed = |column: &Layout, most: usize| column.width.min(most.max(column.least));
+    let total = |layout: &[Layout], most| {
+        let narrow: Vec<_> =
+            layout.iter().map(|column| Layout { width: narrowed(column, most), ..*column }).collect();
+        style.width(&narrow)
+    };
+    let (mut fits, mut most) = (0, MAX_WIDTH);
+    while fits + 1 < most {
+        let middle = fits.midpoint(most);
+        *(if total(layout, middle) < terminal { &mut fits } else { &mut most }) = middle;
+    }
+    layout.iter_mut().for_each(|column| column.width = narrowed(column, most));
     let mut total = style.width(layout);
     while total > terminal {
         let widest =

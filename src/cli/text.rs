@@ -58,6 +58,11 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
+/// So many blanks. A width given to `format!` must not be more than 65,535.
+pub(crate) fn blanks(count: usize) -> String {
+    " ".repeat(count)
+}
+
 /// As much of a value as a message quotes.
 pub(crate) fn brief(value: &str) -> Cow<'_, str> {
     cut(value, QUOTED)

@@ -30,6 +30,7 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     progress.watch(database.connection());
     database.begin_adding(plan.options.memory / 4)?;
     let known = Known::open(lock.target())?;
+    known.check_numbers()?;
     let decode = DecodeOptions { threads: plan.options.threads, memory: plan.options.memory };
     let files = std::mem::take(&mut plan.sources.files);
     let selection = Selection::of(files, &known, decode, progress)?;
@@ -114,7 +115,7 @@ fn remove(loader: &BulkLoader<'_>, again: &[(usize, Tail)]) -> Result<()> {
 /// The games that are removed, and where they are read again.
 fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
     let replaced = |&(file, Tail { byte_offset, game, .. }): &(usize, Tail)| {
-        let source = SourceId(last_source.0 + 1 + u32::try_from(file).unwrap_or(u32::MAX));
+        let source = SourceId((last_source.0 + 1).saturating_add(u32::try_from(file).unwrap_or(u32::MAX)));
         game.map(|game| Replaced { game, source, byte_offset })
     };
     again.iter().filter_map(replaced).collect()

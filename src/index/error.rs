@@ -61,6 +61,12 @@ pub enum Error {
     /// There are more games than the database can number.
     #[error("more than {} games in one database", u32::MAX)]
     TooManyGames,
+    /// There are more names than the database can number.
+    #[error(
+        "more than {} names of players, of events or of sites in one database; nothing was added",
+        u32::MAX
+    )]
+    TooManyNames,
     /// There were problems, and the run was to be strict.
     #[error(
         "{errors} errors and {warnings} warnings in the input, and --strict allows none; \

@@ -52,7 +52,7 @@ pub use options::{Duplicates, IndexOptions, OnProblem, Writer};
 pub(crate) use parse::{mix_move, pairing_hash, prefix_hash};
 pub use problem::Kind as ProblemKind;
 pub use progress::{Phase, Progress};
-pub(crate) use reread::{GameText, Reread};
+pub(crate) use reread::{GameProblem, GameText, Reread};
 pub use run::{Plan, index};
 pub use space::Estimate;
 pub use summary::{DuplicateCounts, ProblemCounts, Stages, Summary};

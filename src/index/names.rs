@@ -33,18 +33,19 @@ impl Names {
         Ok(id)
     }
 
-    /// The id of a name, and whether the name is new. A name met for the first time may have the id that `known` gives.
+    /// The id of a name, and whether the name is new; `None` if it is and no number is left. A name met for the first time may have the id that `known` gives.
     pub(super) fn intern<E>(
         &mut self,
         name: &str,
         known: impl FnOnce(&str) -> Result<Option<NameId>, E>,
-    ) -> Result<(NameId, bool), E> {
+    ) -> Result<Option<(NameId, bool)>, E> {
         if let Some(id) = self.find(name, known)? {
-            return Ok((id, false));
+            return Ok(Some((id, false)));
         }
-        self.last = self.last.checked_add(1).expect("at most four names a game");
-        let id = NameId(self.last);
+        let Some(next) = self.last.checked_add(1) else { return Ok(None) };
+        self.last = next;
+        let id = NameId(next);
         self.ids.insert(name.into(), id);
-        Ok((id, true))
+        Ok(Some((id, true)))
     }
 }

@@ -49,6 +49,36 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All there are.
+    const ALL: [Self; 20] = [
+        Self::UnreadableSource,
+        Self::DamagedArchive,
+        Self::IllegalMove,
+        Self::AmbiguousMove,
+        Self::UnreadableMove,
+        Self::UnclosedComment,
+        Self::InvalidFen,
+        Self::UnsupportedVariant,
+        Self::LongTags,
+        Self::LongGame,
+        Self::UnclosedVariation,
+        Self::StrayOpening,
+        Self::StrayClosing,
+        Self::UnknownToken,
+        Self::MissingSpace,
+        Self::MissingResult,
+        Self::ResultMismatch,
+        Self::UnclosedTag,
+        Self::InvalidTag,
+        Self::OutsideText,
+    ];
+
+    /// The kind that a word in the database means.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
     /// The word in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -6,7 +6,7 @@ use super::parse::ChunkParser;
 use super::part::Part;
 use crate::board::{MoveCode, Position};
 use crate::opening::OpeningBook;
-use crate::store::row::{SourceId, Text};
+use crate::store::row::{Ply, Severity, SourceId, Text};
 
 /// Reads the texts of single games as a run does.
 #[derive(Debug)]
@@ -29,6 +29,19 @@ impl Reread {
             .parse_part(&mut self.part);
         (!self.part.names.is_empty()).then_some(GameText { part: &self.part })
     }
+}
+
+/// Something that is wrong with a game.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GameProblem<'r> {
+    pub(crate) byte_offset: u64,
+    pub(crate) line: u64,
+    pub(crate) column: u64,
+    pub(crate) ply: Option<Ply>,
+    pub(crate) token: Option<&'r str>,
+    pub(crate) kind: &'static str,
+    pub(crate) severity: Severity,
+    pub(crate) message: &'r str,
 }
 
 /// What a game's text says.
@@ -72,6 +85,24 @@ impl<'r> GameText<'r> {
             ("start_fen", text(row.start_fen)),
             ("status", Some(row.status.as_str().to_owned())),
         ]
+    }
+
+    /// What is wrong with the game, in the order in which it was found. Places are told from the beginning of the text, where the
+    /// line is 0.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = GameProblem<'r>> {
+        let headers = &self.part.headers;
+        let game = headers.games[0].game;
+        let text = |text: Text| text.of(&headers.text);
+        headers.problems.iter().filter(move |row| row.game == Some(game)).map(move |row| GameProblem {
+            byte_offset: row.byte_offset,
+            line: row.line,
+            column: row.column,
+            ply: row.ply,
+            token: row.token.map(text),
+            kind: row.kind,
+            severity: row.severity,
+            message: text(row.message),
+        })
     }
 
     /// The tag pairs that have no column, by name.

@@ -273,7 +273,7 @@ impl Sequencer {
         let id = |names: &mut Names, new: &mut Vec<(NameId, Text)>, table, name: Option<Text>| {
             let Some(name) = name else { return Ok(None) };
             let look_up = |name: &str| known.as_ref().map_or(Ok(None), |known| known.name(table, name));
-            let (id, is_new) = names.intern(name.of(text), look_up)?;
+            let (id, is_new) = names.intern(name.of(text), look_up)?.ok_or(Error::TooManyNames)?;
             if is_new {
                 new.push((id, name));
             }

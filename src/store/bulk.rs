@@ -7,6 +7,7 @@ use std::time::Duration;
 use rusqlite::{Connection, Params, ToSql, params};
 
 use super::build::Temporary;
+use super::cell::{Cells, GAME_POSITION};
 use super::database::Database;
 use super::error::{Error, Result};
 use super::row::{
@@ -396,11 +397,12 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says; also if there is no such row.
     pub fn position_at(&self, game: GameId, ply: Ply) -> Result<PlayedPosition> {
-        let sql = "SELECT fen, move_code FROM game_position WHERE game_id = ?1 AND ply = ?2";
+        let sql = "SELECT game_id, ply, fen, move_code FROM game_position WHERE game_id = ?1 AND ply = ?2";
         let row = self.connection.prepare_cached(sql).and_then(|mut query| {
             query.query_row([game.0, ply.0], |row| {
-                let move_code = row.get::<_, Option<u32>>(1)?.map(MoveCode::from_stored);
-                Ok(PlayedPosition { fen: row.get(0)?, move_code })
+                let cells = Cells::new(row, GAME_POSITION);
+                let move_code = cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored);
+                Ok(PlayedPosition { fen: cells.get("fen")?, move_code })
             })
         });
         row.map_err(|source| self.failed("read table game_position", source))

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::types::FromSql;
 use rusqlite::{Connection, InterruptHandle, OpenFlags, Row, ffi};
 
 use super::btree::PageFile;
+use super::cell::{Cells, SETTING, Stored};
 use super::error::{Error, Result};
 use super::lock::directory_of;
 use super::schema::{self, Kind, SchemaVersion};
@@ -97,9 +97,10 @@ impl Database {
     ///
     /// # Errors
     /// What SQLite says; also if it is missing.
-    pub fn setting<T: FromSql>(&self, name: &str) -> Result<T> {
+    pub(crate) fn setting<T: for<'r> Stored<'r>>(&self, name: &str) -> Result<T> {
+        let sql = "SELECT name, value FROM setting WHERE name = ?1";
         self.connection
-            .query_row("SELECT value FROM setting WHERE name = ?1", [name], |row| row.get(0))
+            .query_row(sql, [name], |row| Cells::new(row, SETTING).get("value"))
             .map_err(|source| Error::sqlite(&self.path, "read table setting", source))
     }
 

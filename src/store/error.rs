@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{ErrorCode, ffi};
 
 use super::btree::BtreeError;
+use super::cell::WrongCell;
 use super::lock::Holder;
 use super::query::Place;
 use super::row::GameId;
@@ -145,6 +146,38 @@ pub enum Error {
         /// What SQLite said.
         source: rusqlite::Error,
     },
+    /// Something stands in a cell that its column cannot have.
+    #[error("{}: {cell}; `pgndex verify` tells all that is wrong", path.display())]
+    WrongCell {
+        /// The database.
+        path: PathBuf,
+        /// The cell.
+        cell: Box<WrongCell>,
+    },
+    /// SQLite cannot make sense of tables or values that are not as this program leaves them.
+    #[error("{}: cannot {action}: the database is not as pgndex left it; `pgndex verify` tells what is wrong", path.display())]
+    Unsound {
+        /// The database.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// The numbers of a table are used up.
+    #[error(
+        "{}: {table} has a row numbered {last}, and there is no number left for another; `pgndex verify` tells \
+         whether it is one of pgndex; nothing was added",
+        path.display()
+    )]
+    NumbersUsedUp {
+        /// The database.
+        path: PathBuf,
+        /// The table.
+        table: &'static str,
+        /// Its greatest number.
+        last: u32,
+    },
     /// The database can only be read where it can be written.
     #[error(
         "{}: in WAL mode, or left by a writer that was killed, and SQLite can read such a database only where it can write \
@@ -264,8 +297,12 @@ impl Error {
     /// Sorts an error of SQLite into the cases that a user can act on.
     pub(crate) fn sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
+        if let Some(cell) = WrongCell::of(&source) {
+            return Self::WrongCell { path, cell: Box::new(cell.clone()) };
+        }
         let (code, extended) = match &source {
             rusqlite::Error::SqliteFailure(error, _) => (error.code, error.extended_code),
+            _ if is_about_values(&source) => return Self::Unsound { path, action, source },
             _ => return Self::Sqlite { path, action, source },
         };
         match code {
@@ -283,6 +320,9 @@ impl Error {
             ErrorCode::DatabaseCorrupt => Self::Corrupt { path, source },
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path, holder: None },
             ErrorCode::OperationInterrupted => Self::Interrupted,
+            // A statement of this program is wrong only where a table, a column or a value is another one.
+            _ if extended == ffi::SQLITE_ERROR => Self::Unsound { path, action, source },
+            ErrorCode::TypeMismatch | ErrorCode::TooBig => Self::Unsound { path, action, source },
             _ => Self::Sqlite { path, action, source },
         }
     }
@@ -322,6 +362,20 @@ impl Error {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
     }
+}
+
+/// Whether an error is about what stands in tables, not about access to them.
+fn is_about_values(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error as Sql;
+    matches!(
+        error,
+        Sql::InvalidColumnType(..)
+            | Sql::FromSqlConversionFailure(..)
+            | Sql::IntegralValueOutOfRange(..)
+            | Sql::Utf8Error(..)
+            | Sql::QueryReturnedNoRows
+            | Sql::SqlInputError { .. }
+    )
 }
 
 impl From<BtreeError> for Error {

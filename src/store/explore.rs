@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
+use super::cell::{CONTINUATION, Cells, GAME, GAME_POSITION, POSITION_GAME, VISITED_POSITION};
 use super::database::Database;
 use super::error::{Error, Result};
-use super::lookup::unsigned;
 use super::row::{GameId, Ply, ResultCounts};
-use super::search::{Hit, join};
+use super::search::{Hit, join, listed_games};
 use super::selection::{Selection, bind};
 use crate::board::{GameResult, MoveCode, Position, PositionKey};
 
@@ -119,23 +119,23 @@ impl Place<'_> {
     /// What the tables for much visited positions say; `None` if they do not have this one, or have another one of the same key
     /// mixed in: an older program wrote such rows.
     fn visited(&self, lists: ListLengths) -> Result<Option<Exploration>> {
-        let sql = "SELECT white_wins, draws, black_wins, elo_sum, elo_games, NULL AS first_year,
+        let sql = "SELECT key, white_wins, draws, black_wins, elo_sum, elo_games, NULL AS first_year,
                        NULL AS last_year, unfinished
                    FROM visited_position WHERE key = :key AND fen = :fen";
         let mut statement = self.database.connection().prepare_cached(sql).map_err(self.failed())?;
         let params = named_params! { ":key": self.key.as_i64(), ":fen": self.fen };
-        let counts =
-            statement.query_row(params, |row| Ok((results(row)?, unsigned(row, "unfinished")?))).optional();
+        let counts = statement
+            .query_row(params, |row| {
+                let cells = Cells::new(row, VISITED_POSITION);
+                Ok((results(cells)?, cells.get("unfinished")?))
+            })
+            .optional();
         let Some((results, unfinished)) = counts.map_err(self.failed())? else { return Ok(None) };
         if shares_key(self.fen) {
             return Ok(None);
         }
-        let top = "SELECT list.value FROM visited_position AS v, json_each(v.top_games) AS list
-                   WHERE v.key = :key ORDER BY list.key LIMIT :limit";
-        let recent = "SELECT list.value FROM visited_position AS v, json_each(v.recent_games) AS list
-                      WHERE v.key = :key ORDER BY list.key LIMIT :limit";
-        let (top, recent) =
-            (self.listed(top, ListLengths::MAX.top)?, self.listed(recent, ListLengths::MAX.recent)?);
+        let top = self.listed("top_games", ListLengths::MAX.top)?;
+        let recent = self.listed("recent_games", ListLengths::MAX.recent)?;
         for &game in top.iter().chain(&recent) {
             if self.last_visit(game).map_err(self.failed())?.is_none() {
                 return Ok(None);
@@ -154,13 +154,14 @@ impl Place<'_> {
     fn visited_continuations(&self) -> Result<Vec<Continuation>> {
         let mut continuations = self.database.all(
             ACTION,
-            "SELECT move_code, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year
+            "SELECT key, move_code, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year
              FROM continuation WHERE key = :key ORDER BY games DESC, move_code",
             named_params! { ":key": self.key.as_i64() },
             |row| {
+                let cells = Cells::new(row, CONTINUATION);
                 Ok(Continuation {
-                    code: MoveCode::from_stored(row.get("move_code")?),
-                    results: results(row)?,
+                    code: MoveCode::from_stored(cells.get("move_code")?),
+                    results: results(cells)?,
                     only_game: None,
                 })
             },
@@ -175,9 +176,13 @@ impl Place<'_> {
         Ok(continuations)
     }
 
-    fn listed(&self, sql: &str, limit: u8) -> Result<Vec<GameId>> {
-        let params = named_params! { ":key": self.key.as_i64(), ":limit": limit };
-        self.database.all(ACTION, sql, params, |row| row.get(0).map(GameId))
+    fn listed(&self, column: &str, limit: u8) -> Result<Vec<GameId>> {
+        let sql = format!("SELECT key, {column} FROM visited_position WHERE key = :key");
+        let params = named_params! { ":key": self.key.as_i64() };
+        let read = |row: &Row<'_>| listed_games(Cells::new(row, VISITED_POSITION), column);
+        let mut games = self.database.all(ACTION, &sql, params, read)?.pop().unwrap_or_default();
+        games.truncate(limit.into());
+        Ok(games)
     }
 
     /// The one game that went on with a move. It is looked for among those that have the position after the move: they
@@ -205,7 +210,10 @@ impl Place<'_> {
             ":fen": self.fen,
             ":code": code.bits(),
         };
-        Ok(self.database.all(ACTION, sql, params, |row| row.get(0).map(GameId))?.pop())
+        Ok(self
+            .database
+            .all(ACTION, sql, params, |row| Cells::new(row, POSITION_GAME).get(0).map(GameId))?
+            .pop())
     }
 
     /// Counts the games of a selection one by one.
@@ -274,7 +282,7 @@ impl Place<'_> {
                    WHERE o.key = :key AND o.game_id = :game AND p.fen = :fen ORDER BY o.ply DESC LIMIT 1";
         let params = named_params! { ":key": self.key.as_i64(), ":game": game.0, ":fen": self.fen };
         let mut statement = self.database.connection().prepare_cached(sql)?;
-        statement.query_row(params, |row| row.get(0).map(Ply)).optional()
+        statement.query_row(params, |row| Cells::new(row, POSITION_GAME).get(0).map(Ply)).optional()
     }
 
     /// A game at its last visit.
@@ -292,15 +300,15 @@ pub(super) fn shares_key(fen: &str) -> bool {
     Position::from_fen(fen.as_bytes()).is_ok_and(|(position, _)| position.shares_key())
 }
 
-fn results(row: &Row<'_>) -> rusqlite::Result<ResultCounts> {
+fn results(cells: Cells<'_>) -> rusqlite::Result<ResultCounts> {
     Ok(ResultCounts {
-        white_wins: row.get("white_wins")?,
-        draws: row.get("draws")?,
-        black_wins: row.get("black_wins")?,
-        elo_sum: unsigned(row, "elo_sum")?,
-        elo_games: row.get("elo_games")?,
-        first_year: row.get("first_year")?,
-        last_year: row.get("last_year")?,
+        white_wins: cells.get("white_wins")?,
+        draws: cells.get("draws")?,
+        black_wins: cells.get("black_wins")?,
+        elo_sum: cells.get("elo_sum")?,
+        elo_games: cells.get("elo_games")?,
+        first_year: cells.get("first_year")?,
+        last_year: cells.get("last_year")?,
     })
 }
 
@@ -316,13 +324,14 @@ struct Visit {
 
 impl Visit {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let (white, black): (Option<u32>, Option<u32>) = (row.get(3)?, row.get(4)?);
+        let cells = Cells::new(row, GAME);
+        let (white, black): (Option<u16>, Option<u16>) = (cells.get(3)?, cells.get(4)?);
         Ok(Self {
-            game: GameId(row.get(0)?),
-            played: row.get::<_, Option<u32>>(1)?.map(MoveCode::from_stored),
-            result: GameResult::parse(row.get_ref(2)?.as_bytes()?).unwrap_or_default(),
+            game: GameId(cells.get(0)?),
+            played: Cells::new(row, GAME_POSITION).get::<Option<u32>>(1)?.map(MoveCode::from_stored),
+            result: cells.get(2)?,
             elo_sum: white.zip(black).map(|(white, black)| u64::from(white) + u64::from(black)),
-            date: row.get_ref(5)?.as_str_or_null()?.map_or(Date::UNKNOWN, Date::read),
+            date: cells.get::<Option<&str>>(5)?.map_or(Date::UNKNOWN, Date::read),
         })
     }
 }

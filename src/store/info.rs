@@ -6,9 +6,9 @@ use std::time::Duration;
 use rusqlite::Row;
 
 use super::bulk::ImportTotals;
+use super::cell::{Cells, DUPLICATE, IMPORT, PROBLEM, SOURCE, Table};
 use super::database::Database;
 use super::error::{Error, Result};
-use super::lookup::unsigned;
 use super::row::SourceId;
 use super::schema::SchemaVersion;
 use crate::id::ImportId;
@@ -134,11 +134,11 @@ impl Database {
         )?;
         let mut totals = Totals::default();
         for ImportInfo { totals: part, .. } in &imports {
-            totals.games += part.games;
-            totals.plies += part.plies;
-            totals.positions += part.positions;
-            totals.problems += part.problems;
-            totals.elapsed += part.elapsed;
+            totals.games = totals.games.saturating_add(part.games);
+            totals.plies = totals.plies.saturating_add(part.plies);
+            totals.positions = totals.positions.saturating_add(part.positions);
+            totals.problems = totals.problems.saturating_add(part.problems);
+            totals.elapsed = totals.elapsed.saturating_add(part.elapsed);
         }
         if let [import] = imports.as_slice() {
             totals.distinct_positions = Some(import.totals.distinct_positions);
@@ -149,9 +149,9 @@ impl Database {
             schema_version: SchemaVersion(self.number("PRAGMA user_version")?.try_into().unwrap_or_default()),
             totals,
             // Ids count up from 1.
-            players: self.number("SELECT ifnull(max(player_id), 0) FROM player")?,
-            events: self.number("SELECT ifnull(max(event_id), 0) FROM event")?,
-            sites: self.number("SELECT ifnull(max(site_id), 0) FROM site")?,
+            players: self.number("SELECT ifnull(max(player_id), 0) AS player_id FROM player")?,
+            events: self.number("SELECT ifnull(max(event_id), 0) AS event_id FROM event")?,
+            sites: self.number("SELECT ifnull(max(site_id), 0) AS site_id FROM site")?,
             imports,
             sources: self.all(
                 "read table source",
@@ -166,42 +166,47 @@ impl Database {
                  GROUP BY kind, severity ORDER BY count DESC, kind, severity",
                 [],
                 |row| {
-                    let count = unsigned(row, "count")?;
-                    Ok(ProblemCount { kind: row.get(0)?, severity: row.get(1)?, count })
+                    let cells = Cells::new(row, PROBLEM);
+                    let (kind, severity) = (cells.get("kind")?, cells.get("severity")?);
+                    Ok(ProblemCount { kind, severity, count: cells.get("count")? })
                 },
             )?,
             duplicates: self.all(
                 "read table duplicate",
                 "SELECT kind, count(*) AS count FROM duplicate GROUP BY kind ORDER BY count DESC, kind",
                 [],
-                |row| Ok(DuplicateCount { kind: row.get(0)?, count: unsigned(row, "count")? }),
+                |row| {
+                    let cells = Cells::new(row, DUPLICATE);
+                    Ok(DuplicateCount { kind: cells.get("kind")?, count: cells.get("count")? })
+                },
             )?,
         })
     }
 
     fn number(&self, sql: &str) -> Result<u64> {
-        let number = self.connection().query_row(sql, [], |row| row.get::<_, i64>(0));
-        number
-            .map(i64::cast_unsigned)
-            .map_err(|source| Error::sqlite(self.path(), "read what the database holds", source))
+        // Of a table as a whole: it has no row to be told.
+        let whole = Table::new("the database", &[]);
+        let number = self.connection().query_row(sql, [], |row| Cells::new(row, whole).get(0));
+        number.map_err(|source| Error::sqlite(self.path(), "read what the database holds", source))
     }
 }
 
 fn import(row: &Row<'_>) -> rusqlite::Result<ImportInfo> {
-    let seconds: Option<f64> = row.get("seconds")?;
+    let cells = Cells::new(row, IMPORT);
+    let seconds: Option<f64> = cells.get("seconds")?;
     Ok(ImportInfo {
-        import: ImportId(row.get("import_id")?),
-        started_at: row.get("started_at")?,
-        finished_at: row.get("finished_at")?,
-        program_version: row.get("program_version")?,
-        options: row.get("options")?,
+        import: ImportId(cells.get("import_id")?),
+        started_at: cells.get("started_at")?,
+        finished_at: cells.get("finished_at")?,
+        program_version: cells.get("program_version")?,
+        options: cells.get("options")?,
         totals: ImportTotals {
-            games: unsigned(row, "games")?,
-            plies: unsigned(row, "plies")?,
-            positions: unsigned(row, "positions")?,
-            distinct_positions: unsigned(row, "distinct_positions")?,
-            problems: unsigned(row, "problems")?,
-            duplicates: unsigned(row, "duplicates")?,
+            games: cells.get("games")?,
+            plies: cells.get("plies")?,
+            positions: cells.get("positions")?,
+            distinct_positions: cells.get("distinct_positions")?,
+            problems: cells.get("problems")?,
+            duplicates: cells.get("duplicates")?,
             elapsed: seconds
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
                 .unwrap_or_default(),
@@ -210,15 +215,16 @@ fn import(row: &Row<'_>) -> rusqlite::Result<ImportInfo> {
 }
 
 fn source(row: &Row<'_>) -> rusqlite::Result<SourceInfo> {
+    let cells = Cells::new(row, SOURCE);
     Ok(SourceInfo {
-        source: SourceId(row.get("source_id")?),
-        path: row.get("path")?,
-        bytes: row.get::<_, Option<i64>>("bytes")?.map(i64::cast_unsigned),
-        digest: row.get("digest")?,
-        games: unsigned(row, "games")?,
-        plies: unsigned(row, "plies")?,
-        problems: unsigned(row, "problems")?,
-        duplicates: unsigned(row, "duplicates")?,
-        indexed_at: row.get("indexed_at")?,
+        source: SourceId(cells.get("source_id")?),
+        path: cells.get("path")?,
+        bytes: cells.get("bytes")?,
+        digest: cells.get("digest")?,
+        games: cells.get("games")?,
+        plies: cells.get("plies")?,
+        problems: cells.get("problems")?,
+        duplicates: cells.get("duplicates")?,
+        indexed_at: cells.get("indexed_at")?,
     })
 }

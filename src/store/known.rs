@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
+use super::cell::{Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SITE, SOURCE, Table, VISITED_POSITION};
 use super::database::open_file;
 use super::error::{Error, Result};
 use super::row::{GameId, GameStatus, NameId, Ply, SourceId};
@@ -23,11 +24,11 @@ pub enum NameTable {
 }
 
 impl NameTable {
-    const fn last(self) -> &'static str {
+    const fn table(self) -> Table {
         match self {
-            Self::Player => "SELECT max(player_id) FROM player",
-            Self::Event => "SELECT max(event_id) FROM event",
-            Self::Site => "SELECT max(site_id) FROM site",
+            Self::Player => PLAYER,
+            Self::Event => EVENT,
+            Self::Site => SITE,
         }
     }
 
@@ -126,7 +127,7 @@ impl Known {
     /// # Errors
     /// What SQLite says.
     pub fn last_name(&self, table: NameTable) -> Result<NameId> {
-        self.last(table.last()).map(NameId)
+        self.last(table.table()).map(NameId)
     }
 
     /// The greatest id of a game; 0 if there is none.
@@ -134,7 +135,7 @@ impl Known {
     /// # Errors
     /// What SQLite says.
     pub fn last_game(&self) -> Result<GameId> {
-        self.last("SELECT max(game_id) FROM game").map(GameId)
+        self.last(GAME).map(GameId)
     }
 
     /// Whether tables have rows of games that are not there: somebody deleted games through SQL.
@@ -142,7 +143,7 @@ impl Known {
     /// # Errors
     /// What SQLite says.
     pub fn has_orphans(&self) -> Result<bool> {
-        let last: u32 = self.last("SELECT max(game_id) FROM game_position")?;
+        let last: u32 = self.last(GAME_POSITION)?;
         Ok(last > self.last_game()?.0)
     }
 
@@ -151,7 +152,7 @@ impl Known {
     /// # Errors
     /// What SQLite says.
     pub fn last_source(&self) -> Result<SourceId> {
-        self.last("SELECT max(source_id) FROM source").map(SourceId)
+        self.last(SOURCE).map(SourceId)
     }
 
     /// The greatest id of a run; 0 if there is none.
@@ -159,7 +160,7 @@ impl Known {
     /// # Errors
     /// What SQLite says.
     pub fn last_import(&self) -> Result<ImportId> {
-        self.last("SELECT max(import_id) FROM import").map(ImportId)
+        self.last(IMPORT).map(ImportId)
     }
 
     /// How many rows `position_game` has, as the runs say.
@@ -167,8 +168,12 @@ impl Known {
     /// # Errors
     /// What SQLite says.
     pub fn positions(&self) -> Result<u64> {
-        let sum = self.row("SELECT ifnull(sum(positions), 0) FROM import", [], |row| row.get::<_, i64>(0))?;
-        Ok(sum.unwrap_or(0).cast_unsigned())
+        let mut sum: u64 = 0;
+        self.each("SELECT import_id, positions FROM import", [], |row| {
+            sum = sum.saturating_add(Cells::new(row, IMPORT).get("positions")?);
+            Ok(true)
+        })?;
+        Ok(sum)
     }
 
     /// The keys of all rows of `visited_position`.
@@ -176,10 +181,12 @@ impl Known {
     /// # Errors
     /// What SQLite says.
     pub fn visited_keys(&self) -> Result<Vec<PositionKey>> {
-        let keys = self.connection.prepare("SELECT key FROM visited_position").and_then(|mut query| {
-            query.query_map([], |row| row.get(0).map(PositionKey::from_i64))?.collect()
-        });
-        keys.map_err(|source| Error::sqlite(&self.path, "read table visited_position", source))
+        let mut keys = Vec::new();
+        self.each("SELECT key FROM visited_position", [], |row| {
+            keys.push(PositionKey::from_i64(Cells::new(row, VISITED_POSITION).get("key")?));
+            Ok(true)
+        })?;
+        Ok(keys)
     }
 
     /// The keys of the positions of a game, each once.
@@ -187,11 +194,12 @@ impl Known {
     /// # Errors
     /// What SQLite says.
     pub fn keys_of(&self, game: GameId) -> Result<Vec<PositionKey>> {
-        let sql = "SELECT DISTINCT key FROM game_position WHERE game_id = ?1";
-        let keys = self.connection.prepare_cached(sql).and_then(|mut query| {
-            query.query_map([game.0], |row| row.get(0).map(PositionKey::from_i64))?.collect()
-        });
-        keys.map_err(|source| Error::sqlite(&self.path, "read the positions of a game", source))
+        let mut keys = Vec::new();
+        self.each("SELECT DISTINCT key FROM game_position WHERE game_id = ?1", [game.0], |row| {
+            keys.push(PositionKey::from_i64(Cells::new(row, GAME_POSITION).get("key")?));
+            Ok(true)
+        })?;
+        Ok(keys)
     }
 
     /// Shows `see` all games that reached a position, in order, until it gives `false`: each with the ply of its last visit, the FEN
@@ -208,22 +216,52 @@ impl Known {
                    FROM (SELECT game_id, max(ply) AS ply FROM position_game WHERE key = ?1 GROUP BY game_id) AS o
                    JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
                    JOIN game AS g ON g.game_id = o.game_id";
+        self.each(sql, [key.as_i64()], |row| {
+            let cells = Cells::new(row, GAME_POSITION);
+            let code = cells.get::<Option<u32>>(2)?.map(MoveCode::from_stored);
+            let fen: String = cells.get(7)?;
+            Ok(see(GameId(cells.get(0)?), Ply(cells.get(1)?), (&fen, code), &GameOutcome::read(row, 3)?))
+        })
+    }
+
+    /// The greatest number that a table has in the first column of its key; 0 if it is empty.
+    fn last(&self, table: Table) -> Result<u32> {
+        let (name, column) = (table.name, table.key[0]);
+        let sql = format!("SELECT max({column}) AS {column} FROM {name}");
+        let last = self.row(&sql, [], |row| Cells::new(row, table).get::<Option<u32>>(0))?;
+        Ok(last.flatten().unwrap_or(0))
+    }
+
+    /// Makes sure that each table whose rows are numbered has a number left.
+    ///
+    /// # Errors
+    /// [`Error::NumbersUsedUp`]; what SQLite says.
+    pub fn check_numbers(&self) -> Result<()> {
+        for table in [IMPORT, SOURCE, GAME, PLAYER, EVENT, SITE] {
+            let last = self.last(table)?;
+            if last == u32::MAX {
+                return Err(Error::NumbersUsedUp { path: self.path.clone(), table: table.name, last });
+            }
+        }
+        Ok(())
+    }
+
+    fn each(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        mut see: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+    ) -> Result<()> {
         let seen = self.connection.prepare_cached(sql).and_then(|mut query| {
-            let mut rows = query.query([key.as_i64()])?;
+            let mut rows = query.query(params)?;
             while let Some(row) = rows.next()? {
-                let code = row.get::<_, Option<u32>>(2)?.map(MoveCode::from_stored);
-                let fen = row.get_ref(7)?.as_str()?;
-                if !see(GameId(row.get(0)?), Ply(row.get(1)?), (fen, code), &GameOutcome::read(row, 3)?) {
+                if !see(row)? {
                     break;
                 }
             }
             Ok(())
         });
-        seen.map_err(|source| Error::sqlite(&self.path, "read the games of a position", source))
-    }
-
-    fn last(&self, sql: &str) -> Result<u32> {
-        self.row(sql, [], |row| row.get(0)).map(|last| last.flatten().unwrap_or(0))
+        seen.map_err(|source| Error::sqlite(&self.path, "look up what is there", source))
     }
 
     /// The id of a name, if it is there.
@@ -231,7 +269,7 @@ impl Known {
     /// # Errors
     /// What SQLite says.
     pub fn name(&self, table: NameTable, name: &str) -> Result<Option<NameId>> {
-        Ok(self.row(table.find(), [name], |row| row.get(0))?.map(NameId))
+        Ok(self.row(table.find(), [name], |row| Cells::new(row, table.table()).get(0))?.map(NameId))
     }
 
     /// All sources whose digest is known, those of later readings later.
@@ -252,13 +290,14 @@ impl Known {
                 sum(games + duplicates + ifnull(left_out, 0)) OVER so_far, ifnull(max(last_game) OVER so_far, 0)
             FROM reading WINDOW so_far AS (PARTITION BY path, text ORDER BY source_id) ORDER BY source_id";
         let read = |row: &Row<'_>| {
+            let cells = Cells::new(row, SOURCE);
             Ok(KnownSource {
-                id: SourceId(row.get(0)?),
-                path: PathBuf::from(row.get::<_, String>(1)?),
-                bytes: row.get::<_, i64>(2)?.cast_unsigned(),
-                digest: row.get(3)?,
-                games: row.get::<_, i64>(4)?.cast_unsigned(),
-                last_game: row.get::<_, i64>(5)?.cast_unsigned(),
+                id: SourceId(cells.get(0)?),
+                path: PathBuf::from(cells.get::<String>(1)?),
+                bytes: cells.get(2)?,
+                digest: cells.get(3)?,
+                games: cells.get(4)?,
+                last_game: cells.get(5)?,
             })
         };
         self.connection
@@ -275,13 +314,17 @@ impl Known {
         let KnownSource { id: reading, games, .. } = *source;
         let last_game = "SELECT last_game FROM source WHERE source_id IN reading AND last_game IS NOT NULL
              ORDER BY source_id DESC LIMIT 1";
-        let Some(byte_offset) = self.of_readings(last_game, [reading.0], |row| row.get::<_, i64>(0))? else {
+        let Some(byte_offset) =
+            self.of_readings(last_game, [reading.0], |row| Cells::new(row, SOURCE).get::<i64>(0))?
+        else {
             return Ok(Tail { reading, byte_offset: 0, games: 0, game: None });
         };
         let kept =
             "SELECT game_id, byte_offset FROM game WHERE source_id IN reading ORDER BY game_id DESC LIMIT 1";
-        let kept =
-            self.of_readings(kept, [reading.0], |row| Ok((GameId(row.get(0)?), row.get::<_, i64>(1)?)))?;
+        let kept = self.of_readings(kept, [reading.0], |row| {
+            let cells = Cells::new(row, GAME);
+            Ok((GameId(cells.get(0)?), cells.get::<i64>(1)?))
+        })?;
         let game = kept.filter(|(_, offset)| *offset == byte_offset).map(|(game, _)| game);
         // When text went on before, what had been taken for a game may have become none.
         let other = "SELECT 1 FROM duplicate
@@ -320,7 +363,7 @@ impl Known {
         let (hash, status) = (hash.cast_signed(), status.as_str());
         let first = |mut rows: rusqlite::Rows<'_>| {
             while let Some(row) = rows.next()? {
-                let game = GameId(row.get(0)?);
+                let game = GameId(Cells::new(row, GAME).get(0)?);
                 if !removed.contains(&game) {
                     return Ok(Some(game));
                 }

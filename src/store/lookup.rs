@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
+use super::cell::{Cells, GAME, GAME_POSITION, GAMES, PROBLEM, Stored, TAG};
 use super::database::Database;
 use super::error::{Error, Result};
 use super::row::{GameId, GameStatus, Ply};
@@ -226,10 +228,25 @@ impl Database {
     /// # Errors
     /// What SQLite says.
     pub fn last_game(&self) -> Result<Option<GameId>> {
-        let last = self.connection().query_row("SELECT max(game_id) FROM game", [], |row| row.get(0));
-        let last: Option<u32> =
-            last.map_err(|source| Error::sqlite(self.path(), "count the games", source))?;
-        Ok(last.map(GameId))
+        self.game_number("SELECT max(game_id) AS game_id FROM game", [])
+    }
+
+    /// The first game that has this number or a greater one: some numbers may have no game.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn game_from(&self, game: GameId) -> Result<Option<GameId>> {
+        self.game_number("SELECT min(game_id) AS game_id FROM game WHERE game_id >= ?1", [game.0])
+    }
+
+    fn game_number(&self, sql: &str, params: impl rusqlite::Params) -> Result<Option<GameId>> {
+        let number = self
+            .connection()
+            .prepare_cached(sql)
+            .and_then(|mut query| query.query_row(params, |row| Cells::new(row, GAME).get("game_id")));
+        let number: Option<u32> =
+            number.map_err(|source| Error::sqlite(self.path(), "count the games", source))?;
+        Ok(number.map(GameId))
     }
 
     /// What was found wrong in a game, in the order of its text.
@@ -239,19 +256,20 @@ impl Database {
     pub fn problems_of(&self, game: GameId) -> Result<Vec<GameProblem>> {
         self.all(
             "look up what is wrong with a game",
-            "SELECT line, column_number, byte_offset, ply, token, kind, severity, message FROM problem
+            "SELECT problem_id, line, column_number, byte_offset, ply, token, kind, severity, message FROM problem
              WHERE game_id = :game ORDER BY problem_id",
             named_params! { ":game": game.0 },
             |row| {
+                let cells = Cells::new(row, PROBLEM);
                 Ok(GameProblem {
-                    line: unsigned(row, "line")?,
-                    column: unsigned(row, "column_number")?,
-                    byte_offset: unsigned(row, "byte_offset")?,
-                    ply: row.get::<_, Option<u32>>("ply")?.map(Ply),
-                    token: row.get("token")?,
-                    kind: row.get("kind")?,
-                    severity: row.get("severity")?,
-                    message: row.get("message")?,
+                    line: cells.get("line")?,
+                    column: cells.get("column_number")?,
+                    byte_offset: cells.get("byte_offset")?,
+                    ply: cells.get::<Option<u32>>("ply")?.map(Ply),
+                    token: cells.get("token")?,
+                    kind: cells.get("kind")?,
+                    severity: cells.get("severity")?,
+                    message: cells.get("message")?,
                 })
             },
         )
@@ -283,84 +301,92 @@ pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
                 (SELECT name FROM opening WHERE opening.opening_id = game.opening_id) AS opening
          FROM game ",
         summary_joins!(),
-        " JOIN source ON source.source_id = game.source_id
+        " LEFT JOIN source ON source.source_id = game.source_id
          WHERE game.game_id = :game"
     );
     let mut statement = connection.prepare_cached(header)?;
     let record = statement.query_row(named_params! { ":game": game.0 }, |row| {
+        let cells = Cells::new(row, GAMES);
         Ok(GameRecord {
             summary: summary(row)?,
-            time_control: row.get("time_control")?,
-            variant: row.get("variant")?,
-            start_fen: row.get("start_fen")?,
-            opening: opening(row)?,
-            source: row.get("source")?,
-            byte_offset: unsigned(row, "byte_offset")?,
-            byte_length: unsigned(row, "byte_length")?,
+            time_control: cells.get("time_control")?,
+            variant: cells.get("variant")?,
+            start_fen: cells.get("start_fen")?,
+            opening: opening(cells)?,
+            source: cells.get("source")?,
+            byte_offset: cells.get("byte_offset")?,
+            byte_length: cells.get("byte_length")?,
             other_tags: Vec::new(),
             positions: Vec::new(),
         })
     });
     let Some(mut record) = record.optional()? else { return Ok(None) };
-    let tags = "SELECT name, value FROM tag WHERE game_id = :game ORDER BY name";
+    let tags = "SELECT game_id, name, value FROM tag WHERE game_id = :game ORDER BY name";
     let mut statement = connection.prepare_cached(tags)?;
-    let tags =
-        statement.query_map(named_params! { ":game": game.0 }, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let tags = statement.query_map(named_params! { ":game": game.0 }, |row| {
+        let cells = Cells::new(row, TAG);
+        Ok((cells.get("name")?, cells.get("value")?))
+    })?;
     record.other_tags = tags.collect::<rusqlite::Result<_>>()?;
-    let positions = "SELECT ply, key, fen, halfmove_clock, move_code FROM game_position WHERE game_id = :game ORDER BY ply";
+    let positions = "SELECT game_id, ply, key, fen, halfmove_clock, move_code FROM game_position
+         WHERE game_id = :game ORDER BY ply";
     let mut statement = connection.prepare_cached(positions)?;
     let positions = statement.query_map(named_params! { ":game": game.0 }, |row| {
+        let cells = Cells::new(row, GAME_POSITION);
         Ok(StoredPosition {
-            ply: Ply(row.get(0)?),
-            key: PositionKey::from_i64(row.get(1)?),
-            fen: row.get(2)?,
-            halfmove_clock: row.get(3)?,
-            move_code: row.get::<_, Option<u32>>(4)?.map(MoveCode::from_stored),
+            ply: Ply(cells.get(1)?),
+            key: PositionKey::from_i64(cells.get(2)?),
+            fen: cells.get(3)?,
+            halfmove_clock: cells.get(4)?,
+            move_code: cells.get::<Option<u32>>(5)?.map(MoveCode::from_stored),
         })
     })?;
     record.positions = positions.collect::<rusqlite::Result<_>>()?;
     Ok(Some(record))
 }
 
-fn opening(row: &Row<'_>) -> rusqlite::Result<Option<OpeningName>> {
-    let (eco, name) = (row.get::<_, Option<_>>("opening_eco")?, row.get::<_, Option<_>>("opening")?);
+fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<OpeningName>> {
+    let (eco, name) = (cells.get::<Option<_>>("opening_eco")?, cells.get::<Option<_>>("opening")?);
     Ok(eco.zip(name).map(|(eco, name)| OpeningName { eco, name }))
 }
 
 pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<GameSummary> {
+    let cells = Cells::new(row, GAMES);
     Ok(GameSummary {
-        game: GameId(row.get(0)?),
-        white: row.get(1)?,
-        black: row.get(2)?,
-        white_elo: row.get(3)?,
-        black_elo: row.get(4)?,
-        white_title: row.get(5)?,
-        black_title: row.get(6)?,
-        result: word(row, 7, [GameResult::White, GameResult::Black, GameResult::Draw], GameResult::as_str)?
-            .unwrap_or_default(),
-        date: row.get(8)?,
-        event: row.get(9)?,
-        site: row.get(10)?,
-        round: row.get(11)?,
-        eco: row.get(12)?,
-        ply_count: row.get(13)?,
-        status: word(row, 14, [GameStatus::Truncated, GameStatus::Skipped], GameStatus::as_str)?
-            .unwrap_or_default(),
+        game: GameId(cells.get(0)?),
+        white: cells.get(1)?,
+        black: cells.get(2)?,
+        white_elo: cells.get(3)?,
+        black_elo: cells.get(4)?,
+        white_title: cells.get(5)?,
+        black_title: cells.get(6)?,
+        result: cells.get(7)?,
+        date: cells.get(8)?,
+        event: cells.get(9)?,
+        site: cells.get(10)?,
+        round: cells.get(11)?,
+        eco: cells.get(12)?,
+        ply_count: cells.get(13)?,
+        status: cells.get(14)?,
     })
 }
 
-/// The value whose word stands in a column, if it is one of `values`.
-fn word<T: Copy, const N: usize>(
-    row: &Row<'_>,
-    column: usize,
-    values: [T; N],
-    as_str: impl Fn(T) -> &'static str,
-) -> rusqlite::Result<Option<T>> {
-    let text = row.get_ref(column)?.as_str()?;
-    Ok(values.into_iter().find(|&value| as_str(value) == text))
+impl Stored<'_> for GameResult {
+    const EXPECTED: &'static str = "'1-0', '1/2-1/2', '0-1' or '*'";
+
+    fn read(value: ValueRef<'_>) -> Option<Self> {
+        let text = <&str>::read(value)?;
+        [Self::White, Self::Draw, Self::Black, Self::Unknown]
+            .into_iter()
+            .find(|result| result.as_str() == text)
+    }
 }
 
-/// A column that is never negative.
-pub(super) fn unsigned(row: &Row<'_>, column: &str) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(column).map(i64::cast_unsigned)
+impl Stored<'_> for GameStatus {
+    const EXPECTED: &'static str = "'ok', 'truncated' or 'skipped'";
+
+    fn read(value: ValueRef<'_>) -> Option<Self> {
+        let text = <&str>::read(value)?;
+        [Self::Ok, Self::Truncated, Self::Skipped].into_iter().find(|status| status.as_str() == text)
+    }
 }

@@ -11,6 +11,7 @@ pub mod btree;
 mod build;
 mod bulk;
 mod catalog;
+mod cell;
 mod complete;
 mod database;
 mod duplicate;
@@ -40,6 +41,9 @@ pub use crate::id::ImportId;
 pub use build::{Build, BuildOptions};
 pub use bulk::{BulkLoader, ImportTotals, LoadMode, NewImport, PlayedPosition, SourceDigest, SourceTotals};
 pub use catalog::{Catalog, Relation, RelationKind};
+pub use cell::WrongCell;
+#[cfg(feature = "index")]
+pub(crate) use cell::{Cells, OPENING, SOURCE, tell};
 pub use complete::is_complete;
 pub use database::Database;
 #[cfg(feature = "index")]

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::canonical_combining_class;
 
+use super::cell::{Cells, EVENT, PLAYER};
 use super::database::Database;
 use super::error::{Error, Result};
 use super::selection::{FilterError, bind};
@@ -158,12 +159,17 @@ impl Database {
             (Named::Event, None) => "SELECT event_id, name FROM event ORDER BY event_id",
             (Named::Event, Some(_)) => "SELECT event_id, name FROM event WHERE name = :name",
         };
+        let table = match named {
+            Named::Player => PLAYER,
+            Named::Event => EVENT,
+        };
         let mut walk = || {
             let mut statement = self.connection().prepare_cached(sql)?;
             bind(&mut statement, ":name", exactly)?;
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next()? {
-                if !visit(row.get(0)?, row.get_ref(1)?.as_str()?) {
+                let cells = Cells::new(row, table);
+                if !visit(cells.get(0)?, cells.get(1)?) {
                     break;
                 }
             }

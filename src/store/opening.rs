@@ -1,9 +1,9 @@
 //! Names of openings: the table `opening`.
 
-use rusqlite::types::Type;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::bulk::BulkLoader;
+use super::cell::{Cells, OPENING};
 use super::database::Database;
 use super::error::{Error, Result};
 use crate::board::{Position, PositionKey};
@@ -32,17 +32,19 @@ impl Database {
     /// What SQLite says; also if a row's FEN is none.
     pub fn opening_book(&self) -> Result<OpeningBook> {
         let failed = |source| Error::sqlite(self.path(), "read table opening", source);
-        let sql = "SELECT eco, name, fen FROM opening ORDER BY opening_id";
+        let sql = "SELECT opening_id, eco, name, fen FROM opening ORDER BY opening_id";
         let mut query = self.connection().prepare(sql).map_err(failed)?;
         let mut rows = query.query([]).map_err(failed)?;
         let mut openings = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
-            let opening = || Ok(Opening { eco: row.get(0)?, name: row.get(1)? });
-            let fen: String = row.get(2).map_err(failed)?;
-            let (position, _) = Position::from_fen(fen.as_bytes()).map_err(|error| {
-                failed(rusqlite::Error::FromSqlConversionFailure(2, Type::Text, Box::new(error)))
-            })?;
-            openings.push((opening().map_err(failed)?, position));
+            let cells = Cells::new(row, OPENING);
+            let read = || {
+                let position = cells.read("fen", "the FEN of a legal position", |value| {
+                    Position::from_fen(value.as_bytes().ok()?).ok().map(|(position, _)| position)
+                })?;
+                Ok((opening(cells)?, position))
+            };
+            openings.push(read().map_err(failed)?);
         }
         Ok(OpeningBook::from_positions(openings))
     }
@@ -55,8 +57,8 @@ impl Database {
         let failed = |source| Error::sqlite(self.path(), "look up an opening", source);
         let sql = "SELECT eco, name FROM opening WHERE key = ?1 AND fen = ?2";
         let mut statement = self.connection().prepare_cached(sql).map_err(failed)?;
-        let opening = statement
-            .query_row(params![key.as_i64(), fen], |row| Ok(Opening { eco: row.get(0)?, name: row.get(1)? }));
+        let opening =
+            statement.query_row(params![key.as_i64(), fen], |row| opening(Cells::new(row, OPENING)));
         opening.optional().map_err(failed)
     }
 
@@ -70,4 +72,8 @@ impl Database {
     ) -> Result<Vec<Option<Opening>>> {
         positions.into_iter().map(|(key, fen)| self.opening_of(key, fen)).collect()
     }
+}
+
+fn opening(cells: Cells<'_>) -> rusqlite::Result<Opening> {
+    Ok(Opening { eco: cells.get("eco")?, name: cells.get("name")? })
 }

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
+use super::cell::{Cells, GAME_POSITION};
 use super::database::Database;
 use super::error::{Error, Result};
 use super::row::{GameId, Ply};
@@ -109,20 +110,29 @@ impl Database {
     ) -> Result<()> {
         let path = self.path();
         let failed = |source| Error::sqlite(path, "look at all positions", source);
-        let last = "SELECT ifnull(max(game_id), 0) FROM game";
-        let last: u32 = self.connection().query_row(last, [], |row| row.get(0)).map_err(failed)?;
         let sql = scan_sql(selection);
         let readers = Readers::new(path);
         // What is found early can be enough: the first pieces are few.
         let threads = rayon::current_num_threads();
-        let (mut width, mut first) = (threads, 1);
-        while first <= last {
-            let pieces: Vec<_> = (first..=last).step_by(GAMES as usize).take(width).collect();
+        let mut width = threads;
+        let mut next = Some(GameId(1));
+        loop {
+            let mut pieces = Vec::with_capacity(width);
+            while pieces.len() < width
+                && let Some(first) = next.take()
+                && let Some(first) = self.game_from(first)?
+            {
+                let last = GameId(first.0.saturating_add(GAMES - 1));
+                pieces.push((first, last));
+                next = last.0.checked_add(1).map(GameId);
+            }
+            if pieces.is_empty() {
+                break;
+            }
             let found: Vec<_> = pieces
                 .par_iter()
                 .with_max_len(1)
-                .map(|&first| {
-                    let range = (GameId(first), GameId(first.saturating_add(GAMES - 1)));
+                .map(|&range| {
                     readers.with(|database| database.scan_games(&sql, selection, range, fits).map_err(failed))
                 })
                 .collect();
@@ -133,10 +143,6 @@ impl Database {
                     }
                 }
             }
-            first = match pieces.last().and_then(|&piece| piece.checked_add(GAMES)) {
-                Some(next) => next,
-                None => break,
-            };
             width = (width * 2).min(threads * PIECES);
         }
         Ok(())
@@ -157,10 +163,11 @@ impl Database {
         let mut rows = statement.raw_query();
         let mut found: Vec<(GameId, Ply)> = Vec::new();
         while let Some(row) = rows.next()? {
-            if fits(row.get_ref(2)?.as_bytes()?) {
-                let game = GameId(row.get(0)?);
+            let cells = Cells::new(row, GAME_POSITION);
+            if fits(cells.get::<&str>(2)?.as_bytes()) {
+                let game = GameId(cells.get(0)?);
                 if found.last().is_none_or(|&(last, _)| last != game) {
-                    found.push((game, Ply(row.get(1)?)));
+                    found.push((game, Ply(cells.get(1)?)));
                 }
             }
         }

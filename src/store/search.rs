@@ -2,6 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
+use super::cell::{Cells, GAME_POSITION, GAMES, POSITION_GAME, VISITED_POSITION};
 use super::database::Database;
 use super::error::{Error, Result};
 use super::explore::shares_key;
@@ -239,12 +240,13 @@ impl Database {
         let hit = statement.query_row(
             named_params! { ":game": game.0, ":ply": ply.0, ":fen": fen },
             |row: &Row<'_>| {
+                let position = Cells::new(row, GAME_POSITION);
                 Ok(Hit {
                     game: summary(row)?,
                     ply,
-                    fen: row.get("fen")?,
-                    next: row.get::<_, Option<u32>>("move_code")?.map(MoveCode::from_stored),
-                    start_fen: row.get("start_fen")?,
+                    fen: position.get("fen")?,
+                    next: position.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored),
+                    start_fen: Cells::new(row, GAMES).get("start_fen")?,
                 })
             },
         );
@@ -314,15 +316,13 @@ impl Database {
         }
         let list = if search.order == HitOrder::Date { "recent_games" } else { "top_games" };
         let sql = format!(
-            "SELECT games + unfinished, {list} FROM visited_position WHERE key = :key AND fen = :fen"
+            "SELECT key, games, unfinished, {list} FROM visited_position WHERE key = :key AND fen = :fen"
         );
         let params = named_params! { ":key": search.key.as_i64(), ":fen": search.fen };
         let row = self.connection().prepare_cached(&sql)?.query_row(params, |row| {
-            let list: Vec<u32> = serde_json::from_str(row.get_ref(1)?.as_str()?).unwrap_or_default();
-            Ok(Visited {
-                games: row.get::<_, i64>(0)?.cast_unsigned(),
-                listed: list.into_iter().map(GameId).collect(),
-            })
+            let cells = Cells::new(row, VISITED_POSITION);
+            let (games, unfinished): (u64, u64) = (cells.get("games")?, cells.get("unfinished")?);
+            Ok(Visited { games: games.saturating_add(unfinished), listed: listed_games(cells, list)? })
         });
         row.optional()
     }
@@ -334,12 +334,12 @@ impl Database {
         games: &[GameId],
         found: &mut impl FnMut(GameId, Ply) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
-        let sql = "SELECT ply FROM position_game WHERE key = ?1 AND game_id = ?2 ORDER BY ply";
+        let sql = "SELECT key, game_id, ply FROM position_game WHERE key = ?1 AND game_id = ?2 ORDER BY ply";
         let mut statement = self.connection().prepare_cached(sql)?;
         for &game in games {
             let mut rows = statement.query((key.as_i64(), game.0))?;
             while let Some(row) = rows.next()? {
-                if !found(game, Ply(row.get(0)?))? {
+                if !found(game, Ply(Cells::new(row, POSITION_GAME).get("ply")?))? {
                     return Ok(());
                 }
             }
@@ -359,12 +359,20 @@ impl Database {
         bind(&mut statement, ":key", search.key.as_i64())?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
-            if !found(GameId(row.get(0)?), Ply(row.get(1)?))? {
+            let cells = Cells::new(row, POSITION_GAME);
+            if !found(GameId(cells.get(0)?), Ply(cells.get(1)?))? {
                 break;
             }
         }
         Ok(())
     }
+}
+
+/// The games that a column of `visited_position` lists: a JSON array of their numbers.
+pub(super) fn listed_games(cells: Cells<'_>, column: &str) -> rusqlite::Result<Vec<GameId>> {
+    let ids: Vec<u32> = cells
+        .read(column, "a JSON array of game_ids", |value| serde_json::from_str(value.as_str().ok()?).ok())?;
+    Ok(ids.into_iter().map(GameId).collect())
 }
 
 /// All occurrences of a key in the games of a selection, in order. FENs are compared later: to do it here would read a page
@@ -373,7 +381,7 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
     let is_plain = search.selection.is_all() && search.order == HitOrder::Game;
     let tables = if is_plain { "position_game AS o" } else { join(matches!(plan, Plan::Games)) };
     format!(
-        "SELECT o.game_id, o.ply FROM {tables} WHERE o.key = :key{} ORDER BY {}",
+        "SELECT o.game_id, o.ply, o.key FROM {tables} WHERE o.key = :key{} ORDER BY {}",
         search.selection.sql(),
         order_sql(search.order)
     )

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use rusqlite::types::Value;
 use rusqlite::{Statement, ToSql};
 
+use super::cell::{Cells, GAME};
 use super::database::Database;
 use super::error::{Error, Result};
 use super::name::{NameFilter, Named};
@@ -299,7 +300,7 @@ impl Database {
             selection.bind(&mut statement)?;
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next()? {
-                if !visit(GameId(row.get(0)?)) {
+                if !visit(GameId(Cells::new(row, GAME).get(0)?)) {
                     break;
                 }
             }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use rusqlite::Row;
 
+use super::cell::{Cells, GAME, OPENING, Table};
 use super::database::Database;
 use super::error::{Error, Result};
-use super::lookup::unsigned;
 use super::row::{GameId, GameStatus};
 use crate::board::GameResult;
 
@@ -69,28 +69,29 @@ impl GameStatistics {
 
     fn add(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
         self.games += 1;
-        match row.get_ref(1)?.as_str()? {
-            text if text == GameResult::White.as_str() => self.white_wins += 1,
-            text if text == GameResult::Draw.as_str() => self.draws += 1,
-            text if text == GameResult::Black.as_str() => self.black_wins += 1,
-            _ => self.unfinished += 1,
+        let cells = Cells::new(row, GAME);
+        match cells.get(1)? {
+            GameResult::White => self.white_wins += 1,
+            GameResult::Draw => self.draws += 1,
+            GameResult::Black => self.black_wins += 1,
+            GameResult::Unknown => self.unfinished += 1,
         }
-        match row.get_ref(2)?.as_str()? {
-            text if text == GameStatus::Truncated.as_str() => self.truncated += 1,
-            text if text == GameStatus::Skipped.as_str() => self.skipped += 1,
-            _ => {}
+        match cells.get(2)? {
+            GameStatus::Truncated => self.truncated += 1,
+            GameStatus::Skipped => self.skipped += 1,
+            GameStatus::Ok => {}
         }
-        let plies = row.get(3)?;
+        let plies = cells.get(3)?;
         if self.longest.is_none_or(|(_, most)| most < plies) {
-            self.longest = Some((GameId(row.get(0)?), plies));
+            self.longest = Some((GameId(cells.get(0)?), plies));
         }
-        let date = row.get_ref(4)?.as_str_or_null()?;
+        let date: Option<&str> = cells.get(4)?;
         match date.and_then(|date| date.get(..4)).and_then(|year| year.parse().ok()) {
             Some(year) => *self.years.entry(year).or_default() += 1,
             None => self.undated += 1,
         }
         for column in [5, 6] {
-            match row.get::<_, Option<u16>>(column)? {
+            match cells.get::<Option<u16>>(column)? {
                 Some(elo) => *self.ratings.entry(elo - elo % Self::RATING_STEP).or_default() += 1,
                 None => self.unrated += 1,
             }
@@ -125,7 +126,9 @@ impl Database {
     /// What SQLite says.
     pub fn frequent_openings(&self, limit: u32) -> Result<Vec<OpeningCount>> {
         let read = |row: &Row<'_>| {
-            Ok(OpeningCount { eco: row.get("eco")?, name: row.get("name")?, games: unsigned(row, "games")? })
+            let cells = Cells::new(row, OPENING);
+            let (eco, name) = (cells.get("eco")?, cells.get("name")?);
+            Ok(OpeningCount { eco, name, games: cells.get("games")? })
         };
         // Counted first, by the index alone, and named then.
         let named = self.all(
@@ -162,9 +165,10 @@ impl Database {
              WHERE s.aggregate = TRUE ORDER BY pages DESC, s.name",
             [],
             |row| {
-                let pages = unsigned(row, "pages")?;
-                let bytes = pages * unsigned(row, "page_bytes")?;
-                Ok(TreeSize { name: row.get("name")?, table: row.get("table_name")?, pages, bytes })
+                let cells = Cells::new(row, Table::new("dbstat", &["name"]));
+                let (pages, page_bytes): (u64, u64) = (cells.get("pages")?, cells.get("page_bytes")?);
+                let (name, table) = (cells.get("name")?, cells.get("table_name")?);
+                Ok(TreeSize { name, table, pages, bytes: pages.saturating_mul(page_bytes) })
             },
         )
     }

@@ -3,8 +3,10 @@
 use rusqlite::{OptionalExtension as _, Params, Row, params};
 
 use super::bulk::BulkLoader;
+use super::cell::{Cells, GAME, VISITED_POSITION};
 use super::error::Result;
 use super::row::{GameId, ResultCounts, VisitedBatch};
+use super::search::listed_games;
 use crate::board::{GameResult, PositionKey};
 
 /// What a row of `visited_position` says beside its counts.
@@ -32,11 +34,11 @@ pub struct GameOutcome {
 impl GameOutcome {
     /// What the columns `result`, `white_elo`, `black_elo`, `date` say, of which the first has this index.
     pub(super) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
-        let result = row.get_ref(first)?.as_bytes()?;
+        let cells = Cells::new(row, GAME);
         Ok(Self {
-            result: GameResult::parse(result).unwrap_or_default(),
-            elos: (row.get(first + 1)?, row.get(first + 2)?),
-            date: row.get(first + 3)?,
+            result: cells.get(first)?,
+            elos: (cells.get(first + 1)?, cells.get(first + 2)?),
+            date: cells.get(first + 3)?,
         })
     }
 }
@@ -56,7 +58,7 @@ impl BulkLoader<'_> {
     /// # Errors
     /// What SQLite says.
     pub fn game_outcome(&self, game: GameId) -> Result<Option<GameOutcome>> {
-        let sql = "SELECT result, white_elo, black_elo, date FROM game WHERE game_id = ?1";
+        let sql = "SELECT result, white_elo, black_elo, date, game_id FROM game WHERE game_id = ?1";
         let outcome = self
             .connection()
             .prepare_cached(sql)
@@ -69,14 +71,14 @@ impl BulkLoader<'_> {
     /// # Errors
     /// What SQLite says.
     pub fn visited_position(&self, key: PositionKey) -> Result<Option<VisitedPosition>> {
-        let sql = "SELECT fen, top_games, recent_games FROM visited_position WHERE key = ?1";
+        let sql = "SELECT key, fen, top_games, recent_games FROM visited_position WHERE key = ?1";
         self.row(sql, [key.as_i64()], |row| {
-            let games = |column| {
-                let ids: Vec<u32> =
-                    serde_json::from_slice(row.get_ref(column)?.as_bytes()?).unwrap_or_default();
-                Ok::<_, rusqlite::Error>(ids.into_iter().map(GameId).collect())
-            };
-            Ok(VisitedPosition { fen: row.get(0)?, top_games: games(1)?, recent_games: games(2)? })
+            let cells = Cells::new(row, VISITED_POSITION);
+            Ok(VisitedPosition {
+                fen: cells.get("fen")?,
+                top_games: listed_games(cells, "top_games")?,
+                recent_games: listed_games(cells, "recent_games")?,
+            })
         })
     }
 

@@ -29,7 +29,7 @@ pub(super) struct Counted {
 impl Counted {
     fn add(&mut self, other: Self) {
         self.games += other.games;
-        self.plies += other.plies;
+        self.plies = self.plies.saturating_add(other.plies);
         self.positions += other.positions;
         self.last_game = self.last_game.max(other.last_game);
     }
@@ -191,12 +191,12 @@ impl<'c> GameScan<'c> {
         }
         self.sums.positions.add(stored.key, stored.game, stored.ply);
         if stored.ply != seen.next_ply {
-            self.missing(stored.game, seen.next_ply, stored.ply - 1);
+            self.missing(stored.game, seen.next_ply, stored.ply.saturating_sub(1));
             self.replay.lose_course();
         }
         let follows_nothing = seen.last.is_some_and(|last| last.move_code.is_none());
         if follows_nothing && !(replayed && self.replay.position().is_some()) {
-            let id = RowId::of([("game_id", stored.game), ("ply", stored.ply - 1)]);
+            let id = RowId::of([("game_id", stored.game), ("ply", stored.ply.saturating_sub(1))]);
             let expected = "a move, as more positions follow";
             self.check.findings.wrong(Kind::WrongValue, "game_position", id, "move_code", expected, "NULL");
         }
@@ -213,7 +213,7 @@ impl<'c> GameScan<'c> {
 
     fn missing(&self, game: i64, first: i64, last: i64) {
         let row = RowId::of([("game_id", game), ("ply", first)]);
-        let found = match last - first {
+        let found = match last.saturating_sub(first) {
             ..=0 => "the row is missing".to_owned(),
             _ => format!("the rows up to ply {last} are missing"),
         };

@@ -13,6 +13,7 @@
 //! | `packed` | the same, of sources that have to be decoded |
 
 mod checksum;
+mod definition;
 mod duplicates;
 mod error;
 mod finding;
@@ -20,6 +21,7 @@ mod games;
 mod occurrences;
 mod options;
 mod packed;
+mod problems;
 mod progress;
 mod replay;
 mod report;

@@ -235,7 +235,8 @@ impl<'c> Pass<'c> {
                     }
                     Ok(replayed_codes(connection, &game, start)?.map(Cow::Owned))
                 };
-                compare_game(&told.findings, self.connection, &mut self.reread, &game, text, codes)
+                let problems = &self.check.problems;
+                compare_game(&told.findings, self.connection, problems, &mut self.reread, &game, text, codes)
             }
         }
     }

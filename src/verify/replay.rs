@@ -125,7 +125,7 @@ impl<'c> Replay<'c> {
             self.end_move(made, stored, next);
         } else {
             let expected = format!("a legal move in {}", before.fen());
-            self.wrong(next.ply - 1, "move_code", expected, shown(stored));
+            self.wrong(next.ply.saturating_sub(1), "move_code", expected, shown(stored));
             self.on_course = false;
         }
     }
@@ -136,7 +136,7 @@ impl<'c> Replay<'c> {
         let made = if mates { made.with_mate() } else { made };
         self.codes.push(made);
         if stored != Some(made.bits().into()) {
-            self.wrong(next.ply - 1, "move_code", told(made), shown(stored));
+            self.wrong(next.ply.saturating_sub(1), "move_code", told(made), shown(stored));
         }
     }
 

@@ -18,6 +18,8 @@ use super::games::{GameScan, Sums};
 use super::occurrences::{OccurrenceScan, find_missing, find_surplus};
 use super::options::VerifyOptions;
 use super::packed;
+use super::problems;
+use super::problems::Problems;
 use super::progress::Progress;
 use super::report::Report;
 use super::source::Sources;
@@ -25,7 +27,7 @@ use super::stored::StoredGame;
 use super::structure::{self, Names};
 use super::visited::{AT_ONCE, Visited};
 use crate::board::Position;
-use crate::store::{self, Database};
+use crate::store::{self, Cells, Database, OPENING, WrongCell};
 
 /// What all threads of a check share.
 pub(super) struct Check<'a> {
@@ -35,6 +37,7 @@ pub(super) struct Check<'a> {
     pub(super) findings: Collector,
     pub(super) sources: Sources,
     pub(super) duplicates: Duplicates,
+    pub(super) problems: Problems,
     pub(super) start: Position,
     /// By key: number and FEN.
     pub(super) openings: HashMap<i64, Vec<(i64, String)>>,
@@ -115,6 +118,7 @@ impl<'a> Check<'a> {
             findings: Collector::new(options.limit),
             sources: Sources::default(),
             duplicates: Duplicates::default(),
+            problems: Problems::default(),
             start: Position::start(),
             openings: HashMap::new(),
             threshold: None,
@@ -131,7 +135,8 @@ impl<'a> Check<'a> {
 
     /// Whether a game is among those that are replayed.
     pub(super) fn is_sampled(&self, game: i64) -> bool {
-        u64::try_from(game - 1).is_ok_and(|index| self.options.sample.has(index, self.games))
+        let index = game.checked_sub(1).and_then(|index| u64::try_from(index).ok());
+        index.is_some_and(|index| self.options.sample.has(index, self.games))
     }
 
     fn run(&mut self, connection: &Connection) -> Result<Report> {
@@ -143,7 +148,11 @@ impl<'a> Check<'a> {
         let prepared = self.prepare(connection);
         let Some(visited_rows) = self.guard("sqlite_schema", RowId::default(), prepared)? else {
             // Not even what there is to do can be read. SQLite says why.
-            self.guard("file", RowId::default(), structure::integrity(connection, &self.findings))?;
+            self.guard(
+                "file",
+                RowId::default(),
+                structure::integrity(connection, self.path, &self.findings),
+            )?;
             return Ok(Report::default());
         };
         let duplicates = self.guard("duplicate", RowId::default(), Duplicates::read(connection))?;
@@ -191,18 +200,22 @@ impl<'a> Check<'a> {
         self.games = count("SELECT count(*) FROM game")?;
         self.is_added_to = count("SELECT count(*) FROM import")? > 1;
         self.last_game = number("SELECT ifnull(max(game_id), 0) FROM game")?;
-        self.progress.expect(2 * count("SELECT ifnull(sum(positions), 0) FROM import")?);
+        // Whatever the runs say they added.
+        let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
+        self.progress.expect(2 * positions);
         // No more names than games have places for.
         let names = |sql: &str, most: u64| Ok::<_, rusqlite::Error>(Names::new(count(sql)?.min(most)));
         self.players = names("SELECT ifnull(max(player_id), 0) FROM player", 2 * self.games)?;
         self.events = names("SELECT ifnull(max(event_id), 0) FROM event", self.games)?;
         self.sites = names("SELECT ifnull(max(site_id), 0) FROM site", self.games)?;
         self.sources = Sources::read(connection)?;
+        self.problems = Problems::read(connection)?;
         self.threshold = structure::threshold(connection, &self.findings)?;
         let mut statement = connection.prepare("SELECT key, opening_id, fen FROM opening")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            self.openings.entry(row.get(0)?).or_default().push((row.get(1)?, row.get(2)?));
+            let cells = Cells::new(row, OPENING);
+            self.openings.entry(cells.get(0)?).or_default().push((cells.get(1)?, cells.get(2)?));
         }
         count("SELECT count(*) FROM visited_position")
     }
@@ -235,9 +248,9 @@ impl<'a> Check<'a> {
     ) -> Result<bool> {
         let whole = RowId::default;
         let done = match job {
-            Job::Integrity => {
-                self.guard("file", whole(), structure::integrity(connection, &self.findings))?.is_some()
-            }
+            Job::Integrity => self
+                .guard("file", whole(), structure::integrity(connection, self.path, &self.findings))?
+                .is_some(),
             Job::Structure => self.structure(connection, outcome)?,
             Job::Source(index) => self.source(connection, *index, outcome)?,
             Job::Games(range) => {
@@ -283,7 +296,7 @@ impl<'a> Check<'a> {
         let links = self.guard("game", RowId::default(), structure::links(connection, findings))?;
         let numbers =
             self.guard("game", RowId::default(), structure::numbers(connection, findings, self.is_added_to))?;
-        let problems = self.guard("problem", RowId::default(), structure::problems(connection, findings))?;
+        let problems = self.guard("problem", RowId::default(), problems::check(connection, findings))?;
         let done = links.is_some() && numbers.is_some() && problems.is_some();
         lock(outcome).problems = problems.unwrap_or_default();
         Ok(done)
@@ -389,7 +402,16 @@ impl<'a> Check<'a> {
         if !is_damage {
             return Err(store::Error::sqlite(self.path, "read the database", error).into());
         }
-        self.findings.about(Kind::Unreadable, table, row, format!("cannot be read from here on: {error}"));
+        match WrongCell::of(&error) {
+            Some(cell) => {
+                let found = format!("cannot be read from here on: {cell}");
+                self.findings.about(Kind::Unreadable, cell.table, RowId::default(), found);
+            }
+            None => {
+                let found = format!("cannot be read from here on: {error}");
+                self.findings.about(Kind::Unreadable, table, row, found);
+            }
+        }
         Ok(None)
     }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::finding::{Collector, Id, Kind, RowId};
+use super::problems::Problems;
 use super::progress::Progress;
 use super::replay::told;
 use super::report::{SourceNote, SourceState};
@@ -17,6 +18,7 @@ use super::stored::{StoredGame, shown};
 use crate::board::MoveCode;
 use crate::index::Reread;
 use crate::source::{self, Mapped, SourceFile};
+use crate::store::{Cells, SOURCE};
 
 /// A row of `source`: one reading of a file.
 #[derive(Debug)]
@@ -82,9 +84,10 @@ impl Sources {
         let mut statement = connection.prepare(sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let [id, first_byte, bytes] = [0, 2, 3].map(|column| row.get::<_, Option<i64>>(column));
+            let cells = Cells::new(row, SOURCE);
+            let [id, first_byte, bytes] = [0, 2, 3].map(|column| cells.get::<Option<i64>>(column));
             let id = id?.unwrap_or_default();
-            let path: String = row.get(1)?;
+            let path: String = cells.get(1)?;
             let bytes = bytes?.and_then(|bytes| u64::try_from(bytes).ok());
             let begun = latest.get(&path).copied().filter(|_| !matches!(first_byte, Ok(Some(0))));
             let chain = begun.unwrap_or_else(|| {
@@ -95,7 +98,7 @@ impl Sources {
             latest.insert(path, chain);
             let rows = &mut sources.chains[chain].rows;
             sources.places.insert(id, (chain, rows.len()));
-            rows.push(SourceRow { id, text: bytes.zip(row.get(4)?) });
+            rows.push(SourceRow { id, text: bytes.zip(cells.get(4)?) });
         }
         Ok(sources)
     }
@@ -281,7 +284,8 @@ impl<'c> Texts<'c> {
             Some(range) => {
                 let text = &bytes[range.start as usize..range.end as usize];
                 let codes = |_: &_, _: &_| Ok(codes.map(Cow::Borrowed));
-                compare_game(findings, connection, &mut self.reread, game, text, codes)?;
+                let problems = &self.check.problems;
+                compare_game(findings, connection, problems, &mut self.reread, game, text, codes)?;
             }
             None => tell_misplaced(findings, game, bytes.len() as u64),
         }
@@ -320,10 +324,11 @@ pub(super) fn tell_misplaced(findings: &Collector, game: &StoredGame, bytes: u64
     findings.wrong(Kind::SourceText, "game", id, "byte_offset", expected, found);
 }
 
-/// Holds a game against its text. `codes` gives its moves, as its rows tell them, if they do; it is shown those of the text.
+/// Holds a game and what is wrong with it against its text. `codes` gives its moves, as its rows tell them, if they do; it is shown those of the text.
 pub(super) fn compare_game<'m>(
     findings: &Collector,
     connection: &Connection,
+    problems: &Problems,
     reread: &mut Reread,
     game: &StoredGame,
     text: &[u8],
@@ -357,7 +362,8 @@ pub(super) fn compare_game<'m>(
     if let Some(codes) = codes(connection, read.codes())? {
         compare_moves(findings, game.game, read.codes(), &codes);
     }
-    compare_tags(findings, connection, game.game, read.tags())
+    compare_tags(findings, connection, game.game, read.tags())?;
+    problems.compare(findings, connection, game, read.problems())
 }
 
 /// The names that a game's row has by number.

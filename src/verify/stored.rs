@@ -4,6 +4,7 @@ use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
 use super::finding::{Collector, Kind, RowId};
+pub(super) use crate::store::tell;
 
 /// A value as it is told.
 pub(super) fn shown(value: Option<impl std::fmt::Display>) -> String {
@@ -75,16 +76,6 @@ impl Fields<'_> {
         }
         self.findings.wrong(Kind::WrongValue, self.table, row, self.columns[column], expected, tell(value));
         Ok(())
-    }
-}
-
-pub(super) fn tell(value: ValueRef<'_>) -> String {
-    match value {
-        ValueRef::Null => "NULL".to_owned(),
-        ValueRef::Integer(number) => number.to_string(),
-        ValueRef::Real(number) => number.to_string(),
-        ValueRef::Text(text) => format!("'{}'", String::from_utf8_lossy(text)),
-        ValueRef::Blob(bytes) => format!("a blob of {} bytes", bytes.len()),
     }
 }
 

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::{Connection, OptionalExtension as _};
 
+use super::definition::is_extension;
 use super::finding::{Collector, Id, Kind, RowId};
 use super::games::{Counted, Sums};
 use super::stored::shown;
 use crate::board::Position;
-use crate::store::{self, Database, migrate};
+use crate::store::{self, Cells, Database, OPENING, migrate};
 
 /// A column that names a row of another table, and the table's primary key.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
@@ -45,19 +46,18 @@ const NUMBERED: [(&str, &str); 5] = [
 ];
 
 /// Lets SQLite look at every page and row.
-pub(super) fn integrity(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+pub(super) fn integrity(connection: &Connection, path: &Path, findings: &Collector) -> rusqlite::Result<()> {
     // Of a page that the file has only the beginning of, SQLite takes the rest to be zeros.
     let told: i64 = connection.query_row(
         "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
         [],
         |row| row.get(0),
     )?;
-    let path: String =
-        connection
-            .query_row("SELECT file FROM pragma_database_list WHERE name = 'main'", [], |row| row.get(0))?;
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
     // What a write-ahead log has need not be in the file yet.
-    let has_log = std::fs::metadata(format!("{path}-wal")).is_ok_and(|log| log.len() > 0);
-    if let Ok(metadata) = std::fs::metadata(&path)
+    let has_log = std::fs::metadata(&log).is_ok_and(|log| log.len() > 0);
+    if let Ok(metadata) = std::fs::metadata(path)
         && !has_log
         && metadata.len() < told.cast_unsigned()
     {
@@ -76,13 +76,8 @@ pub(super) fn integrity(connection: &Connection, findings: &Collector) -> rusqli
     Ok(())
 }
 
-/// A statement without its comments and the blanks around its words. No text in the schema has two dashes.
-fn plain(sql: &str) -> String {
-    let words = sql.lines().flat_map(|line| line.split("--").next().unwrap_or_default().split_whitespace());
-    words.collect::<Vec<_>>().join(" ")
-}
-
-/// Holds the schema against the one that this program makes. What somebody added does not matter.
+/// Holds the schema against the one that this program makes. What somebody added does not matter: tables, indexes, and columns
+/// behind those of a table.
 pub(super) fn schema(connection: &Connection, findings: &Collector) -> store::Result<()> {
     const MEMORY: &str = ":memory:";
     let failed = |source| store::Error::sqlite(Path::new(MEMORY), "make the schema", source);
@@ -98,7 +93,7 @@ pub(super) fn schema(connection: &Connection, findings: &Collector) -> store::Re
     for ((kind, name), sql) in expected {
         let row = || RowId(vec![("type", Id::Text(kind.clone())), ("name", Id::Text(name.clone()))]);
         match found.get(&(kind.clone(), name.clone())) {
-            Some(other) if plain(other) == plain(&sql) => {}
+            Some(other) if is_extension(&sql, other) => {}
             Some(_) => findings.about(Kind::Schema, "sqlite_schema", row(), "is defined in another way"),
             None => findings.about(Kind::Schema, "sqlite_schema", row(), "is missing"),
         }
@@ -180,35 +175,6 @@ pub(super) fn numbers(connection: &Connection, findings: &Collector, may_go: boo
     Ok(())
 }
 
-/// Holds the problems against their games and sources. Gives back how many each source has.
-pub(super) fn problems(connection: &Connection, findings: &Collector) -> rusqlite::Result<HashMap<i64, i64>> {
-    const TABLE: &str = "problem";
-    let mut counts = HashMap::new();
-    let mut statement = connection.prepare(
-        "SELECT p.problem_id, p.source_id, p.ply, p.byte_offset, g.source_id, g.ply_count, s.bytes
-         FROM problem AS p LEFT JOIN game AS g ON g.game_id = p.game_id LEFT JOIN source AS s ON s.source_id = p.source_id",
-    )?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let (id, source): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let (ply, offset): (Option<i64>, i64) = (row.get(2)?, row.get(3)?);
-        let (game_source, plies, size): (Option<i64>, Option<i64>, Option<i64>) =
-            (row.get(4)?, row.get(5)?, row.get(6)?);
-        let id = || RowId::of([("problem_id", id)]);
-        *counts.entry(source).or_default() += 1;
-        if let Some(expected) = game_source.filter(|&expected| expected != source) {
-            findings.wrong(Kind::WrongValue, TABLE, id(), "source_id", expected, source);
-        }
-        if let Some((ply, plies)) = ply.zip(plies).filter(|(ply, plies)| ply > plies) {
-            findings.wrong(Kind::WrongValue, TABLE, id(), "ply", format!("at most {plies}"), ply);
-        }
-        if let Some(size) = size.filter(|&size| offset < 0 || offset > size) {
-            findings.wrong(Kind::WrongValue, TABLE, id(), "byte_offset", format!("at most {size}"), offset);
-        }
-    }
-    Ok(counts)
-}
-
 /// How many games must have reached a position that has a row in `visited_position`.
 pub(super) fn threshold(connection: &Connection, findings: &Collector) -> rusqlite::Result<Option<i64>> {
     const NAME: &str = "continuation_threshold";
@@ -234,7 +200,8 @@ pub(super) fn openings(database: &Database, findings: &Collector) -> rusqlite::R
     let mut statement = connection.prepare("SELECT opening_id, key, fen FROM opening ORDER BY opening_id")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let (id, key, fen): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let cells = Cells::new(row, OPENING);
+        let (id, key, fen): (i64, i64, String) = (cells.get(0)?, cells.get(1)?, cells.get(2)?);
         let id = || RowId::of([("opening_id", id)]);
         match Position::from_fen(fen.as_bytes()) {
             Ok((position, _)) if position.canonical_fen() != fen => {

@@ -50,11 +50,11 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, other: &Self) {
-        self.white_wins += other.white_wins;
-        self.draws += other.draws;
-        self.black_wins += other.black_wins;
-        self.elo_sum += other.elo_sum;
-        self.elo_games += other.elo_games;
+        self.white_wins = self.white_wins.saturating_add(other.white_wins);
+        self.draws = self.draws.saturating_add(other.draws);
+        self.black_wins = self.black_wins.saturating_add(other.black_wins);
+        self.elo_sum = self.elo_sum.saturating_add(other.elo_sum);
+        self.elo_games = self.elo_games.saturating_add(other.elo_games);
         self.first_year = [self.first_year, other.first_year].into_iter().flatten().min();
         self.last_year = [self.last_year, other.last_year].into_iter().flatten().max();
     }
@@ -77,11 +77,14 @@ struct Outcome {
 impl Outcome {
     fn of(game: &StoredGame) -> Self {
         let result = game.text("result").unwrap_or_default();
-        let mut parts =
-            game.text("date").unwrap_or_default().split('.').map(|part| part.parse().unwrap_or(0));
+        let mut parts = game
+            .text("date")
+            .unwrap_or_default()
+            .split('.')
+            .map(|part| part.parse::<u16>().map_or(0, i64::from));
         let mut next = || parts.next().unwrap_or(0_i64);
         let (year, month, day) = (next(), next(), next());
-        let elo_sum = game.white_elo.zip(game.black_elo).map(|(white, black)| white + black);
+        let elo_sum = game.white_elo.zip(game.black_elo).map(|(white, black)| white.saturating_add(black));
         let known_year = Some(year).filter(|&year| year != 0);
         let counts = Counts {
             white_wins: (result == "1-0").into(),

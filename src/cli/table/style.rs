@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr as _;
 
+use super::super::text::blanks;
 use super::cell::{Cell, shortened};
 
 /// Columns between columns of a plain table.
@@ -92,11 +93,11 @@ impl Style {
             Self::Lines => {
                 let width = headers.iter().map(|header| header.text.width()).max().unwrap_or(0);
                 for (header, cell) in headers.iter().zip(cells) {
-                    write!(out, "{:1$}{2} =", "", width - header.text.width(), header.text)?;
+                    write!(out, "{}{} =", blanks(width - header.text.width()), header.text)?;
                     for (index, line) in cell.text.split('\n').enumerate() {
                         let indent = if index == 0 { 0 } else { width + 2 };
                         let blank = if line.is_empty() { 0 } else { indent + 1 };
-                        writeln!(out, "{:blank$}{line}", "")?;
+                        writeln!(out, "{}{line}", blanks(blank))?;
                     }
                 }
                 Ok(())
@@ -149,7 +150,7 @@ fn plain_row(out: &mut impl Write, texts: &[&str], layout: &[Layout]) -> io::Res
             let width = text.width();
             let planned = begin + if column.right { column.width.saturating_sub(width) } else { 0 };
             let at = planned.max(end.map_or(0, |end| end + GAP));
-            write!(out, "{:1$}{text}", "", at - end.unwrap_or(0))?;
+            write!(out, "{}{text}", blanks(at - end.unwrap_or(0)))?;
             end = Some(at + width);
         }
         begin += column.width + GAP;
@@ -173,7 +174,7 @@ fn framed_row(
         let room = wanted.saturating_sub(aside).max(width);
         aside = (aside + room) - wanted;
         let (before, after) = pad(&text, room, column);
-        write!(out, "{bar} {:before$}{text}{:after$} ", "", "")?;
+        write!(out, "{bar} {}{text}{} ", blanks(before), blanks(after))?;
     }
     writeln!(out, "{bar}")
 }

@@ -1,0 +1,264 @@
+//! Cells as they are read: what stands in one need not be what the schema says.
+
+use std::fmt;
+
+use rusqlite::types::{Type, ValueRef};
+use rusqlite::{Row, RowIndex};
+
+/// Letters of a text that a message quotes.
+const QUOTED: usize = 80;
+
+/// A table or view, and the columns that tell its rows apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    pub(crate) key: &'static [&'static str],
+}
+
+impl Table {
+    pub(crate) const fn new(name: &'static str, key: &'static [&'static str]) -> Self {
+        Self { name, key }
+    }
+}
+
+pub(crate) const IMPORT: Table = Table::new("import", &["import_id"]);
+pub(crate) const SOURCE: Table = Table::new("source", &["source_id"]);
+pub(crate) const PLAYER: Table = Table::new("player", &["player_id"]);
+pub(crate) const EVENT: Table = Table::new("event", &["event_id"]);
+pub(crate) const SITE: Table = Table::new("site", &["site_id"]);
+pub(crate) const GAME: Table = Table::new("game", &["game_id"]);
+/// The view: a game with its names.
+pub(crate) const GAMES: Table = Table::new("games", &["game_id"]);
+pub(crate) const TAG: Table = Table::new("tag", &["game_id", "name"]);
+pub(crate) const GAME_POSITION: Table = Table::new("game_position", &["game_id", "ply"]);
+pub(crate) const POSITION_GAME: Table = Table::new("position_game", &["key", "game_id", "ply"]);
+pub(crate) const VISITED_POSITION: Table = Table::new("visited_position", &["key"]);
+pub(crate) const CONTINUATION: Table = Table::new("continuation", &["key", "move_code"]);
+pub(crate) const OPENING: Table = Table::new("opening", &["opening_id"]);
+pub(crate) const SETTING: Table = Table::new("setting", &["name"]);
+pub(crate) const PROBLEM: Table = Table::new("problem", &["problem_id"]);
+pub(crate) const DUPLICATE: Table = Table::new("duplicate", &["source_id", "byte_offset"]);
+
+/// A cell in which something stands that its column cannot have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongCell {
+    /// The table or view.
+    pub table: &'static str,
+    /// The columns that tell the row, with their values, as far as they are known: `game_id 7, ply 12`.
+    pub row: String,
+    /// The column.
+    pub column: String,
+    /// What stands there.
+    pub found: String,
+    /// What can stand there.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for WrongCell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { table, row, column, found, expected } = self;
+        let blank = if row.is_empty() { "" } else { " " };
+        write!(f, "{table}{blank}{row}: {column} is {found}, expected {expected}")
+    }
+}
+
+impl std::error::Error for WrongCell {}
+
+impl WrongCell {
+    fn into_sql(self) -> rusqlite::Error {
+        rusqlite::Error::FromSqlConversionFailure(0, Type::Null, Box::new(self))
+    }
+
+    /// The wrong cell that an error of reading is about.
+    pub(crate) fn of(error: &rusqlite::Error) -> Option<&Self> {
+        match error {
+            rusqlite::Error::FromSqlConversionFailure(_, _, cause) => cause.downcast_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// What can be read from a cell.
+pub(crate) trait Stored<'r>: Sized {
+    /// What the cell must be, in words.
+    const EXPECTED: &'static str;
+
+    fn read(value: ValueRef<'r>) -> Option<Self>;
+}
+
+/// A row of a table as it is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Cells<'r> {
+    row: &'r Row<'r>,
+    table: Table,
+}
+
+impl<'r> Cells<'r> {
+    pub(crate) const fn new(row: &'r Row<'r>, table: Table) -> Self {
+        Self { row, table }
+    }
+
+    /// The value of a column.
+    ///
+    /// # Errors
+    /// A [`WrongCell`] as an error of SQLite.
+    pub(crate) fn get<T: Stored<'r>>(self, column: impl RowIndex) -> rusqlite::Result<T> {
+        self.read(column, T::EXPECTED, T::read)
+    }
+
+    /// What `read` makes of a column.
+    ///
+    /// # Errors
+    /// A [`WrongCell`] as an error of SQLite, if it makes nothing of it.
+    pub(crate) fn read<T>(
+        self,
+        column: impl RowIndex,
+        expected: &'static str,
+        read: impl FnOnce(ValueRef<'r>) -> Option<T>,
+    ) -> rusqlite::Result<T> {
+        let index = column.idx(self.row.as_ref())?;
+        let value = self.row.get_ref(index)?;
+        read(value).ok_or_else(|| self.wrong(index, value, expected))
+    }
+
+    #[cold]
+    fn wrong(self, index: usize, value: ValueRef<'_>, expected: &'static str) -> rusqlite::Error {
+        let id = |&column: &&str| {
+            let value = self.row.get_ref(column).ok()?;
+            Some(format!("{column} {}", tell(value)))
+        };
+        let row: Vec<_> = self.table.key.iter().filter_map(id).collect();
+        let column = self.row.as_ref().column_name(index).unwrap_or("a column").to_owned();
+        WrongCell { table: self.table.name, row: row.join(", "), column, found: tell(value), expected }
+            .into_sql()
+    }
+}
+
+/// A value as a message tells it.
+pub(crate) fn tell(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Null => "NULL".to_owned(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => format!("{number:?}"),
+        ValueRef::Text(text) => {
+            let is_text = std::str::from_utf8(text).is_ok();
+            let quoted: String = String::from_utf8_lossy(text).chars().take(QUOTED + 1).collect();
+            let quoted = match quoted.char_indices().nth(QUOTED) {
+                Some((end, _)) => format!("'{}…'", &quoted[..end]),
+                None => format!("'{quoted}'"),
+            };
+            if is_text { quoted } else { format!("{quoted}, which is not UTF-8") }
+        }
+        ValueRef::Blob(bytes) => format!("a blob of {} bytes", bytes.len()),
+    }
+}
+
+/// Whole numbers of a type.
+macro_rules! stored_numbers {
+    ($($type:ty: $expected:literal),*) => {$(
+        impl Stored<'_> for $type {
+            const EXPECTED: &'static str = $expected;
+
+            fn read(value: ValueRef<'_>) -> Option<Self> {
+                match value {
+                    ValueRef::Integer(number) => number.try_into().ok(),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+stored_numbers! {
+    u16: "a whole number from 0 to 65535",
+    u32: "a whole number from 0 to 4294967295",
+    u64: "a whole number from 0",
+    i64: "a whole number"
+}
+
+impl Stored<'_> for f64 {
+    const EXPECTED: &'static str = "a number";
+
+    fn read(value: ValueRef<'_>) -> Option<Self> {
+        match value {
+            ValueRef::Real(number) => Some(number),
+            ValueRef::Integer(number) => Some(number as Self),
+            _ => None,
+        }
+    }
+}
+
+impl<'r> Stored<'r> for &'r str {
+    const EXPECTED: &'static str = "a text";
+
+    fn read(value: ValueRef<'r>) -> Option<Self> {
+        match value {
+            ValueRef::Text(text) => std::str::from_utf8(text).ok(),
+            _ => None,
+        }
+    }
+}
+
+impl<'r> Stored<'r> for String {
+    const EXPECTED: &'static str = <&str>::EXPECTED;
+
+    fn read(value: ValueRef<'r>) -> Option<Self> {
+        <&str>::read(value).map(str::to_owned)
+    }
+}
+
+impl<'r, T: Stored<'r>> Stored<'r> for Option<T> {
+    const EXPECTED: &'static str = T::EXPECTED;
+
+    fn read(value: ValueRef<'r>) -> Option<Self> {
+        match value {
+            ValueRef::Null => Some(None),
+            value => T::read(value).map(Some),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::Connection;
+
+    fn read<T: for<'r> Stored<'r>>(cell: &str) -> Result<T, String> {
+        let connection = Connection::open_in_memory().unwrap();
+        let sql = format!("SELECT 7 AS game_id, 'x' AS ply, {cell} AS cell");
+        let read = connection.query_row(&sql, [], |row| Cells::new(row, GAME_POSITION).get("cell"));
+        read.map_err(|error| WrongCell::of(&error).expect("a wrong cell").to_string())
+    }
+
+    #[test]
+    fn values_of_the_right_kind_are_read() {
+        assert_eq!(read::<u16>("65535"), Ok(u16::MAX));
+        assert_eq!(read::<Option<u32>>("NULL"), Ok(None));
+        assert_eq!(read::<u64>("9223372036854775807"), Ok(i64::MAX as u64));
+        assert_eq!(read::<f64>("1.5"), Ok(1.5));
+        assert_eq!(read::<f64>("2"), Ok(2.0));
+        assert_eq!(read::<Option<String>>("'é'"), Ok(Some("é".to_owned())));
+    }
+
+    #[test]
+    fn others_are_told_with_table_row_and_column() {
+        let told = [
+            read::<u16>("65536").unwrap_err(),
+            read::<u64>("-1").unwrap_err(),
+            read::<Option<u32>>("'a'").unwrap_err(),
+            read::<String>("NULL").unwrap_err(),
+            read::<String>("x'00ff'").unwrap_err(),
+            read::<String>("CAST(x'61ff' AS TEXT)").unwrap_err(),
+        ];
+        let long = read::<i64>("printf('%.*c', 90, 'x')").unwrap_err();
+        assert!(long.contains(&format!("'{}…'", "x".repeat(80))), "{long}");
+        insta::assert_snapshot!(told.join("\n"), @r"
+        game_position game_id 7, ply 'x': cell is 65536, expected a whole number from 0 to 65535
+        game_position game_id 7, ply 'x': cell is -1, expected a whole number from 0
+        game_position game_id 7, ply 'x': cell is 'a', expected a whole number from 0 to 4294967295
+        game_position game_id 7, ply 'x': cell is NULL, expected a text
+        game_position game_id 7, ply 'x': cell is a blob of 2 bytes, expected a text
+        game_position game_id 7, ply 'x': cell is 'a�', which is not UTF-8, expected a text
+        ");
+    }
+}

@@ -1,0 +1,124 @@
+//! Statements that define tables, indexes and views, compared word by word.
+
+/// Whether `found` defines the same as `expected`, or a table that has more columns behind the last of its own.
+pub(super) fn is_extension(expected: &str, found: &str) -> bool {
+    let (expected, found) = (words(expected), words(found));
+    if expected == found {
+        return true;
+    }
+    let (Some(expected), Some(found)) = (Parts::of(&expected), Parts::of(&found)) else { return false };
+    let added = found.items.len().saturating_sub(expected.items.len());
+    let columns = expected.items.iter().take_while(|item| !is_constraint(item)).count();
+    let (own, rest) = found.items.split_at(columns.min(found.items.len()));
+    let (more, constraints) = rest.split_at(added.min(rest.len()));
+    expected.head == found.head
+        && expected.tail == found.tail
+        && expected.items[..columns] == *own
+        && expected.items[columns..] == *constraints
+        && !more.iter().any(|item| is_constraint(item))
+}
+
+/// Whether a piece of a table's definition is no column.
+fn is_constraint(item: &[&str]) -> bool {
+    const WORDS: [&str; 5] = ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"];
+    item.first().is_some_and(|word| WORDS.iter().any(|constraint| word.eq_ignore_ascii_case(constraint)))
+}
+
+/// A `CREATE TABLE` statement.
+struct Parts<'w, 's> {
+    /// Up to the first bracket.
+    head: &'w [&'s str],
+    /// What stands between commas.
+    items: Vec<&'w [&'s str]>,
+    /// From the closing bracket on.
+    tail: &'w [&'s str],
+}
+
+impl<'w, 's> Parts<'w, 's> {
+    fn of(words: &'w [&'s str]) -> Option<Self> {
+        let is_table = words.get(1).is_some_and(|word| word.eq_ignore_ascii_case("TABLE"));
+        let open = words.iter().position(|word| *word == "(").filter(|_| is_table)?;
+        let (mut depth, mut items, mut first) = (0_u32, Vec::new(), open + 1);
+        for (index, word) in words.iter().enumerate().skip(open) {
+            match *word {
+                "(" => depth += 1,
+                ")" if depth == 1 => {
+                    items.push(&words[first..index]);
+                    return Some(Self { head: &words[..open], items, tail: &words[index..] });
+                }
+                ")" => depth -= 1,
+                "," if depth == 1 => {
+                    items.push(&words[first..index]);
+                    first = index + 1;
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+}
+
+/// The words of a statement, without comments: names, numbers and quoted texts, and other characters one by one.
+fn words(sql: &str) -> Vec<&str> {
+    let (mut words, mut rest) = (Vec::new(), sql.trim_start());
+    while let Some(letter) = rest.chars().next() {
+        let length = match letter {
+            '\'' | '"' | '`' => rest[1..].find(letter).map_or(rest.len(), |end| end + 2),
+            '[' => rest.find(']').map_or(rest.len(), |end| end + 1),
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            _ if is_of_name(letter) => rest.find(|letter| !is_of_name(letter)).unwrap_or(rest.len()),
+            _ => letter.len_utf8(),
+        };
+        let (word, after) = rest.split_at(length);
+        if !word.starts_with("--") && !word.starts_with("/*") {
+            words.push(word);
+        }
+        rest = after.trim_start();
+    }
+    words
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '_' | '$' | '.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "CREATE TABLE t (\n    a INTEGER NOT NULL, -- the first, of two\n    b TEXT DEFAULT 'x, (y',\n    \
+                         PRIMARY KEY (a, b)\n) WITHOUT ROWID";
+
+    #[test]
+    fn columns_may_follow_those_of_a_table() {
+        for found in [
+            TABLE,
+            "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', note, PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', c DEFAULT '), --', \"d e\" CHECK (\"d e\" IN (1, 2)), \
+             PRIMARY KEY (a, b)) WITHOUT ROWID",
+        ] {
+            assert!(is_extension(TABLE, found), "{found}");
+        }
+    }
+
+    #[test]
+    fn nothing_else_may_differ() {
+        for found in [
+            "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b))",
+            "CREATE TABLE t (a INTEGER NOT NULL, note, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER NOT NULL, c TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', CHECK (a > b), PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', note",
+            "CREATE TABLE t",
+            "",
+        ] {
+            assert!(!is_extension(TABLE, found), "{found}");
+        }
+        assert!(!is_extension("CREATE INDEX i ON t (a)", "CREATE INDEX i ON t (a, b)"));
+        assert!(!is_extension("CREATE VIEW v AS SELECT f(a)", "CREATE VIEW v AS SELECT f(a, b)"));
+    }
+}

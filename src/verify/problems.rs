@@ -1,0 +1,213 @@
+//! The table `problem`: held against its games and sources, and against what a game's text tells once more.
+
+use std::collections::HashMap;
+
+use rusqlite::Connection;
+
+use super::finding::{Collector, Kind, RowId};
+use super::stored::{Fields, StoredGame, shown};
+use crate::index::{GameProblem, ProblemKind};
+
+const TABLE: &str = "problem";
+
+/// A row of `problem`.
+struct StoredProblem {
+    id: i64,
+    source: i64,
+    byte_offset: i64,
+    line: i64,
+    column: i64,
+    game_number: Option<i64>,
+    ply: Option<i64>,
+    token: Option<String>,
+    kind: Option<String>,
+    severity: Option<String>,
+    message: Option<String>,
+}
+
+impl StoredProblem {
+    const COLUMNS: [&str; 11] = [
+        "problem_id",
+        "source_id",
+        "byte_offset",
+        "line",
+        "column_number",
+        "game_number",
+        "ply",
+        "token",
+        "kind",
+        "severity",
+        "message",
+    ];
+
+    fn read(row: &rusqlite::Row<'_>, findings: &Collector) -> rusqlite::Result<Self> {
+        let fields = Fields { row, findings, table: TABLE, columns: &Self::COLUMNS, key: 1 };
+        Ok(Self {
+            id: fields.integer(0)?,
+            source: fields.integer(1)?,
+            byte_offset: fields.integer(2)?,
+            line: fields.integer(3)?,
+            column: fields.integer(4)?,
+            game_number: fields.optional_integer(5)?,
+            ply: fields.optional_integer(6)?,
+            token: fields.optional_text(7)?,
+            kind: fields.optional_text(8)?,
+            severity: fields.optional_text(9)?,
+            message: fields.optional_text(10)?,
+        })
+    }
+
+    fn row(&self) -> RowId {
+        RowId::of([("problem_id", self.id)])
+    }
+}
+
+/// A text as it is told.
+fn quoted(text: Option<&str>) -> String {
+    shown(text.map(|text| format!("'{text}'")))
+}
+
+/// Holds the problems against their games and sources, and their words against the words there are. Gives back how many each
+/// source has.
+pub(super) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<HashMap<i64, i64>> {
+    let mut counts = HashMap::new();
+    let columns = StoredProblem::COLUMNS.map(|column| format!("p.{column}")).join(", ");
+    let mut statement = connection.prepare(&format!(
+        "SELECT {columns}, g.source_id, g.ply_count, s.bytes FROM problem AS p
+         LEFT JOIN game AS g ON g.game_id = p.game_id LEFT JOIN source AS s ON s.source_id = p.source_id"
+    ))?;
+    let mut rows = statement.query([])?;
+    // What is no number there is told by the scan of that table.
+    let number =
+        |row: &rusqlite::Row<'_>, column| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_i64().ok());
+    while let Some(row) = rows.next()? {
+        let problem = StoredProblem::read(row, findings)?;
+        *counts.entry(problem.source).or_default() += 1;
+        let wrong = |column, expected: String, found: String| {
+            findings.wrong(Kind::WrongValue, TABLE, problem.row(), column, expected, found);
+        };
+        if let Some(expected) = number(row, 11)?.filter(|&expected| expected != problem.source) {
+            wrong("source_id", expected.to_string(), problem.source.to_string());
+        }
+        if let Some((ply, plies)) = problem.ply.zip(number(row, 12)?).filter(|(ply, plies)| ply > plies) {
+            wrong("ply", format!("at most {plies}"), ply.to_string());
+        }
+        let offset = problem.byte_offset;
+        if let Some(size) = number(row, 13)?.filter(|&size| offset < 0 || offset > size) {
+            wrong("byte_offset", format!("at most {size}"), offset.to_string());
+        }
+        let places = [
+            ("line", Some(problem.line)),
+            ("column_number", Some(problem.column)),
+            ("game_number", problem.game_number),
+        ];
+        for (column, found) in places {
+            if let Some(found) = found.filter(|&found| found < 1) {
+                wrong(column, "a number from 1".to_owned(), found.to_string());
+            }
+        }
+        match problem.kind.as_deref().and_then(ProblemKind::parse) {
+            None => wrong("kind", "a kind of problem".to_owned(), quoted(problem.kind.as_deref())),
+            Some(kind) if problem.severity.as_deref() != Some(kind.severity().as_str()) => {
+                let expected = format!("'{}', as of all of kind {}", kind.severity().as_str(), kind.as_str());
+                wrong("severity", expected, quoted(problem.severity.as_deref()));
+            }
+            Some(_) => {}
+        }
+        if problem.message.as_deref().is_none_or(str::is_empty) {
+            wrong("message", "a sentence".to_owned(), quoted(problem.message.as_deref()));
+        }
+    }
+    Ok(counts)
+}
+
+/// Which problems each game has: eight bytes for each of them.
+#[derive(Debug, Default)]
+pub(super) struct Problems {
+    /// Game and problem, in order.
+    of_games: Vec<(u32, u32)>,
+}
+
+impl Problems {
+    /// Reads which there are. Numbers that no game or problem can have are told elsewhere.
+    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let mut statement =
+            connection.prepare("SELECT game_id, problem_id FROM problem WHERE game_id IS NOT NULL")?;
+        let mut rows = statement.query([])?;
+        let mut of_games = Vec::new();
+        while let Some(row) = rows.next()? {
+            let number =
+                |column| Ok(row.get_ref(column)?.as_i64().ok().and_then(|id| u32::try_from(id).ok()));
+            let (game, problem): (_, rusqlite::Result<_>) = (number(0)?, number(1));
+            of_games.extend(game.zip(problem?));
+        }
+        of_games.sort_unstable();
+        Ok(Self { of_games })
+    }
+
+    fn of(&self, game: i64) -> &[(u32, u32)] {
+        let Ok(game) = u32::try_from(game) else { return &[] };
+        let first = self.of_games.partition_point(|(other, _)| *other < game);
+        let rest = &self.of_games[first..];
+        &rest[..rest.partition_point(|(other, _)| *other == game)]
+    }
+
+    /// Holds the rows of a game against what its text tells.
+    pub(super) fn compare<'t>(
+        &self,
+        findings: &Collector,
+        connection: &Connection,
+        game: &StoredGame,
+        told: impl Iterator<Item = GameProblem<'t>>,
+    ) -> rusqlite::Result<()> {
+        let (rows, told): (_, Vec<_>) = (self.of(game.game), told.collect());
+        if rows.len() != told.len() {
+            let found = format!("has {} rows in problem, and its text tells {}", rows.len(), told.len());
+            findings.about(Kind::SourceText, "game", RowId::of([("game_id", game.game)]), found);
+            return Ok(());
+        }
+        let sql = format!("SELECT {} FROM problem WHERE problem_id = ?1", StoredProblem::COLUMNS.join(", "));
+        let mut statement = connection.prepare_cached(&sql)?;
+        // What is wrong with the rows by themselves is told elsewhere.
+        let unheard = Collector::new(0);
+        let mut first: Option<(StoredProblem, u64)> = None;
+        for ((_, id), told) in rows.iter().zip(&told) {
+            let stored = statement.query_row([id], |row| StoredProblem::read(row, &unheard))?;
+            let before = first.as_ref().map(|(stored, line)| (stored, *line));
+            compare_row(findings, game, &stored, told, before);
+            first.get_or_insert((stored, told.line));
+        }
+        Ok(())
+    }
+}
+
+/// Holds a row against what the text tells; `first` is the first row of the game, and in which line of its text that is.
+fn compare_row(
+    findings: &Collector,
+    game: &StoredGame,
+    stored: &StoredProblem,
+    told: &GameProblem<'_>,
+    first: Option<(&StoredProblem, u64)>,
+) {
+    let wrong = |column, expected: String, found: String| {
+        if expected != found {
+            findings.wrong(Kind::SourceText, TABLE, stored.row(), column, expected, found);
+        }
+    };
+    let offset = game.byte_offset.saturating_add_unsigned(told.byte_offset);
+    wrong("byte_offset", offset.to_string(), stored.byte_offset.to_string());
+    wrong("ply", shown(told.ply.map(|ply| ply.0)), shown(stored.ply));
+    wrong("token", quoted(told.token), quoted(stored.token.as_deref()));
+    wrong("kind", quoted(Some(told.kind)), quoted(stored.kind.as_deref()));
+    wrong("severity", quoted(Some(told.severity.as_str())), quoted(stored.severity.as_deref()));
+    wrong("message", quoted(Some(told.message)), quoted(stored.message.as_deref()));
+    if told.line > 0 {
+        wrong("column_number", told.column.to_string(), stored.column.to_string());
+    }
+    // Of a game by itself, only how its lines follow each other can be told.
+    if let Some((first, line)) = first {
+        let begin = first.line.saturating_sub_unsigned(line);
+        wrong("line", begin.saturating_add_unsigned(told.line).to_string(), stored.line.to_string());
+        wrong("game_number", shown(first.game_number), shown(stored.game_number));
+    }
+}
