@@ -138,6 +138,7 @@ mod help {
           help     Print this message or the help of the given subcommand(s)
 
         Options:
+              --verbose  With --version: also the version of SQLite and how it was compiled
           -h, --help     Print help
           -V, --version  Print version
 
@@ -156,6 +157,15 @@ mod help {
         assert_eq!(help(&["-h"]), help(&["--help"]));
         assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
         assert_eq!(help(&["--version"]), "pgndex VERSION\n");
+        for arguments in [["--version", "--verbose"], ["--verbose", "-V"]] {
+            let versions = help(&arguments).replace(rusqlite::version(), "X");
+            insta::assert_snapshot!(versions, @r"
+            pgndex VERSION
+            SQLite X
+              games are added as pages (ENABLE_DBPAGE_VTAB): yes
+              threads do not wait for each other (no ENABLE_MEMORY_MANAGEMENT): yes
+            ");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use rusqlite::{Connection, Params, ToSql, params};
 use super::build::Temporary;
 use super::database::Database;
 use super::error::{Error, Result};
+use super::path::StoredPath;
 use super::row::{GameId, HeaderBatch, Occurrence, Ply, PositionBatch, SourceId, VisitedBatch};
 use super::scratch::{Scratch, copy_problems, copy_rows};
 use super::tables::{
@@ -268,11 +269,11 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn add_source(&mut self, id: SourceId, path: &str, first_byte: u64) -> Result<()> {
+    pub fn add_source(&mut self, id: SourceId, path: impl AsRef<Path>, first_byte: u64) -> Result<()> {
         self.execute(
             "write table source",
             "INSERT INTO source (source_id, path, first_byte, import_id) VALUES (?1, ?2, ?3, ?4)",
-            params![id.0, path, first_byte.cast_signed(), self.import.map(|id| id.0)],
+            params![id.0, StoredPath(path), first_byte.cast_signed(), self.import.map(|id| id.0)],
         )
     }
 

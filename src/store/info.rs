@@ -1,6 +1,7 @@
 //! What a database holds, without counting its rows.
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rusqlite::Row;
@@ -9,6 +10,7 @@ use super::bulk::{ImportId, ImportTotals};
 use super::database::Database;
 use super::error::{Error, Result};
 use super::lookup::unsigned;
+use super::path::StoredPath;
 use super::row::SourceId;
 use super::schema::SchemaVersion;
 
@@ -79,7 +81,7 @@ pub struct SourceInfo {
     /// Its number.
     pub source: SourceId,
     /// Its path as it was given.
-    pub path: String,
+    pub path: PathBuf,
     /// Size of its PGN text, decompressed; `None` if it was not read to its end.
     pub bytes: Option<u64>,
     /// BLAKE3 digest of these bytes, in hexadecimal.
@@ -211,7 +213,7 @@ fn import(row: &Row<'_>) -> rusqlite::Result<ImportInfo> {
 fn source(row: &Row<'_>) -> rusqlite::Result<SourceInfo> {
     Ok(SourceInfo {
         source: SourceId(row.get("source_id")?),
-        path: row.get("path")?,
+        path: row.get::<_, StoredPath<_>>("path")?.0,
         bytes: row.get::<_, Option<i64>>("bytes")?.map(i64::cast_unsigned),
         digest: row.get("digest")?,
         games: unsigned(row, "games")?,

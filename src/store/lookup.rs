@@ -1,11 +1,13 @@
 //! Games by number.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::database::Database;
 use super::error::{Error, Result};
+use super::path::StoredPath;
 use super::row::{GameId, GameStatus, Ply};
 use crate::board::{GameResult, MoveCode, Position, PositionKey};
 
@@ -76,7 +78,7 @@ pub struct GameRecord {
     /// The opening it went through, told from its positions.
     pub opening: Option<OpeningName>,
     /// The file it stands in.
-    pub source: String,
+    pub source: PathBuf,
     /// Where its text begins there, in bytes.
     pub byte_offset: u64,
     /// How long its text is, in bytes.
@@ -294,7 +296,7 @@ pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
             variant: row.get("variant")?,
             start_fen: row.get("start_fen")?,
             opening: opening(row)?,
-            source: row.get("source")?,
+            source: row.get::<_, StoredPath<_>>("source")?.0,
             byte_offset: unsigned(row, "byte_offset")?,
             byte_length: unsigned(row, "byte_length")?,
             other_tags: Vec::new(),

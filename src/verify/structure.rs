@@ -10,7 +10,7 @@ use super::finding::{Collector, Id, Kind, RowId};
 use super::games::{Counted, Sums};
 use super::stored::shown;
 use crate::board::Position;
-use crate::store::{self, Database, migrate};
+use crate::store::{self, Database, StoredPath, migrate};
 
 /// A column that names a row of another table, and the table's primary key.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
@@ -52,11 +52,12 @@ pub(super) fn integrity(connection: &Connection, findings: &Collector) -> rusqli
         [],
         |row| row.get(0),
     )?;
-    let path: String =
-        connection
-            .query_row("SELECT file FROM pragma_database_list WHERE name = 'main'", [], |row| row.get(0))?;
+    let file = "SELECT file FROM pragma_database_list WHERE name = 'main'";
+    let StoredPath(path) = connection.query_row(file, [], |row| row.get(0))?;
+    let mut log = path.clone().into_os_string();
+    log.push("-wal");
     // What a write-ahead log has need not be in the file yet.
-    let has_log = std::fs::metadata(format!("{path}-wal")).is_ok_and(|log| log.len() > 0);
+    let has_log = std::fs::metadata(log).is_ok_and(|log| log.len() > 0);
     if let Ok(metadata) = std::fs::metadata(&path)
         && !has_log
         && metadata.len() < told.cast_unsigned()

@@ -1,0 +1,68 @@
+//! Paths of sources as the database has them.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ToSql;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+
+/// A path as a value of SQLite: text if it is UTF-8, else a blob of its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredPath<P>(pub(crate) P);
+
+impl<P: AsRef<Path>> ToSql for StoredPath<P> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let path = self.0.as_ref();
+        let bytes = path.as_os_str().as_encoded_bytes();
+        Ok(ToSqlOutput::Borrowed(match path.to_str() {
+            Some(text) => ValueRef::Text(text.as_bytes()),
+            None => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+impl FromSql for StoredPath<PathBuf> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(Self(path_of_bytes(bytes))),
+            _ => Err(FromSqlError::InvalidType),
+        }
+    }
+}
+
+/// The path of these bytes.
+#[cfg(unix)]
+pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    std::ffi::OsStr::from_bytes(bytes).into()
+}
+
+/// The path of these bytes, which are UTF-8 as far as they can be used here.
+#[cfg(not(unix))]
+pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rusqlite::Connection;
+
+    proptest! {
+        #[test]
+        fn every_path_comes_back(bytes in prop_oneof![
+            proptest::collection::vec(1..=255_u8, 0..40),
+            "\\PC{0,20}".prop_map(String::into_bytes),
+        ]) {
+            let database = Connection::open_in_memory().unwrap();
+            database.execute_batch("CREATE TABLE source (path TEXT NOT NULL)").unwrap();
+            let path = path_of_bytes(&bytes);
+            database.execute("INSERT INTO source VALUES (?1)", [StoredPath(&path)]).unwrap();
+            let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?));
+            let (back, kind): (StoredPath<PathBuf>, _) =
+                database.query_row("SELECT path, typeof(path) FROM source", [], read).unwrap();
+            prop_assert_eq!(back.0, path);
+            prop_assert_eq!(kind, if std::str::from_utf8(&bytes).is_ok() { "text" } else { "blob" });
+        }
+    }
+}
