@@ -123,7 +123,7 @@ mod help {
         insta::assert_snapshot!(help(&["--help"]), @r#"
         Index PGN dumps into one SQLite file and look up any position or move of any game
 
-        Usage: pgndex <COMMAND>
+        Usage: pgndex [OPTIONS] <COMMAND>
 
         Commands:
           index    Index PGN files, packed or not, into a database

@@ -50,16 +50,19 @@ pub(super) fn compare(
     }
 }
 
+/// Adds more of a text, and tells how much.
+type Next = Box<dyn FnMut(&mut Vec<u8>) -> io::Result<usize>>;
+
 /// A text that comes by.
 struct Text {
-    next: Box<dyn FnMut(&mut Vec<u8>) -> io::Result<usize>>,
+    next: Next,
     text: Vec<u8>,
     given: usize,
 }
 
 impl Text {
     fn open(file: &SourceFile, options: DecodeOptions) -> Option<Self> {
-        let next: Box<dyn FnMut(&mut Vec<u8>) -> io::Result<usize>> = match open(file).ok()? {
+        let next: Next = match open(file).ok()? {
             Opened::Mapped(map) => {
                 let mut at = 0;
                 Box::new(move |text| {
