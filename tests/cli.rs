@@ -159,12 +159,9 @@ mod help {
         assert_eq!(help(&["--version"]), "pgndex VERSION\n");
         for arguments in [["--version", "--verbose"], ["--verbose", "-V"]] {
             let versions = help(&arguments).replace(rusqlite::version(), "X");
-            insta::assert_snapshot!(versions, @r"
-            pgndex VERSION
-            SQLite X
-              games are added as pages (ENABLE_DBPAGE_VTAB): yes
-              threads do not wait for each other (no ENABLE_MEMORY_MANAGEMENT): yes
-            ");
+            let expected = "pgndex VERSION\nSQLite X\n  games are added as pages (ENABLE_DBPAGE_VTAB): yes\n  \
+                threads do not wait for each other (no ENABLE_MEMORY_MANAGEMENT): yes\n";
+            assert_eq!(versions, expected);
         }
     }
 
