@@ -5,6 +5,7 @@ mod cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    cli::set_up_sqlite();
     let arguments = cli::parse();
     match cli::run(arguments) {
         Ok(status) => status.into(),

@@ -123,7 +123,7 @@ mod help {
         insta::assert_snapshot!(help(&["--help"]), @r#"
         Index PGN dumps into one SQLite file and look up any position or move of any game
 
-        Usage: pgndex <COMMAND>
+        Usage: pgndex [OPTIONS] <COMMAND>
 
         Commands:
           index    Index PGN files, packed or not, into a database
@@ -138,6 +138,7 @@ mod help {
           help     Print this message or the help of the given subcommand(s)
 
         Options:
+              --verbose  With --version: also the version of SQLite and how it was compiled
           -h, --help     Print help
           -V, --version  Print version
 
@@ -156,6 +157,12 @@ mod help {
         assert_eq!(help(&["-h"]), help(&["--help"]));
         assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
         assert_eq!(help(&["--version"]), "pgndex VERSION\n");
+        for arguments in [["--version", "--verbose"], ["--verbose", "-V"]] {
+            let versions = help(&arguments).replace(rusqlite::version(), "X");
+            let expected = "pgndex VERSION\nSQLite X\n  games are added as pages (ENABLE_DBPAGE_VTAB): yes\n  \
+                threads do not wait for each other (no ENABLE_MEMORY_MANAGEMENT): yes\n";
+            assert_eq!(versions, expected);
+        }
     }
 
     #[test]

@@ -164,3 +164,85 @@ fn a_run_that_waits_for_input_can_be_stopped() {
     assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 0, "something is left behind");
     drop(stdin);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pattern_that_nothing_fits_ends() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    fs::create_dir_all(place.path("a/b/c")).unwrap();
+    for (link, target) in
+        [("a/l", "."), ("a/m", "."), ("a/b/l", ".."), ("a/b/c/l", "../.."), ("a/b/c/m", "..")]
+    {
+        symlink(target, place.path(link)).unwrap();
+    }
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a/**/zzz*.nope"]);
+    let expected = "pgndex: error: nothing to index: a/**/zzz*.nope: no file fits this pattern; check it\n";
+    assert_eq!((status, err.as_str()), (1, expected));
+}
+
+/// Names of files and directories that are no UTF-8, or steer terminals.
+#[cfg(unix)]
+#[test]
+fn names_may_be_any_bytes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let place = Place::new();
+    let odd: [&[u8]; 3] = [b"odd\xff", b"\x1b[31mred\n", "gewöhnlich".as_bytes()];
+    for name in odd {
+        let directory = place.0.path().join(OsStr::from_bytes(name));
+        fs::create_dir(&directory).unwrap();
+        let games = directory.join(OsStr::from_bytes(&[name, b".pgn"].concat()));
+        fs::write(&games, GAMES).unwrap();
+        let database = directory.join("a.db");
+        let run = |arguments: &[&str]| {
+            let mut command = place.command(&arguments[..1]);
+            let output = command.arg(&database).args(&arguments[1..]).output().unwrap();
+            let Run { status, stdout, stderr } = Run::of(output);
+            // What is exported is not for a terminal.
+            let shown = if arguments[0] == "export" { &stderr } else { &format!("{stdout}{stderr}") };
+            assert!(!shown.contains('\u{1b}'), "{arguments:?}\n{shown}");
+            (status, stdout, stderr)
+        };
+        let index = || {
+            let mut command = place.command(&["index", "--json"]);
+            let Run { status, stdout, stderr } =
+                Run::of(command.args([&database, &directory]).output().unwrap());
+            assert_eq!(status, 0, "{stderr}");
+            let summary: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+            (summary["games"].as_u64().unwrap(), summary["known_sources"].as_u64().unwrap_or(0))
+        };
+        assert_eq!(index(), (53, 0));
+        assert_eq!(index(), (0, 1));
+        fs::write(&games, format!("{GAMES}\n[White \"x\"]\n\n1. a4 *\n")).unwrap();
+        assert_eq!(index().0, 1, "only what is new is read");
+        let (status, stdout, stderr) = run(&["verify"]);
+        assert_eq!((status, stderr.as_str()), (0, ""), "{stdout}");
+        assert!(stdout.ends_with("54 compared with the source\n"), "{stdout}");
+        let connection = rusqlite::Connection::open(&database).unwrap();
+        let read =
+            |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get_ref(1)?.as_bytes()?.to_vec(), row.get(2)?));
+        let (rows, path, kind): (i64, _, String) = connection
+            .query_row("SELECT count(*), path, typeof(path) FROM source WHERE first_byte > 0", [], read)
+            .unwrap();
+        assert_eq!((rows, path), (1, games.as_os_str().as_bytes().to_vec()));
+        assert_eq!(kind, if name.contains(&0xff) { "blob" } else { "text" });
+        for arguments in [
+            &["info"][..],
+            &["info", "--format", "json"],
+            &["game", "1"],
+            &["game", "1", "--format", "json"],
+            &["export", "--csv"],
+            &["export", "--pgn"],
+            &["sql", "SELECT * FROM games LIMIT 1"],
+            &["verify", "--json"],
+        ] {
+            let (status, _, stderr) = run(arguments);
+            assert_eq!((status, stderr.as_str()), (0, ""), "{arguments:?}");
+        }
+        fs::remove_file(&games).unwrap();
+        let (status, _, stderr) = run(&["verify"]);
+        assert_eq!((status, stderr.lines().count()), (0, 2), "{stderr}");
+        assert!(stderr.lines().all(|line| line.contains("is no longer there")), "{stderr}");
+    }
+}

@@ -414,7 +414,7 @@ fn a_game_is_given_whole() {
     assert_eq!((game.positions[1].ply, game.positions[1].move_code), (Ply(1), None));
     let game = database.game(GameId(2)).expect("a game");
     assert_eq!((game.summary.status, game.summary.result), (GameStatus::Truncated, GameResult::Unknown));
-    assert_eq!((game.source.as_str(), game.byte_offset, game.byte_length), ("games.pgn", 100, 90));
+    assert_eq!((game.source.to_str(), game.byte_offset, game.byte_length), (Some("games.pgn"), 100, 90));
     let error = database.game(GameId(4)).expect_err("no game");
     insta::assert_snapshot!(message(&error, directory.path()), @"games.db: no game 4; the games have the numbers 1 to 3");
 }
@@ -428,7 +428,7 @@ fn info_gives_the_totals() {
     assert_eq!((info.page_bytes, info.players, info.events, info.sites), (8192, 2, 1, 1));
     assert_eq!((info.totals.games, info.totals.positions), (3, 7));
     assert_eq!(info.totals.elapsed, Duration::from_millis(1500));
-    assert_eq!(info.sources[0].path, "games.pgn");
+    assert_eq!(info.sources[0].path.to_str(), Some("games.pgn"));
     assert_eq!(info.sources[0].digest.as_deref(), Some("ab".repeat(32).as_str()));
     assert_eq!((info.problems[0].kind.as_str(), info.problems[0].count), ("illegal-move", 2));
     assert!(info.imports[0].finished_at.is_some());

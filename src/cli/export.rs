@@ -130,6 +130,7 @@ impl Counts {
             bytes_total: 0,
             games: self.games.load(Ordering::Relaxed),
             plies: self.plies.load(Ordering::Relaxed),
+            files: None,
             phase: "writing",
         }
     }
@@ -365,7 +366,7 @@ fn csv_record(record: &GameRecord) -> anyhow::Result<String> {
             text(&record.start_fen),
             &plies,
             game.status.as_str(),
-            &record.source,
+            &record.source.to_string_lossy(),
             &moves,
         ]
         .into_iter(),

@@ -277,7 +277,7 @@ fn write_problems(out: &mut impl Write, record: &GameRecord, problems: &[GamePro
     if problems.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nProblems in {}\n", printable(&record.source))?;
+    writeln!(out, "\nProblems in {}\n", printable(&record.source.to_string_lossy()))?;
     let mut table = TableWriter::new(out, &["line", "ply", "severity", "kind", "message"], None);
     for problem in problems {
         table.row(vec![
@@ -306,7 +306,7 @@ fn write_json(out: &mut impl Write, record: &GameRecord, problems: &[GameProblem
         "chess960": is_chess960,
         "start_fen": record.start_fen,
         "ply_count": record.summary.ply_count,
-        "source": record.source,
+        "source": record.source.to_string_lossy(),
         "byte_offset": record.byte_offset,
         "byte_length": record.byte_length,
         "problems": problems.iter().map(problem_json).collect::<Vec<_>>(),

@@ -40,15 +40,24 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     }
     let options = options(args)?;
     let inputs = inputs(args);
-    let plan = Plan::new(&inputs, &options)?;
+    let display = || {
+        let shown = Arc::clone(&progress);
+        Display::start(args.quiet, move || snapshot(&shown))
+    };
+    let looking = display();
+    let plan = Plan::new(&inputs, &options, &progress);
+    looking.stop();
+    let plan = plan?;
     if !args.quiet {
         plan.notes().iter().for_each(|note| super::note(note));
         if !args.dry_run {
             announce(&plan.estimate());
         }
     }
-    let shown = Arc::clone(&progress);
-    let display = Display::start(args.quiet, move || snapshot(&shown));
+    if !args.quiet && !args.dry_run && !args.overwrite && is_database(&args.database) {
+        super::sqlite::wants().iter().for_each(|want| super::note(want));
+    }
+    let display = display();
     let result = if args.dry_run { plan.dry_run(&progress) } else { plan.run(&args.database, &progress) };
     display.stop();
     let summary = result?;
@@ -144,12 +153,15 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
 }
 
 fn snapshot(progress: &Progress) -> Snapshot {
+    let is_looking = progress.phase() == Phase::Looking;
     Snapshot {
-        bytes_done: progress.bytes(),
+        bytes_done: if is_looking { progress.bytes_looked_at() } else { progress.bytes() },
+        files: is_looking.then(|| progress.entries()),
         bytes_total: progress.total_bytes(),
         games: progress.games(),
         plies: progress.plies(),
         phase: match progress.phase() {
+            Phase::Looking => "looking for sources",
             Phase::Reading => "reading",
             Phase::Sorting => "sorting",
             Phase::Finishing => "finishing",

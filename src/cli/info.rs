@@ -210,7 +210,7 @@ fn write_sources(out: &mut impl Write, info: &Info, listed: usize) -> io::Result
             Cell::number(grouped(source.problems)),
             Cell::number(source.bytes.map_or_else(String::new, bytes)),
             Cell::text(source.indexed_at.as_deref().unwrap_or("not finished")),
-            Cell::text(&source.path),
+            Cell::text(&source.path.to_string_lossy()),
         ]
     });
     section(out, "sources", &["id", "games", "problems", "size", "indexed", "path"], rows, hidden)
@@ -316,7 +316,7 @@ impl<W: Write> Write for Indented<'_, W> {
 fn lists_to_json(info: &Info, report: &mut Value) {
     let sources = info.sources.iter().map(|source| {
         json!({
-            "source_id": source.source.0, "path": source.path, "bytes": source.bytes, "digest": source.digest,
+            "source_id": source.source.0, "path": source.path.to_string_lossy(), "bytes": source.bytes, "digest": source.digest,
             "games": source.games, "plies": source.plies, "problems": source.problems,
             "duplicates": source.duplicates,
             "indexed_at": source.indexed_at,

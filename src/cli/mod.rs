@@ -20,6 +20,7 @@ mod progress;
 mod signal;
 mod size;
 mod sql;
+mod sqlite;
 mod summary;
 mod table;
 mod text;
@@ -37,6 +38,7 @@ use serde_json::json;
 
 use args::{Arguments, Command};
 use log::Level;
+pub(crate) use sqlite::set_up as set_up_sqlite;
 use text::bounded;
 use usage::WrongValue;
 pub(crate) use usage::parse;

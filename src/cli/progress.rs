@@ -23,6 +23,8 @@ pub(crate) struct Snapshot {
     pub(crate) games: u64,
     /// Moves so far.
     pub(crate) plies: u64,
+    /// Files and directories so far, where sources are looked for.
+    pub(crate) files: Option<u64>,
     /// What is being done: `reading`, `sorting` …
     pub(crate) phase: &'static str,
 }
@@ -134,6 +136,11 @@ impl Meter {
 
 /// What the speed and the time left look like: `41,000 games, 12.3 k games/s, 1.05 M plies/s, 1 min 32 s left`.
 fn describe(snapshot: &Snapshot, rates: &Rates) -> String {
+    if let Some(files) = snapshot.files {
+        let files = format!("{} looked at", counted(files, "file"));
+        let compared = Some(snapshot.bytes_done).filter(|&compared| compared > 0);
+        return compared.map_or(files.clone(), |compared| format!("{files}, {} compared", bytes(compared)));
+    }
     let mut text = counted(snapshot.games, "game");
     if rates.plies > 0.0 {
         text += &format!(", {} games/s, {} plies/s", rough(rates.games), rough(rates.plies));
@@ -160,6 +167,12 @@ struct Log<W>(W);
 impl<W: Write> Show for Log<W> {
     fn show(&mut self, snapshot: &Snapshot, rates: &Rates) {
         let done = bytes(snapshot.bytes_done);
+        let described = describe(snapshot, rates);
+        // A log that cannot be written is no reason to stop the work.
+        if snapshot.files.is_some() {
+            let _ = writeln!(self.0, "pgndex: {}: {described}", snapshot.phase);
+            return;
+        }
         let share = match snapshot.bytes_total {
             0 => done,
             total => {
@@ -167,8 +180,7 @@ impl<W: Write> Show for Log<W> {
                 format!("{done} of {} ({percent:.0} %)", bytes(total))
             }
         };
-        // A log that cannot be written is no reason to stop the work.
-        let _ = writeln!(self.0, "pgndex: {}: {share}, {}", snapshot.phase, describe(snapshot, rates));
+        let _ = writeln!(self.0, "pgndex: {}: {share}, {described}", snapshot.phase);
     }
 }
 
@@ -184,6 +196,9 @@ impl Show for Events {
 
 /// The fields are described in `docs/json.md`.
 fn fields(snapshot: &Snapshot, rates: &Rates) -> Value {
+    if let Some(files) = snapshot.files {
+        return json!({ "files_looked_at": files, "bytes_looked_at": snapshot.bytes_done });
+    }
     json!({
         "bytes_done": snapshot.bytes_done,
         "bytes_total": Some(snapshot.bytes_total).filter(|&total| total > 0),
@@ -258,6 +273,7 @@ mod tests {
         bytes_total: 200 << 20,
         games: 41_000,
         plies: 3_280_000,
+        files: None,
         phase: "reading",
     };
 
@@ -274,10 +290,18 @@ mod tests {
         let unknown = Snapshot { bytes_total: 0, ..HALF };
         log.show(&unknown, &after(30, &unknown));
         log.show(&Snapshot { phase: "sorting", ..HALF }, &Rates::default());
+        let looking = Snapshot {
+            files: Some(4321),
+            bytes_done: 1 << 20,
+            phase: "looking for sources",
+            ..Snapshot::default()
+        };
+        log.show(&looking, &after(30, &looking));
         insta::assert_snapshot!(String::from_utf8(log.0).unwrap(), @"
         pgndex: reading: 50.0 MiB of 200 MiB (25 %), 41,000 games, 1,367 games/s, 109 k plies/s, 1 min 30 s left
         pgndex: reading: 50.0 MiB, 41,000 games, 1,367 games/s, 109 k plies/s
         pgndex: sorting: 50.0 MiB of 200 MiB (25 %), 41,000 games
+        pgndex: looking for sources: 4,321 files looked at, 1.00 MiB compared
         ");
     }
 

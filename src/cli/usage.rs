@@ -1,10 +1,11 @@
 //! Arguments that cannot be read: what is said of them, and the exit status.
 
-use clap::Parser as _;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _};
 
 use super::args::Arguments;
+use super::sqlite;
 use super::text::{brief, printable};
 
 /// A value of an argument that cannot be read. clap tells of those that need no board.
@@ -12,9 +13,28 @@ use super::text::{brief, printable};
 #[error(transparent)]
 pub(super) struct WrongValue(pub(super) anyhow::Error);
 
-/// Reads the arguments; ends the process if they are wrong, or with the help that is asked for.
+/// Reads the arguments; ends the process if they are wrong, or with the help or the version that is asked for.
 pub(crate) fn parse() -> Arguments {
-    Arguments::try_parse().unwrap_or_else(|mut error| {
+    const VERBOSE: &str = "verbose";
+    let verbose = Arg::new(VERBOSE)
+        .long(VERBOSE)
+        .action(ArgAction::SetTrue)
+        .requires("version")
+        .help("With --version: also the version of SQLite and how it was compiled");
+    let mut command = Arguments::command().arg(verbose);
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let arguments = matches.and_then(|mut matches| {
+        Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    });
+    arguments.unwrap_or_else(|mut error| {
+        let is_verbose = || std::env::args_os().any(|argument| argument == "--verbose");
+        if error.kind() == ErrorKind::DisplayVersion
+            && is_verbose()
+            && let Ok(versions) = sqlite::versions()
+        {
+            println!("{versions}");
+            std::process::exit(0);
+        }
         make_fit(&mut error);
         suggest(&mut error);
         error.exit()

@@ -58,6 +58,7 @@ fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
         bytes_total: file_bytes,
         games: progress.games(),
         plies: progress.plies(),
+        files: None,
         phase: "checking",
     }
 }
@@ -65,7 +66,7 @@ fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
 /// Says which sources games could not be held against.
 fn tell_sources(report: &Report) {
     for note in &report.notes {
-        let path = printable(&note.path);
+        let path = printable(&note.path.to_string_lossy());
         super::note(&format!("{path}: {}; its games are not compared with it", note.message));
     }
     let more = report.sources_other.saturating_sub(report.notes.len() as u64);
@@ -112,7 +113,7 @@ fn to_json(args: &VerifyArgs, report: &Report) -> Value {
     let notes = report
         .notes
         .iter()
-        .map(|note| json!({ "path": note.path, "state": note.state.as_str(), "message": note.message }));
+        .map(|note| json!({ "path": note.path.to_string_lossy(), "state": note.state.as_str(), "message": note.message }));
     let seconds = report.elapsed.as_secs_f64();
     json!({
         "database": args.database.display().to_string(),

@@ -7,18 +7,18 @@ use std::time::Instant;
 use super::error::{Error, Result};
 use super::graft::is_merging_quicker;
 use super::options::{Duplicates, IndexOptions, Writer};
-use super::progress::Progress;
+use super::progress::{Phase, Progress};
 use super::report::Reports;
 use super::run::{Intake, Plan, Replaced, Run, Update, Way, directory};
 use super::sequence::SourceStart;
 use super::summary::Summary;
 use super::survey::{Beginning, Earlier, Growth, Survey};
 use crate::opening::OpeningBook;
-use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources};
+use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources, Watch as _};
 use crate::store::row::SourceId;
 use crate::store::{
-    BulkLoader, Database, Graft, ImportId, Known, KnownSource, LoadMode, Scratch, Tail, WriterLock,
-    keep_temporary_files_in,
+    BulkLoader, Database, Graft, ImportId, Known, KnownSource, KnownSources, LoadMode, Scratch, Tail,
+    WriterLock, keep_temporary_files_in,
 };
 
 /// Adds what is new of the plan's sources to the database at `target`, in one transaction.
@@ -45,6 +45,7 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let reports = Reports::create(&options, &plan.sources, last_source, Some(lock.target()))?;
     let mut summary = Summary { added: true, ..Summary::default() };
     if !plan.sources.files.is_empty() {
+        progress.enter(Phase::Reading);
         progress.expect(plan.sources.bytes().unwrap_or(0));
         let known = Known::open(lock.target())?;
         let (rows, visited) = (known.positions()?, known.visited_keys()?);
@@ -114,9 +115,9 @@ fn remove(loader: &BulkLoader<'_>, again: &[(usize, Tail)]) -> Result<()> {
 
 /// The games that are removed, and where they are read again.
 fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
-    let replaced = |&(file, Tail { byte_offset, game, .. }): &(usize, Tail)| {
-        let source = SourceId((last_source.0 + 1).saturating_add(u32::try_from(file).unwrap_or(u32::MAX)));
-        game.map(|game| Replaced { game, source, byte_offset })
+    let replaced = |(file, Tail { byte_offset, game, .. }): &(usize, Tail)| {
+        let source = SourceId((last_source.0 + 1).saturating_add(u32::try_from(*file).unwrap_or(u32::MAX)));
+        game.map(|game| Replaced { game, source, byte_offset: *byte_offset })
     };
     again.iter().filter_map(replaced).collect()
 }
@@ -160,7 +161,9 @@ impl Selection {
         let sources = known.sources()?;
         let mut selection = Self::default();
         for file in files {
-            progress.check()?;
+            if progress.looked_at(1, 0).is_break() {
+                return Err(Error::Stopped);
+            }
             let standing = match &file {
                 Ok(file) => Standing::of(file, &sources, decode, progress),
                 Err(_) => Standing::New,
@@ -168,7 +171,7 @@ impl Selection {
             match (standing, file) {
                 (Standing::Known, _) => selection.known_sources += 1,
                 (Standing::Grown(source, growth), Ok(file)) => {
-                    selection.add_grown(file, source, &growth, known)?;
+                    selection.add_grown(file, (&sources, source), &growth, known)?;
                 }
                 (Standing::Rewritten(what), Ok(file)) => {
                     selection.rewritten.push((file.path.clone(), what));
@@ -188,14 +191,14 @@ impl Selection {
     fn add_grown(
         &mut self,
         mut file: SourceFile,
-        source: &KnownSource,
+        (sources, source): (&KnownSources, &KnownSource),
         growth: &Growth,
         known: &Known,
     ) -> Result<()> {
         let (mut place, mut games) = (growth.next_game, source.games);
         // What follows before the next game belongs to the one that was the last.
         if growth.goes_on {
-            let tail = known.tail(source)?;
+            let tail = known.tail(sources, source)?;
             (place, games) = (growth.last_game, tail.games);
             self.again.push((self.files.len(), tail));
         }
@@ -218,12 +221,12 @@ enum Standing<'k> {
 }
 
 impl<'k> Standing<'k> {
-    fn of(file: &SourceFile, known: &'k [KnownSource], decode: DecodeOptions, progress: &Progress) -> Self {
+    fn of(file: &SourceFile, known: &'k KnownSources, decode: DecodeOptions, progress: &Progress) -> Self {
         // A stream can be read only once.
         let Some(size) = file.bytes else { return Self::New };
-        let earlier = known.iter().rfind(|source| source.path == file.path).filter(|source| source.bytes > 0);
-        let mut lengths = known.iter().map(|source| source.bytes);
-        let longest = if file.is_plain() { lengths.find(|&bytes| bytes == size) } else { lengths.max() };
+        let earlier = known.latest(&file.path).filter(|source| source.bytes > 0);
+        let longest =
+            if file.is_plain() { Some(size).filter(|_| known.has_length(size)) } else { known.longest() };
         if longest.is_none() && earlier.is_none() {
             return Self::New;
         }
@@ -233,7 +236,7 @@ impl<'k> Standing<'k> {
         }
         let (whole, beginning) = survey.finish();
         if let Some((bytes, digest)) = whole.map(|(bytes, digest)| (bytes, digest.to_hex()))
-            && known.iter().any(|source| source.bytes == bytes && source.digest == digest)
+            && known.has_text(bytes, digest)
         {
             return Self::Known;
         }
@@ -255,7 +258,7 @@ fn read(file: &SourceFile, options: DecodeOptions, progress: &Progress, survey: 
     let mut decoded = match source::open(file) {
         Ok(Opened::Mapped(map)) => {
             for (index, block) in map.bytes().chunks(BLOCK).enumerate() {
-                if survey.is_done() || progress.is_stopped() {
+                if survey.is_done() || progress.looked_at(0, block.len() as u64).is_break() {
                     break;
                 }
                 survey.take(block);
@@ -274,6 +277,7 @@ fn read(file: &SourceFile, options: DecodeOptions, progress: &Progress, survey: 
         text.clear();
         let read = decoded.read(&mut text, BLOCK);
         survey.take(&text);
+        let _ = progress.looked_at(0, text.len() as u64);
         has_text |= !text.is_empty();
         match read {
             Ok(0) => break,

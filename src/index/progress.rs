@@ -1,18 +1,22 @@
 //! How far a run has come, for others to look at while it goes on.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use rusqlite::Connection;
 
 use super::error::{Error, Result};
+use crate::source::Watch;
 
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Phase {
-    /// Reading and replaying games.
+    /// Looking for sources, and for what is new of them.
     #[default]
+    Looking,
+    /// Reading and replaying games.
     Reading,
     /// Sorting positions by key and writing them.
     Sorting,
@@ -27,6 +31,8 @@ pub struct Progress {
     bytes: AtomicU64,
     games: AtomicU64,
     plies: AtomicU64,
+    entries: AtomicU64,
+    bytes_looked_at: AtomicU64,
     phase: AtomicU8,
     stop: Arc<AtomicBool>,
 }
@@ -56,12 +62,25 @@ impl Progress {
         self.plies.load(Ordering::Relaxed)
     }
 
+    /// Files and directories that were looked at when sources were looked for.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.entries.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of text that were looked at to tell what is to be read.
+    #[must_use]
+    pub fn bytes_looked_at(&self) -> u64 {
+        self.bytes_looked_at.load(Ordering::Relaxed)
+    }
+
     /// What the run is doing.
     #[must_use]
     pub fn phase(&self) -> Phase {
         match self.phase.load(Ordering::Relaxed) {
-            0 => Phase::Reading,
-            1 => Phase::Sorting,
+            0 => Phase::Looking,
+            1 => Phase::Reading,
+            2 => Phase::Sorting,
             _ => Phase::Finishing,
         }
     }
@@ -101,6 +120,14 @@ impl Progress {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.games.fetch_add(games, Ordering::Relaxed);
         self.plies.fetch_add(plies, Ordering::Relaxed);
+    }
+}
+
+impl Watch for Progress {
+    fn looked_at(&self, entries: u64, bytes: u64) -> ControlFlow<()> {
+        self.entries.fetch_add(entries, Ordering::Relaxed);
+        self.bytes_looked_at.fetch_add(bytes, Ordering::Relaxed);
+        if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

@@ -50,7 +50,7 @@ pub fn index<P: AsRef<Path>>(
     options: &IndexOptions,
     progress: &Progress,
 ) -> Result<Summary> {
-    Plan::new(paths, options)?.run(target, progress)
+    Plan::new(paths, options, progress)?.run(target, progress)
 }
 
 /// A run that is about to begin: its sources are listed, and what it will need is estimated.
@@ -65,9 +65,11 @@ impl<'o> Plan<'o> {
     /// Lists the sources, files and directories of them, and looks into some.
     ///
     /// # Errors
-    /// When none of them can be read.
-    pub fn new<P: AsRef<Path>>(paths: &[P], options: &'o IndexOptions) -> Result<Self> {
-        let sources = source::list(paths);
+    /// When none of them can be read, or when the run is [stopped](Progress::stop).
+    pub fn new<P: AsRef<Path>>(paths: &[P], options: &'o IndexOptions, progress: &Progress) -> Result<Self> {
+        progress.enter(Phase::Looking);
+        let decode = DecodeOptions { threads: options.threads, memory: options.memory };
+        let sources = source::list(paths, decode, progress).ok_or(Error::Stopped)?;
         check_sources(&sources, options)?;
         let estimate = Estimate::new(&sources, occurrence_memory(options, &sources));
         Ok(Self { sources, options, estimate })
@@ -139,6 +141,7 @@ impl<'o> Plan<'o> {
         let options = IndexOptions { openings, ..self.options.clone() };
         let plan = Plan { sources: self.sources, options: &options, estimate: Estimate::default() };
         let intake = Intake::all(&plan.sources);
+        progress.enter(Phase::Reading);
         progress.expect(plan.sources.bytes().unwrap_or(0));
         let directory = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
         let reports = Reports::create(&options, &plan.sources, intake.last_source, None)?;
@@ -151,6 +154,7 @@ impl<'o> Plan<'o> {
 
     fn build(&self, mut build: Build, progress: &Progress, started: Instant) -> Result<Summary> {
         let (sources, options) = (&self.sources, self.options);
+        progress.enter(Phase::Reading);
         progress.expect(sources.bytes().unwrap_or(0));
         let spill = directory(options, build.path());
         keep_temporary_files_in(&spill, build.connection());
@@ -557,7 +561,7 @@ impl<'r> Run<'r> {
                 Ok(file) => (file.path.as_path(), file.first_byte),
                 Err(error) => (error.path(), 0),
             };
-            loader.add_source(id, &path.to_string_lossy(), first_byte)?;
+            loader.add_source(id, path, first_byte)?;
         }
         Ok(())
     }

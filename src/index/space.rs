@@ -197,11 +197,15 @@ fn device(_: &Path) -> Option<u64> {
 mod tests {
     use super::*;
 
+    fn listed<P: AsRef<Path>>(paths: &[P]) -> Sources {
+        crate::source::list(paths, DecodeOptions { threads: 1, memory: 0 }, &()).unwrap()
+    }
+
     fn estimate(text: &str, memory: u64) -> Estimate {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.pgn");
         std::fs::write(&path, text).unwrap();
-        Estimate::new(&crate::source::list(&[path]), memory)
+        Estimate::new(&listed(&[path]), memory)
     }
 
     #[test]
@@ -227,7 +231,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.pgn.zst");
         std::fs::write(&path, zstd::encode_all(text.as_bytes(), 1).unwrap()).unwrap();
-        let estimate = |paths: &[&std::path::Path]| Estimate::new(&crate::source::list(paths), 0);
+        let estimate = |paths: &[&std::path::Path]| Estimate::new(&listed(paths), 0);
         let one = estimate(&[&path]);
         assert!(one.text_bytes.abs_diff(text.len() as u64) < text.len() as u64 / 4, "{one:?}");
         assert!(one.games.abs_diff(40_000) < 10_000 && one.plies.abs_diff(200_000) < 50_000, "{one:?}");

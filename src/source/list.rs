@@ -1,13 +1,20 @@
 //! Which files to read.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::Read as _;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::beside::{Beside, compare};
+use super::decode::DecodeOptions;
 use super::form::Form;
+use super::pattern::Pattern;
+use super::utf16::Utf16;
 use super::zip::{self, Member};
 use super::{Error, Result, frames};
+use crate::store::path_of_bytes;
 
 /// A file to be read, or a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,51 +97,86 @@ impl Sources {
     }
 }
 
-/// Lists files in the order given, each once.
+/// Follows a search for sources, which can take long.
+pub trait Watch {
+    /// Takes note of how many more files and directories, and bytes of text, were looked at, and tells whether to go on.
+    fn looked_at(&self, entries: u64, bytes: u64) -> ControlFlow<()>;
+}
+
+/// Nobody watches.
+impl Watch for () {
+    fn looked_at(&self, _: u64, _: u64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Lists files in the order given, each once. `None`: whoever watches ended it.
 ///
 /// - A directory stands for all PGN files below it, packed or not, in the order of their paths: names that end in `.pgn`,
-///   `.pgn.zst`, `.pgn.gz`, `.pgn.bz2` or `.zip`. Of a file that is there packed and unpacked the unpacked one is read.
+///   `.pgn.zst`, `.pgn.gz`, `.pgn.bz2` or `.zip`. A packed file is left out if the unpacked one beside it begins with all its
+///   text, and the unpacked one if the packed one goes on where it ends; else both are listed.
 /// - A zip archive stands for its `.pgn` files.
 /// - `-` is standard input.
 /// - A path that does not exist stands for all paths that fit it, if it has one of `*?[`, and for those listed in a file, one a
 ///   line, if it is `@` and the path of that file; blank lines and lines that begin with `#` say nothing.
 #[must_use]
-pub fn list<P: AsRef<Path>>(paths: &[P]) -> Sources {
-    let mut lister = Lister::default();
-    for path in paths {
-        lister.add(path.as_ref(), true);
-    }
-    lister.sources
+pub fn list<P: AsRef<Path>>(paths: &[P], decode: DecodeOptions, watch: &dyn Watch) -> Option<Sources> {
+    let mut lister = Lister { sources: Sources::default(), listed: HashSet::new(), decode, watch };
+    let listed = paths.iter().try_for_each(|path| lister.add(path.as_ref(), true));
+    listed.is_continue().then_some(lister.sources)
 }
 
-/// Finds the one file that was listed with this path; a stream is not found again.
-///
-/// # Errors
-/// When it is not there, or cannot be read.
-pub fn find(path: &Path) -> Result<SourceFile> {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => Ok(SourceFile::of_file(path, metadata.len())),
-        Ok(_) => Err(Error::Missing { path: path.to_owned() }),
-        Err(error) => {
-            let mut archives = path.ancestors().skip(1);
-            match archives.find(|archive| fs::metadata(archive).is_ok_and(|metadata| metadata.is_file())) {
-                Some(archive) => zip::find(archive, path).map(|member| SourceFile::of_member(path, member)),
-                None => Err(Error::io(path, error)),
+/// Finds single files that were listed, by the paths that they were listed with. What is in a zip archive is looked up once.
+#[derive(Debug, Default)]
+pub struct Finder {
+    archives: Mutex<HashMap<PathBuf, Arc<OnceLock<zip::Members>>>>,
+}
+
+impl Finder {
+    /// Finds a file; a stream is not found again.
+    ///
+    /// # Errors
+    /// When it is not there, or cannot be read.
+    pub fn find(&self, path: &Path) -> Result<SourceFile> {
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_file() => Ok(SourceFile::of_file(path, metadata.len())),
+            Ok(_) => Err(Error::Missing { path: path.to_owned() }),
+            Err(error) => {
+                let mut archives = path.ancestors().skip(1);
+                match archives.find(|archive| fs::metadata(archive).is_ok_and(|metadata| metadata.is_file()))
+                {
+                    Some(archive) => self.find_in(archive, path),
+                    None => Err(Error::io(path, error)),
+                }
             }
         }
     }
+
+    fn find_in(&self, archive: &Path, path: &Path) -> Result<SourceFile> {
+        let members = {
+            let mut archives = self.archives.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(archives.entry(archive.to_owned()).or_default())
+        };
+        let member = members.get_or_init(|| zip::Members::of(archive)).find(path)?;
+        Ok(SourceFile::of_member(path, member))
+    }
 }
 
-#[derive(Default)]
-struct Lister {
+struct Lister<'w> {
     sources: Sources,
     /// What has been listed: real paths of files.
     listed: HashSet<PathBuf>,
+    decode: DecodeOptions,
+    watch: &'w dyn Watch,
 }
 
-impl Lister {
+/// Breaks if whoever watches ends the search.
+type Flow = ControlFlow<()>;
+
+impl Lister<'_> {
     /// Lists what a path stands for. `is_argument`: whether it may be a list of paths.
-    fn add(&mut self, path: &Path, is_argument: bool) {
+    fn add(&mut self, path: &Path, is_argument: bool) -> Flow {
+        self.watch.looked_at(1, 0)?;
         if path.as_os_str() == "-" {
             return self.add_stream(path);
         }
@@ -143,19 +185,17 @@ impl Lister {
             Ok(metadata) if metadata.is_file() => self.add_file(path, metadata.len()),
             Ok(metadata) if is_pipe(&metadata) => self.add_stream(path),
             Ok(_) => self.fail(Error::NotAFile { path: path.to_owned() }),
-            Err(error) => {
-                let text = path.to_str().unwrap_or_default();
-                match text.strip_prefix('@') {
-                    Some(list) if is_argument => self.add_list(Path::new(list)),
-                    _ if text.contains(['*', '?', '[']) => self.add_pattern(text),
-                    _ => self.fail(Error::io(path, error)),
-                }
-            }
+            Err(error) => match path.as_os_str().as_encoded_bytes().strip_prefix(b"@") {
+                Some(list) if is_argument => self.add_list(&path_of_bytes(list)),
+                _ if Pattern::is_one(path) => self.add_pattern(path),
+                _ => self.fail(Error::io(path, error)),
+            },
         }
     }
 
-    fn fail(&mut self, error: Error) {
+    fn fail(&mut self, error: Error) -> Flow {
         self.sources.files.push(Err(error));
+        Flow::Continue(())
     }
 
     /// Whether a file is new; if not, this is noted.
@@ -167,110 +207,173 @@ impl Lister {
         is_new
     }
 
-    fn add_stream(&mut self, path: &Path) {
+    fn add_stream(&mut self, path: &Path) -> Flow {
         if self.is_new(path) {
             self.sources.files.push(Ok(SourceFile::new(path, None, Place::Stream)));
         }
+        Flow::Continue(())
     }
 
-    fn add_file(&mut self, path: &Path, bytes: u64) {
+    fn add_file(&mut self, path: &Path, bytes: u64) -> Flow {
         if !self.is_new(path) {
-            return;
+            return Flow::Continue(());
         }
         let file = SourceFile::of_file(path, bytes);
         if file.form != Form::Zip {
-            return self.sources.files.push(Ok(file));
+            self.sources.files.push(Ok(file));
+            return Flow::Continue(());
         }
-        match zip::members(path) {
-            Ok(members) if members.is_empty() => self.fail(Error::Form {
+        let members = zip::Members::of(path);
+        if members.is_empty() && members.damage().is_none() {
+            return self.fail(Error::Form {
                 path: path.to_owned(),
                 form: "a zip archive without a .pgn file",
                 remedy: "check what is in it (unzip -l)",
-            }),
-            Ok(members) => self.sources.files.extend(members.into_iter().map(|member| {
-                let (path, member) = member?;
-                Ok(SourceFile::of_member(&path, member))
-            })),
-            Err(error) => self.fail(error),
+            });
         }
+        self.add_members(members);
+        Flow::Continue(())
+    }
+
+    fn add_members(&mut self, members: zip::Members) {
+        self.sources.files.extend(members.into_all().map(|member| {
+            let (path, member) = member?;
+            Ok(SourceFile::of_member(&path, member))
+        }));
     }
 
     /// Adds the PGN files of a directory and those below it. Links to directories are not followed, so there is no circle.
-    fn add_directory(&mut self, directory: &Path) {
-        let entries = fs::read_dir(directory).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
-        let mut entries = match entries {
-            Ok(entries) => entries,
+    fn add_directory(&mut self, directory: &Path) -> Flow {
+        let mut entries = Vec::new();
+        match fs::read_dir(directory) {
+            Ok(read) => {
+                for entry in read {
+                    self.watch.looked_at(0, 0)?;
+                    match entry {
+                        Ok(entry) => entries.push(entry),
+                        Err(error) => return self.fail(Error::io(directory, error)),
+                    }
+                }
+            }
             Err(error) => return self.fail(Error::io(directory, error)),
-        };
+        }
         entries.sort_by_key(fs::DirEntry::file_name);
-        let names: HashSet<_> = entries.iter().map(fs::DirEntry::file_name).collect();
+        let mut left_out = self.left_out(&entries)?;
         for entry in entries {
+            self.watch.looked_at(1, 0)?;
             let path = entry.path();
-            let file_type = match entry.file_type() {
-                Ok(file_type) => file_type,
-                Err(error) => {
-                    self.fail(Error::io(&path, error));
-                    continue;
-                }
-            };
-            if file_type.is_dir() {
-                self.add_directory(&path);
-                continue;
+            match entry.file_type() {
+                Ok(file_type) if file_type.is_dir() => self.add_directory(&path)?,
+                Ok(_) if wanted(&path) == Wanted::No => {}
+                Ok(_) => match left_out.remove(&path) {
+                    Some(note) => self.sources.notes.push(note),
+                    None => self.add_found(&path)?,
+                },
+                Err(error) => self.fail(Error::io(&path, error))?,
             }
-            let unpacked = match wanted(&path) {
-                Wanted::No => continue,
-                Wanted::Plain | Wanted::Zip => None,
-                Wanted::Packed => path.file_stem().filter(|name| names.contains(*name)),
-            };
-            if let Some(unpacked) = unpacked {
-                let unpacked = unpacked.display();
-                self.sources.notes.push(format!("{}: left out, {unpacked} is beside it", path.display()));
-                continue;
-            }
-            match fs::metadata(&path) {
-                Ok(metadata) if metadata.is_file() => {
-                    // Any archive may lie there; one that was given must have games.
-                    if wanted(&path) != Wanted::Zip
-                        || zip::members(&path).is_ok_and(|members| !members.is_empty())
-                    {
-                        self.add_file(&path, metadata.len());
+        }
+        Flow::Continue(())
+    }
+
+    /// Adds a file that was found in a directory.
+    fn add_found(&mut self, path: &Path) -> Flow {
+        match fs::metadata(path) {
+            // Any archive may lie there; one that was given must have games.
+            Ok(metadata) if metadata.is_file() && wanted(path) == Wanted::Zip => {
+                if Form::of(&head(path)) == Form::Zip {
+                    let members = zip::Members::of(path);
+                    match members.damage() {
+                        Some(damage) if members.is_empty() => {
+                            self.sources.notes.push(format!("{}; left out", damage.full_message()));
+                        }
+                        _ if !members.is_empty() && self.is_new(path) => self.add_members(members),
+                        _ => {}
                     }
                 }
-                Ok(_) => {}
-                Err(error) => self.fail(Error::io(&path, error)),
+                Flow::Continue(())
             }
+            Ok(metadata) if metadata.is_file() => self.add_file(path, metadata.len()),
+            Ok(_) => Flow::Continue(()),
+            Err(error) => self.fail(Error::io(path, error)),
         }
     }
 
-    fn add_pattern(&mut self, pattern: &str) {
-        let files = self.sources.files.len();
-        let notes = self.sources.notes.len();
-        for path in glob::glob(pattern).into_iter().flatten() {
-            match path {
+    /// The files of a directory that are left out because all their text is in another one of it, each with a note on that.
+    /// Files of which no more than the names are alike are noted at once.
+    fn left_out(&mut self, entries: &[fs::DirEntry]) -> ControlFlow<(), HashMap<PathBuf, String>> {
+        let names: HashSet<_> = entries.iter().map(fs::DirEntry::file_name).collect();
+        let mut left_out = HashMap::new();
+        for path in entries.iter().map(fs::DirEntry::path).filter(|path| wanted(path) == Wanted::Packed) {
+            let plain = path.with_extension("");
+            if !plain.file_name().is_some_and(|name| names.contains(name)) {
+                continue;
+            }
+            let file = |path: &Path| {
+                let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+                Some(SourceFile::of_file(path, metadata.len()))
+            };
+            let Some((plain_file, packed_file)) = file(&plain).zip(file(&path)) else { continue };
+            let (plain_name, packed_name) = (plain.display(), path.display());
+            match compare(&plain_file, &packed_file, self.decode, self.watch)? {
+                Beside::Unpacked => {
+                    let note = format!("{packed_name}: left out, all its text is in {plain_name} beside it");
+                    left_out.insert(path, note);
+                }
+                Beside::Cut => {
+                    let note = format!(
+                        "{plain_name}: left out, it is only the beginning of what is in {packed_name} beside it"
+                    );
+                    left_out.insert(plain, note);
+                }
+                Beside::Other => self.sources.notes.push(format!(
+                    "{packed_name}: read, and so is {plain_name} beside it: their texts differ; games that are in both are duplicates"
+                )),
+            }
+        }
+        ControlFlow::Continue(left_out)
+    }
+
+    fn add_pattern(&mut self, pattern: &Path) -> Flow {
+        let before = (self.sources.files.len(), self.sources.notes.len());
+        if let Some(pattern) = Pattern::new(pattern) {
+            let watch = self.watch;
+            pattern.find(watch, &mut |path| match path {
                 Ok(path) => self.add(&path, false),
-                Err(error) => {
-                    let path = error.path().to_owned();
-                    self.fail(Error::io(&path, error.into()));
-                }
-            }
+                Err(error) => self.fail(error),
+            })?;
         }
-        if (self.sources.files.len(), self.sources.notes.len()) == (files, notes) {
-            self.fail(Error::NoMatch { path: pattern.into() });
+        if (self.sources.files.len(), self.sources.notes.len()) == before {
+            return self.fail(Error::NoMatch { path: pattern.to_owned() });
         }
+        Flow::Continue(())
     }
 
-    fn add_list(&mut self, list: &Path) {
-        match fs::read(list) {
+    fn add_list(&mut self, list: &Path) -> Flow {
+        match fs::read(list).and_then(utf_8) {
             Ok(text) => {
-                for line in String::from_utf8_lossy(&text).lines() {
-                    let line = line.trim();
-                    if !line.is_empty() && !line.starts_with('#') {
-                        self.add(Path::new(line), false);
+                for line in text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
+                    if !line.is_empty() && !line.starts_with(b"#") {
+                        self.add(&path_of_bytes(line), false)?;
                     }
                 }
+                Flow::Continue(())
             }
             Err(error) => self.fail(Error::io(list, error)),
         }
+    }
+}
+
+/// A text without its byte order mark, and as UTF-8 if that says that it is UTF-16.
+fn utf_8(text: Vec<u8>) -> std::io::Result<Vec<u8>> {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    match Form::of(&text) {
+        Form::Utf16(endian) => {
+            let mut utf_8 = Vec::new();
+            Utf16::new(text.as_slice(), endian).read_to_end(&mut utf_8)?;
+            Ok(utf_8)
+        }
+        _ if text.starts_with(MARK) => Ok(text[MARK.len()..].to_vec()),
+        _ => Ok(text),
     }
 }
 
@@ -321,6 +424,8 @@ fn is_pipe(_: &fs::Metadata) -> bool {
 mod tests {
     use super::*;
 
+    const DECODE: DecodeOptions = DecodeOptions { threads: 1, memory: 0 };
+
     /// A directory with these files, each of one byte.
     fn directory(names: &[&str]) -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
@@ -334,7 +439,7 @@ mod tests {
 
     /// The paths or messages, and then the notes, without the directory.
     fn listed<P: AsRef<Path>>(directory: &Path, paths: &[P]) -> Vec<String> {
-        let sources = list(paths);
+        let sources = list(paths, DECODE, &()).unwrap();
         let files = sources.files.iter().map(|file| match file {
             Ok(file) => file.path.display().to_string(),
             Err(error) => error.to_string(),
@@ -362,7 +467,7 @@ mod tests {
         let files = ["a/b/x.pgn", "a/z.PGN", "b.pgn", "c.pgn", "d.pgn.gz", "e.pgn.bz2", "f.pgn.ZST"];
         let rest = ["missing.pgn: no such file or directory; check the path", "a/y.txt"];
         assert_eq!(listed(place, &paths), [&files[..], &rest].concat());
-        assert_eq!(list(&paths).bytes(), Some(8));
+        assert_eq!(list(&paths, DECODE, &()).unwrap().bytes(), Some(8));
     }
 
     #[test]
@@ -378,7 +483,7 @@ mod tests {
                 "b.pgn.zst",
                 "a.pgn.zst",
                 "a.pgn: given more than once, read once",
-                "a.pgn.zst: left out, a.pgn is beside it",
+                "a.pgn.zst: left out, all its text is in a.pgn beside it",
                 "./b.pgn.zst: given more than once, read once",
             ]
         );
@@ -403,5 +508,85 @@ mod tests {
         assert_eq!(listed(place, &[argument]), [&expected[..], &[last]].concat());
         let missing = format!("@{}/no.txt", place.display());
         assert_eq!(listed(place, &[missing]), ["no.txt: no such file or directory; check the path"]);
+    }
+
+    #[test]
+    fn lists_may_be_marked_and_have_any_bytes() {
+        let directory = directory(&["a.pgn", "b é.pgn"]);
+        let place = directory.path();
+        let list = place.join("list.txt");
+        let text = format!("{0}/a.pgn\r\n\u{feff}# no comment\n{0}/b é.pgn\n", place.display());
+        let utf_16 = |bytes: fn(u16) -> [u8; 2]| {
+            "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(bytes).collect()
+        };
+        let marked = [b"\xef\xbb\xbf", text.as_bytes()].concat();
+        let argument = format!("@{}", list.display());
+        for bytes in [text.clone().into_bytes(), marked, utf_16(u16::to_le_bytes), utf_16(u16::to_be_bytes)] {
+            fs::write(&list, bytes).unwrap();
+            let missing = "\u{feff}# no comment: no such file or directory; check the path";
+            assert_eq!(listed(place, &[&argument]), ["a.pgn", missing, "b é.pgn"]);
+        }
+        #[cfg(unix)]
+        {
+            let odd = path_of_bytes(&[place.as_os_str().as_encoded_bytes(), b"/\xff\n"].concat());
+            let odd = odd.as_os_str().as_encoded_bytes();
+            fs::write(path_of_bytes(&odd[..odd.len() - 1]), "*").unwrap();
+            fs::write(&list, odd).unwrap();
+            let sources = super::list(&[&argument], DECODE, &()).unwrap();
+            assert_eq!(
+                sources.files[0].as_ref().unwrap().path.as_os_str().as_encoded_bytes(),
+                &odd[..odd.len() - 1]
+            );
+        }
+    }
+
+    /// Ends a search when so many files were looked at.
+    struct Most(std::cell::Cell<u64>);
+
+    impl Watch for Most {
+        fn looked_at(&self, entries: u64, _: u64) -> ControlFlow<()> {
+            let left = self.0.get().checked_sub(entries).filter(|&left| left > 0);
+            self.0.set(left.unwrap_or(0));
+            left.map_or(ControlFlow::Break(()), |_| ControlFlow::Continue(()))
+        }
+    }
+
+    #[test]
+    fn a_search_can_be_ended_anywhere() {
+        let directory = directory(&["a/a.pgn", "a/b.pgn", "a/b.pgn.zst", "b.pgn", "c/d/e/f.pgn"]);
+        let place = directory.path();
+        fs::write(place.join("list.txt"), format!("{0}/b.pgn\n{0}/a\n", place.display())).unwrap();
+        let list_file = format!("@{}/list.txt", place.display());
+        let arguments = [place.to_owned(), place.join("**/*.pgn"), PathBuf::from(list_file)];
+        for argument in &arguments {
+            let is_listed = |most| list(&[argument], DECODE, &Most(std::cell::Cell::new(most))).is_some();
+            let enough = (1..100).find(|&most| is_listed(most)).unwrap();
+            assert!(enough > 4 && (1..enough).all(|most| !is_listed(most)), "{enough}");
+        }
+    }
+
+    /// To look one up takes no longer when there are more.
+    #[test]
+    fn files_in_a_large_zip_archive_are_found() {
+        use std::io::Write as _;
+        const COUNT: usize = 20_000;
+        let directory = directory(&[]);
+        let path = directory.path().join("a.zip");
+        let mut archive = ::zip::ZipWriter::new(File::create(&path).unwrap());
+        let stored =
+            ::zip::write::SimpleFileOptions::default().compression_method(::zip::CompressionMethod::Stored);
+        for number in 0..COUNT {
+            archive.start_file(format!("{number}.pgn"), stored).unwrap();
+            archive.write_all(b"*").unwrap();
+        }
+        archive.finish().unwrap();
+        let sources = list(&[&path], DECODE, &()).unwrap();
+        assert_eq!(sources.files.len(), COUNT);
+        let (finder, started) = (Finder::default(), std::time::Instant::now());
+        for file in sources.files.iter().flatten() {
+            assert_eq!(&finder.find(&file.path).unwrap(), file);
+        }
+        // Read anew for each, its table of contents would take minutes.
+        assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     }
 }

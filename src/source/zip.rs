@@ -1,14 +1,15 @@
 //! The PGN files in a zip archive.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::collections::HashMap;
+use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use flate2::Crc;
-use zip::{CompressionMethod, ZipArchive};
 
-use super::{Error, Result};
+use super::directory::{Directory, Entry};
+use super::{Error, Mapped, Result};
+use crate::store::path_of_bytes;
 
 /// A file in a zip archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,9 +18,8 @@ pub(super) struct Member {
     /// Where its packed bytes stand.
     pub(super) range: Range<u64>,
     pub(super) method: Method,
-    /// Size of its text, in bytes.
-    size: u64,
-    crc: u32,
+    /// Size of its text, in bytes, and the sum over it, if the archive tells them.
+    told: Option<(u64, u32)>,
 }
 
 /// How a file is packed.
@@ -31,84 +31,133 @@ pub(super) enum Method {
     Zstd,
 }
 
-/// Lists the `.pgn` files of an archive in the order of their paths, each with its path for people.
-pub(super) fn members(archive: &Path) -> Result<Vec<Result<(PathBuf, Member)>>> {
-    let mut zip = open(archive)?;
-    let mut members = names(&mut zip);
-    // As a directory with these files is listed.
-    members.sort_by(|(a, _), (b, _)| a.split('/').cmp(b.split('/')));
-    let member = |(name, index): (String, usize)| {
-        let path = path_of(archive, &name);
-        let member = member(&mut zip, archive, &path, index)?;
-        Ok((path, member))
-    };
-    Ok(members.into_iter().map(member).collect())
+/// Why a file cannot be read.
+#[derive(Clone, Debug)]
+enum Fault {
+    /// It is of this form.
+    Form(&'static str),
+    /// It, or the archive, is damaged in this way.
+    Damage(String),
 }
 
-/// The `.pgn` file of an archive that has this path for people.
-pub(super) fn find(archive: &Path, path: &Path) -> Result<Member> {
-    let mut zip = open(archive)?;
-    let found = names(&mut zip).into_iter().find(|(name, _)| path_of(archive, name) == path);
-    match found {
-        Some((_, index)) => member(&mut zip, archive, path, index),
-        None => Err(Error::Missing { path: path.to_owned() }),
-    }
-}
-
-type Archive = ZipArchive<BufReader<File>>;
-
-fn open(archive: &Path) -> Result<Archive> {
-    let file = File::open(archive).map_err(|error| Error::io(archive, error))?;
-    let damaged =
-        |error: zip::result::ZipError| Error::Damaged { path: archive.to_owned(), reason: error.to_string() };
-    ZipArchive::new(BufReader::new(file)).map_err(damaged)
-}
-
-/// Names and numbers of the `.pgn` files.
-fn names(zip: &mut Archive) -> Vec<(String, usize)> {
-    let mut names = Vec::new();
-    for index in 0..zip.len() {
-        let Ok(entry) = zip.by_index_data(index) else { continue };
-        let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
-        if entry.is_file() && is_pgn(&name) {
-            names.push((name, index));
+impl Fault {
+    fn error(self, path: PathBuf) -> Error {
+        match self {
+            Self::Form(form) => Error::Form { path, form, remedy: "unpack it first (unzip)" },
+            Self::Damage(reason) => Error::Damaged { path, reason },
         }
     }
-    names
 }
 
-fn path_of(archive: &Path, name: &str) -> PathBuf {
+/// The `.pgn` files of an archive.
+#[derive(Debug, Default)]
+pub(super) struct Members {
+    /// In the order of their paths, as a directory with these files is listed.
+    members: Vec<(PathBuf, std::result::Result<Member, Fault>)>,
+    /// By path.
+    places: HashMap<PathBuf, usize>,
+    /// What is wrong with the archive as a whole.
+    damage: Option<Error>,
+}
+
+impl Members {
+    /// Lists them. Of several with one name all but the first get a number.
+    pub(super) fn of(archive: &Path) -> Self {
+        let map = match Mapped::open(archive) {
+            Ok(map) => map,
+            Err(error) => return Self { damage: Some(error), ..Self::default() },
+        };
+        let Directory { mut entries, damage } = Directory::of(map.bytes());
+        let damage = damage.map(|reason| Fault::Damage(reason.to_owned()).error(archive.to_owned()));
+        entries.retain(|entry| !entry.is_link && is_pgn(&entry.name));
+        number(&mut entries);
+        entries.sort_by_cached_key(|entry| {
+            entry.name.split(|&byte| byte == b'/').map(<[u8]>::to_vec).collect::<Vec<_>>()
+        });
+        let member = |entry: Entry| (path_of(archive, &entry.name), member(map.bytes(), archive, &entry));
+        let members: Vec<_> = entries.into_iter().map(member).collect();
+        let places = members.iter().zip(0..).map(|((path, _), place)| (path.clone(), place)).collect();
+        Self { members, places, damage }
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// What is wrong with the archive as a whole.
+    pub(super) const fn damage(&self) -> Option<&Error> {
+        self.damage.as_ref()
+    }
+
+    /// All of them, each with its path for people, and then what is wrong with the archive.
+    pub(super) fn into_all(self) -> impl Iterator<Item = Result<(PathBuf, Member)>> {
+        let members = self.members.into_iter().map(|(path, member)| match member {
+            Ok(member) => Ok((path, member)),
+            Err(fault) => Err(fault.error(path)),
+        });
+        members.chain(self.damage.map(Err))
+    }
+
+    /// The one that has this path for people.
+    pub(super) fn find(&self, path: &Path) -> Result<Member> {
+        match self.places.get(path).map(|&place| &self.members[place].1) {
+            Some(Ok(member)) => Ok(member.clone()),
+            Some(Err(fault)) => Err(fault.clone().error(path.to_owned())),
+            None => Err(Error::Missing { path: path.to_owned() }),
+        }
+    }
+}
+
+fn path_of(archive: &Path, name: &[u8]) -> PathBuf {
     let mut path = archive.as_os_str().to_owned();
     path.push("/");
-    path.push(name);
+    path.push(path_of_bytes(name));
     PathBuf::from(path)
 }
 
-/// Whether a name is that of a PGN file. What macOS keeps beside each file (`._name`) is none.
-fn is_pgn(name: &str) -> bool {
-    let name = name.rsplit('/').next().unwrap_or(name);
-    let end = name.len().checked_sub(4).and_then(|at| name.get(at..));
-    end.is_some_and(|end| end.eq_ignore_ascii_case(".pgn")) && !name.starts_with("._")
+/// Makes names differ: the second `a.pgn` becomes `a.pgn#2`.
+fn number(entries: &mut [Entry]) {
+    // The last number given; 0 if the name was not met yet.
+    let mut numbers: HashMap<Vec<u8>, u32> = entries.iter().map(|entry| (entry.name.clone(), 0)).collect();
+    for entry in entries {
+        let mut last = numbers[&entry.name] + 1;
+        let mut name = entry.name.clone();
+        while last > 1 && numbers.contains_key(&name) {
+            name = [&entry.name[..], format!("#{last}").as_bytes()].concat();
+            last += u32::from(numbers.contains_key(&name));
+        }
+        numbers.insert(entry.name.clone(), last);
+        numbers.entry(name.clone()).or_insert(1);
+        entry.name = name;
+    }
 }
 
-fn member(zip: &mut Archive, archive: &Path, path: &Path, index: usize) -> Result<Member> {
-    let refused = |form| Error::Form { path: path.to_owned(), form, remedy: "unpack it first (unzip)" };
-    let damaged = |reason: String| Error::Damaged { path: path.to_owned(), reason };
-    let entry = zip.by_index_raw(index).map_err(|error| damaged(error.to_string()))?;
-    if entry.encrypted() {
-        return Err(refused("encrypted"));
+/// Whether a name is that of a PGN file. What macOS keeps beside each file (`._name`) is none.
+fn is_pgn(name: &[u8]) -> bool {
+    let name = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);
+    let end = name.len().checked_sub(4).map(|at| &name[at..]);
+    end.is_some_and(|end| end.eq_ignore_ascii_case(b".pgn")) && !name.starts_with(b"._")
+}
+
+fn member(bytes: &[u8], archive: &Path, entry: &Entry) -> std::result::Result<Member, Fault> {
+    if entry.is_encrypted {
+        return Err(Fault::Form("encrypted"));
     }
-    let method = match entry.compression() {
-        CompressionMethod::STORE => Method::Stored,
-        CompressionMethod::DEFLATE => Method::Deflate,
-        CompressionMethod::BZIP2 => Method::Bzip2,
-        CompressionMethod::ZSTD => Method::Zstd,
-        _ => return Err(refused("packed by a method that is seldom used")),
+    let method = match entry.method {
+        0 => Method::Stored,
+        8 => Method::Deflate,
+        12 => Method::Bzip2,
+        93 => Method::Zstd,
+        _ => return Err(Fault::Form("packed by a method that is seldom used")),
     };
-    let start =
-        entry.data_start().ok_or_else(|| damaged("its place in the archive is not told".to_owned()))?;
-    let range = start..start.saturating_add(entry.compressed_size());
-    Ok(Member { archive: archive.to_owned(), range, method, size: entry.size(), crc: entry.crc32() })
+    let start = entry
+        .data_start(bytes)
+        .ok_or_else(|| Fault::Damage("its place in the archive is not told".to_owned()))?;
+    let length = bytes.len() as u64;
+    let end = entry.packed.map_or(length, |packed| start.saturating_add(packed));
+    let range = start.min(length)..end.min(length);
+    Ok(Member { archive: archive.to_owned(), range, method, told: entry.told })
 }
 
 /// Reads a member's text and holds it, at its end, to the size and the sum that the archive tells.
@@ -116,13 +165,12 @@ pub(super) struct Checked<R> {
     reader: R,
     crc: Crc,
     read: u64,
-    size: u64,
-    expected: u32,
+    told: Option<(u64, u32)>,
 }
 
 impl<R: Read> Checked<R> {
     pub(super) fn new(reader: R, member: &Member) -> Self {
-        Self { reader, crc: Crc::new(), read: 0, size: member.size, expected: member.crc }
+        Self { reader, crc: Crc::new(), read: 0, told: member.told }
     }
 }
 
@@ -131,7 +179,8 @@ impl<R: Read> Read for Checked<R> {
         let read = self.reader.read(buffer)?;
         self.crc.update(&buffer[..read]);
         self.read += read as u64;
-        if read == 0 && !buffer.is_empty() && (self.read, self.crc.sum()) != (self.size, self.expected) {
+        let is_as_told = self.told.is_none_or(|told| told == (self.read, self.crc.sum()));
+        if read == 0 && !buffer.is_empty() && !is_as_told {
             return Err(std::io::Error::other(
                 "its text does not have the size and the sum that the archive tells",
             ));
@@ -145,12 +194,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_are_made_to_differ() {
+        let entry = |name: &&str| Entry { name: name.as_bytes().to_vec(), ..Entry::default() };
+        let mut entries: Vec<_> = ["a", "a", "b", "a", "a#3", "a", "a#3"].iter().map(entry).collect();
+        number(&mut entries);
+        let names: Vec<_> = entries.iter().map(|entry| String::from_utf8_lossy(&entry.name)).collect();
+        assert_eq!(names, ["a", "a#2", "b", "a#4", "a#3", "a#5", "a#3#2"]);
+        let mut entries: Vec<_> = std::iter::repeat_n(&"a", 50_000).map(entry).collect();
+        number(&mut entries);
+        assert_eq!(entries[49_999].name, b"a#50000");
+    }
+
+    #[test]
     fn pgn_files_are_told_by_their_names() {
         for name in ["a.pgn", "b/A.PGN", "b/c/é.pgn", ".pgn"] {
-            assert!(is_pgn(name), "{name}");
+            assert!(is_pgn(name.as_bytes()), "{name}");
         }
         for name in ["a.txt", "__MACOSX/._a.pgn", "pgn", "a.pgn/b", "épgn", ""] {
-            assert!(!is_pgn(name), "{name}");
+            assert!(!is_pgn(name.as_bytes()), "{name}");
         }
     }
 }

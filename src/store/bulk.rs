@@ -10,6 +10,7 @@ use super::build::Temporary;
 use super::cell::{Cells, GAME_POSITION};
 use super::database::Database;
 use super::error::{Error, Result};
+use super::path::StoredPath;
 use super::row::{
     ContinuationRow, DuplicateRow, EventRows, GameRow, HeaderBatch, InsertRows, Occurrence, Occurrences,
     PlayerRows, PositionBatch, PositionRow, ProblemRow, SiteRows, TagRow, VisitedBatch, VisitedRow,
@@ -265,11 +266,11 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn add_source(&mut self, id: SourceId, path: &str, first_byte: u64) -> Result<()> {
+    pub fn add_source(&mut self, id: SourceId, path: impl AsRef<Path>, first_byte: u64) -> Result<()> {
         self.execute(
             "write table source",
             "INSERT INTO source (source_id, path, first_byte, import_id) VALUES (?1, ?2, ?3, ?4)",
-            params![id.0, path, first_byte.cast_signed(), self.import.map(|id| id.0)],
+            params![id.0, StoredPath(path), first_byte.cast_signed(), self.import.map(|id| id.0)],
         )
     }
 

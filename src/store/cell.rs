@@ -1,9 +1,12 @@
 //! Cells as they are read: what stands in one need not be what the schema says.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Row, RowIndex};
+
+use super::path::path_of_bytes;
 
 /// Letters of a text that a message quotes.
 const QUOTED: usize = 80;
@@ -204,6 +207,18 @@ impl<'r> Stored<'r> for String {
 
     fn read(value: ValueRef<'r>) -> Option<Self> {
         <&str>::read(value).map(str::to_owned)
+    }
+}
+
+/// A path: a text, or a blob of its bytes if it is not UTF-8.
+impl Stored<'_> for PathBuf {
+    const EXPECTED: &'static str = "a path";
+
+    fn read(value: ValueRef<'_>) -> Option<Self> {
+        match value {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(path_of_bytes(bytes)),
+            _ => None,
+        }
     }
 }
 

@@ -100,10 +100,16 @@ pub enum Error {
         most: usize,
     },
     /// The directory of the target is missing or cannot be written.
-    #[error("{}: cannot write into this directory; create it, or choose another place", path.display())]
+    #[error(
+        "{}: cannot write into this directory; {}, or choose another place",
+        path.display(),
+        if *is_there { "see to its permissions" } else { "create it" }
+    )]
     Directory {
         /// The directory.
         path: PathBuf,
+        /// Whether something has this path.
+        is_there: bool,
         /// Why.
         source: io::Error,
     },
@@ -353,7 +359,7 @@ impl Error {
         if Self::is_disk_full(&source) {
             Self::DiskFull { path, source: source.into() }
         } else {
-            Self::Directory { path, source }
+            Self::Directory { is_there: path.exists(), path, source }
         }
     }
 

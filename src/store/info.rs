@@ -1,6 +1,7 @@
 //! What a database holds, without counting its rows.
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rusqlite::Row;
@@ -80,7 +81,7 @@ pub struct SourceInfo {
     /// Its number.
     pub source: SourceId,
     /// Its path as it was given.
-    pub path: String,
+    pub path: PathBuf,
     /// Size of its PGN text, decompressed; `None` if it was not read to its end.
     pub bytes: Option<u64>,
     /// BLAKE3 digest of these bytes, in hexadecimal.

@@ -1,5 +1,6 @@
 //! What a database has already, asked while another connection adds to it.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
@@ -46,8 +47,6 @@ impl NameTable {
 pub struct KnownSource {
     /// Its number.
     pub id: SourceId,
-    /// Its path, as it was given.
-    pub path: PathBuf,
     /// How long its text was, in bytes.
     pub bytes: u64,
     /// The digest of all of its text, also of what an earlier reading had read; of a damaged archive, of what could be decoded.
@@ -56,13 +55,75 @@ pub struct KnownSource {
     pub games: u64,
     /// Where the last of these games begins, in bytes; 0 if there is none.
     pub last_game: u64,
+    /// The reading of the same file that it goes on with, by its place among all readings.
+    before: Option<usize>,
+}
+
+/// All readings whose digest is known. To look one up takes no longer when there are more.
+#[derive(Debug, Default)]
+pub struct KnownSources {
+    /// Those of later readings later.
+    readings: Vec<KnownSource>,
+    /// The latest of each path, by its place.
+    latest: HashMap<PathBuf, usize>,
+    /// Lengths and digests of all texts.
+    texts: HashSet<(u64, String)>,
+    lengths: HashSet<u64>,
+    longest: Option<u64>,
+}
+
+impl KnownSources {
+    fn add(&mut self, path: PathBuf, first_byte: u64, mut reading: KnownSource) {
+        let before = self.latest.get(&path).copied();
+        // A file that was written anew begins again with its first byte.
+        reading.before = before.filter(|_| first_byte > 0 || reading.bytes == 0);
+        if let Some(before) = reading.before.map(|before| &self.readings[before]) {
+            reading.games += before.games;
+            reading.last_game = reading.last_game.max(before.last_game);
+        }
+        self.texts.insert((reading.bytes, reading.digest.clone()));
+        self.lengths.insert(reading.bytes);
+        self.longest = self.longest.max(Some(reading.bytes));
+        self.latest.insert(path, self.readings.len());
+        self.readings.push(reading);
+    }
+
+    /// The latest reading of the file with this path, as it was given.
+    #[must_use]
+    pub fn latest(&self, path: &Path) -> Option<&KnownSource> {
+        self.latest.get(path).map(|&place| &self.readings[place])
+    }
+
+    /// Whether some text has this length, in bytes, and this digest.
+    #[must_use]
+    pub fn has_text(&self, bytes: u64, digest: String) -> bool {
+        self.texts.contains(&(bytes, digest))
+    }
+
+    /// Whether some text has this length, in bytes.
+    #[must_use]
+    pub fn has_length(&self, bytes: u64) -> bool {
+        self.lengths.contains(&bytes)
+    }
+
+    /// The length of the longest text, in bytes.
+    #[must_use]
+    pub const fn longest(&self) -> Option<u64> {
+        self.longest
+    }
+
+    /// The readings of a file up to this one, since it was last read from its first byte on; the latest is the first.
+    fn readings<'s>(&'s self, reading: &'s KnownSource) -> impl Iterator<Item = SourceId> {
+        let before = |reading: &&'s KnownSource| reading.before.map(|place| &self.readings[place]);
+        std::iter::successors(Some(reading), before).map(|reading| reading.id)
+    }
 }
 
 /// The end of a file's text that is read again when it goes on: the last game that was found, and what follows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// The latest reading of the file.
-    pub reading: SourceId,
+    /// The readings of the file since it was last read from its first byte on: a JSON array of their numbers.
+    pub readings: String,
     /// Where it begins, in bytes: with the file if no game was found.
     pub byte_offset: u64,
     /// How many games of the file come before it.
@@ -71,11 +132,8 @@ pub struct Tail {
     pub game: Option<GameId>,
 }
 
-/// The readings of a file up to its reading `?1`: those since it was last read from its first byte on.
-pub(super) const READINGS: &str = "SELECT source_id FROM source
-     WHERE digest IS NOT NULL AND path = (SELECT path FROM source WHERE source_id = ?1) AND source_id BETWEEN
-         (SELECT max(source_id) FROM source WHERE digest IS NOT NULL AND first_byte = 0 AND bytes > 0 AND source_id <= ?1
-              AND path = (SELECT path FROM source WHERE source_id = ?1)) AND ?1";
+/// The readings of a file, of which `?1` is a JSON array.
+pub(super) const READINGS: &str = "SELECT value AS source_id FROM json_each(?1)";
 
 /// The moves of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -272,56 +330,58 @@ impl Known {
         Ok(self.row(table.find(), [name], |row| Cells::new(row, table.table()).get(0))?.map(NameId))
     }
 
-    /// All sources whose digest is known, those of later readings later.
+    /// All sources whose digest is known.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn sources(&self) -> Result<Vec<KnownSource>> {
-        // A file that was written anew begins again with its first byte.
+    pub fn sources(&self) -> Result<KnownSources> {
         let sql = "WITH left_out AS (
                 SELECT source_id, count(*) AS left_out FROM (
                     SELECT source_id, game_number FROM problem WHERE game_id IS NULL AND game_number IS NOT NULL
                     EXCEPT SELECT source_id, game_number FROM duplicate WHERE game_id IS NULL)
-                GROUP BY source_id),
-            reading AS (
-                SELECT *, count(*) FILTER (WHERE first_byte = 0 AND bytes > 0) OVER (PARTITION BY path ORDER BY source_id) AS text
-                FROM source LEFT JOIN left_out USING (source_id) WHERE digest IS NOT NULL)
-            SELECT source_id, path, bytes, digest,
-                sum(games + duplicates + ifnull(left_out, 0)) OVER so_far, ifnull(max(last_game) OVER so_far, 0)
-            FROM reading WINDOW so_far AS (PARTITION BY path, text ORDER BY source_id) ORDER BY source_id";
+                GROUP BY source_id)
+            SELECT source_id, path, first_byte, bytes, digest, games + duplicates + ifnull(left_out, 0), ifnull(last_game, 0)
+            FROM source LEFT JOIN left_out USING (source_id) WHERE digest IS NOT NULL ORDER BY source_id";
         let read = |row: &Row<'_>| {
             let cells = Cells::new(row, SOURCE);
-            Ok(KnownSource {
+            let path: PathBuf = cells.get(1)?;
+            let reading = KnownSource {
                 id: SourceId(cells.get(0)?),
-                path: PathBuf::from(cells.get::<String>(1)?),
-                bytes: cells.get(2)?,
-                digest: cells.get(3)?,
-                games: cells.get(4)?,
-                last_game: cells.get(5)?,
-            })
+                bytes: cells.get(3)?,
+                digest: cells.get(4)?,
+                games: cells.get(5)?,
+                last_game: cells.get(6)?,
+                before: None,
+            };
+            Ok((path, cells.get::<u64>(2)?, reading))
         };
-        self.connection
-            .prepare(sql)
-            .and_then(|mut query| query.query_map([], read)?.collect())
-            .map_err(|source| Error::sqlite(&self.path, "read table source", source))
+        let mut sources = KnownSources::default();
+        let failed = |source| Error::sqlite(&self.path, "read table source", source);
+        let mut query = self.connection.prepare(sql).map_err(failed)?;
+        for row in query.query_map([], read).map_err(failed)? {
+            let (path, first_byte, reading) = row.map_err(failed)?;
+            sources.add(path, first_byte, reading);
+        }
+        Ok(sources)
     }
 
     /// The tail of a file's text, of which a `source` is the latest reading.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn tail(&self, source: &KnownSource) -> Result<Tail> {
-        let KnownSource { id: reading, games, .. } = *source;
+    pub fn tail(&self, sources: &KnownSources, source: &KnownSource) -> Result<Tail> {
+        let readings: Vec<u32> = sources.readings(source).map(|reading| reading.0).collect();
+        let readings = serde_json::json!(readings).to_string();
+        let games = source.games;
         let last_game = "SELECT last_game FROM source WHERE source_id IN reading AND last_game IS NOT NULL
              ORDER BY source_id DESC LIMIT 1";
-        let Some(byte_offset) =
-            self.of_readings(last_game, [reading.0], |row| Cells::new(row, SOURCE).get::<i64>(0))?
-        else {
-            return Ok(Tail { reading, byte_offset: 0, games: 0, game: None });
+        let read_offset = |row: &Row<'_>| Cells::new(row, SOURCE).get::<i64>(0);
+        let Some(byte_offset) = self.of_readings(last_game, [&readings], read_offset)? else {
+            return Ok(Tail { readings, byte_offset: 0, games: 0, game: None });
         };
         let kept =
             "SELECT game_id, byte_offset FROM game WHERE source_id IN reading ORDER BY game_id DESC LIMIT 1";
-        let kept = self.of_readings(kept, [reading.0], |row| {
+        let kept = self.of_readings(kept, [&readings], |row| {
             let cells = Cells::new(row, GAME);
             Ok((GameId(cells.get(0)?), cells.get::<i64>(1)?))
         })?;
@@ -331,13 +391,13 @@ impl Known {
              WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL
              UNION ALL SELECT 1 FROM problem
              WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL AND game_number = ?3 LIMIT 1";
-        let params = params![reading.0, byte_offset, games.cast_signed()];
+        let params = params![readings, byte_offset, games.cast_signed()];
         let is_game = game.is_some() || self.of_readings(other, params, |_| Ok(()))?.is_some();
         let games = games - u64::from(is_game && games > 0);
-        Ok(Tail { reading, byte_offset: byte_offset.cast_unsigned(), games, game })
+        Ok(Tail { readings, byte_offset: byte_offset.cast_unsigned(), games, game })
     }
 
-    /// The first row of a query about the `reading`s of a file, of which `?1` is the latest.
+    /// The first row of a query about the `reading`s of a file, of which `?1` is a JSON array.
     fn of_readings<T>(
         &self,
         sql: &str,
@@ -401,5 +461,74 @@ impl Known {
             .prepare_cached(sql)
             .and_then(|mut query| query.query_row(params, read).optional())
             .map_err(|source| Error::sqlite(&self.path, "look up what is there", source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Build, BuildOptions, BulkLoader, LoadMode, NewImport, SourceTotals};
+    use std::time::{Duration, Instant};
+
+    fn totals(bytes: u64, digest: u8, last_game: u64) -> SourceTotals {
+        let digest = Some(super::super::SourceDigest([digest; 32]));
+        SourceTotals {
+            bytes: Some(bytes),
+            digest,
+            games: 2,
+            last_game: Some(last_game),
+            ..SourceTotals::default()
+        }
+    }
+
+    /// A database with these sources: path, first byte, length, digest.
+    fn known(directory: &Path, sources: impl Iterator<Item = (String, u64, u64, u8)>) -> Known {
+        let target = directory.join("a.db");
+        let build = Build::create(&target, BuildOptions { overwrite: true, cache_bytes: 1 << 20 }).unwrap();
+        let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).unwrap();
+        loader.add_import(&NewImport { id: ImportId(1), program_version: "1", options: "{}" }).unwrap();
+        for (id, (path, first_byte, bytes, digest)) in (1..).map(SourceId).zip(sources) {
+            loader.add_source(id, path, first_byte).unwrap();
+            loader.finish_source(id, &totals(bytes, digest, bytes - 1)).unwrap();
+        }
+        loader.finish().unwrap();
+        build.finish().unwrap();
+        Known::open(&target).unwrap()
+    }
+
+    #[test]
+    fn readings_of_a_file_go_on_with_each_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let rows = [("a", 0, 10, 1), ("b", 0, 10, 2), ("a", 10, 20, 3), ("a", 20, 30, 4), ("b", 0, 5, 5)];
+        let known =
+            known(directory.path(), rows.into_iter().map(|(path, a, b, c)| (path.to_owned(), a, b, c)));
+        let sources = known.sources().unwrap();
+        let [a, b] = ["a", "b"].map(|path| sources.latest(Path::new(path)).unwrap());
+        assert_eq!((a.id, a.bytes, a.games, a.last_game), (SourceId(4), 30, 6, 29));
+        // It was written anew.
+        assert_eq!((b.id, b.bytes, b.games, b.last_game), (SourceId(5), 5, 2, 4));
+        assert_eq!(known.tail(&sources, a).unwrap().readings, "[4,3,1]");
+        assert_eq!(known.tail(&sources, b).unwrap().readings, "[5]");
+        assert_eq!(sources.latest(Path::new("c")), None);
+        assert!(sources.has_length(20) && !sources.has_length(21) && sources.longest() == Some(30));
+        assert!(
+            sources.has_text(10, b.digest.replace("05", "02")) && !sources.has_text(11, b.digest.clone())
+        );
+    }
+
+    #[test]
+    fn many_sources_are_looked_up_as_quickly_as_few() {
+        const COUNT: u32 = 100_000;
+        let directory = tempfile::tempdir().unwrap();
+        let path = |number: u32| format!("{}/{number}.pgn", "d".repeat(40));
+        let known = known(directory.path(), (0..COUNT).map(|number| (path(number), 0, 100, 1)));
+        let sources = known.sources().unwrap();
+        let started = Instant::now();
+        for number in 0..COUNT {
+            assert_eq!(sources.latest(Path::new(&path(number))).unwrap().id, SourceId(number + 1));
+            assert!(!sources.has_length(99) && !sources.has_text(100, number.to_string()));
+        }
+        // One after the other, they would take minutes.
+        assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     }
 }

@@ -1,6 +1,7 @@
 //! Games by number.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -78,7 +79,7 @@ pub struct GameRecord {
     /// The opening it went through, told from its positions.
     pub opening: Option<OpeningName>,
     /// The file it stands in.
-    pub source: String,
+    pub source: PathBuf,
     /// Where its text begins there, in bytes.
     pub byte_offset: u64,
     /// How long its text is, in bytes.

@@ -24,6 +24,7 @@ mod lock;
 mod lookup;
 mod name;
 mod opening;
+mod path;
 mod query;
 mod remove;
 pub mod row;
@@ -52,13 +53,15 @@ pub use error::{Error, Result};
 pub use explore::{Continuation, Exploration, ListLengths};
 pub use graft::Graft;
 pub use info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceInfo, Totals};
-pub use known::{GameMoves, Known, KnownSource, NameTable, Pairing, Tail};
+pub use known::{GameMoves, Known, KnownSource, KnownSources, NameTable, Pairing, Tail};
 #[cfg(feature = "index")]
 pub(crate) use lock::directory_of;
 pub use lock::{Holder, WriterLock};
 pub(crate) use lookup::game_record;
 pub use lookup::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
 pub use name::{NameFilter, Named, fold};
+#[cfg(feature = "index")]
+pub(crate) use path::path_of_bytes;
 pub use query::{Place, Query, QueryRows, Statements};
 pub use scan::Scan;
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};

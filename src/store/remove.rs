@@ -58,7 +58,7 @@ impl BulkLoader<'_> {
         for sql in UNCOUNT.into_iter().chain(REMOVE) {
             let sql =
                 format!("WITH reading AS ({READINGS}), gone AS ({PROBLEMS}), skipped AS ({SKIPPED}) {sql}");
-            self.execute("remove a game", &sql, params![tail.reading.0, offset, games, game])?;
+            self.execute("remove a game", &sql, params![tail.readings, offset, games, game])?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! What a check came to.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::finding::Findings;
@@ -45,7 +46,7 @@ impl Report {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceNote {
     /// Its path in the database.
-    pub path: String,
+    pub path: PathBuf,
     /// What became of it.
     pub state: SourceState,
     /// A sentence.

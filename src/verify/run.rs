@@ -280,8 +280,9 @@ impl<'a> Check<'a> {
     /// Looks at a file that was read, and holds its games against it if that is best done meanwhile.
     fn source(&self, connection: &Connection, index: usize, outcome: &Mutex<Outcome>) -> Result<bool> {
         let chain = &self.sources.chains()[index];
-        let Some(file) = chain.packed() else {
-            chain.look_at(self.progress);
+        let finder = self.sources.finder();
+        let Some(file) = chain.packed(finder) else {
+            chain.look_at(finder, self.progress);
             return Ok(true);
         };
         let compared = packed::compare(self, connection, chain, file);

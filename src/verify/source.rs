@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension as _};
@@ -17,7 +17,7 @@ use super::run::Check;
 use super::stored::{StoredGame, shown};
 use crate::board::MoveCode;
 use crate::index::Reread;
-use crate::source::{self, Mapped, SourceFile};
+use crate::source::{self, Finder, Mapped, SourceFile};
 use crate::store::{Cells, SOURCE};
 
 /// A row of `source`: one reading of a file.
@@ -31,7 +31,7 @@ pub(super) struct SourceRow {
 /// Readings of a file of which each goes on with the text of the one before.
 #[derive(Debug)]
 pub(super) struct Chain {
-    path: String,
+    path: PathBuf,
     pub(super) rows: Vec<SourceRow>,
     file: OnceLock<Result<SourceFile, Verdict>>,
     /// Of each row.
@@ -48,6 +48,11 @@ pub(super) struct Verdict {
 impl Verdict {
     fn changed() -> Self {
         Self { state: SourceState::Changed, message: "has changed since it was indexed".to_owned() }
+    }
+
+    fn unread() -> Self {
+        let message = "was not read to its end when it was indexed".to_owned();
+        Self { state: SourceState::Unreadable, message }
     }
 
     fn of(error: &source::Error) -> Self {
@@ -71,6 +76,7 @@ pub(super) struct Sources {
     chains: Vec<Chain>,
     /// By the id of a row: its chain, and its place in that.
     places: HashMap<i64, (usize, usize)>,
+    finder: Finder,
     /// Read when they are first asked for.
     games: Mutex<Option<GameRanges>>,
 }
@@ -79,7 +85,7 @@ impl Sources {
     /// Reads the table `source`.
     pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut sources = Self::default();
-        let mut latest: HashMap<String, usize> = HashMap::new();
+        let mut latest: HashMap<PathBuf, usize> = HashMap::new();
         let sql = "SELECT source_id, path, first_byte, bytes, digest FROM source ORDER BY source_id";
         let mut statement = connection.prepare(sql)?;
         let mut rows = statement.query([])?;
@@ -87,7 +93,7 @@ impl Sources {
             let cells = Cells::new(row, SOURCE);
             let [id, first_byte, bytes] = [0, 2, 3].map(|column| cells.get::<Option<i64>>(column));
             let id = id?.unwrap_or_default();
-            let path: String = cells.get(1)?;
+            let path: PathBuf = cells.get(1)?;
             let bytes = bytes?.and_then(|bytes| u64::try_from(bytes).ok());
             let begun = latest.get(&path).copied().filter(|_| !matches!(first_byte, Ok(Some(0))));
             let chain = begun.unwrap_or_else(|| {
@@ -101,6 +107,11 @@ impl Sources {
             rows.push(SourceRow { id, text: bytes.zip(cells.get(4)?) });
         }
         Ok(sources)
+    }
+
+    /// Finds their files.
+    pub(super) const fn finder(&self) -> &Finder {
+        &self.finder
     }
 
     /// The chains of readings.
@@ -151,21 +162,21 @@ fn game_ranges(connection: &Connection) -> rusqlite::Result<GameRanges> {
 
 impl Chain {
     /// The file, if it is there.
-    fn file(&self) -> Result<&SourceFile, &Verdict> {
-        let find = || source::find(Path::new(&self.path)).map_err(|error| Verdict::of(&error));
+    fn file(&self, finder: &Finder) -> Result<&SourceFile, &Verdict> {
+        let find = || finder.find(&self.path).map_err(|error| Verdict::of(&error));
         self.file.get_or_init(find).as_ref()
     }
 
     /// The file, if it has to be decoded.
-    pub(super) fn packed(&self) -> Option<&SourceFile> {
-        self.file().ok().filter(|file| !file.is_plain())
+    pub(super) fn packed(&self, finder: &Finder) -> Option<&SourceFile> {
+        self.file(finder).ok().filter(|file| !file.is_plain())
     }
 
     /// What became of each reading of a file that is none that has to be decoded: reads all of it when asked first.
-    pub(super) fn look_at(&self, progress: &Progress) -> &[Verdict] {
+    pub(super) fn look_at(&self, finder: &Finder, progress: &Progress) -> &[Verdict] {
         self.verdicts.get_or_init(|| {
             let map = self
-                .file()
+                .file(finder)
                 .map_err(Verdict::clone)
                 .and_then(|file| Mapped::open(&file.path).map_err(|error| Verdict::of(&error)));
             match map {
@@ -177,8 +188,12 @@ impl Chain {
 
     /// Says what became of each reading of a file that was decoded.
     pub(super) fn set_verdicts(&self, verdicts: Result<Vec<Verdict>, source::Error>) -> &[Verdict] {
-        let same = |error| vec![Verdict::of(&error); self.rows.len()];
-        self.verdicts.get_or_init(|| verdicts.unwrap_or_else(same))
+        let of = |row: &SourceRow, error: &source::Error| match Verdict::of(error) {
+            Verdict { state: SourceState::Changed, .. } if row.text.is_none() => Verdict::unread(),
+            verdict => verdict,
+        };
+        let all = |error| self.rows.iter().map(|row| of(row, &error)).collect();
+        self.verdicts.get_or_init(|| verdicts.unwrap_or_else(all))
     }
 
     fn read_plain(&self, map: &Mapped, progress: &Progress) -> Vec<Verdict> {
@@ -243,10 +258,7 @@ impl<'r> Marks<'r> {
     /// What came of each row.
     pub(super) fn verdicts(&self) -> Vec<Verdict> {
         let verdict = |(row, is_same): (&SourceRow, &bool)| match &row.text {
-            None => {
-                let message = "was not read to its end when it was indexed".to_owned();
-                Verdict { state: SourceState::Unreadable, message }
-            }
+            None => Verdict::unread(),
             Some((bytes, _)) if *is_same => {
                 let state = if self.bytes > *bytes { SourceState::Grown } else { SourceState::Same };
                 Verdict { state, message: String::new() }
@@ -304,8 +316,8 @@ impl<'c> Texts<'c> {
         let sources = &self.check.sources;
         let &(chain, row) = sources.places.get(&source)?;
         let chain = &sources.chains[chain];
-        let file = chain.file().ok().filter(|file| file.is_plain())?;
-        let has_games = chain.look_at(self.check.progress)[row].state.has_games();
+        let file = chain.file(&sources.finder).ok().filter(|file| file.is_plain())?;
+        let has_games = chain.look_at(&sources.finder, self.check.progress)[row].state.has_games();
         has_games.then(|| Mapped::open(&file.path).ok())?.map(Arc::new)
     }
 }

@@ -115,11 +115,14 @@ fn targets_that_cannot_be_written() {
         assert_eq!(place.message(&error), "directory: not a place for a database file; give a file name");
         let error = place.fail("in.pgn/out.db", "in.pgn", &options);
         assert!(matches!(error, Error::Store(store::Error::Directory { .. })), "{error:?}");
+        assert!(!place.message(&error).contains("create it"), "{error}");
     }
     if let Err(error) = fs::File::create("/proc/x") {
         let failure = run(Path::new("/proc/out.db"), &[place.path("in.pgn")], &options()).unwrap_err();
         assert!(
-            message(&failure).starts_with("/proc: cannot write into this directory"),
+            message(&failure).starts_with(
+                "/proc: cannot write into this directory; see to its permissions, or choose another place: "
+            ),
             "{failure}: {error}"
         );
     }

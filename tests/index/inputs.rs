@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use pgndex::index::{Error, IndexOptions, Summary, Writer};
 use pgndex::source::{DecodeOptions, Decoded, Opened, list, open as open_source};
 use pgndex::store::row::Severity;
+use pgndex::verify::{Progress as VerifyProgress, Sample, VerifyOptions, verify};
 use proptest::prelude::*;
 
 use crate::archives::*;
@@ -164,6 +165,90 @@ fn zip_archives_stand_for_their_pgn_files() {
     assert_eq!(summary.bytes, unpacked.bytes);
 }
 
+/// Entries of one name are files of their own, each with a path of its own.
+#[test]
+fn files_of_one_name_in_a_zip_archive_are_all_read() {
+    let place = directory();
+    let (archive, target) = (place.path().join("a.zip"), place.path().join("a.db"));
+    let files = [
+        ("a.pgn", &b"1. e4 *\n"[..], Packing::Stored),
+        ("b.pgn", b"1. c4 *\n", Packing::Zstd),
+        ("a.pgn", b"1. d4 d5 *\n", Packing::Deflated),
+        ("a.pgn", b"1. a4 a5 2. b4 *\n", Packing::Bzip2),
+    ];
+    fs::write(&archive, zip(&files)).unwrap();
+    let summary = run(&target, &[&archive], &options()).unwrap();
+    assert_eq!((summary.games, summary.plies), (4, 7));
+    let paths = "SELECT replace(path, rtrim(path, replace(path, '/', '')), '') || ' ' || plies FROM source";
+    assert_eq!(lines(&open(&target), paths), ["a.pgn 1", "a.pgn#2 2", "a.pgn#3 3", "b.pgn 1"]);
+    let again = run(&target, &[&archive], &options()).unwrap();
+    assert_eq!((again.games, again.known_sources), (0, 4));
+    let options = VerifyOptions { sample: Sample::All, ..VerifyOptions::default() };
+    let report = verify(&target, &options, &VerifyProgress::default()).unwrap();
+    assert_eq!((report.findings.total(), report.reread_games, report.sources_same), (0, 4, 4));
+}
+
+/// The same with its sizes behind each file, as programs write archives that cannot go back.
+fn with_sizes_behind(archive: &[u8], files: &[(&str, &[u8], Packing)], marked: bool) -> Vec<u8> {
+    let (mut streamed, mut at) = (Vec::new(), 0);
+    for (name, ..) in files {
+        let mut header = archive[at..at + 30 + name.len()].to_vec();
+        let packed = u32::from_le_bytes(header[18..22].try_into().unwrap()) as usize;
+        let sizes = header[14..26].to_vec();
+        header[6] |= 8;
+        header[14..26].fill(0);
+        let start = at + header.len();
+        streamed.extend(header);
+        streamed.extend(&archive[start..start + packed]);
+        if marked {
+            streamed.extend(b"PK\x07\x08");
+        }
+        streamed.extend(sizes);
+        at = start + packed;
+    }
+    streamed
+}
+
+/// Of a zip archive without its end all games are read that are there.
+#[test]
+fn zip_archives_that_are_cut_off_give_their_games() {
+    let place = directory();
+    let (path, target) = (place.path().join("a.zip"), place.path().join("a.db"));
+    let text = "[White \"a\"]\n\n1. e4 e5 2. Nf3 *\n\n".repeat(30);
+    let text = text.as_bytes();
+    let packings = [Packing::Stored, Packing::Deflated, Packing::Bzip2, Packing::Deflated, Packing::Zstd];
+    let names = ["a.pgn", "b.pgn", "read.me", "c.pgn", "d.pgn"];
+    let files: Vec<_> =
+        names.into_iter().zip(packings).map(|(name, packing)| (name, text, packing)).collect();
+    let whole = zip(&files);
+    let ends: Vec<usize> = memchr::memmem::find_iter(&whole, b"PK\x03\x04").skip(1).collect();
+    let table = memchr::memmem::find(&whole, b"PK\x01\x02").unwrap();
+    let options = IndexOptions { overwrite: true, ..options() };
+    let games = |archive: &[u8]| {
+        fs::write(&path, archive).unwrap();
+        let summary = run(&target, &[&path], &options).unwrap();
+        assert!(summary.problems.of(Severity::Error) > 0, "it is told");
+        let whole = "SELECT count(*) FROM source WHERE games = 30";
+        (number(&open(&target), whole), summary.games)
+    };
+    for cut in [ends[0], ends[1], ends[2], ends[3], table, table + 20, whole.len() - 22, whole.len() - 1] {
+        let expected =
+            ends.iter().chain([&table]).enumerate().filter(|(index, end)| **end <= cut && *index != 2);
+        let expected = expected.count() as u64;
+        assert_eq!(games(&whole[..cut]), (expected, 30 * expected), "{cut}");
+    }
+    // Within a file that is not packed, what is there of it is read.
+    assert_eq!(games(&whole[..ends[0] - text.len() / 2]), (0, 15));
+    for marked in [true, false] {
+        let streamed = with_sizes_behind(&whole, &files, marked);
+        let all = if marked { 4 } else { 3 };
+        let (read, _) = games(&[&streamed[..], b"PK\x03\x04"].concat());
+        assert_eq!(read, 4, "{marked}");
+        let (read, _) = games(&streamed[..streamed.len() - 4]);
+        assert!(read >= all, "{marked} {read}");
+    }
+}
+
 /// What a database has is not read again in whatever way it is packed.
 #[test]
 fn archives_are_added_once() {
@@ -226,7 +311,7 @@ fn what_zip_archives_cannot_give_is_told() {
     unreadable-source|1|0|a.zip/secret.pgn: encrypted, no PGN text; unpack it first (unzip)
     unreadable-source|1|0|b.zip/odd.pgn: packed by a method that is seldom used, no PGN text; unpack it first (unzip)
     unreadable-source|1|0|c.zip: a zip archive without a .pgn file, no PGN text; check what is in it (unzip -l)
-    unreadable-source|1|0|d.zip: damaged: invalid Zip archive: Could not find EOCD; fetch or make it again
+    unreadable-source|1|0|d.zip: damaged: it is cut off: its table of contents, which is its end, is missing; fetch or make it again
     damaged-archive|2|17|e.zip/e.pgn: damaged near byte 52 of the file, after 17 bytes of text: its text does not have the size and the sum that the archive tells; the games before are kept
     unreadable-source|1|0|f.zip: a zip archive without a .pgn file, no PGN text; check what is in it (unzip -l)
     unreadable-source|1|0|g.pgn: something else than text in an archive, no PGN text; unpack it first
@@ -321,7 +406,7 @@ fn frames_behind_a_damaged_one() {
 
 /// Text and errors of an archive.
 fn decode(path: &Path) -> Option<(Vec<u8>, usize)> {
-    let sources = list(&[path]);
+    let sources = list(&[path], DecodeOptions { threads: 1, memory: 0 }, &()).unwrap();
     let file = sources.files.first()?.as_ref().ok()?;
     let mut decoded: Decoded = match open_source(file).ok()? {
         Opened::Packed(packed) => packed.decode(DecodeOptions { threads: 2, memory: 0 }).ok()?,

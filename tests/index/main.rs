@@ -3,6 +3,7 @@
 
 mod adding;
 mod archives;
+mod beside;
 mod continuations;
 mod duplicates;
 mod edge;

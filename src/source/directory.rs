@@ -1,0 +1,238 @@
+//! What a zip archive has in it, told by its table of contents or, where that is missing, by the headers of its files.
+
+/// What an archive has in it.
+#[derive(Debug, Default)]
+pub(super) struct Directory {
+    /// In the order of the archive.
+    pub(super) entries: Vec<Entry>,
+    /// What is wrong with it.
+    pub(super) damage: Option<&'static str>,
+}
+
+/// A file in an archive.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Entry {
+    pub(super) name: Vec<u8>,
+    pub(super) is_encrypted: bool,
+    pub(super) is_link: bool,
+    pub(super) method: u16,
+    /// How many bytes it has packed; `None`: nobody knows, as the archive is cut off within it.
+    pub(super) packed: Option<u64>,
+    /// Its size in bytes and its sum (CRC-32), if they are told.
+    pub(super) told: Option<(u64, u32)>,
+    /// Where its header stands.
+    pub(super) header: u64,
+}
+
+const FILE: &[u8] = b"PK\x03\x04";
+const DESCRIPTOR: &[u8] = b"PK\x07\x08";
+const CENTRAL: &[u8] = b"PK\x01\x02";
+const END: &[u8] = b"PK\x05\x06";
+const END_64: &[u8] = b"PK\x06\x06";
+const LOCATOR_64: &[u8] = b"PK\x06\x07";
+
+/// What 32 bits cannot hold stands in an extra field.
+const LARGE: u64 = u32::MAX as u64;
+
+impl Directory {
+    /// Reads it from the bytes of an archive.
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        match Table::find(bytes) {
+            Some(table) => table.read(bytes),
+            None => Self {
+                entries: scan(bytes),
+                damage: Some("it is cut off: its table of contents, which is its end, is missing"),
+            },
+        }
+    }
+}
+
+impl Entry {
+    /// Where its packed bytes begin, if its header is there.
+    pub(super) fn data_start(&self, bytes: &[u8]) -> Option<u64> {
+        let header = bytes.get(usize::try_from(self.header).ok()?..)?;
+        let lengths = number(header, 26, 2)? + number(header, 28, 2)?;
+        header.starts_with(FILE).then_some(self.header + 30 + lengths)
+    }
+}
+
+/// Where the table of contents is.
+struct Table {
+    start: usize,
+    /// By how much the archive begins later in its file than it was written to.
+    shift: u64,
+    entries: u64,
+}
+
+impl Table {
+    /// Finds the end record, which may have a comment behind it, and with it the table.
+    fn find(bytes: &[u8]) -> Option<Self> {
+        const MOST_COMMENT: usize = 0xffff + 22;
+        let from = bytes.len().saturating_sub(MOST_COMMENT);
+        memchr::memmem::rfind_iter(&bytes[from..], END).find_map(|at| Self::of(bytes, from + at))
+    }
+
+    fn of(bytes: &[u8], end: usize) -> Option<Self> {
+        let record = &bytes[end..];
+        let comment = number(record, 20, 2)?;
+        if comment > (record.len() - 22) as u64 {
+            return None;
+        }
+        let [mut entries, mut size, mut offset] =
+            [number(record, 10, 2)?, number(record, 12, 4)?, number(record, 16, 4)?];
+        let mut table_end = end;
+        if (entries == 0xffff || size == LARGE || offset == LARGE)
+            && let Some(end_64) = end_64(bytes, end)
+        {
+            let record = &bytes[end_64..];
+            [entries, size, offset] =
+                [number(record, 32, 8)?, number(record, 40, 8)?, number(record, 48, 8)?];
+            table_end = end_64;
+        }
+        let is_there = |start: usize| bytes.get(start..).is_some_and(|table| table.starts_with(CENTRAL));
+        let told = usize::try_from(offset).ok()?;
+        let before_end = table_end.checked_sub(usize::try_from(size).ok()?)?;
+        let start = [told, before_end].into_iter().find(|&start| entries == 0 || is_there(start))?;
+        Some(Self { start, shift: start.saturating_sub(told) as u64, entries })
+    }
+
+    /// Reads the table, up to where it ends: of more files than 16 bits can number some programs tell too few.
+    fn read(&self, bytes: &[u8]) -> Directory {
+        let mut directory = Directory::default();
+        let mut rest = bytes.get(self.start..).unwrap_or_default();
+        while rest.starts_with(CENTRAL) {
+            let Some((mut entry, length)) = central(rest) else { break };
+            entry.header = entry.header.saturating_add(self.shift);
+            directory.entries.push(entry);
+            rest = &rest[length..];
+        }
+        if (directory.entries.len() as u64) < self.entries {
+            directory.damage = Some("its table of contents is damaged, and files may be missing");
+        }
+        directory
+    }
+}
+
+/// The end record for large archives, if there is one.
+fn end_64(bytes: &[u8], end: usize) -> Option<usize> {
+    let locator = bytes.get(end.checked_sub(20)?..)?;
+    let at = usize::try_from(number(locator, 8, 8)?).ok()?;
+    let is_there = locator.starts_with(LOCATOR_64) && bytes.get(at..)?.starts_with(END_64);
+    is_there.then_some(at)
+}
+
+/// An entry of the table, and how long it is.
+fn central(record: &[u8]) -> Option<(Entry, usize)> {
+    const LINK: u64 = 0o120_000;
+    const UNIX: u64 = 3;
+    let [name, extra, comment] = [28, 30, 32].map(|at| number(record, at, 2));
+    let (name, extra) = (name? as usize, extra? as usize);
+    let length = 46 + name + extra + comment? as usize;
+    let flags = number(record, 8, 2)?;
+    let is_unix = number(record, 4, 2)? >> 8 == UNIX;
+    let mut sizes = [number(record, 24, 4)?, number(record, 20, 4)?, number(record, 42, 4)?];
+    widen(&mut sizes, record.get(46 + name..46 + name + extra)?);
+    let [size, packed, header] = sizes;
+    let entry = Entry {
+        name: record.get(46..46 + name)?.to_vec(),
+        is_encrypted: flags & 1 != 0,
+        is_link: is_unix && (number(record, 38, 4)? >> 16) & 0o170_000 == LINK,
+        method: number(record, 10, 2)? as u16,
+        packed: Some(packed),
+        told: Some((size, number(record, 16, 4)? as u32)),
+        header,
+    };
+    record.get(..length).map(|_| (entry, length))
+}
+
+/// Takes the numbers that 32 bits cannot hold from the extra field that has them.
+fn widen(numbers: &mut [u64], mut extra: &[u8]) {
+    while let (Some(id), Some(length)) = (number(extra, 0, 2), number(extra, 2, 2)) {
+        let end = extra.len().min(4 + length as usize);
+        if id == 1 {
+            let large = numbers.iter_mut().filter(|number| **number == LARGE);
+            for (wide, at) in large.zip((4..end).step_by(8)) {
+                *wide = number(&extra[..end], at, 8).unwrap_or(*wide);
+            }
+            return;
+        }
+        extra = &extra[end..];
+    }
+}
+
+/// Finds the files by their headers.
+fn scan(bytes: &[u8]) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let mut at = 0;
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memmem::find(rest, FILE)) {
+        let header = at + found;
+        let Some((entry, end)) = local(bytes, header) else {
+            at = header + FILE.len();
+            continue;
+        };
+        entries.push(entry);
+        at = end;
+    }
+    entries
+}
+
+/// The file whose header is here, and where it ends.
+fn local(bytes: &[u8], header: usize) -> Option<(Entry, usize)> {
+    /// The sizes may stand behind the file.
+    const HAS_DESCRIPTOR: u64 = 8;
+    let record = &bytes[header..];
+    let (name, extra) = (number(record, 26, 2)? as usize, number(record, 28, 2)? as usize);
+    let flags = number(record, 6, 2)?;
+    let mut sizes = [number(record, 22, 4)?, number(record, 18, 4)?];
+    widen(&mut sizes, record.get(30 + name..30 + name + extra)?);
+    let [size, packed] = sizes;
+    let mut entry = Entry {
+        name: record.get(30..30 + name)?.to_vec(),
+        is_encrypted: flags & 1 != 0,
+        is_link: false,
+        method: number(record, 8, 2)? as u16,
+        packed: Some(packed),
+        told: Some((size, number(record, 14, 4)? as u32)),
+        header: header as u64,
+    };
+    let start = header + 30 + name + extra;
+    if flags & HAS_DESCRIPTOR == 0 || ![0, LARGE].contains(&packed) {
+        return Some((entry, start.saturating_add(usize::try_from(packed).ok()?)));
+    }
+    let (told, packed, end) = match descriptor(bytes, start) {
+        Some((told, packed, end)) => (Some(told), Some(packed as u64), end),
+        None => (None, None, bytes.len()),
+    };
+    (entry.told, entry.packed) = (told, packed);
+    Some((entry, end))
+}
+
+/// Finds what is told of a file behind its packed bytes, which begin at `start`: it tells how many these are, and so is known.
+fn descriptor(bytes: &[u8], start: usize) -> Option<((u64, u32), usize, usize)> {
+    let data = bytes.get(start..)?;
+    // Packed bytes and the file's own, of 4 or of 8 bytes each.
+    let read = |from: usize, packed: usize| {
+        let record = data.get(from..)?;
+        let crc = number(record, 0, 4)? as u32;
+        [4, 8].into_iter().find_map(|width| {
+            let found = number(record, 4, width)? == packed as u64;
+            let size = number(record, 4 + width, width)?;
+            found.then_some(((size, crc), packed, start + from + 4 + 2 * width))
+        })
+    };
+    memchr::memmem::find_iter(data, b"PK").find_map(|at| match data.get(at..at + FILE.len()) {
+        Some(DESCRIPTOR) => read(at + DESCRIPTOR.len(), at),
+        // Some programs leave the mark out; then the next header stands behind it.
+        Some(FILE) => [12, 20].into_iter().find_map(|length| {
+            let from = at.checked_sub(length)?;
+            read(from, from).filter(|&(.., end)| end == start + at)
+        }),
+        _ => None,
+    })
+}
+
+/// The number of so many bytes, little end first, that stands here.
+fn number(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
+    let bytes = bytes.get(at..at.checked_add(length)?)?;
+    Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+}

@@ -1,0 +1,302 @@
+//! Paths that fit a pattern such as `twic/**/*.pgn`.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Component, Path, PathBuf};
+
+use super::{Error, Watch};
+
+/// A pattern, part by part.
+pub(super) struct Pattern {
+    /// What stands before its first part.
+    start: PathBuf,
+    parts: Vec<Part>,
+    only_directories: bool,
+}
+
+enum Part {
+    Name(OsString),
+    /// One name of many.
+    Fits(glob::Pattern),
+    /// `**`: any number of directories, also none. It is never the last part.
+    AnyDepth,
+}
+
+/// Takes what fits, and errors for directories that cannot be read.
+type Found<'f> = dyn FnMut(Result<PathBuf, Error>) -> ControlFlow<()> + 'f;
+
+impl Pattern {
+    /// Whether a path is a pattern, if nothing has it as its name.
+    pub(super) fn is_one(path: &Path) -> bool {
+        path.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte))
+    }
+
+    /// Reads a pattern. `None`: it is wrong, so that nothing can fit it.
+    pub(super) fn new(path: &Path) -> Option<Self> {
+        let (mut start, mut parts) = (PathBuf::new(), Vec::new());
+        for component in path.components() {
+            match component {
+                Component::Prefix(_) | Component::RootDir => start.push(component),
+                Component::CurDir => {}
+                Component::ParentDir => parts.push(Part::Name(component.as_os_str().to_owned())),
+                Component::Normal(name) if name == "**" => {
+                    if !matches!(parts.last(), Some(Part::AnyDepth)) {
+                        parts.push(Part::AnyDepth);
+                    }
+                }
+                Component::Normal(name) if Self::is_one(Path::new(name)) => {
+                    parts.push(Part::Fits(glob::Pattern::new(&name.to_string_lossy()).ok()?));
+                }
+                Component::Normal(name) => parts.push(Part::Name(name.to_owned())),
+            }
+        }
+        let mut only_directories = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        // A directory stands for all below it.
+        if matches!(parts.last(), Some(Part::AnyDepth)) {
+            parts.pop();
+            only_directories = true;
+        }
+        Some(Self { start, parts, only_directories })
+    }
+
+    /// Shows all paths that fit, in order. Each directory is read once, however many ways the pattern has to reach it; `**` does
+    /// not follow links, and nothing follows them in circles.
+    pub(super) fn find(&self, watch: &dyn Watch, found: &mut Found<'_>) -> ControlFlow<()> {
+        if self.parts.is_empty() {
+            return found(Ok(real(&self.start).to_owned()));
+        }
+        self.walk(&self.start, &[0], watch, found)
+    }
+
+    /// Looks into a directory for the parts with these numbers, which ascend.
+    fn walk(
+        &self,
+        directory: &Path,
+        wanted: &[usize],
+        watch: &dyn Watch,
+        found: &mut Found<'_>,
+    ) -> ControlFlow<()> {
+        let mut parts = wanted.to_vec();
+        // None of the directories that `**` stands for.
+        parts.extend(
+            wanted.iter().filter(|&&part| matches!(self.parts[part], Part::AnyDepth)).map(|part| part + 1),
+        );
+        parts.sort_unstable();
+        parts.dedup();
+        if let [part] = parts[..]
+            && let Part::Name(name) = &self.parts[part]
+        {
+            // A directory need not be readable to have a file in it whose name is known.
+            watch.looked_at(1, 0)?;
+            let path = directory.join(name);
+            return match fs::symlink_metadata(&path) {
+                Ok(metadata) => {
+                    self.enter(directory, &path, metadata.file_type(), vec![part + 1], watch, found)
+                }
+                Err(_) => ControlFlow::Continue(()),
+            };
+        }
+        let entries = match entries(directory, watch)? {
+            Ok(entries) => entries,
+            Err(error) => return found(Err(Error::io(real(directory), error))),
+        };
+        for (name, file_type) in entries {
+            watch.looked_at(1, 0)?;
+            let shown = name.to_string_lossy();
+            let next = |&part: &usize| match &self.parts[part] {
+                Part::AnyDepth => file_type.is_dir().then_some(part),
+                Part::Name(wanted) => (*wanted == name).then_some(part + 1),
+                Part::Fits(pattern) => pattern.matches(&shown).then_some(part + 1),
+            };
+            let mut next: Vec<usize> = parts.iter().filter_map(next).collect();
+            next.dedup();
+            if !next.is_empty() {
+                self.enter(directory, &directory.join(&name), file_type, next, watch, found)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Shows a path of a directory if it fits, and looks into it for the parts that are left.
+    fn enter(
+        &self,
+        directory: &Path,
+        path: &Path,
+        file_type: fs::FileType,
+        mut next: Vec<usize>,
+        watch: &dyn Watch,
+        found: &mut Found<'_>,
+    ) -> ControlFlow<()> {
+        if next.last() == Some(&self.parts.len()) {
+            next.pop();
+            if !self.only_directories || path.is_dir() {
+                found(Ok(path.to_owned()))?;
+            }
+        }
+        if file_type.is_symlink() {
+            next.retain(|&part| !self.parts[part..].iter().any(|part| matches!(part, Part::AnyDepth)));
+        }
+        let is_entered =
+            !next.is_empty() && (file_type.is_dir() || path.is_dir() && !self.is_circle(directory, path));
+        if is_entered { self.walk(path, &next, watch, found) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Whether a link in a directory leads to that, or to one that was passed on the way to it.
+    fn is_circle(&self, directory: &Path, link: &Path) -> bool {
+        let target = fs::canonicalize(link).ok();
+        let passed = directory.ancestors().take_while(|passed| passed.starts_with(&self.start));
+        passed.into_iter().any(|passed| fs::canonicalize(real(passed)).ok() == target)
+    }
+}
+
+/// The directory that an empty path stands for.
+fn real(directory: &Path) -> &Path {
+    if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
+}
+
+/// Names and types of what is in a directory, by name.
+fn entries(
+    directory: &Path,
+    watch: &dyn Watch,
+) -> ControlFlow<(), io::Result<Vec<(OsString, fs::FileType)>>> {
+    let mut entries = Vec::new();
+    let read = match fs::read_dir(real(directory)) {
+        Ok(read) => read,
+        Err(error) => return ControlFlow::Continue(Err(error)),
+    };
+    for entry in read {
+        watch.looked_at(0, 0)?;
+        match entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?))) {
+            Ok(entry) => entries.push(entry),
+            Err(error) => return ControlFlow::Continue(Err(error)),
+        }
+    }
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    ControlFlow::Continue(Ok(entries))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// Counts what is looked at, and stops after so much.
+    struct Count(Cell<u64>, u64);
+
+    impl Watch for Count {
+        fn looked_at(&self, entries: u64, _: u64) -> ControlFlow<()> {
+            self.0.set(self.0.get() + entries);
+            if self.0.get() > self.1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+    }
+
+    fn tree(paths: &[&str]) -> tempfile::TempDir {
+        let tree = tempfile::tempdir().unwrap();
+        for path in paths {
+            let path = tree.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "*").unwrap();
+        }
+        tree
+    }
+
+    fn found(tree: &Path, pattern: &str, watch: &dyn Watch) -> Vec<String> {
+        let mut paths = Vec::new();
+        let mut take = |path: Result<PathBuf, Error>| {
+            paths.push(path.unwrap().strip_prefix(tree).unwrap().to_string_lossy().into_owned());
+            ControlFlow::Continue(())
+        };
+        let _ = Pattern::new(&tree.join(pattern)).unwrap().find(watch, &mut take);
+        paths
+    }
+
+    const FILES: [&str; 8] =
+        ["a.pgn", "b/a.pgn", "b/c/a.pgn", "b/c/a.txt", "b/c/d/a.pgn", "b/d/c/x.pgn", "c/.a.pgn", "c[1].pgn"];
+
+    #[test]
+    fn patterns_fit_paths() {
+        let tree = tree(&FILES);
+        for (pattern, expected) in [
+            ("*.pgn", vec!["a.pgn", "c[1].pgn"]),
+            ("?.pgn", vec!["a.pgn"]),
+            ("*/*.pgn", vec!["b/a.pgn", "c/.a.pgn"]),
+            ("b/*/a.pgn", vec!["b/c/a.pgn"]),
+            ("**/a.pgn", vec!["a.pgn", "b/a.pgn", "b/c/a.pgn", "b/c/d/a.pgn"]),
+            ("**/**/c/**/**/a.*", vec!["b/c/a.pgn", "b/c/a.txt", "b/c/d/a.pgn"]),
+            ("b/**", vec!["b"]),
+            ("[bc]/**", vec!["b", "c"]),
+            ("[bc]*/", vec!["b", "c"]),
+            ("b/../*.pgn", vec!["b/../a.pgn", "b/../c[1].pgn"]),
+            ("z*/*", vec![]),
+        ] {
+            assert_eq!(found(tree.path(), pattern, &()), expected, "{pattern}");
+        }
+        assert!(Pattern::new(Path::new("a**b")).is_none());
+    }
+
+    /// As the crate whose patterns they are finds them.
+    #[test]
+    fn what_fits_is_what_glob_finds() {
+        let tree = tree(&FILES);
+        for pattern in ["*", "*/*", "**/*", "**/c/*", "b/**/*.pgn", "**/[ab]*", "**/*/**/*.pgn"] {
+            let expected: Vec<_> = glob::glob(tree.path().join(pattern).to_str().unwrap())
+                .unwrap()
+                .map(|path| path.unwrap().strip_prefix(tree.path()).unwrap().to_string_lossy().into_owned())
+                .collect();
+            // It finds some of them in several ways.
+            let mut seen = std::collections::HashSet::new();
+            let unique: Vec<_> = expected.iter().filter(|path| seen.insert(*path)).cloned().collect();
+            assert!(!unique.is_empty());
+            assert_eq!(found(tree.path(), pattern, &()), unique, "{pattern}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_not_followed_in_circles() {
+        use std::os::unix::fs::symlink;
+        let tree = tree(&["a/b/c/x.pgn", "d/y.pgn"]);
+        let place = tree.path();
+        for name in ["l1", "l2", "l3"] {
+            symlink(".", place.join("a").join(name)).unwrap();
+            symlink("../..", place.join("a/b").join(name)).unwrap();
+            symlink(place.join("a"), place.join("d").join(name)).unwrap();
+        }
+        let count = Count(Cell::new(0), 10_000);
+        assert_eq!(found(place, "**/*.pgn", &count), ["a/b/c/x.pgn", "d/y.pgn"]);
+        assert_eq!(found(place, "**/*/**/*.pgn", &count), ["a/b/c/x.pgn", "d/y.pgn"]);
+        assert_eq!(found(place, "**/nothing", &count), [""; 0]);
+        assert_eq!(found(place, "a/*/*/*/*/*/*/x.pgn", &count), [""; 0]);
+        // A link that is no circle is followed where a part of the pattern stands for it.
+        assert_eq!(found(place, "d/l1/b/c/x.pgn*", &count), ["d/l1/b/c/x.pgn"]);
+        assert_eq!(found(place, "**/l1/b/*/x.pgn", &count), ["d/l1/b/c/x.pgn"]);
+        assert!(count.0.get() < 500, "{} looked at", count.0.get());
+    }
+
+    #[test]
+    fn a_search_stops_when_it_is_told_to() {
+        let tree = tree(&FILES);
+        let count = Count(Cell::new(0), 3);
+        let pattern = Pattern::new(&tree.path().join("**/nothing")).unwrap();
+        assert_eq!(pattern.find(&count, &mut |_| unreachable!()), ControlFlow::Break(()));
+        assert_eq!(count.0.get(), 4);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_are_no_utf_8_fit_too() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let tree = tree(&[]);
+        let name = std::ffi::OsStr::from_bytes(b"\xff.pgn");
+        fs::write(tree.path().join(name), "*").unwrap();
+        let mut paths = Vec::new();
+        let mut take = |path: Result<PathBuf, Error>| {
+            paths.push(path.unwrap());
+            ControlFlow::Continue(())
+        };
+        let _ = Pattern::new(&tree.path().join("*.pgn")).unwrap().find(&(), &mut take);
+        assert_eq!(paths, [tree.path().join(name)]);
+    }
+}

@@ -1,0 +1,62 @@
+//! Paths of sources as the database has them.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ToSql;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+
+/// A path as a value of SQLite: text if it is UTF-8, else a blob of its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredPath<P>(pub(crate) P);
+
+impl<P: AsRef<Path>> ToSql for StoredPath<P> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let path = self.0.as_ref();
+        let bytes = path.as_os_str().as_encoded_bytes();
+        Ok(ToSqlOutput::Borrowed(match path.to_str() {
+            Some(text) => ValueRef::Text(text.as_bytes()),
+            None => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+/// The path of these bytes.
+#[cfg(unix)]
+pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    std::ffi::OsStr::from_bytes(bytes).into()
+}
+
+/// The path of these bytes, which are UTF-8 as far as they can be used here.
+#[cfg(not(unix))]
+pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::super::cell::{Cells, SOURCE};
+    use super::*;
+    use proptest::prelude::*;
+    use rusqlite::Connection;
+
+    proptest! {
+        #[test]
+        fn every_path_comes_back(bytes in prop_oneof![
+            proptest::collection::vec(1..=255_u8, 0..40),
+            "\\PC{0,20}".prop_map(String::into_bytes),
+        ]) {
+            let database = Connection::open_in_memory().unwrap();
+            database.execute_batch("CREATE TABLE source (path TEXT NOT NULL)").unwrap();
+            let path = path_of_bytes(&bytes);
+            database.execute("INSERT INTO source VALUES (?1)", [StoredPath(&path)]).unwrap();
+            let read = |row: &rusqlite::Row<'_>| {
+                Ok((Cells::new(row, SOURCE).get("path")?, row.get::<_, String>("kind")?))
+            };
+            let (back, kind): (PathBuf, _) =
+                database.query_row("SELECT path, typeof(path) AS kind FROM source", [], read).unwrap();
+            prop_assert_eq!(back, path);
+            prop_assert_eq!(kind, if std::str::from_utf8(&bytes).is_ok() { "text" } else { "blob" });
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Packed files beside the plain ones that they are unpacked to: nothing of either is lost.
+
+use std::fs;
+
+use pgndex::index::{Duplicates, IndexOptions, Plan, Progress};
+
+use crate::archives::*;
+use crate::support::*;
+
+/// What is indexed of a directory with these files: the paths, the games, and the notes with the directory left out.
+fn indexed(files: &[(&str, &[u8])]) -> (Vec<String>, u64, Vec<String>) {
+    let place = directory();
+    let root = place.path().join("d");
+    for (name, bytes) in files {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    let options = IndexOptions { duplicates: Duplicates::Skip, ..options() };
+    let progress = Progress::default();
+    let plan = Plan::new(&[&root], &options, &progress).unwrap();
+    let prefix = format!("{}/", root.display());
+    let notes = plan.notes().iter().map(|note| note.replace(&prefix, "")).collect();
+    let target = place.path().join("out.db");
+    let summary = plan.run(&target, &progress).unwrap();
+    let paths: Vec<String> = column(&open(&target), "SELECT path FROM source ORDER BY source_id");
+    (paths.iter().map(|path| path.replace(&prefix, "")).collect(), summary.games, notes)
+}
+
+fn packed(text: &[u8]) -> [(&'static str, Vec<u8>); 4] {
+    [
+        ("a.pgn.zst", zstd_frame(text, true)),
+        ("a.pgn.ZST", zstd_frames(text, 5000)),
+        ("a.pgn.gz", gzip(text, 7000)),
+        ("a.pgn.bz2", bzip2(text, usize::MAX)),
+    ]
+}
+
+#[test]
+fn unpacking_that_was_interrupted_loses_nothing() {
+    let text = GAMES.as_bytes();
+    let all = indexed(&[("a.pgn", text)]).1;
+    assert_eq!(all, 53);
+    for (name, archive) in packed(text) {
+        for length in [0, 1, 10, 5000, text.len() / 2, text.len() - 1] {
+            let note = format!("a.pgn: left out, it is only the beginning of what is in {name} beside it");
+            let expected = (vec![name.to_owned()], all, vec![note]);
+            assert_eq!(indexed(&[("a.pgn", &text[..length]), (name, &archive)]), expected, "{length}");
+        }
+    }
+}
+
+#[test]
+fn what_is_unpacked_is_read_once() {
+    let text = GAMES.as_bytes();
+    let grown = [text, b"\n[White \"x\"]\n[Black \"y\"]\n\n1. e4 *\n"].concat();
+    for (name, archive) in packed(text) {
+        for (plain, games) in [(text, 53), (&grown, 54)] {
+            let note = format!("{name}: left out, all its text is in a.pgn beside it");
+            let expected = (vec!["a.pgn".to_owned()], games, vec![note]);
+            assert_eq!(indexed(&[("a.pgn", plain), (name, &archive)]), expected, "{games}");
+        }
+    }
+    // The text of the packed file as it would be unpacked.
+    let utf_16: Vec<u8> =
+        "\u{feff}".encode_utf16().chain(GAMES.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    assert_eq!(indexed(&[("a.pgn", &utf_16), ("a.pgn.gz", &gzip(&utf_16, usize::MAX))]).0, ["a.pgn"]);
+}
+
+#[test]
+fn texts_that_differ_are_both_read() {
+    let text = GAMES.as_bytes();
+    let note = |name: &str| {
+        format!(
+            "{name}: read, and so is a.pgn beside it: their texts differ; games that are in both are duplicates"
+        )
+    };
+    let mut other = text.to_vec();
+    let last = other.len() - 30;
+    other[last] ^= 1;
+    let new = b"[White \"x\"]\n[Black \"y\"]\n\n1. e4 e5 *\n";
+    for (name, archive) in packed(text) {
+        let both = vec!["a.pgn".to_owned(), name.to_owned()];
+        let (paths, games, notes) = indexed(&[("a.pgn", &other), (name, &archive)]);
+        assert_eq!((&paths, &notes), (&both, &vec![note(name)]));
+        assert!((53..=54).contains(&games), "{games}");
+        assert_eq!(indexed(&[("a.pgn", new), (name, &archive)]), (both.clone(), 54, vec![note(name)]));
+        // One that is damaged may have had more. Its last game may be cut.
+        let (paths, games, _) = indexed(&[("a.pgn", text), (name, &archive[..archive.len() - 9])]);
+        assert!(paths == both && (53..=54).contains(&games), "{name}: {paths:?}, {games}");
+    }
+}
+
+#[test]
+fn only_files_are_beside_each_other() {
+    let text = GAMES.as_bytes();
+    let archive = gzip(text, usize::MAX);
+    // A directory of that name, and another directory.
+    for name in ["a.pgn/b.pgn", "b/a.pgn"] {
+        let (paths, games, notes) =
+            indexed(&[(name, b"[White \"x\"]\n[Black \"y\"]\n\n1. e4 *"), ("a.pgn.gz", &archive)]);
+        assert_eq!((paths.len(), games, notes.len()), (2, 54, 0), "{name}");
+    }
+    let zipped = zip(&[("a.pgn", text, Packing::Deflated)]);
+    let (paths, games, _) = indexed(&[("a.pgn", &text[..5000]), ("a.zip", &zipped)]);
+    assert_eq!((paths.len(), games >= 53), (2, true));
+    // Each with the one whose text it is.
+    let (paths, games, notes) =
+        indexed(&[("a.pgn", &text[..5000]), ("a.pgn.gz", &archive), ("a.pgn.zst", &zstd_frame(text, false))]);
+    assert_eq!((paths, games, notes.len()), (vec!["a.pgn.gz".to_owned(), "a.pgn.zst".to_owned()], 53, 1));
+}
