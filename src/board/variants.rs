@@ -13,20 +13,33 @@ impl Position {
         let own_castling = fields.nth(1).unwrap_or_default();
         let mut found: Vec<(String, Self)> = Vec::new();
         for side in [Color::White, Color::Black] {
-            let passed_rank = if side == Color::White { '6' } else { '3' };
-            let passed = ('a'..='h').map(|file| format!("{file}{passed_rank}"));
-            let en_passant: Vec<_> = std::iter::once("-".to_owned()).chain(passed).collect();
-            for castling in castling_fields(own_castling) {
-                for square in &en_passant {
-                    let fen = format!("{placement} {} {castling} {square}", char::from(side.letter()));
-                    let Ok((position, _)) = Self::from_fen(fen.as_bytes()) else { continue };
-                    let fen = position.canonical_fen();
-                    if fen != own && found.iter().all(|(other, _)| *other != fen) {
-                        found.push((fen, position));
-                    }
-                }
+            let make = |castling: &str, en_passant: &str| {
+                let fen = format!("{placement} {} {castling} {en_passant}", char::from(side.letter()));
+                Self::from_fen(fen.as_bytes()).ok().map(|(position, _)| position)
+            };
+            if make("-", "-").is_none() {
+                continue;
+            }
+            // Neither depends on the other, so that not all pairs need be tried.
+            let rank = if side == Color::White { '6' } else { '3' };
+            let squares = ('a'..='h').map(|file| format!("{file}{rank}"));
+            let can_pass =
+                |square: &String| make("-", square).is_some_and(|position| position.en_passant().is_some());
+            let en_passant: Vec<_> =
+                std::iter::once("-".to_owned()).chain(squares.filter(can_pass)).collect();
+            let mut castling: Vec<_> = castling_fields(own_castling)
+                .iter()
+                .filter_map(|castling| make(castling, "-"))
+                .filter_map(|position| position.canonical_fen().split(' ').nth(2).map(str::to_owned))
+                .collect();
+            castling.sort();
+            castling.dedup();
+            for castling in &castling {
+                let positions = en_passant.iter().filter_map(|square| make(castling, square));
+                found.extend(positions.map(|position| (position.canonical_fen(), position)));
             }
         }
+        found.retain(|(fen, _)| *fen != own);
         found.into_iter().map(|(_, position)| position).collect()
     }
 }
