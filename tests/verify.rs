@@ -20,11 +20,11 @@ const ODD: &str = "\
 [Event \"f\"]\n[Annotator \"somebody\"]\n\n1. -- e5 2. f3 Qg5 3. g4 d5 4. a3 Qh4# 0-1\n\n\
 [Event \"g\"]\n\n*\n\n1. f3 e5 2. g4 Qh4# 0-1\n";
 
-/// A game with two warnings, one with an illegal move, and text outside games.
+/// A game with two warnings, one with an illegal move, one whose first tag is damaged, and text outside games.
 const BROKEN: &str = "\
 [Event \"a\"]\n\n1. e4 e5\n2. Nf3 ??what @ 1-0\n\n\
 [Event \"b\"]\n\n1. e4 e5\n2. Nf3 Ke3 1-0\n\n\
-[Event \"c\"]\n\n1. d4 1-0\n\nnot a game\n";
+[Eve(t \"c\"]\n[Site \"s\"]\n\n1. d4 Qd4 1-0\n\nnot a game\n";
 
 struct Place(tempfile::TempDir);
 
@@ -366,7 +366,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &[
             "wrong-count import import_id 1: problems is 0, expected 1",
             "wrong-count source source_id 1: problems is 0, expected 1",
-            "source-text game game_id 9: has 1 rows in problem, and its text tells 0",
+            "source-text game game_id 9: has 1 rows in problem that lie in its text, which tells 0",
             "wrong-value problem problem_id 1: message is '', expected a sentence",
             "wrong-value problem problem_id 1: byte_offset is 1099511627776, expected at most ",
             "wrong-value problem problem_id 1: ply is 500, expected at most ",
@@ -690,7 +690,7 @@ fn columns_that_somebody_added_are_no_damage() {
 #[test]
 fn every_column_of_a_problem_is_held_against_the_text() {
     let place = Place::new(BROKEN, 64);
-    assert_eq!(place.number("SELECT count(*) FROM problem"), 4);
+    assert_eq!(place.number("SELECT count(*) FROM problem"), 6);
     sound(&place, Sample::All);
     let row = "problem problem_id";
     check_damage(
@@ -748,16 +748,16 @@ fn every_column_of_a_problem_is_held_against_the_text() {
             ),
             (
                 "UPDATE problem SET game_id = NULL WHERE problem_id = 3",
-                &["source-text game game_id 2: has 0 rows in problem, and its text tells 1"],
+                &["source-text game game_id 2: has 0 rows in problem that lie in its text, which tells 1"],
             ),
             // Outside games.
             (
-                "UPDATE problem SET message = '' WHERE problem_id = 4",
-                &[&format!("wrong-value {row} 4: message is '', expected a sentence")],
+                "UPDATE problem SET message = '' WHERE problem_id = 6",
+                &[&format!("wrong-value {row} 6: message is '', expected a sentence")],
             ),
             (
-                "UPDATE problem SET line = 0 WHERE problem_id = 4",
-                &[&format!("wrong-value {row} 4: line is 0, expected a number from 1")],
+                "UPDATE problem SET line = 0 WHERE problem_id = 6",
+                &[&format!("wrong-value {row} 6: line is 0, expected a number from 1")],
             ),
         ],
     );

@@ -160,22 +160,36 @@ impl Problems {
         game: &StoredGame,
         told: impl Iterator<Item = GameProblem<'t>>,
     ) -> rusqlite::Result<()> {
-        let (rows, told): (_, Vec<_>) = (self.of(game.game), told.collect());
-        if rows.len() != told.len() {
-            let found = format!("has {} rows in problem, and its text tells {}", rows.len(), told.len());
-            findings.about(Kind::SourceText, "game", RowId::of([("game_id", game.game)]), found);
-            return Ok(());
-        }
+        let told: Vec<_> = told.collect();
         let sql = format!("SELECT {} FROM problem WHERE problem_id = ?1", StoredProblem::COLUMNS.join(", "));
         let mut statement = connection.prepare_cached(&sql)?;
         // What is wrong with the rows by themselves is told elsewhere.
         let unheard = Collector::new(0);
-        let mut first: Option<(StoredProblem, u64)> = None;
-        for ((_, id), told) in rows.iter().zip(&told) {
-            let stored = statement.query_row([id], |row| StoredProblem::read(row, &unheard))?;
-            let before = first.as_ref().map(|(stored, line)| (stored, *line));
-            compare_row(findings, game, &stored, told, before);
-            first.get_or_insert((stored, told.line));
+        let (mut stored, mut is_before) = (Vec::new(), false);
+        for (_, id) in self.of(game.game) {
+            let problem = statement.query_row([id], |row| StoredProblem::read(row, &unheard))?;
+            // A damaged line before the first tag belongs to the game, and not to its text.
+            match problem.byte_offset < game.byte_offset {
+                true => is_before = true,
+                false => stored.push(problem),
+            }
+        }
+        // Only so many warnings of a game are told; those before its text count too.
+        let may_have_more = is_before && told.len() > stored.len();
+        if stored.len() != told.len() && !may_have_more {
+            let (rows, told) = (stored.len(), told.len());
+            let found = format!("has {rows} rows in problem that lie in its text, which tells {told}");
+            findings.about(Kind::SourceText, "game", RowId::of([("game_id", game.game)]), found);
+            return Ok(());
+        }
+        let first = stored.first().zip(told.first()).map(|(stored, told)| (stored, told.line));
+        for (stored, mut told) in stored.iter().zip(told.iter().copied()) {
+            if let Some(message) = stored.message.as_deref().filter(|_| is_before)
+                && message.starts_with(told.message)
+            {
+                told.message = message;
+            }
+            compare_row(findings, game, stored, &told, first);
         }
         Ok(())
     }
