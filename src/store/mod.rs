@@ -11,6 +11,7 @@ pub mod btree;
 mod build;
 mod bulk;
 mod catalog;
+mod compared;
 mod complete;
 mod database;
 mod duplicate;
@@ -42,15 +43,17 @@ pub use bulk::{
     BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, PlayedPosition, SourceDigest, SourceTotals,
 };
 pub use catalog::{Catalog, Relation, RelationKind};
+pub use compared::ComparedGame;
 pub use complete::is_complete;
 pub use database::Database;
 #[cfg(feature = "index")]
 pub(crate) use database::keep_temporary_files_in;
+pub use duplicate::PrefixCandidate;
 pub use error::{Error, Result};
 pub use explore::{Continuation, Exploration, ListLengths};
 pub use graft::Graft;
 pub use info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceInfo, Totals};
-pub use known::{GameMoves, Known, KnownSource, NameTable, Pairing, Tail};
+pub use known::{Known, KnownSource, NameTable, Tail};
 #[cfg(feature = "index")]
 pub(crate) use lock::directory_of;
 pub use lock::{Holder, WriterLock};
