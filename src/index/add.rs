@@ -41,7 +41,7 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let replaced = replaced(&again, last_source);
     let options = settled(plan.options, &database)?;
     let sources = Sources { files, ..Sources::default() };
-    let plan = Plan { sources, options: &options, estimate: plan.estimate };
+    let plan = Plan { sources, options: &options, ..plan };
     let reports = Reports::create(&options, &plan.sources, last_source, Some(lock.target()))?;
     let mut summary = Summary { added: true, ..Summary::default() };
     if !plan.sources.files.is_empty() {

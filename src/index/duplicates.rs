@@ -1,16 +1,15 @@
 //! Which games repeat an earlier one.
 
-use std::path::PathBuf;
-
-use memmap2::MmapMut;
+use std::collections::HashSet;
+use std::path::Path;
 
 use super::error::{Error, Result};
 use super::options::Duplicates;
-use super::scratch::zeroed_file;
-use crate::store::row::{DuplicateKind, GameId, GameRow};
+use super::signature::{Comparison, Pairing, Signature, Signatures};
+use super::spill::SpillMap;
+use crate::store::row::{GameId, NameId};
+use crate::store::{ComparedGame, Known};
 
-/// The fewest plies of games that are taken for the same whoever played them.
-pub(crate) const MIN_PLIES_OF_MOVES: u32 = 20;
 /// A game is looked for in longer ones if it has at least so many plies.
 pub(crate) const PREFIX_PLIES: usize = 16;
 
@@ -29,188 +28,106 @@ pub(super) fn mix_text(hash: u64, text: &str) -> u64 {
     mix(mix(hash, rest), text.len() as u64)
 }
 
-/// What a game is compared by.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Print {
-    /// A hash of start, moves and whether they are all.
-    moves: u64,
-    plies: u32,
-    /// A hash of players, date and result; `None` if a player is not known.
-    pairing: Option<u32>,
-}
-
-impl Print {
-    /// The print of a game; `pairing` is a hash of players and date, if both players are known. `None` if it has no moves: then
-    /// it repeats nothing.
-    pub(super) fn of(row: &GameRow, pairing: Option<u64>) -> Option<Self> {
-        let status = row.status as u64;
-        (row.ply_count > 0).then(|| Self {
-            moves: mix(row.moves_hash, status << 32 | u64::from(row.ply_count)),
-            plies: row.ply_count,
-            pairing: pairing.map(|hash| (mix(hash, row.result as u64) >> 32) as u32),
-        })
-    }
-
-    /// Whether the moves alone tell that two games are the same.
-    pub(super) const fn is_told_by_moves(&self) -> bool {
-        self.plies >= MIN_PLIES_OF_MOVES
-    }
-
-    pub(super) const fn has_pairing(&self) -> bool {
-        self.pairing.is_some()
-    }
-}
-
-/// The games of a run by their moves: 16 bytes each in a hash table, which is a temporary file once it outgrows its memory.
+/// The first of all games that are alike: of this run, and of the database that is added to as far as its games were asked for.
+///
+/// A game is looked for before it is added, so no two of the same kind are here.
 #[derive(Debug)]
 pub(super) struct Originals {
-    /// Slots by hash, those that are taken by another game one after the other; 0 is an empty one.
-    slots: MmapMut,
-    /// The number of slots is 2 to this power.
-    bits: u32,
-    games: usize,
-    memory: u64,
-    directory: PathBuf,
-}
-
-/// A hash of moves, a hash of the pairing or 0 if it is not known, and the game.
-#[derive(Clone, Copy)]
-struct Slot(u128);
-
-impl Slot {
-    const BYTES: usize = size_of::<u128>();
-
-    fn new(print: &Print, game: GameId) -> Self {
-        let pairing = print.pairing.map_or(0, |pairing| pairing.max(1));
-        Self(u128::from(print.moves) << 64 | u128::from(pairing) << 32 | u128::from(game.0))
-    }
-
-    const fn moves(self) -> u64 {
-        (self.0 >> 64) as u64
-    }
-
-    const fn pairing(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-
-    const fn game(self) -> GameId {
-        GameId(self.0 as u32)
-    }
+    comparison: Comparison,
+    /// By all that games are compared by.
+    same: SpillMap,
+    /// By start and moves.
+    moves: SpillMap,
+    /// The groups of games of the database that are here.
+    groups: SpillMap,
+    /// Games that the database no longer has.
+    removed: HashSet<GameId>,
 }
 
 impl Originals {
-    /// An empty table, which goes to a file in `directory` when it takes more than `memory` bytes.
-    pub(super) fn new(memory: u64, directory: PathBuf) -> Result<Self> {
-        const BITS: u32 = 12;
-        let slots = Self::map(BITS, memory, &directory)?;
-        Ok(Self { slots, bits: BITS, games: 0, memory, directory })
+    /// None yet. What takes more than about `memory` bytes goes to files in `directory`.
+    pub(super) fn new(comparison: Comparison, removed: &[GameId], memory: u64, directory: &Path) -> Self {
+        // Games are kept in two maps only if they are looked for by their moves too.
+        let share = if comparison.rule == Duplicates::Moves { memory / 2 } else { memory };
+        let map = |memory| SpillMap::new(memory, directory.to_owned());
+        let (same, moves, groups) = (map(share), map(share), map(memory / 8));
+        Self { comparison, same, moves, groups, removed: removed.iter().copied().collect() }
     }
 
-    fn map(bits: u32, memory: u64, directory: &std::path::Path) -> Result<MmapMut> {
-        let bytes = Slot::BYTES << bits;
-        let map =
-            if bytes as u64 <= memory { MmapMut::map_anon(bytes) } else { zeroed_file(directory, bytes) };
-        map.map_err(|source| Error::Spill { directory: directory.to_owned(), source })
+    /// The first game that is the same as one of `games`.
+    pub(super) fn same(&mut self, games: &Signatures, signature: &Signature) -> Result<Option<GameId>> {
+        let Some(hash) = signature.hash else { return Ok(None) };
+        Ok(self.same.find(hash, games.bytes(signature))?.map(GameId))
     }
 
-    fn slot(&self, index: usize) -> Option<Slot> {
-        let slot = u128::from_ne_bytes(self.slots.as_chunks().0[index]);
-        (slot != 0).then_some(Slot(slot))
+    /// The first game with the moves of one of `games`.
+    pub(super) fn with_moves(&mut self, games: &Signatures, signature: &Signature) -> Result<Option<GameId>> {
+        let Some(hash) = signature.moves_hash else { return Ok(None) };
+        Ok(self.moves.find(hash, games.moves(signature))?.map(GameId))
     }
 
-    /// The taken slots from where a hash belongs on to the next empty one.
-    fn chain(&self, moves: u64) -> impl Iterator<Item = Slot> {
-        let mask = (1 << self.bits) - 1;
-        let first = (moves >> (64 - self.bits)) as usize;
-        (first..).map_while(move |index| self.slot(index & mask))
-    }
-
-    /// The first game whose moves, players, date and result are those of `print`, or else, if `rule` says so, whose moves are.
-    pub(super) fn find(&self, print: &Print, rule: Duplicates) -> Option<(GameId, DuplicateKind)> {
-        let wanted = Slot::new(print, GameId(0));
-        let like = |is_like: &dyn Fn(Slot) -> bool| {
-            self.chain(print.moves)
-                .filter(|slot| slot.moves() == print.moves && is_like(*slot))
-                .map(Slot::game)
-                .min()
-        };
-        let same = || like(&|slot| wanted.pairing() != 0 && slot.pairing() == wanted.pairing());
-        let moves = || like(&|_| true).filter(|_| rule == Duplicates::Moves && print.is_told_by_moves());
-        let same = same().map(|game| (game, DuplicateKind::Same));
-        same.or_else(|| Some((moves()?, DuplicateKind::Moves)))
-    }
-
-    /// Adds a game.
-    pub(super) fn insert(&mut self, print: &Print, game: GameId) -> Result<()> {
-        if self.games >= (1 << self.bits) / 4 * 3 {
-            self.grow()?;
+    /// Adds a game that repeats none.
+    pub(super) fn insert(&mut self, games: &Signatures, signature: &Signature, game: GameId) -> Result<()> {
+        if let Some(hash) = signature.hash {
+            self.same.insert(hash, games.bytes(signature), game.0)?;
         }
-        self.games += 1;
-        self.put(Slot::new(print, game));
+        if let Some(hash) = signature.moves_hash {
+            self.moves.insert(hash, games.moves(signature), game.0)?;
+        }
         Ok(())
     }
 
-    fn put(&mut self, slot: Slot) {
-        let mask = (1 << self.bits) - 1;
-        let mut index = (slot.moves() >> (64 - self.bits)) as usize;
-        while self.slot(index).is_some() {
-            index = (index + 1) & mask;
+    /// Adds the games of the database that have the hash `moves_hash` and this White, or any, if they are not here. Gives back
+    /// whether some were added.
+    ///
+    /// All at once: if each new game were held against all of them, many that are alike would take for ever.
+    pub(super) fn take_known(
+        &mut self,
+        known: &Known,
+        moves_hash: u64,
+        white: Option<NameId>,
+    ) -> Result<bool> {
+        let mut group = [0; 12];
+        group[..8].copy_from_slice(&moves_hash.to_le_bytes());
+        group[8..].copy_from_slice(&white.map_or(0, |white| white.0).to_le_bytes());
+        let hash = self.comparison.hash.of(&group);
+        if self.groups.find(hash, &group)?.is_some() {
+            return Ok(false);
         }
-        self.slots.as_chunks_mut().0[index] = slot.0.to_ne_bytes();
-    }
-
-    fn grow(&mut self) -> Result<()> {
-        let bits = self.bits + 1;
-        let larger = Self::map(bits, self.memory, &self.directory)?;
-        let old = std::mem::replace(&mut self.slots, larger);
-        self.bits = bits;
-        // The slots come nearly in the order of the new ones.
-        for slot in old.as_chunks().0.iter().map(|slot| u128::from_ne_bytes(*slot)) {
-            if slot != 0 {
-                self.put(Slot(slot));
+        let mut games = Signatures::default();
+        let mut is_added = false;
+        known.for_each_alike(moves_hash, white, |game| {
+            if self.removed.contains(&game.game) {
+                return Ok::<_, Error>(());
             }
+            games.clear();
+            push_compared(&mut games, &self.comparison, game);
+            let Some(signature) = games.of(0) else { return Ok(()) };
+            is_added = true;
+            if white.is_some() && self.same(&games, &signature)?.is_none() {
+                self.insert(&games, &signature.without_moves(), game.game)?;
+            } else if white.is_none() && self.with_moves(&games, &signature)?.is_none() {
+                self.insert(&games, &signature.moves_alone(), game.game)?;
+            }
+            Ok(())
+        })?;
+        if is_added {
+            self.groups.insert(hash, &group, 0)?;
         }
-        Ok(())
+        Ok(is_added)
     }
+}
+
+fn push_compared(games: &mut Signatures, comparison: &Comparison, game: &ComparedGame) {
+    let ComparedGame { status, result, .. } = *game;
+    let (white, black, date) = (game.white.as_deref(), game.black.as_deref(), game.date.as_deref());
+    let pairing = white.zip(black).map(|(white, black)| Pairing { white, black, date, result });
+    games.push(comparison, status, game.start_fen.as_deref(), game.moves.iter().copied(), pairing);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn the_first_like_game_is_found_however_little_memory_there_is(
-            games in proptest::collection::vec((0..40u64, 15..25u32, proptest::option::of(0..3u32), any::<bool>()), 0..400),
-            filler in 0..9000u64,
-            memory in prop_oneof![Just(0), Just(100_000), Just(u64::MAX)],
-        ) {
-            let directory = tempfile::tempdir().unwrap();
-            let mut table = Originals::new(memory, directory.path().to_owned()).unwrap();
-            for game in 0..filler {
-                let print = Print { moves: mix(1 << 40, game), plies: 80, pairing: None };
-                table.insert(&print, GameId(1 << 20 | game as u32)).unwrap();
-            }
-            let mut earlier: Vec<(GameId, Print)> = Vec::new();
-            for (&(moves, plies, pairing, is_far), game) in games.iter().zip((1..).map(GameId)) {
-                // Near each other at the end of the table, or anywhere.
-                let moves = if is_far { mix(0, moves) } else { u64::MAX - moves };
-                let print = Print { moves, plies, pairing: pairing.map(|pairing| pairing + 1) };
-                let like = |is_like: &dyn Fn(&Print) -> bool| {
-                    let mut games = earlier.iter().filter(|(_, other)| other.moves == moves && is_like(other));
-                    games.next().map(|(game, _)| *game)
-                };
-                let same = like(&|other| pairing.is_some() && other.pairing == print.pairing);
-                let same = same.map(|game| (game, DuplicateKind::Same));
-                prop_assert_eq!(table.find(&print, Duplicates::Skip), same);
-                let by_moves = like(&|_| plies >= MIN_PLIES_OF_MOVES).map(|game| (game, DuplicateKind::Moves));
-                prop_assert_eq!(table.find(&print, Duplicates::Moves), same.or(by_moves));
-                table.insert(&print, game).unwrap();
-                earlier.push((game, print));
-            }
-        }
-    }
 
     #[test]
     fn texts_are_told_apart() {

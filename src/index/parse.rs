@@ -1,12 +1,13 @@
 //! A chunk of PGN text to games that have been replayed: the first half of a worker's work.
 
-use super::duplicates::{PREFIX_PLIES, Print, mix, mix_text};
+use super::duplicates::{PREFIX_PLIES, mix, mix_text};
 use super::header::Header;
 use super::lines::LineCounter;
 use super::outcome::Outcome;
 use super::part::{Extent, GameNames, Part, Replay, Start};
 use super::problem::Kind;
-use crate::board::{FenText, GameResult, MoveCode, Position, SanError};
+use super::signature::{Comparison, Pairing};
+use crate::board::{FenText, GameResult, MoveCode, Position, SanError, ShortMove};
 use crate::id::OpeningId;
 use crate::opening::OpeningBook;
 use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
@@ -28,6 +29,8 @@ pub(super) struct ChunkParser<'a> {
     openings: &'a OpeningBook,
     /// Whether games with an error are left out.
     leave_out: bool,
+    /// What games are compared by, if they are.
+    comparison: Option<&'a Comparison>,
 }
 
 /// The most warnings told of one game: garbage must not fill the database.
@@ -67,7 +70,14 @@ impl<'a> ChunkParser<'a> {
             start,
             openings,
             leave_out: false,
+            comparison: None,
         }
+    }
+
+    /// The same, whose games are to be compared.
+    pub(super) const fn comparing(mut self, comparison: &'a Comparison) -> Self {
+        self.comparison = Some(comparison);
+        self
     }
 
     /// The same, which leaves games with an error out if `yes`.
@@ -150,11 +160,32 @@ impl<'a> ChunkParser<'a> {
         row.ply_count = u32::try_from(part.codes.len() - first_code).unwrap_or(u32::MAX);
         let pairing = pairing(&header.names, &row, &part.headers.text);
         (row.moves_hash, row.prefix_hash) = moves_hashes(part, start, self.start, first_code, pairing);
-        part.prints.push(Print::of(&row, pairing));
+        self.sign(&header.names, &mut row, first_code, part);
         part.places.push((self.lines.at(self.text, begin).0, part.read + 1));
         part.replays.push(Replay { moves: part.codes.len() - first_code, start });
         part.outcomes.push(Outcome::of(&row, &part.headers.text));
         part.headers.games.push(row);
+    }
+
+    /// Adds what the game is compared by.
+    fn sign(&self, names: &GameNames, row: &mut GameRow, first_code: usize, part: &mut Part) {
+        let Some(comparison) = self.comparison else {
+            part.signatures.push_none();
+            return;
+        };
+        row.moves_hash = comparison.hash.narrow(row.moves_hash);
+        row.prefix_hash = row.prefix_hash.map(|hash| comparison.hash.narrow(hash));
+        let text = &part.headers.text;
+        let (date, result) = (row.date.map(|date| date.of(text)), row.result);
+        let pairing = names.white.zip(names.black).map(|(white, black)| Pairing {
+            white: white.of(text),
+            black: black.of(text),
+            date,
+            result,
+        });
+        let moves = part.codes[first_code..].iter().map(|&code| ShortMove::new(code));
+        let start_fen = row.start_fen.map(|fen| fen.of(text));
+        part.signatures.push(comparison, row.status, start_fen, moves, pairing);
     }
 
     /// The start position that the tags tell; a set-up is added to the part's.

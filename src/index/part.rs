@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::duplicates::Print;
 use super::outcome::Outcome;
+use super::signature::Signatures;
 use crate::board::{MoveCode, Position};
 use crate::store::row::{GameId, HeaderBatch, Text};
 
@@ -40,7 +40,7 @@ pub(super) struct Part {
     pub(super) headers: HeaderBatch,
     pub(super) names: Vec<GameNames>,
     /// What tells whether a game repeats another.
-    pub(super) prints: Vec<Option<Print>>,
+    pub(super) signatures: Signatures,
     /// The lines in which games begin, from 0, and which games of the part they are, from 1.
     pub(super) places: Vec<(u64, u32)>,
     pub(super) outcomes: Vec<Outcome>,
@@ -63,7 +63,7 @@ impl Part {
     pub(super) fn clear(&mut self) {
         self.headers.clear();
         self.names.clear();
-        self.prints.clear();
+        self.signatures.clear();
         self.places.clear();
         self.outcomes.clear();
         self.replays.clear();
@@ -97,7 +97,8 @@ impl Part {
         retain(&mut self.setups, |index| setups[index]);
         retain(&mut self.replays, flag);
         retain(&mut self.names, flag);
-        retain(&mut self.prints, flag);
+        // They have been compared.
+        self.signatures.clear();
         retain(&mut self.places, flag);
         retain(&mut self.outcomes, flag);
         let mut next = 0;
@@ -152,7 +153,7 @@ impl Extent {
     /// Takes out of the part what came since, but not the problems.
     pub(super) fn restore(&self, part: &mut Part) {
         part.names.truncate(self.games);
-        part.prints.truncate(self.games);
+        part.signatures.truncate(self.games);
         part.places.truncate(self.games);
         part.outcomes.truncate(self.games);
         part.replays.truncate(self.games);

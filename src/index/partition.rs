@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::error::{Error, Result};
+use super::scratch::{read_at, write_at};
 use super::visit::Visit;
 use crate::store::row::{GameId, Occurrence, Ply};
 
@@ -205,16 +206,6 @@ impl Partitions {
         }
         Ok(())
     }
-}
-
-#[cfg(unix)]
-fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
 }
 
 /// One worker's visits on their way into the partitions.

@@ -20,11 +20,14 @@ use super::options::{Duplicates, IndexOptions, OnProblem, Writer};
 use super::outcome::Outcomes;
 use super::parse::Standard;
 use super::partition::{Partitions, RECORD};
+use super::prefixes::Prefixes;
 use super::problem::Kind;
 use super::progress::{Phase, Progress};
 use super::report::Reports;
 use super::sequence::{Numbering, Sequencer, SourceCount, SourceStart, Turnstile};
+use super::signature::Comparison;
 use super::space::Estimate;
+use super::spill::{KeyHash, SpillMap};
 use super::stream::{CutOptions, SourceEnd};
 use super::summary::{DuplicateCounts, ProblemCounts, Stages, Summary};
 use super::update::{Found, Tracker};
@@ -59,6 +62,8 @@ pub struct Plan<'o> {
     pub(super) sources: Sources,
     pub(super) options: &'o IndexOptions,
     pub(super) estimate: Estimate,
+    /// How many bits of hashes count: all, but in tests.
+    pub(super) hash_bits: u32,
 }
 
 impl<'o> Plan<'o> {
@@ -72,7 +77,7 @@ impl<'o> Plan<'o> {
         let sources = source::list(paths, decode, progress).ok_or(Error::Stopped)?;
         check_sources(&sources, options)?;
         let estimate = Estimate::new(&sources, occurrence_memory(options, &sources));
-        Ok(Self { sources, options, estimate })
+        Ok(Self { sources, options, estimate, hash_bits: KeyHash::BITS })
     }
 
     /// What was left out of the sources given, and why: a sentence each.
@@ -139,7 +144,7 @@ impl<'o> Plan<'o> {
         let started = Instant::now();
         let openings = Arc::new(OpeningBook::from_positions(Vec::new()));
         let options = IndexOptions { openings, ..self.options.clone() };
-        let plan = Plan { sources: self.sources, options: &options, estimate: Estimate::default() };
+        let plan = Plan { options: &options, estimate: Estimate::default(), ..self };
         let intake = Intake::all(&plan.sources);
         progress.enter(Phase::Reading);
         progress.expect(plan.sources.bytes().unwrap_or(0));
@@ -190,7 +195,7 @@ impl<'o> Plan<'o> {
         let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Append)?;
         continuations::write(crossroads, &mut loader)?;
         if options.duplicates != Duplicates::Keep {
-            summary.duplicates.add(DuplicateKind::Prefix, loader.note_prefixes(GameId(0), &[])?);
+            summary.duplicates.add(DuplicateKind::Prefix, run.note_prefixes(&loader, GameId(0), &[])?);
         }
         loader.finish()?;
         summary.stages.continuations = clock.elapsed();
@@ -343,6 +348,7 @@ pub(super) struct Run<'r> {
     pub(super) partitions: Partitions,
     /// The directory of temporary files.
     directory: PathBuf,
+    hash: KeyHash,
     reports: Mutex<Reports>,
 }
 
@@ -390,7 +396,8 @@ impl<'r> Run<'r> {
         let least = if intake.target.is_some() { 64 * Partitions::RECORDS } else { 0 };
         let partitions = Partitions::new(expected.max(least), memory, directory.clone())?;
         let reports = Mutex::new(reports);
-        Ok(Self { intake, options, progress, started, pool, partitions, directory, reports })
+        let hash = KeyHash::new(plan.hash_bits);
+        Ok(Self { intake, options, progress, started, pool, partitions, directory, hash, reports })
     }
 
     /// Fills all tables, those that are not built directly through `loader`, and commits. Gives back also the crossroads that are
@@ -517,8 +524,14 @@ impl<'r> Run<'r> {
         }
         match self.options.duplicates {
             Duplicates::Keep => Ok(0),
-            Duplicates::Skip | Duplicates::Moves => Ok(loader.note_prefixes(last_game, &freed)?),
+            Duplicates::Skip | Duplicates::Moves => self.note_prefixes(loader, last_game, &freed),
         }
+    }
+
+    /// Finds the games that break off and are whole elsewhere, as [`Prefixes`] does.
+    fn note_prefixes(&self, loader: &BulkLoader<'_>, last: GameId, freed: &[GameId]) -> Result<u64> {
+        let keys = SpillMap::new(self.options.memory / 16, self.directory.clone());
+        Prefixes::new(keys, self.hash.clone(), last, self.progress).note(loader, freed)
     }
 
     /// Fails if what was read is not to become a database: before the rest of the work.
@@ -610,6 +623,7 @@ impl<'r> Run<'r> {
             progress: self.progress,
             reports: &self.reports,
             leave_out: self.options.on_problem == OnProblem::Skip,
+            comparison: self.comparison(numbering),
             segments: Mutex::default(),
         };
         let (loads, load_queue) = crossbeam_channel::bounded(2 * self.pool.current_num_threads() + 2);
@@ -689,9 +703,19 @@ impl<'r> Run<'r> {
     fn sequencer(&self, numbering: Numbering) -> Result<Sequencer> {
         let Intake { starts, last_source, target, removed, .. } = &self.intake;
         let known = target.as_deref().map(Known::open).transpose()?;
-        let rule = self.options.duplicates;
-        let originals = Originals::new(self.options.memory / 16, self.directory.clone())?;
-        Sequencer::new(numbering, starts.clone(), *last_source, known, removed.clone(), rule, originals)
+        let memory = self.options.memory / 16;
+        let originals = Originals::new(self.comparison(numbering), removed, memory, &self.directory);
+        let (ids, hash) = (SpillMap::new(memory, self.directory.clone()), self.hash.clone());
+        Sequencer::new(numbering, starts.clone(), *last_source, known, originals, ids, hash)
+    }
+
+    /// What games are compared by, if they are.
+    fn comparison(&self, numbering: Numbering) -> Comparison {
+        let rule = match numbering {
+            Numbering::All => self.options.duplicates,
+            Numbering::Places => Duplicates::Keep,
+        };
+        Comparison { rule, hash: self.hash.clone() }
     }
 
     /// The digests of all plain files that can be read, and of how many bytes they are; those of other sources are made where they

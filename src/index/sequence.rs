@@ -2,14 +2,15 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::duplicates::{Originals, Print};
+use super::duplicates::Originals;
 use super::error::{Error, Result};
 use super::names::Names;
-use super::options::Duplicates;
 use super::outcome::Outcomes;
 use super::part::Part;
+use super::signature::Signature;
+use super::spill::{KeyHash, SpillMap};
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
-use crate::store::{GameMoves, Known, NameTable, Pairing};
+use crate::store::{Known, NameTable};
 
 /// Lets one chunk after the other through, in the order of their numbers.
 ///
@@ -94,14 +95,10 @@ pub(super) struct SourceStart {
 pub(super) struct Sequencer {
     numbering: Numbering,
     games: u32,
-    players: Names,
-    events: Names,
-    sites: Names,
-    /// What is there already, if it is a database that is added to.
+    names: Names,
+    /// What is there already, if it is a database that is added to, and the last player of that.
     known: Option<Known>,
-    /// Games of it that are no longer there.
-    removed: Vec<GameId>,
-    rule: Duplicates,
+    last_player: NameId,
     originals: Originals,
     pub(super) outcomes: Outcomes,
     /// By source.
@@ -115,28 +112,25 @@ pub(super) struct Sequencer {
 }
 
 impl Sequencer {
-    /// Goes on after what is `known`, of which the games `removed` are no longer there; `starts` are those of all sources, whose ids
-    /// follow `last_source`.
+    /// Goes on after what is `known`; `starts` are those of all sources, whose ids follow `last_source`. `ids` is for names.
     pub(super) fn new(
         numbering: Numbering,
         starts: Vec<SourceStart>,
         last_source: SourceId,
         known: Option<Known>,
-        removed: Vec<GameId>,
-        rule: Duplicates,
         originals: Originals,
+        ids: SpillMap,
+        hash: KeyHash,
     ) -> Result<Self> {
         let last = |table| known.as_ref().map_or(Ok(NameId(0)), |known| known.last_name(table));
+        let last = [last(NameTable::Player)?, last(NameTable::Event)?, last(NameTable::Site)?];
         let game = known.as_ref().map_or(Ok(GameId(0)), Known::last_game)?;
         Ok(Self {
             numbering,
             games: game.0,
-            players: Names::after(last(NameTable::Player)?),
-            events: Names::after(last(NameTable::Event)?),
-            sites: Names::after(last(NameTable::Site)?),
+            names: Names::after(last, ids, hash),
             known,
-            removed,
-            rule,
+            last_player: last[0],
             originals,
             outcomes: Outcomes::new(GameId(game.0.saturating_add(1))),
             sources: vec![SourceCount::default(); starts.len()],
@@ -194,13 +188,9 @@ impl Sequencer {
     fn sift(&mut self, part: &mut Part) -> Result<()> {
         let mut is_duplicate = vec![false; part.names.len()];
         for (index, is_duplicate) in is_duplicate.iter_mut().enumerate() {
-            let print = part.prints[index].filter(|print| match self.rule {
-                Duplicates::Keep => false,
-                Duplicates::Skip => print.has_pairing(),
-                Duplicates::Moves => true,
-            });
-            let repeated = match &print {
-                Some(print) => self.find(print, index, part)?,
+            let signature = part.signatures.of(index);
+            let repeated = match &signature {
+                Some(signature) => self.find(signature, index, part)?,
                 None => None,
             };
             if let Some((original, kind)) = repeated {
@@ -220,8 +210,8 @@ impl Sequencer {
             }
             self.games = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
             self.name(index, part)?;
-            if let Some(print) = &print {
-                self.originals.insert(print, GameId(self.games))?;
+            if let Some(signature) = &signature {
+                self.originals.insert(&part.signatures, signature, GameId(self.games))?;
             }
         }
         if is_duplicate.contains(&true) {
@@ -230,33 +220,49 @@ impl Sequencer {
         Ok(())
     }
 
-    /// The game that a game of a part repeats: rather the same than one with the same moves, and rather one that was there before.
-    fn find(&mut self, print: &Print, index: usize, part: &Part) -> Result<Option<(GameId, DuplicateKind)>> {
-        let here = self.originals.find(print, self.rule);
-        let Some(known) = &self.known else { return Ok(here) };
-        let row = &part.headers.games[index];
-        let text = &part.headers.text;
-        let moves = GameMoves { hash: row.moves_hash, plies: row.ply_count, status: row.status };
-        let names = part.names[index];
-        let mut player = |name: Option<Text>| {
-            let look_up = |name: &str| known.name(NameTable::Player, name);
-            name.map_or(Ok(None), |name| self.players.find(name.of(text), look_up))
-        };
-        if let Some((white, black)) = player(names.white)?.zip(player(names.black)?) {
-            let date = row.date.map(|date| date.of(text));
-            let pairing = Pairing { white, black, date, result: row.result };
-            if let Some(game) = known.game_like(&moves, Some(&pairing), &self.removed)? {
-                return Ok(Some((game, DuplicateKind::Same)));
-            }
-        }
-        if matches!(here, Some((_, DuplicateKind::Same)))
-            || self.rule != Duplicates::Moves
-            || !print.is_told_by_moves()
+    /// The game that a game of a part repeats: rather the same than one with the same moves, and rather an earlier one.
+    fn find(
+        &mut self,
+        signature: &Signature,
+        index: usize,
+        part: &Part,
+    ) -> Result<Option<(GameId, DuplicateKind)>> {
+        let (games, moves_hash) = (&part.signatures, part.headers.games[index].moves_hash);
+        let mut same = self.originals.same(games, signature)?;
+        if same.is_none()
+            && let Some(white) = self.known_white(index, part)?
+            && let Some(known) = &self.known
+            && self.originals.take_known(known, moves_hash, Some(white))?
         {
-            return Ok(here);
+            same = self.originals.same(games, signature)?;
         }
-        let there = known.game_like(&moves, None, &self.removed)?;
-        Ok(there.map(|game| (game, DuplicateKind::Moves)).or(here))
+        if let Some(game) = same {
+            return Ok(Some((game, DuplicateKind::Same)));
+        }
+        // One that was there before would have been found for every game of this run.
+        let mut alike = self.originals.with_moves(games, signature)?;
+        if alike.is_none()
+            && signature.moves_hash.is_some()
+            && let Some(known) = &self.known
+            && self.originals.take_known(known, moves_hash, None)?
+        {
+            alike = self.originals.with_moves(games, signature)?;
+        }
+        Ok(alike.map(|game| (game, DuplicateKind::Moves)))
+    }
+
+    /// The player of White, if the database that is added to has both players of a game.
+    fn known_white(&mut self, index: usize, part: &Part) -> Result<Option<NameId>> {
+        let Some(known) = &self.known else { return Ok(None) };
+        let names = part.names[index];
+        let Some((white, black)) = names.white.zip(names.black) else { return Ok(None) };
+        let mut player = |name: Text| {
+            let look_up = |name: &str| Ok(known.name(NameTable::Player, name)?);
+            let id = self.names.find(NameTable::Player, name.of(&part.headers.text), look_up)?;
+            Ok::<_, Error>(id.filter(|&id| id <= self.last_player))
+        };
+        let white = player(white)?;
+        Ok(if white.is_some() && player(black)?.is_some() { white } else { None })
     }
 
     /// Counts the line ends of a chunk that has come by whole.
@@ -270,19 +276,20 @@ impl Sequencer {
         let text = &headers.text;
         let row = &mut headers.games[index];
         let known = &self.known;
-        let id = |names: &mut Names, new: &mut Vec<(NameId, Text)>, table, name: Option<Text>| {
+        let mut id = |new: &mut Vec<(NameId, Text)>, table, name: Option<Text>| {
             let Some(name) = name else { return Ok(None) };
-            let look_up = |name: &str| known.as_ref().map_or(Ok(None), |known| known.name(table, name));
-            let (id, is_new) = names.intern(name.of(text), look_up)?.ok_or(Error::TooManyNames)?;
+            let look_up =
+                |name: &str| Ok(known.as_ref().map_or(Ok(None), |known| known.name(table, name))?);
+            let (id, is_new) = self.names.intern(table, name.of(text), look_up)?;
             if is_new {
                 new.push((id, name));
             }
             Ok::<_, Error>(Some(id))
         };
-        row.event = id(&mut self.events, &mut headers.events, NameTable::Event, names.event)?;
-        row.site = id(&mut self.sites, &mut headers.sites, NameTable::Site, names.site)?;
-        row.white = id(&mut self.players, &mut headers.players, NameTable::Player, names.white)?;
-        row.black = id(&mut self.players, &mut headers.players, NameTable::Player, names.black)?;
+        row.event = id(&mut headers.events, NameTable::Event, names.event)?;
+        row.site = id(&mut headers.sites, NameTable::Site, names.site)?;
+        row.white = id(&mut headers.players, NameTable::Player, names.white)?;
+        row.black = id(&mut headers.players, NameTable::Player, names.black)?;
         Ok(())
     }
 }

@@ -1,4 +1,6 @@
-//! What can only be tested from within: a worker that panics.
+//! What can only be tested from within: a worker that panics, and hashes of few bits.
+
+mod duplicates;
 
 use std::fs;
 use std::sync::mpsc;

@@ -16,6 +16,7 @@ use super::progress::Progress;
 use super::report::Reports;
 use super::sequence::{Sequencer, Turnstile};
 use super::setups::RecentSetups;
+use super::signature::Comparison;
 use super::visit::Visit;
 use crate::board::MAX_CANONICAL_FEN;
 use crate::opening::OpeningBook;
@@ -39,6 +40,7 @@ pub(super) struct Shared<'s> {
     pub(super) reports: &'s Mutex<Reports>,
     /// Whether games with an error are left out.
     pub(super) leave_out: bool,
+    pub(super) comparison: Comparison,
     /// The leaves of `game_position` by chunk and part, where they are built directly.
     pub(super) segments: Mutex<Vec<(u64, u32, Segment)>>,
 }
@@ -159,7 +161,8 @@ impl Worker<'_, '_> {
         let _small = chunk.keep_small();
         let start = &shared.standard.position;
         let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, start, shared.openings)
-            .leaving_out(shared.leave_out);
+            .leaving_out(shared.leave_out)
+            .comparing(&shared.comparison);
         let mut read = 0;
         for part_number in 0.. {
             if shared.progress.is_stopped() {

@@ -1,4 +1,4 @@
-//! A file mapped into memory: with `index::scratch`, the only unsafe code outside the database layer.
+//! A file mapped into memory: the only unsafe code outside the database layer.
 #![allow(unsafe_code)]
 
 use std::fs::File;

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
 use super::cell::{Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SITE, SOURCE, Table, VISITED_POSITION};
+use super::compared::ComparedGame;
 use super::database::open_file;
 use super::error::{Error, Result};
-use super::row::{GameId, GameStatus, NameId, Ply, SourceId};
+use super::row::{GameId, NameId, Ply, SourceId};
 use super::visited::GameOutcome;
-use crate::board::{GameResult, MoveCode, PositionKey};
+use crate::board::{MoveCode, PositionKey};
 use crate::id::ImportId;
 
 /// A table of names.
@@ -134,30 +135,6 @@ pub struct Tail {
 
 /// The readings of a file, of which `?1` is a JSON array.
 pub(super) const READINGS: &str = "SELECT value AS source_id FROM json_each(?1)";
-
-/// The moves of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GameMoves {
-    /// `moves_hash`
-    pub hash: u64,
-    /// `ply_count`
-    pub plies: u32,
-    /// How much of the game they are.
-    pub status: GameStatus,
-}
-
-/// Who played, when, and what came of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pairing<'a> {
-    /// White's player.
-    pub white: NameId,
-    /// Black's player.
-    pub black: NameId,
-    /// The date; `None` if it is not known.
-    pub date: Option<&'a str>,
-    /// The result.
-    pub result: GameResult,
-}
 
 /// A read-only connection to a database to which another connection adds: it sees what was there before.
 #[derive(Debug)]
@@ -407,48 +384,31 @@ impl Known {
         self.row(&format!("WITH reading AS ({READINGS}) {sql}"), params, read)
     }
 
-    /// The first game with these moves; with a pairing, of these players with this date and result. Those that are `removed`
-    /// do not count.
+    /// Shows `see` all games with a `moves_hash`, and with this White, if one is given, in order. Their moves may differ.
     ///
     /// # Errors
-    /// What SQLite says.
-    pub fn game_like(
+    /// What SQLite and `see` say.
+    pub fn for_each_alike<E: From<Error>>(
         &self,
-        moves: &GameMoves,
-        pairing: Option<&Pairing<'_>>,
-        removed: &[GameId],
-    ) -> Result<Option<GameId>> {
+        moves_hash: u64,
+        white: Option<NameId>,
+        mut see: impl FnMut(&ComparedGame) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let failed = |source| Error::sqlite(&self.path, "look for duplicates", source);
-        let GameMoves { hash, plies, status } = *moves;
-        let (hash, status) = (hash.cast_signed(), status.as_str());
-        let first = |mut rows: rusqlite::Rows<'_>| {
-            while let Some(row) = rows.next()? {
-                let game = GameId(Cells::new(row, GAME).get(0)?);
-                if !removed.contains(&game) {
-                    return Ok(Some(game));
-                }
-            }
-            Ok(None)
+        let (columns, hash) = (ComparedGame::COLUMNS, moves_hash.cast_signed());
+        let and_white = if white.is_some() { "AND white_id = ?2" } else { "" };
+        let sql = format!("SELECT {columns} FROM game WHERE moves_hash = ?1 {and_white} ORDER BY game_id");
+        let mut query = self.connection.prepare_cached(&sql).map_err(failed)?;
+        let rows = match white {
+            Some(white) => query.query(params![hash, white.0]),
+            None => query.query([hash]),
         };
-        let sql = match pairing {
-            Some(_) => {
-                "SELECT game_id FROM game
-                 WHERE moves_hash = ?1 AND ply_count = ?2 AND status = ?3
-                     AND white_id = ?4 AND black_id = ?5 AND date IS ?6 AND result = ?7 ORDER BY game_id"
-            }
-            None => {
-                "SELECT game_id FROM game
-                 WHERE moves_hash = ?1 AND ply_count = ?2 AND status = ?3 ORDER BY game_id"
-            }
-        };
-        let mut query = self.connection.prepare_cached(sql).map_err(failed)?;
-        let rows = match pairing {
-            Some(&Pairing { white, black, date, result }) => {
-                query.query(params![hash, plies, status, white.0, black.0, date, result.as_str()])
-            }
-            None => query.query(params![hash, plies, status]),
-        };
-        rows.and_then(first).map_err(failed)
+        let mut rows = rows.map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let game = ComparedGame::read(row, &self.connection).map_err(failed)?;
+            see(&game)?;
+        }
+        Ok(())
     }
 
     fn row<T>(

@@ -12,6 +12,7 @@ mod build;
 mod bulk;
 mod catalog;
 mod cell;
+mod compared;
 mod complete;
 mod database;
 mod duplicate;
@@ -45,15 +46,17 @@ pub use catalog::{Catalog, Relation, RelationKind};
 pub use cell::WrongCell;
 #[cfg(feature = "index")]
 pub(crate) use cell::{Cells, OPENING, SOURCE, tell};
+pub use compared::ComparedGame;
 pub use complete::is_complete;
 pub use database::Database;
 #[cfg(feature = "index")]
 pub(crate) use database::keep_temporary_files_in;
+pub use duplicate::PrefixCandidate;
 pub use error::{Error, Result};
 pub use explore::{Continuation, Exploration, ListLengths};
 pub use graft::Graft;
 pub use info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceInfo, Totals};
-pub use known::{GameMoves, Known, KnownSource, KnownSources, NameTable, Pairing, Tail};
+pub use known::{Known, KnownSource, KnownSources, NameTable, Tail};
 #[cfg(feature = "index")]
 pub(crate) use lock::directory_of;
 pub use lock::{Holder, WriterLock};

@@ -1,0 +1,131 @@
+//! A map from byte strings to numbers that goes to temporary files when it outgrows its memory.
+
+mod hash;
+mod log;
+mod table;
+
+use std::io;
+use std::path::PathBuf;
+
+pub(super) use hash::KeyHash;
+use log::Log;
+use table::Table;
+
+use super::error::{Error, Result};
+
+/// Keys of any length with a number each. What is beyond the memory allowed stands in files that have no names and vanish with
+/// the process.
+///
+/// A hash only proposes: keys are compared in full.
+#[derive(Debug)]
+pub(super) struct SpillMap {
+    log: Log,
+    table: Table,
+    directory: PathBuf,
+    /// What is read from the log's file.
+    space: Vec<u8>,
+}
+
+impl SpillMap {
+    /// An empty one for about `memory` bytes, with its files in `directory`.
+    pub(super) fn new(memory: u64, directory: PathBuf) -> Self {
+        let half = usize::try_from(memory / 2).unwrap_or(usize::MAX);
+        Self { log: Log::new(half), table: Table::new(half), directory, space: Vec::new() }
+    }
+
+    /// The number of a key.
+    pub(super) fn find(&mut self, hash: u64, key: &[u8]) -> Result<Option<u32>> {
+        self.find_where(hash, key, |_| true)
+    }
+
+    /// The number of a key, if it is `wanted`: if it is not, the key is not compared.
+    pub(super) fn find_where(
+        &mut self,
+        hash: u64,
+        key: &[u8],
+        mut wanted: impl FnMut(u32) -> bool,
+    ) -> Result<Option<u32>> {
+        let Self { log, table, space, .. } = self;
+        let found = table.find(hash, |place| {
+            let value = log.value(place)?;
+            Ok((wanted(value) && log.has_key(place, key, space)?).then_some(value))
+        });
+        found.map_err(|source| self.failed(source))
+    }
+
+    /// Adds a key that is not there.
+    pub(super) fn insert(&mut self, hash: u64, key: &[u8], value: u32) -> Result<()> {
+        let added = self.log.append(value, key, &self.directory);
+        let added = added.and_then(|place| self.table.insert(hash, place, &self.directory));
+        added.map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::Spill { directory: self.directory.clone(), source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+        #[test]
+        fn every_key_has_the_number_it_was_given(
+            lengths in proptest::collection::vec((0..60u32, prop_oneof![0..20usize, 0..600usize]), 0..400),
+            memory in prop_oneof![Just(0), Just(1000), Just(40_000), Just(u64::MAX)],
+            bits in prop_oneof![Just(0), Just(1), Just(8), Just(64)],
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let mut map = SpillMap::new(memory, directory.path().to_owned());
+            let (hash, mut plain) = (KeyHash::new(bits), HashMap::new());
+            // Keys that begin alike, of few lengths.
+            for (value, (seed, length)) in (7..).zip(lengths) {
+                let mut key = vec![0; length];
+                key.extend_from_slice(&seed.to_le_bytes());
+                let found = map.find(hash.of(&key), &key).unwrap();
+                prop_assert_eq!(found, plain.get(&key).copied());
+                if found.is_none() {
+                    map.insert(hash.of(&key), &key, value).unwrap();
+                    plain.insert(key, value);
+                }
+            }
+            for (key, value) in plain {
+                prop_assert_eq!(map.find(hash.of(&key), &key).unwrap(), Some(value));
+                prop_assert_eq!(map.find_where(hash.of(&key), &key, |found| found != value).unwrap(), None);
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_grows_from_memory_into_files() {
+        let directory = tempfile::tempdir().unwrap();
+        for memory in [0, 1 << 20, u64::MAX] {
+            let mut map = SpillMap::new(memory, directory.path().to_owned());
+            let hash = KeyHash::new(64);
+            for value in 0..100_000_u32 {
+                let key = value.to_be_bytes();
+                map.insert(hash.of(&key), &key, value).unwrap();
+            }
+            for value in 0..200_000_u32 {
+                let key = value.to_be_bytes();
+                let found = map.find(hash.of(&key), &key).unwrap();
+                assert_eq!(found, (value < 100_000).then_some(value), "{memory}");
+            }
+        }
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn where_no_file_can_be_made_the_directory_is_told() {
+        let mut map = SpillMap::new(0, PathBuf::from("/nowhere"));
+        let error = (0..2).find_map(|value| map.insert(1, b"key", value).err()).expect("no such directory");
+        assert!(error.to_string().starts_with("/nowhere: cannot use a temporary file here"), "{error}");
+    }
+}

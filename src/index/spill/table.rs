@@ -1,0 +1,190 @@
+//! Places in a log by hash.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use super::super::scratch::{read_at, write_at};
+
+/// A hash table of slots, in memory as long as there is enough, then in a temporary file.
+///
+/// A slot stands where the top bits of its hash say, or, if others stand there, in the first free place after that.
+#[derive(Debug)]
+pub(super) struct Table {
+    memory: usize,
+    slots: Slots,
+    /// The number of slots is 2 to this power.
+    bits: u32,
+    taken: usize,
+}
+
+#[derive(Debug)]
+enum Slots {
+    Memory(Vec<Slot>),
+    File(File),
+}
+
+/// A hash, and a place plus one; 0 is an empty slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    hash: u64,
+    record: u64,
+}
+
+impl Slot {
+    const BYTES: usize = size_of::<Self>();
+
+    fn of(bytes: [u8; Self::BYTES]) -> Self {
+        let both = u128::from_le_bytes(bytes);
+        Self { hash: both as u64, record: (both >> 64) as u64 }
+    }
+
+    fn bytes(self) -> [u8; Self::BYTES] {
+        (u128::from(self.record) << 64 | u128::from(self.hash)).to_le_bytes()
+    }
+
+    const fn is_empty(self) -> bool {
+        self.record == 0
+    }
+}
+
+impl Table {
+    const FIRST_BITS: u32 = 8;
+
+    /// An empty one, of which no more than `memory` bytes are in memory, or a little more.
+    pub(super) fn new(memory: usize) -> Self {
+        let slots = Slots::Memory(vec![Slot::default(); 1 << Self::FIRST_BITS]);
+        Self { memory, slots, bits: Self::FIRST_BITS, taken: 0 }
+    }
+
+    /// The first that `see` makes of the places with a hash.
+    pub(super) fn find<T>(
+        &self,
+        hash: u64,
+        mut see: impl FnMut(u64) -> io::Result<Option<T>>,
+    ) -> io::Result<Option<T>> {
+        self.walk(home(hash, self.bits), Self::FEW, |_, slot| match slot.record.checked_sub(1) {
+            None => Ok(Some(None)),
+            Some(place) if slot.hash == hash => Ok(see(place)?.map(Some)),
+            Some(_) => Ok(None),
+        })
+    }
+
+    /// Adds a place.
+    pub(super) fn insert(&mut self, hash: u64, place: u64, directory: &Path) -> io::Result<()> {
+        if self.taken >= (1 << self.bits) / 4 * 3 {
+            self.grow(directory)?;
+        }
+        self.taken += 1;
+        self.put(Slot { hash, record: place + 1 })
+    }
+
+    fn put(&mut self, slot: Slot) -> io::Result<()> {
+        let free = |at, slot: Slot| Ok(slot.is_empty().then_some(at));
+        let at = self.walk(home(slot.hash, self.bits), Self::FEW, free)?;
+        match &mut self.slots {
+            Slots::Memory(slots) => slots[at] = slot,
+            Slots::File(file) => write_at(file, &slot.bytes(), (at * Slot::BYTES) as u64)?,
+        }
+        Ok(())
+    }
+
+    /// How many slots of a file are read at once: to look one up, and to read many.
+    const FEW: usize = 16;
+    const MANY: usize = 4096;
+
+    /// Shows `see` the slots from one on, round the end, until it makes something of one.
+    fn walk<T>(
+        &self,
+        from: usize,
+        at_once: usize,
+        mut see: impl FnMut(usize, Slot) -> io::Result<Option<T>>,
+    ) -> io::Result<T> {
+        let count = 1 << self.bits;
+        let mut from = from;
+        loop {
+            let mut at = from;
+            match &self.slots {
+                Slots::Memory(slots) => {
+                    for &slot in &slots[from..] {
+                        if let Some(made) = see(at, slot)? {
+                            return Ok(made);
+                        }
+                        at += 1;
+                    }
+                }
+                Slots::File(file) => {
+                    let mut space = vec![0; at_once.min(count - from) * Slot::BYTES];
+                    read_at(file, &mut space, (from * Slot::BYTES) as u64)?;
+                    for &slot in space.as_chunks().0 {
+                        if let Some(made) = see(at, Slot::of(slot))? {
+                            return Ok(made);
+                        }
+                        at += 1;
+                    }
+                }
+            }
+            from = at % count;
+        }
+    }
+
+    /// Makes a table of twice the size, from its first slot to its last.
+    fn grow(&mut self, directory: &Path) -> io::Result<()> {
+        const REGION: usize = 1 << 15;
+        let bits = self.bits + 1;
+        let count = 1 << bits;
+        // The old one is there meanwhile.
+        let mut larger = if count * Slot::BYTES / 2 * 3 <= self.memory {
+            Slots::Memory(Vec::with_capacity(count))
+        } else {
+            Slots::File(tempfile::tempfile_in(directory)?)
+        };
+        let (mut region, mut left_over) = (Vec::new(), Vec::new());
+        for first in (0..count).step_by(REGION) {
+            region.clear();
+            region.resize(REGION.min(count - first), Slot::default());
+            for slot in std::mem::take(&mut left_over) {
+                put_in(&mut region, 0, slot, &mut left_over);
+            }
+            let (from, to) = (first / 2, (first + region.len()) / 2);
+            self.for_each_of(from, to, |slot| {
+                put_in(&mut region, home(slot.hash, bits) - first, slot, &mut left_over);
+            })?;
+            match &mut larger {
+                Slots::Memory(slots) => slots.extend_from_slice(&region),
+                Slots::File(file) => {
+                    let bytes: Vec<u8> = region.iter().flat_map(|slot| slot.bytes()).collect();
+                    write_at(file, &bytes, (first * Slot::BYTES) as u64)?;
+                }
+            }
+        }
+        (self.slots, self.bits) = (larger, bits);
+        left_over.into_iter().try_for_each(|slot| self.put(slot))
+    }
+
+    /// Shows `see` all slots that belong to the places from one up to another.
+    fn for_each_of(&self, from: usize, to: usize, mut see: impl FnMut(Slot)) -> io::Result<()> {
+        let mut seen = 0;
+        self.walk(from, Self::MANY, |_, slot| {
+            seen += 1;
+            if !slot.is_empty() && (from..to).contains(&home(slot.hash, self.bits)) {
+                see(slot);
+            }
+            let is_end = (seen > to - from && slot.is_empty()) || seen == 1 << self.bits;
+            Ok(is_end.then_some(()))
+        })
+    }
+}
+
+/// Where a hash belongs in a table of so many bits.
+const fn home(hash: u64, bits: u32) -> usize {
+    (hash >> (u64::BITS - bits)) as usize
+}
+
+/// Puts a slot into a part of a table, at a place or after it, or with those that are left over.
+fn put_in(region: &mut [Slot], at: usize, slot: Slot, left_over: &mut Vec<Slot>) {
+    match region[at..].iter_mut().find(|slot| slot.is_empty()) {
+        Some(free) => *free = slot,
+        None => left_over.push(slot),
+    }
+}
