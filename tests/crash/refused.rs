@@ -108,8 +108,8 @@ fn what_may_not_be_written() {
     }
     fs::remove_file(other).expect("removed");
     for (directory, file, expected) in [
-        (0o555, 0o444, "cannot write into this directory; create it, or choose another place"),
-        (0o555, 0o666, "cannot write into this directory; create it, or choose another place"),
+        (0o555, 0o444, "cannot write into this directory; see to its permissions, or choose another place"),
+        (0o555, 0o666, "cannot write into this directory; see to its permissions, or choose another place"),
         (0o777, 0o444, "x.db: may not be written; see to its permissions, or give a copy of it"),
     ] {
         let what = format!("{directory:o}, {file:o}");
