@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use pgndex::index::{Duplicates, IndexOptions, Writer};
 use proptest::prelude::*;
 
+use crate::properties::cases;
 use crate::support::*;
 
 /// Indexes `paths` in all the ways given and holds the databases to be the same. Gives back the first.
@@ -166,7 +167,7 @@ fn rule() -> impl Strategy<Value = Duplicates> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn messy_collections(Messy(text) in messy(), split in 0..3000usize, rule in rule()) {
@@ -233,7 +234,7 @@ fn each_shipped_game_stands_alone() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(cases(100))]
 
     #[test]
     fn each_game_of_a_messy_collection_stands_alone(Messy(text) in messy()) {
