@@ -242,6 +242,51 @@ proptest! {
     }
 }
 
+/// What stands after the tags is read alike, whatever follows it.
+#[test]
+fn a_line_after_the_tags_does_not_depend_on_what_follows() {
+    let lines = [
+        "e4\"]",
+        "e4 e5\"]",
+        "[e4]",
+        "[e4",
+        "[Round 1]",
+        "[Round",
+        "Round \"1\"]",
+        "Round 1\"]",
+        "Round\"]",
+        "O-O\"]",
+        "hello\"]",
+        "[hello] e4",
+        "Nf3 \"]",
+        "\"]",
+        "1. e4 \"]",
+    ];
+    let follows = [
+        "",
+        "\n",
+        " ",
+        "\n\n",
+        " [Event \"A\"]\n\n1. d4 *\n",
+        "[Event \"A\"] 1. d4 *",
+        "\n[Event \"A\"]\n\n1. d4 *",
+        "\n\n[Event \"A\"]\n\n1. d4 *",
+        "\n1. d4 *",
+        "\r\r[Event \"A\"]\r",
+    ];
+    for line in lines {
+        for gap in ["\n", "\n\n", "\r\n", " "] {
+            for rest in follows {
+                let text = format!("[Event \"headers only\"]\n[White \"Nobody\"]{gap}{line}{rest}");
+                assert_games_stand_alone(text.as_bytes());
+                // The move at its start is read or not, whatever follows.
+                let plies = Indexed::new(&text).plies();
+                assert!(!line.contains("e4") || plies[0] > 0, "{text:?}: {plies:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn annotated_games() {
     let Some(text) = corpus("annotated_mixed", usize::MAX) else { return };
