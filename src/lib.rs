@@ -25,6 +25,9 @@ pub mod id;
 pub mod index;
 pub mod opening;
 pub mod pgn;
+#[cfg(test)]
+#[path = "../tests/common/properties.rs"]
+mod properties;
 pub mod replay;
 #[cfg(feature = "index")]
 pub mod source;

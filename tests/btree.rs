@@ -1,5 +1,8 @@
 //! The direct builder, held to what SQL gives for the same rows.
 
+#[path = "common/properties.rs"]
+mod properties;
+
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -11,6 +14,7 @@ use pgndex::store::btree::{
     Segment, Tree, assemble, assemble_anew, combine,
 };
 use pgndex::store::row::{GameId, Occurrence, Ply};
+use properties::cases;
 use proptest::prelude::*;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
@@ -618,7 +622,7 @@ fn segments() -> impl Strategy<Value = Vec<usize>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(100))]
 
     #[test]
     fn any_occurrences(

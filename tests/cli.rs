@@ -202,9 +202,7 @@ mod help {
 
               --continuation-threshold <GAMES>
                   How many games must have reached a position for its continuations to be kept ready for
-                  `explore`
-                  
-                  [default: 64]
+                  `explore` [default: 64, or as the database was made]
 
           -j, --threads <N>
                   Threads that parse and sort, at most 256 [default: one for each processor]
@@ -421,11 +419,74 @@ mod help {
             &["info", "games.db", "--format", "csv"],
             &["index", "games.db"],
             &["index", "games.db", "a.pgn", "--memory", "lots"],
+            &["index", "games.db", "a.pgn", "--memory", "10"],
             &["index", "games.db", "a.pgn", "--threads", "0"],
             &["nonsense"],
         ] {
             let run = sample.run(arguments);
             assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{arguments:?}");
+        }
+    }
+}
+
+mod ranges {
+    use super::*;
+
+    /// Of ratings and dates that no game can have, in every command that has them.
+    #[test]
+    fn that_are_empty_are_refused() {
+        let sample = Sample::odd();
+        let commands = [
+            &["find", "games.db", "--moves", "e4"][..],
+            &["explore", "games.db", "--moves", "e4"],
+            &["export", "games.db", "--pgn"],
+            &["export", "games.db", "--csv", "--output", "out.csv"],
+        ];
+        let refused = [
+            (
+                ["--since", "2026", "--until", "2025"],
+                "no date is 2026 or later and 2025 or earlier; exchange --since and --until",
+            ),
+            (
+                ["--since", "2026", "--until", "2025.12.31"],
+                "no date is 2026 or later and 2025.12.31 or earlier;",
+            ),
+            (
+                ["--since", "2025-06", "--until", "2025-05-31"],
+                "no date is 2025.06 or later and 2025.05.31 or earlier;",
+            ),
+            (
+                ["--since", "2025.06.02", "--until", "2025.06.01"],
+                "no date is 2025.06.02 or later and 2025.06.01 or earlier;",
+            ),
+            (
+                ["--elo-min", "2800", "--elo-max", "2700"],
+                "no rating is 2800 or higher and 2700 or lower; exchange --elo-min",
+            ),
+        ];
+        for command in commands {
+            for (range, message) in refused {
+                let run = sample.run(&[command, &range].concat());
+                assert_eq!(
+                    (run.status, run.stdout.as_str()),
+                    (2, ""),
+                    "{command:?} {range:?}: {}",
+                    run.stderr
+                );
+                assert!(run.stderr.starts_with(&format!("pgndex: error: {message}")), "{}", run.stderr);
+            }
+            for range in [
+                ["--since", "2025", "--until", "2025"],
+                ["--since", "2025.06", "--until", "2025"],
+                ["--since", "2025", "--until", "2025.01.01"],
+                ["--elo-min", "2700", "--elo-max", "2700"],
+            ] {
+                let run = sample.run(
+                    &[command, &["--overwrite"][..usize::from(command.contains(&"out.csv"))], &range]
+                        .concat(),
+                );
+                assert_ne!(run.status, 2, "{command:?} {range:?}: {}", run.stderr);
+            }
         }
     }
 }

@@ -236,7 +236,7 @@ fn a_sheet_ends_with_what_was_wrong() {
 
     line  ply  severity  kind                 message
     ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
-       9       error     unsupported-variant  variant "Atomic" is not supported: moves are skipped, tags are kept
+       9       warning   unsupported-variant  variant "Atomic" is not supported: moves are skipped, tags are kept
     "#);
 }
 

@@ -171,10 +171,7 @@ fn a_lost_move_is_status_3_and_strict_fails() {
     let place = Place::new().with("a.pgn", TWO_GAMES).with("bad.pgn", ILLEGAL);
     let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn", "bad.pgn"]);
     assert_eq!(status, 3);
-    assert!(
-        err.contains("1 error: something of these games was lost") && err.contains("illegal-move"),
-        "{err}"
-    );
+    assert!(err.contains("1 error: something was lost") && err.contains("illegal-move"), "{err}");
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 3);
     let message = "SELECT path || ':' || line || ' byte ' || byte_offset || ' game ' || game_number || ' ply ' || ply || ' ' || token
         FROM problem JOIN source USING (source_id)";
@@ -288,8 +285,37 @@ fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
         );
     }
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
-    let run = place.run(&["index", "--json", "--overwrite", "a.db", "a.pgn", "page.pgn"]);
-    assert_eq!((run.status, objects(&run.stdout)[0]["sources_without_games"].clone()), (3, 1.into()));
+    let run = place.run(&[
+        "index",
+        "--json",
+        "--overwrite",
+        "--problems",
+        "p.jsonl",
+        "a.db",
+        "a.pgn",
+        "page.pgn",
+        "again.pgn",
+    ]);
+    let summary = objects(&run.stdout)[0].clone();
+    assert_eq!(
+        (run.status, &summary["sources_without_games"], &summary["errors"]),
+        (3, &1.into(), &1.into())
+    );
+    let told = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
+    let told = told.iter().find(|problem| problem["severity"] == "error").expect("an error");
+    let expected = json!({
+        "path": "page.pgn", "line": 1, "column_number": 1, "byte_offset": 0, "game_number": null, "game_id": null,
+        "ply": null, "token": null, "kind": "no-game", "severity": "error",
+        "message": "page.pgn: no game is in it; is it PGN?",
+    });
+    assert_eq!(*told, expected);
+    let rows = "SELECT count(*) FROM problem JOIN source USING (source_id) WHERE kind = 'no-game' AND path = 'page.pgn' AND line = 1";
+    assert_eq!(place.number("a.db", rows), 1);
+    for option in [&["--on-problem", "stop"][..], &["--max-problems", "0"], &["--strict"]] {
+        let run = place.run(&[&["index", "-q"], option, &["b.db", "a.pgn", "page.pgn"]].concat());
+        assert_eq!(run.status, 1, "{option:?}");
+    }
+    assert_eq!(place.run(&["verify", "--all", "a.db"]).status, 0);
     // What is added to a file that had games may be a remark.
     let place = place.with("a.pgn", [TWO_GAMES, "\n% the end\nThat was all.\n"].concat());
     let run = place.run(&["index", "-q", "a.db", "a.pgn", "page.pgn"]);
@@ -400,7 +426,7 @@ const MIXED: &str = "[Event \"one\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"1-
     [Event \"s\u{ed}even\"]\n[White \"D\"]\n\n{\u{fc}} 1. e4 e5 2. Nf6 Nf3 *\n\n\
     [Event \"eight\"]\n[White \"E\"]\n[Black \"A\"]\n\n1. c4 *\n";
 /// Its games with an error, as they stand there.
-const BAD: [&str; 5] = ["two", "three", "five", "six", "s\u{ed}even"];
+const BAD: [&str; 3] = ["two", "five", "s\u{ed}even"];
 
 /// The text of a game of [`MIXED`].
 fn text_of(event: &str) -> &'static str {
@@ -479,7 +505,8 @@ fn problems_and_rejects_are_written_as_they_are_found() {
 
 #[test]
 fn games_with_errors_can_be_left_out() {
-    let good: String = ["one", "four", "eight"].map(|event| format!("{}\n\n", text_of(event))).concat();
+    let good: String =
+        ["one", "three", "four", "six", "eight"].map(|event| format!("{}\n\n", text_of(event))).concat();
     for (threads, chunk) in [("1", "1M"), ("4", "300")] {
         let place = Place::new().with("a.pgn", MIXED).with("good.pgn", good.as_bytes());
         let arguments = [
@@ -497,9 +524,9 @@ fn games_with_errors_can_be_left_out() {
         let Run { status, stdout: out, .. } = place.run(&[&arguments[..], &["a.db", "a.pgn"]].concat());
         assert_eq!(status, 3);
         let summary: Value = serde_json::from_str(&out).unwrap();
-        assert_eq!((&summary["games"], &summary["left_out"]), (&3.into(), &5.into()));
+        assert_eq!((&summary["games"], &summary["left_out"]), (&5.into(), &3.into()));
         assert_eq!(summary["skipped_variants"], json!({ "Atomic": 2 }));
-        assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap().matches("[Event").count(), 5);
+        assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap().matches("[Event").count(), 3);
         assert_eq!(place.run(&["index", "-q", "b.db", "good.pgn"]).status, 0);
         for table in ["game_position", "position_game", "player", "event", "tag", "site"] {
             assert_eq!(place.rows("a.db", table), place.rows("b.db", table), "{table}");
@@ -510,18 +537,18 @@ fn games_with_errors_can_be_left_out() {
             let database = rusqlite::Connection::open(place.path("a.db")).unwrap();
             database.query_row(sql, [], |row| row.get(0)).unwrap()
         };
-        assert_eq!(text(&format!("{of_problems} NULL")), "2,3,5,6,7");
-        assert_eq!(text(&format!("{of_problems} NOT NULL")), "4");
+        assert_eq!(text(&format!("{of_problems} NULL")), "2,5,7");
+        assert_eq!(text(&format!("{of_problems} NOT NULL")), "3,4,6");
         assert_eq!(
-            text("SELECT kind FROM problem WHERE game_id = 2 AND token = ')' OR kind = 'stray-closing'"),
+            text("SELECT kind FROM problem WHERE game_id = 3 AND token = ')' OR kind = 'stray-closing'"),
             "stray-closing"
         );
-        assert_eq!(place.number("a.db", "SELECT sum(games) FROM source"), 3);
+        assert_eq!(place.number("a.db", "SELECT sum(games) FROM source"), 5);
         // The file grows: the games that were left out are counted on.
         std::fs::write(place.path("a.pgn"), [MIXED, "\n[Event \"nine\"]\n\n1. e4 Ke3 *\n"].concat()).unwrap();
         assert_eq!(place.run(&["index", "-q", "--problems", "p.jsonl", "a.db", "a.pgn"]).status, 3);
         let grown = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
-        assert_eq!((&grown[0]["game_number"], &grown[0]["game_id"]), (&9.into(), &4.into()));
+        assert_eq!((&grown[0]["game_number"], &grown[0]["game_id"]), (&9.into(), &6.into()));
     }
 }
 
@@ -549,14 +576,14 @@ fn a_run_can_end_at_the_first_error_or_after_some() {
             "#); }
             let problems = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
             assert_eq!(problems.last().unwrap()["token"], "Ke3");
-            let err = run(&["--max-problems", "3"], database);
+            let err = run(&["--max-problems", "2"], database);
             insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
-            pgndex: error: a.pgn:32:1 (byte 305, game 6): variant "Atomic" is not supported: moves are skipped, tags are kept; no more than 3 errors are allowed; nothing was written to the database
+            pgndex: error: a.pgn:39:18 (byte 388, game 7, ply 2): 2.Nf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; no more than 2 errors are allowed; nothing was written to the database
             "#); }
         }
         assert_eq!(tables.map(|table| place.rows("a.db", table)), before);
         assert_eq!(place.names(), ["a.db", "a.pgn", "good.pgn", "p.jsonl"]);
-        assert_eq!(place.run(&["index", "-q", "--max-problems", "5", "a.db", "a.pgn"]).status, 3);
+        assert_eq!(place.run(&["index", "-q", "--max-problems", "3", "a.db", "a.pgn"]).status, 3);
     }
 }
 
@@ -619,6 +646,154 @@ fn variants_whose_rules_are_not_known_are_named() {
     let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 3);
     assert!(err.contains("    2 games of variant Atomic skipped\n"), "{err}");
+    // To skip them is no loss.
+    let variants = format!("{}\n\n{}\n\n{}\n", text_of("three"), text_of("one"), text_of("six"));
+    let place = place.with("b.pgn", variants);
+    for arguments in
+        [&["b.db"][..], &["--dry-run"], &["--on-problem", "stop", "c.db"], &["--on-problem", "skip", "d.db"]]
+    {
+        let all = [&["index", "--json", "--rejects", "r.pgn"], arguments, &["b.pgn"]].concat();
+        let Run { status, stdout: out, .. } = place.run(&all);
+        let summary = &objects(&out)[0];
+        assert_eq!((status, &summary["skipped_variants"]), (0, &json!({ "Atomic": 2 })), "{arguments:?}");
+        assert_eq!((&summary["games"], &summary["errors"]), (&3.into(), &0.into()), "{arguments:?}");
+        assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap(), "");
+    }
+    assert_eq!(place.run(&["index", "-q", "--strict", "e.db", "b.pgn"]).status, 1);
+}
+
+/// Skipped games are counted also where nothing else of them is told any more.
+#[test]
+fn games_of_variants_are_counted_however_much_else_is_wrong() {
+    let tags = "[Round )]\n".repeat(150);
+    let game = format!("[Event \"a\"]\n{tags}[Variant \"Atomic\"]\n\n1. e4 *\n\n");
+    let place = Place::new().with("a.pgn", game.repeat(3));
+    let Run { status, stdout: out, .. } = place.run(&["index", "--json", "a.db", "a.pgn"]);
+    assert_eq!((status, &objects(&out)[0]["skipped_variants"]), (0, &json!({ "Atomic": 3 })));
+}
+
+#[test]
+fn as_many_threads_work_as_there_is_text_for() {
+    let place = Place::new().with("a.pgn", MIXED.repeat(20)).with("b.pgn", "").with("e.pgn", TWO_GAMES);
+    let length = MIXED.len() * 20;
+    let threads = |arguments: &[&str]| {
+        let Run { stdout: out, .. } = place.run(&[&["index", "--json", "-j", "3"], arguments].concat());
+        objects(&out)[0]["threads"].clone()
+    };
+    for way in [&["--dry-run"][..], &["--overwrite", "a.db"]] {
+        let chunk = |chunks: usize| (length / chunks).to_string();
+        assert_eq!(threads(&[way, &["--chunk-size", &chunk(10), "a.pgn"]].concat()), 3, "{way:?}");
+        assert_eq!(
+            threads(&[way, &["--chunk-size", &(length - 1).to_string(), "a.pgn"]].concat()),
+            2,
+            "{way:?}"
+        );
+        assert_eq!(threads(&[way, &["--chunk-size", "1M", "a.pgn"]].concat()), 1, "{way:?}");
+        assert_eq!(threads(&[way, &["b.pgn"]].concat()), 1, "{way:?}");
+    }
+    // What is added counts, and not what the database has.
+    assert_eq!(threads(&["--overwrite", "--chunk-size", "300", "a.db", "a.pgn"]), 3);
+    assert_eq!(threads(&["--chunk-size", "300", "a.db", "a.pgn", "e.pgn"]), 1);
+    assert_eq!(threads(&["--chunk-size", "300", "a.db", "a.pgn", "e.pgn"]), 0);
+}
+
+/// Text for a database of more than 100 MiB.
+fn much() -> String {
+    let moves = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. Nf3 Nf6 6. Ng1 Ng8 ".repeat(10);
+    format!("[Event \"a\"]\n\n{moves}*\n\n").repeat(10_000)
+}
+
+/// A run is stopped by its own first error, before it writes anything.
+#[test]
+fn what_will_be_written_is_told_only_if_something_will() {
+    let place = Place::new().with("bad.pgn", [ILLEGAL, "\n", &much()].concat()).with("a.pgn", TWO_GAMES);
+    let note = |arguments: &[&str]| {
+        let stderr = place.run(arguments).stderr;
+        stderr.lines().find(|line| line.contains("will be written to the database")).map(str::to_owned)
+    };
+    let stop = ["index", "--on-problem", "stop"];
+    assert!(note(&[&stop[..], &["a.db", "bad.pgn"]].concat()).is_some());
+    assert_eq!(note(&["index", "a.db", "a.pgn"]), None);
+    let told = note(&[&stop[..], &["a.db", "a.pgn", "bad.pgn"]].concat());
+    assert!(told.is_some_and(|note| note.starts_with("pgndex: note: about ")));
+    assert_eq!(note(&["index", "--quiet", "--on-problem", "stop", "a.db", "bad.pgn"]), None);
+    assert_eq!(note(&["index", "--dry-run", "--on-problem", "stop", "bad.pgn"]), None);
+    // The database has the source: pretended, so that nothing large need be written.
+    let database = rusqlite::Connection::open(place.path("a.db")).unwrap();
+    let large = std::fs::read(place.path("bad.pgn")).unwrap();
+    let known = "UPDATE source SET bytes = ?1, digest = ?2";
+    let digest = blake3::hash(&large).to_hex().to_string();
+    database.execute(known, rusqlite::params![large.len() as i64, digest]).unwrap();
+    drop(database);
+    let Run { status, stderr, .. } = place.run(&["index", "a.db", "bad.pgn"]);
+    assert_eq!((status, stderr.as_str()), (0, "nothing new: a.db has the 1 source already\n"));
+}
+
+#[test]
+fn an_option_that_a_database_cannot_follow_is_an_error() {
+    let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", MIXED);
+    assert_eq!(place.run(&["index", "-q", "--continuation-threshold", "2", "a.db", "a.pgn"]).status, 0);
+    let before = ["game", "import", "source", "visited_position"].map(|table| place.rows("a.db", table));
+    for (threshold, input) in [("3", "b.pgn"), ("64", "b.pgn"), ("3", "a.pgn")] {
+        let run = place.run(&["index", "-q", "--continuation-threshold", threshold, "a.db", input]);
+        assert_eq!(run.status, 1);
+        assert_eq!(
+            run.stderr,
+            format!(
+                "pgndex: error: {}: keeps the continuations of positions that at least 2 games reached, not {threshold}; leave \
+                 --continuation-threshold out to go on with that, or index everything anew with --overwrite\n",
+                std::fs::canonicalize(place.path("a.db")).unwrap().display()
+            )
+        );
+    }
+    assert_eq!(
+        ["game", "import", "source", "visited_position"].map(|table| place.rows("a.db", table)),
+        before
+    );
+    assert_eq!(place.run(&["index", "-q", "--continuation-threshold", "2", "a.db", "a.pgn"]).status, 0);
+    assert_eq!(place.run(&["index", "-q", "a.db", "b.pgn"]).status, 3);
+    let kept = "SELECT value FROM setting WHERE name = 'continuation_threshold'";
+    assert_eq!(place.number("a.db", kept), 2);
+    let anew = ["index", "-q", "--overwrite", "--continuation-threshold", "3", "a.db", "a.pgn"];
+    assert_eq!(place.run(&anew).status, 0);
+    assert_eq!(place.number("a.db", kept), 3);
+}
+
+/// The names that SQLite and we ourselves use beside a database.
+const SIDE_FILES: [&str; 6] =
+    ["a.db", "a.db-wal", "a.db-shm", "a.db-journal", ".a.db.pgndex-tmp.lock", ".a.db.pgndex-tmp-x"];
+
+#[test]
+fn files_that_belong_to_a_database_are_no_place_for_anything_else() {
+    let place = Place::new().with("a.pgn", TWO_GAMES);
+    let is_refused = |arguments: &[&str], name: &str| {
+        let Run { status, stderr: err, .. } = place.run(arguments);
+        assert_eq!(status, 1, "{arguments:?}: {err}");
+        assert!(err.contains("belongs to") && err.contains(name), "{arguments:?}: {err}");
+    };
+    for is_there in [false, true] {
+        for name in SIDE_FILES {
+            let dotted = format!("./{name}");
+            for option in ["--problems", "--rejects"] {
+                for name in [name, &dotted] {
+                    is_refused(&["index", "-q", option, name, "a.db", "a.pgn"], name);
+                }
+                if is_there {
+                    is_refused(&["index", "-q", "--dry-run", option, name, "a.db", "a.pgn"], name);
+                }
+            }
+            if is_there {
+                is_refused(&["export", "a.db", "--pgn", "--overwrite", "--output", name], name);
+            }
+        }
+        assert_eq!(place.names().len(), 1 + usize::from(is_there), "{:?}", place.names());
+        assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
+    }
+    // Those of others are not.
+    for name in ["b.db-wal", "a.db-walk", "a.db.jsonl", "a.db-journal.txt"] {
+        let run = place.run(&["index", "-q", "--overwrite", "--problems", name, "a.db", "a.pgn"]);
+        assert_eq!(run.status, 0, "{name}: {}", run.stderr);
+    }
 }
 
 #[test]
@@ -633,7 +808,7 @@ fn reports_never_replace_what_is_read_or_written() {
         let Run { status, stderr: err, .. } =
             place.run(&[&["index", "-q"], &arguments[..], &["a.db", "a.pgn"]].concat());
         assert_eq!(status, 1);
-        assert!(err.contains("is read or written by this run itself; choose another file"), "{err}");
+        assert!(err.contains("is read or written by this run itself, or belongs to the database;"), "{err}");
         assert_eq!(std::fs::read_to_string(place.path("a.pgn")).unwrap(), MIXED);
         assert!(!place.path("a.db").exists());
     }

@@ -423,6 +423,41 @@ mod errors {
     }
 }
 
+mod attaching {
+    use super::*;
+
+    /// What is wrong with another file is not said of the database.
+    #[test]
+    fn another_file_is_not_mixed_up_with_the_database() {
+        let sample = Sample::new()
+            .with("text.txt", "no database at all, but long enough to be looked at\n".repeat(20));
+        let other = rusqlite::Connection::open(sample.path("damaged.db")).expect("a database");
+        other
+            .execute_batch(
+                "PRAGMA page_size = 512; CREATE TABLE t(x); INSERT INTO t VALUES (zeroblob(5000));",
+            )
+            .expect("rows");
+        drop(other);
+        let mut bytes = fs::read(sample.path("damaged.db")).expect("the database");
+        bytes[512..].fill(0xff);
+        fs::write(sample.path("damaged.db"), bytes).expect("written");
+        for (statements, message) in [
+            ("ATTACH 'text.txt' AS other", "cannot attach that file: file is not a database"),
+            ("-- first\nattach 'text.txt' AS other", "cannot attach that file: file is not a database"),
+            (
+                "ATTACH 'damaged.db' AS other; SELECT * FROM other.t",
+                "database disk image is malformed, in the database or in one that is attached",
+            ),
+        ] {
+            let run = sample.run(&[statements]);
+            assert_eq!(run.status, 1, "{statements}");
+            assert!(run.stderr.contains(message), "{statements}: {}", run.stderr);
+            assert!(!run.stderr.contains("games.db"), "{statements}: {}", run.stderr);
+        }
+        assert_eq!(sample.run(&["ATTACH 'nothing.db' AS other"]).status, 1);
+    }
+}
+
 mod writing {
     use super::*;
 
@@ -710,6 +745,28 @@ mod terminal {
             terminal.leave(0);
         }
         assert_eq!(sample.names(), ["games.db", "typed.txt"]);
+        let sample = sample.with("notes.txt", "my notes\n").with("#V2", "#V2 and more\n").with("empty", "");
+        for (name, text) in [("notes.txt", "my notes\n"), ("\\#V2", "#V2 and more\n")] {
+            let Some(mut terminal) = Terminal::open(&sample, 200, &format!("--history {name}")) else {
+                return;
+            };
+            terminal.until("is no history of the prompt, and is not changed; name another file");
+            terminal.until("status=1");
+            let kept = fs::read_to_string(sample.path(name.trim_start_matches('\\'))).expect("the file");
+            assert_eq!(kept, text);
+        }
+        for name in ["games.db", "./games.db-wal", "games.db-journal", ".games.db.pgndex-tmp.lock"] {
+            let Some(mut terminal) = Terminal::open(&sample, 200, &format!("--history {name}")) else {
+                return;
+            };
+            terminal.until("is the database, or belongs to it; name another file");
+            terminal.until("status=1");
+        }
+        assert_eq!(sample.names(), ["#V2", "empty", "games.db", "notes.txt", "typed.txt"]);
+        let Some(mut terminal) = Terminal::open(&sample, 80, "--history empty") else { return };
+        terminal.enter("SELECT 2;\r");
+        terminal.until("1 row");
+        terminal.leave(0);
         let history = fs::read_to_string(sample.path("typed.txt")).expect("the history");
         assert_eq!(history.matches("SELECT 1 AS first;").count(), 1, "{history}");
         let Some(mut terminal) = Terminal::open(&sample, 80, "--history none/typed.txt") else { return };

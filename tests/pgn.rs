@@ -1,6 +1,10 @@
 //! Reading PGN: whatever the bytes, it ends, and cutting a text into chunks changes nothing.
 
+#[path = "common/properties.rs"]
+mod properties;
+
 use pgndex::pgn::{FrameProblem, Lexer, Reader, TagPair, Token, chunks, next_boundary, starts_tag_pair};
+use properties::cases;
 use proptest::prelude::*;
 
 /// All that is read of a game; offsets are those of the whole text.
@@ -141,7 +145,7 @@ fn boundaries_by_line(text: &[u8]) -> Vec<usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(cases(2000))]
 
     /// The same games and problems, whole and cut at any size; games start one after the other.
     #[test]

@@ -1,5 +1,8 @@
 //! Rows in are rows out, whatever is in them.
 
+#[path = "common/properties.rs"]
+mod properties;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use pgndex::board::{GameResult, MoveCode, PositionKey};
@@ -10,6 +13,7 @@ use pgndex::store::row::{
     ProblemRow, Severity, SourceId, TagRow,
 };
 use pgndex::store::{Build, BuildOptions, BulkLoader, ImportId, LoadMode, NewImport};
+use properties::cases;
 use proptest::collection::btree_map;
 use proptest::option;
 use proptest::prelude::*;
@@ -249,7 +253,7 @@ fn read(connection: &Connection, sql: &str) -> Table {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(128))]
 
     #[test]
     fn rows_in_are_rows_out(games in btree_map(1..u32::MAX, game(), 0..20), batch in 1..8_usize) {

@@ -11,7 +11,8 @@ use pgndex::board::GameResult;
 use pgndex::store::{DatePrefix, EcoRange, FilterError, GameFilter, NameFilter};
 
 use super::position_query::PositionQuery;
-use super::size::ByteSize;
+use super::size::{ByteSize, Memory};
+use super::usage::WrongValue;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -125,16 +126,17 @@ pub(crate) struct IndexArgs {
     /// What becomes of a game that repeats an earlier one
     #[arg(long, value_name = "RULE", value_enum, default_value = "skip")]
     pub(super) duplicates: DuplicatesArg,
-    /// How many games must have reached a position for its continuations to be kept ready for `explore`
-    #[arg(long, value_name = "GAMES", default_value_t = 64, value_parser = within(1..=u32::MAX))]
-    pub(super) continuation_threshold: u32,
+    /// How many games must have reached a position for its continuations to be kept ready for `explore` [default: 64, or as
+    /// the database was made]
+    #[arg(long, value_name = "GAMES", value_parser = within(1..=u32::MAX))]
+    pub(super) continuation_threshold: Option<u32>,
     /// Threads that parse and sort, at most 256 [default: one for each processor]
     #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
     pub(super) threads: Option<u16>,
     /// Memory to use, such as 512M or 4G; what is more goes to temporary files [default: a quarter of the machine's, at
     /// most 4G]
     #[arg(long, value_name = "SIZE")]
-    pub(super) memory: Option<ByteSize>,
+    pub(super) memory: Option<Memory>,
     /// Directory for temporary files, about 20 bytes for each position [default: the database's]
     #[arg(long, value_name = "DIR")]
     pub(super) temp_dir: Option<PathBuf>,
@@ -364,9 +366,12 @@ fn result(text: &str) -> Result<GameResult, &'static str> {
 
 impl FilterArgs {
     /// The filter that the arguments make.
-    pub(super) fn filter(&self) -> GameFilter {
+    ///
+    /// # Errors
+    /// If no game can fit it.
+    pub(super) fn filter(&self) -> Result<GameFilter, WrongValue> {
         let args = self.clone();
-        GameFilter {
+        let filter = GameFilter {
             white: args.white,
             black: args.black,
             player: args.player,
@@ -378,7 +383,9 @@ impl FilterArgs {
             event: args.event,
             eco: args.eco,
             opening_eco: args.opening_eco,
-        }
+        };
+        filter.check().map_err(|error| WrongValue(error.into()))?;
+        Ok(filter)
     }
 }
 

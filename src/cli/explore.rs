@@ -52,6 +52,7 @@ pub(super) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let PositionQuery { position, changes, line } = PositionQuery::read(&args.position)?;
     let book = args.openings.as_deref().map(OpeningBook::read).transpose()?;
+    let filter = args.filter.filter()?;
     let database = Database::open_read_only(&args.database)?;
     for change in &changes {
         note(&change.to_string());
@@ -61,7 +62,7 @@ pub(super) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         note(&format!("looking for {fen}"));
     }
     let lists = lists(args);
-    let selection = database.select(&args.filter.filter())?;
+    let selection = database.select(&filter)?;
     let mut found = database.explore(position.key(), &fen, &selection, lists)?;
     if found.results.games() == 0 && found.unfinished == 0 {
         explain_names(&database, &selection)?;

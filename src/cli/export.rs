@@ -11,12 +11,11 @@ use pgndex::board::Color;
 use pgndex::export::{PositionFormat, Positions, write_pgn, write_positions};
 use pgndex::replay::replay;
 use pgndex::store::row::{GameId, GameStatus, Ply};
-use pgndex::store::{Database, GameRecord, HitOrder, Search};
+use pgndex::store::{Database, GameFilter, GameRecord, HitOrder, Search};
 use rusqlite::types::ValueRef;
 use tempfile::NamedTempFile;
 
 use super::args::{ExportArgs, ExportFormatArgs};
-use super::note;
 use super::number::counted;
 use super::output::{shown, stdout};
 use super::position_query::PositionQuery;
@@ -25,6 +24,7 @@ use super::signal::stop_on_signal;
 use super::text::brief;
 use super::unknown_name::explain_names;
 use super::variants::tell_variants;
+use super::{note, refuse_file_of};
 
 /// A CSV row has these, and at the end the moves.
 const COLUMNS: [&str; 22] = [
@@ -58,6 +58,7 @@ const COLUMNS: [&str; 22] = [
 /// When the position or the database cannot be read, or the output cannot be written.
 pub(super) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let query = args.position.query()?;
+    let filter = args.filter.filter()?;
     let database = Database::open_read_only(&args.database)?;
     for change in query.iter().flat_map(|query| &query.changes) {
         note(&change.to_string());
@@ -85,7 +86,7 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     };
     let exported = exporter
         .head()
-        .and_then(|()| exporter.choose(args, query.as_ref()))
+        .and_then(|()| exporter.choose(args, &filter, query.as_ref()))
         .and_then(|()| Ok(exporter.out.flush()?));
     display.stop();
     exported?;
@@ -146,15 +147,13 @@ struct Target {
 impl Target {
     fn create(path: &Path, args: &ExportArgs) -> anyhow::Result<Self> {
         let shown = path.display();
+        refuse_file_of(&args.database, path)?;
         match fs::metadata(path) {
             Ok(found) if !found.is_file() => {
                 bail!("{shown}: not a file; leave out --output to write to standard output")
             }
             Ok(_) if !args.overwrite => {
                 bail!("{shown}: exists already; use --overwrite to replace it, or name another file")
-            }
-            Ok(_) if fs::canonicalize(path)? == fs::canonicalize(&args.database)? => {
-                bail!("{shown}: this is the database; name another file")
             }
             _ => {}
         }
@@ -238,11 +237,16 @@ impl Exporter<'_> {
     }
 
     /// Writes the chosen games.
-    fn choose(&mut self, args: &ExportArgs, query: Option<&PositionQuery>) -> anyhow::Result<()> {
+    fn choose(
+        &mut self,
+        args: &ExportArgs,
+        filter: &GameFilter,
+        query: Option<&PositionQuery>,
+    ) -> anyhow::Result<()> {
         if let Some(sql) = &args.sql {
             return self.choose_by_sql(sql);
         }
-        let selection = self.database.select(&args.filter.filter())?;
+        let selection = self.database.select(filter)?;
         explain_names(self.database, &selection)?;
         let database = self.database;
         let (mut written, mut last) = (Ok(()), None);

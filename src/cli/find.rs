@@ -74,8 +74,9 @@ impl Target {
 pub(super) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let target = Target::read(&args.target)?;
+    let filter = args.filter.filter()?;
     let database = Database::open_read_only(&args.database)?;
-    let selection = database.select(&args.filter.filter())?;
+    let selection = database.select(&filter)?;
     let finder = Finder { database: &database, selection: &selection, args };
     match &target {
         Target::Position(query) => finder.find(query)?,

@@ -1,7 +1,7 @@
 //! `pgndex index`.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use super::log::Level;
 use super::number::bytes;
 use super::progress::{Progress as Display, Snapshot};
 use super::signal::{ignore_file_size_signal, stop_on_signal};
+use super::size::Memory;
 use super::summary::Report;
 use super::text::escaped_json;
 
@@ -26,7 +27,12 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     if args.log_format == LogFormat::Json {
         super::log::use_json();
     }
-    let progress = Arc::new(Progress::default());
+    let announced = !args.quiet && !args.dry_run;
+    let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
+        if announced {
+            announce(estimate);
+        }
+    }));
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || {
         stopped.stop();
@@ -40,6 +46,11 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     }
     let options = options(args)?;
     let inputs = inputs(args);
+    if args.dry_run && is_database(&args.database) {
+        for path in options.problems.iter().chain(&options.rejects) {
+            super::refuse_file_of(&args.database, path)?;
+        }
+    }
     let display = || {
         let shown = Arc::clone(&progress);
         Display::start(args.quiet, move || snapshot(&shown))
@@ -50,9 +61,6 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let plan = plan?;
     if !args.quiet {
         plan.notes().iter().for_each(|note| super::note(note));
-        if !args.dry_run {
-            announce(&plan.estimate());
-        }
     }
     if !args.quiet && !args.dry_run && !args.overwrite && is_database(&args.database) {
         super::sqlite::wants().iter().for_each(|want| super::note(want));
@@ -87,8 +95,7 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     if found == 0 && summary.known_sources == 0 {
         super::note("no games were found");
     }
-    let is_lossy = summary.problems.of(Severity::Error) > 0 || !summary.gameless.is_empty();
-    Ok(if is_lossy { Status::Lossy } else { Status::Done })
+    Ok(if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done })
 }
 
 /// What is to be read. A dry run has no database: all its arguments are inputs, but for a database that comes first, as in the
@@ -106,7 +113,7 @@ fn is_database(path: &Path) -> bool {
         && start == *MAGIC
 }
 
-/// Says what is about to be written, if it is much.
+/// Says what is about to be written, if it is much, in the place of the progress that a terminal may show.
 fn announce(estimate: &Estimate) {
     const MUCH: u64 = 100 << 20;
     let Estimate { database_bytes, spill_bytes, .. } = *estimate;
@@ -117,6 +124,9 @@ fn announce(estimate: &Estimate) {
         0 => String::new(),
         spill => format!(", and {} to temporary files (--memory, --temp-dir)", bytes(spill)),
     };
+    if !super::log::is_json() && io::stderr().is_terminal() {
+        let _ = write!(io::stderr().lock(), "\r\x1b[K");
+    }
     super::note(&format!("about {} will be written to the database{spill}", bytes(database_bytes)));
 }
 
@@ -124,7 +134,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
     let default = IndexOptions::default();
     Ok(IndexOptions {
         threads: args.threads.map_or(default.threads, usize::from),
-        memory: args.memory.map_or(default.memory, |size| size.0),
+        memory: args.memory.map_or(default.memory, |Memory(size)| size.0),
         temp_dir: args.temp_dir.clone(),
         overwrite: args.overwrite,
         strict: args.strict,
@@ -137,7 +147,8 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
             DuplicatesArg::Skip => Duplicates::Skip,
             DuplicatesArg::Moves => Duplicates::Moves,
         },
-        continuation_threshold: args.continuation_threshold,
+        continuation_threshold: args.continuation_threshold.unwrap_or(default.continuation_threshold),
+        any_threshold: args.continuation_threshold.is_none(),
         openings: match args.openings.as_ref().or(args.eco.as_ref()) {
             Some(path) => Arc::new(OpeningBook::read(path)?),
             None => default.openings,

@@ -31,6 +31,7 @@ mod variants;
 mod verify;
 
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use pgndex::{index as index_job, store};
@@ -126,6 +127,14 @@ fn is_busy(error: &anyhow::Error) -> bool {
 /// Writes to standard error that something could not be done, though the rest could.
 fn complain(text: &str) {
     log::write(Level::Error, &format!("pgndex: error: {text}"), text, json!({}));
+}
+
+/// Fails if a file that is to be written is the database or belongs to it.
+fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()> {
+    if store::is_file_of(database, path) {
+        anyhow::bail!("{}: is the database, or belongs to it; name another file", path.display());
+    }
+    Ok(())
 }
 
 /// Writes a remark to standard error.

@@ -6,6 +6,23 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ByteSize(pub(super) u64);
 
+/// Memory for a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory(pub(super) ByteSize);
+
+impl FromStr for Memory {
+    type Err = SizeError;
+
+    /// Reads a [`ByteSize`] that is enough for a run; less than that is a number without its unit.
+    fn from_str(text: &str) -> Result<Self, SizeError> {
+        const LEAST: ByteSize = ByteSize(1 << 20);
+        match text.parse::<ByteSize>()? {
+            size if size < LEAST => Err(SizeError::TooSmall(size.0)),
+            size => Ok(Self(size)),
+        }
+    }
+}
+
 /// Why a text is no size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SizeError {
@@ -15,6 +32,9 @@ pub(crate) enum SizeError {
     /// There is no room for anything.
     #[error("must be more than 0")]
     Zero,
+    /// It is less than any run needs.
+    #[error("too small; this is {0} bytes, and the least is 1M; units are K, M, G and T, as in 512M")]
+    TooSmall(u64),
     /// It does not fit 64 bits.
     #[error("too large")]
     TooLarge,
@@ -75,6 +95,19 @@ mod tests {
         ] {
             assert_eq!(text.parse(), Ok(ByteSize(bytes)), "{text}");
         }
+    }
+
+    #[test]
+    fn too_little_memory_is_refused() {
+        for (text, bytes) in
+            [("10", 10), ("1023K", 1023 << 10), ("0.5M", 1 << 19), ("1048575", (1 << 20) - 1)]
+        {
+            assert_eq!(text.parse::<Memory>().unwrap_err(), SizeError::TooSmall(bytes), "{text}");
+        }
+        for text in ["1M", "1048576", "4G"] {
+            assert!(text.parse::<Memory>().is_ok(), "{text}");
+        }
+        assert_eq!("0".parse::<Memory>().unwrap_err(), SizeError::Zero);
     }
 
     #[test]

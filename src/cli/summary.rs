@@ -56,6 +56,7 @@ impl Report<'_> {
             "left_out": summary.left_out,
             "skipped_variants": summary.variants,
             "plies": summary.plies,
+            "threads": summary.threads,
             "positions": summary.positions,
             "distinct_positions": summary.distinct_positions,
             "duplicates": summary.duplicates.skipped(),
@@ -189,7 +190,7 @@ impl Report<'_> {
         writeln!(out, "  problems")?;
         let width = grouped(most).len();
         for (severity, meaning) in
-            [(Severity::Error, "something of these games was lost"), (Severity::Warning, "put right")]
+            [(Severity::Error, "something was lost"), (Severity::Warning, "put right, or passed over")]
         {
             let total = problems.of(severity);
             if total > 0 {
@@ -228,6 +229,7 @@ mod tests {
             bytes: 34_567_890,
             games: 40_000,
             plies: 3_372_442,
+            threads: 2,
             positions: 3_412_442,
             distinct_positions: 2_604_118,
             duplicates: DuplicateCounts { same: 1_012, moves: 0, prefix: 1 },
@@ -275,9 +277,9 @@ mod tests {
             1 game kept, though a longer game by the same players on the same date begins with all their moves
           time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
           problems
-            12 errors: something of these games was lost
+            12 errors: something was lost
                  12  illegal-move
-            1,207 warnings: put right
+            1,207 warnings: put right, or passed over
               1,204  result-mismatch
                   3  unclosed-variation
             12 games of variant Atomic skipped
@@ -326,7 +328,7 @@ mod tests {
     fn a_summary_for_programs() {
         let report = Report { database: Some(Path::new("games.db")), summary: &summary() };
         insta::assert_snapshot!(report.to_json(), @r#"
-        {"database":"games.db","dry_run":false,"games":40000,"left_out":0,"skipped_variants":{"Atomic":12},"plies":3372442,"positions":3412442,"distinct_positions":2604118,"duplicates":1012,"duplicate_kinds":[{"kind":"same","count":1012},{"kind":"prefix","count":1}],"problems":1219,"errors":12,"warnings":1207,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"added":false,"known_sources":0,"sources_without_games":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
+        {"database":"games.db","dry_run":false,"games":40000,"left_out":0,"skipped_variants":{"Atomic":12},"plies":3372442,"threads":2,"positions":3412442,"distinct_positions":2604118,"duplicates":1012,"duplicate_kinds":[{"kind":"same","count":1012},{"kind":"prefix","count":1}],"problems":1219,"errors":12,"warnings":1207,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"added":false,"known_sources":0,"sources_without_games":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
         "#);
     }
 }

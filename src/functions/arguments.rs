@@ -39,16 +39,15 @@ pub(super) enum Problem {
 
 /// A problem of a function.
 #[derive(Debug, thiserror::Error)]
-#[error("{function}: {problem}")]
-struct FunctionError {
-    function: &'static str,
-    problem: Problem,
-}
+#[error("{0}")]
+struct FunctionError(String);
 
 impl Problem {
     /// The error that SQLite reports.
     pub(super) fn of(self, function: &'static str) -> rusqlite::Error {
-        rusqlite::Error::UserFunctionError(Box::new(FunctionError { function, problem: self }))
+        // SQLite takes no message with a NUL in it.
+        let message = format!("{function}: {self}").replace('\0', "\\0");
+        rusqlite::Error::UserFunctionError(Box::new(FunctionError(message)))
     }
 }
 

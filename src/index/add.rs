@@ -9,7 +9,7 @@ use super::graft::is_merging_quicker;
 use super::options::{Duplicates, IndexOptions, Writer};
 use super::progress::{Phase, Progress};
 use super::report::Reports;
-use super::run::{Intake, Plan, Replaced, Run, Update, Way, directory};
+use super::run::{Intake, Plan, Replaced, Run, Update, Way, directory, estimate};
 use super::sequence::SourceStart;
 use super::summary::Summary;
 use super::survey::{Beginning, Earlier, Growth, Survey};
@@ -41,7 +41,9 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let replaced = replaced(&again, last_source);
     let options = settled(plan.options, &database)?;
     let sources = Sources { files, ..Sources::default() };
-    let plan = Plan { sources, options: &options, ..plan };
+    // Not of what the database has already.
+    let estimate = estimate(&sources, &options);
+    let plan = Plan { sources, options: &options, estimate, ..plan };
     let reports = Reports::create(&options, &plan.sources, last_source, Some(lock.target()))?;
     let mut summary = Summary { added: true, ..Summary::default() };
     if !plan.sources.files.is_empty() {
@@ -59,7 +61,9 @@ pub(super) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         keep_temporary_files_in(&spill, database.connection());
         let new_rows = plan.estimate.plies + plan.estimate.games;
         let copied = if is_merging_quicker(rows, new_rows) { rows } else { 0 };
-        plan.estimate.with_copy(copied, database.free_bytes()?).check(lock.target(), &spill)?;
+        let estimate = plan.estimate.with_copy(copied, database.free_bytes()?);
+        progress.estimated(&estimate);
+        estimate.check(lock.target(), &spill)?;
         let target = Some(lock.target().to_owned());
         let removed = replaced.iter().map(|replaced| replaced.game).collect();
         let has_known = known_sources > 0;
@@ -125,6 +129,11 @@ fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
 /// The options with those things set that the database was made with.
 fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> {
     let continuation_threshold = database.setting("continuation_threshold")?;
+    let given = options.continuation_threshold;
+    if !options.any_threshold && given != continuation_threshold {
+        let database = database.path().to_owned();
+        return Err(Error::OtherThreshold { database, given, threshold: continuation_threshold });
+    }
     let digest: String = database.setting("openings")?;
     let given = options.openings.digest();
     let openings = if digest == given {

@@ -49,6 +49,19 @@ pub enum Error {
         /// The database.
         database: PathBuf,
     },
+    /// The database that is added to keeps continuations from another number of games on.
+    #[error(
+        "{}: keeps the continuations of positions that at least {threshold} games reached, not {given}; leave \
+         --continuation-threshold out to go on with that, or index everything anew with --overwrite", database.display()
+    )]
+    OtherThreshold {
+        /// The database.
+        database: PathBuf,
+        /// The number asked for.
+        given: u32,
+        /// The number the database was made with.
+        threshold: u32,
+    },
     /// The worker threads could not be started.
     #[error("cannot start the worker threads; try fewer with --threads")]
     Threads(#[source] rayon::ThreadPoolBuildError),
@@ -100,7 +113,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A file for problems or rejected games has another use in this run.
-    #[error("{}: is read or written by this run itself; choose another file", path.display())]
+    #[error("{}: is read or written by this run itself, or belongs to the database; choose another file", path.display())]
     ReportInUse {
         /// The file.
         path: PathBuf,

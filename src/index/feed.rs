@@ -1,5 +1,6 @@
 //! Chunks of sources, in order, for whoever asks next.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub(super) enum Task {
     Chunk(Chunk),
     /// Something wrong with a source, at this place in its text.
     Report { kind: Kind, offset: u64, message: String },
+    /// The end of a source that was read from its beginning.
+    End(PathBuf),
 }
 
 /// Opens one source after the other and cuts it into chunks.
@@ -38,6 +41,8 @@ pub(super) struct Feed<'s> {
     number: u64,
     source: SourceId,
     open: Option<Open>,
+    /// The open source, if it is read from its beginning.
+    path: Option<PathBuf>,
     /// What was read of the sources that are done, in order.
     pub(super) ends: Vec<SourceEnd>,
 }
@@ -53,7 +58,7 @@ impl<'s> Feed<'s> {
     /// The ids of the sources follow `last`.
     pub(super) fn new(sources: &'s Sources, last: SourceId, options: CutOptions) -> Self {
         let sources = sources.files.iter();
-        Self { sources, options, number: 0, source: last, open: None, ends: Vec::new() }
+        Self { sources, options, number: 0, source: last, open: None, path: None, ends: Vec::new() }
     }
 
     /// The next work, or `None` if all is done. Gives up waiting for it when `is_stopped` says so.
@@ -82,6 +87,7 @@ impl<'s> Feed<'s> {
             .as_ref()
             .map_err(crate::source::Error::full_message)
             .and_then(|file| open(file).map_err(|error| error.full_message()).map(|opened| (opened, file)));
+        self.path = file.as_ref().ok().filter(|file| file.first_byte == 0).map(|file| file.path.clone());
         match opened {
             Ok((Opened::Mapped(map), file)) => {
                 let start = usize::try_from(file.first_byte).unwrap_or(usize::MAX).min(map.bytes().len());
@@ -100,14 +106,14 @@ impl<'s> Feed<'s> {
         Ok(Some(None))
     }
 
-    /// Cuts the next chunk off a plain file. `None`: there is no more of it.
+    /// Cuts the next chunk off a plain file, or tells its end. `None`: there is nothing to be done at its end.
     fn cut(&mut self, map: Arc<Mapped>, start: usize, is_stopped: impl Fn() -> bool) -> Result<Option<Task>> {
         /// Text that is searched before what was searched is released.
         const WINDOW: usize = 8 << 20;
         let text = map.bytes();
         if start == text.len() {
             self.ends.push(SourceEnd { bytes: Some(text.len() as u64), ..SourceEnd::default() });
-            return Ok(None);
+            return Ok(self.path.take().map(Task::End));
         }
         let mut from = start.saturating_add(self.options.chunk_size.max(1)).min(text.len()) - 1;
         let end = loop {
@@ -128,7 +134,7 @@ impl<'s> Feed<'s> {
         Ok(Some(Task::Chunk(Chunk::of_file(map, start..end, self.options.chunk_size))))
     }
 
-    /// Waits for the next piece of a decoded source. `None`: there is no more of it.
+    /// Waits for the next piece of a decoded source. `None`: there is nothing to be done at its end.
     fn receive(&mut self, pieces: Receiver<Piece>, is_stopped: impl Fn() -> bool) -> Result<Option<Task>> {
         /// How often to look whether to stop: nothing else ends the wait for a terminal.
         const PATIENCE: Duration = Duration::from_millis(50);
@@ -146,7 +152,7 @@ impl<'s> Feed<'s> {
             Piece::Failed(error) => return Err(error),
             Piece::End(end) => {
                 self.ends.push(end);
-                return Ok(None);
+                return Ok(self.path.take().map(Task::End));
             }
             Piece::Chunk(chunk) => Task::Chunk(chunk),
             Piece::Report { kind, offset, message } => Task::Report { kind, offset, message },

@@ -47,6 +47,7 @@ mod survey;
 mod tests;
 mod update;
 mod visit;
+mod word;
 mod worker;
 
 pub(crate) use duplicates::PREFIX_PLIES;

@@ -29,8 +29,11 @@ pub struct IndexOptions {
     pub rejects: Option<PathBuf>,
     /// What becomes of games that repeat an earlier one.
     pub duplicates: Duplicates,
-    /// How many games must have reached a position for it to be kept in `visited_position` and `continuation`.
+    /// How many games must have reached a position for it to be kept in `visited_position` and `continuation`. A database that is
+    /// added to goes on with its own number.
     pub continuation_threshold: u32,
+    /// Whether that number may be another one; else it is an error.
+    pub any_threshold: bool,
     /// The openings that games are classified by: a game's is the last of its positions that has a name, whatever the order
     /// of moves.
     pub openings: Arc<OpeningBook>,
@@ -113,6 +116,7 @@ impl Default for IndexOptions {
             rejects: None,
             duplicates: Duplicates::default(),
             continuation_threshold: 64,
+            any_threshold: true,
             openings: OpeningBook::built_in(),
             chunk_size: 1 << 20,
             writer: Writer::default(),

@@ -7,10 +7,14 @@ use super::outcome::Outcome;
 use super::part::{Extent, GameNames, Part, Replay, Start};
 use super::problem::Kind;
 use super::signature::{Comparison, Pairing};
+use super::word::{glued_move, is_annotation, is_known_variant, may_be_move};
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError, ShortMove};
 use crate::id::OpeningId;
 use crate::opening::OpeningBook;
-use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_foreign_move, looks_like_move};
+use crate::pgn::{
+    FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_foreign_move, is_misspelt_move,
+    looks_like_move,
+};
 use crate::store::row::{GameId, GameRow, GameStatus, Ply, ProblemRow, SourceId};
 
 /// Parses the games of one chunk, part by part.
@@ -25,6 +29,8 @@ pub(super) struct ChunkParser<'a> {
     lines: LineCounter,
     /// How many warnings of the present game are still told.
     warnings_left: u32,
+    /// The first word of the present game that was passed over and may have been a move.
+    doubtful: Option<Doubtful>,
     start: &'a Position,
     openings: &'a OpeningBook,
     /// Whether games with an error are left out.
@@ -38,6 +44,12 @@ const MOST_WARNINGS: u32 = 100;
 
 /// The most plies of one game that are kept: garbage must not fill the memory.
 const MOST_PLIES: usize = 1 << 22;
+
+/// A word, and where it stands.
+struct Doubtful {
+    word: String,
+    offset: usize,
+}
 
 /// How a game's movetext was read.
 struct Ending {
@@ -67,6 +79,7 @@ impl<'a> ChunkParser<'a> {
             frame: Vec::new(),
             lines: LineCounter::default(),
             warnings_left: MOST_WARNINGS,
+            doubtful: None,
             start,
             openings,
             leave_out: false,
@@ -102,6 +115,7 @@ impl<'a> ChunkParser<'a> {
         while !part.is_full() {
             self.frame.clear();
             self.warnings_left = MOST_WARNINGS;
+            self.doubtful = None;
             let (before, errors) = (Extent::of(part), part.errors);
             let found = self.reader.next_game(&mut self.tags, &mut self.frame);
             for index in 0..self.frame.len() {
@@ -267,6 +281,9 @@ impl<'a> ChunkParser<'a> {
                 }
             }
         };
+        if part.codes.len() == first && status == GameStatus::Ok && self.all_moves_lost(game, part) {
+            status = GameStatus::Truncated;
+        }
         if part.codes.len() > first && position.is_check() && !position.has_legal_move() {
             let last = part.codes.len() - 1;
             part.codes[last] = part.codes[last].with_mate();
@@ -342,7 +359,7 @@ impl<'a> ChunkParser<'a> {
             [_] if matches!(self.text[..after - 1], [.., b'<' | b'/']) => false,
             // A novelty, but not `N.f3`.
             b"N" => matches!(self.text.get(after), Some(b'.' | b'%' | b'_')),
-            _ => looks_like_move(word) || is_foreign_move(word),
+            _ => looks_like_move(word) || is_foreign_move(word) || is_misspelt_move(word),
         }
     }
 
@@ -370,9 +387,24 @@ impl<'a> ChunkParser<'a> {
         matches!(kind, Kind::UnclosedComment | Kind::UnclosedVariation)
     }
 
+    /// Reports that a game has no moves because those it may have had were passed over. Gives back whether it is so.
+    fn all_moves_lost(&mut self, game: GameId, part: &mut Part) -> bool {
+        let Some(Doubtful { word, offset }) = self.doubtful.take() else { return false };
+        let message = format!(
+            "no move of the game can be read; the first word that may be one is \"{}\"",
+            word.escape_debug()
+        );
+        self.problem(part, Kind::UnreadableMove, offset, Some(game), Some(0), Some(&word), &message);
+        true
+    }
+
     fn unknown_token(&mut self, token: &[u8], game: GameId, ply: usize, part: &mut Part) -> bool {
         if !is_annotation(token) {
             let shown = shown(token);
+            if self.doubtful.is_none() && may_be_move(&shown) {
+                let offset = self.reader.offset() - token.len();
+                self.doubtful = Some(Doubtful { word: shown.clone().into_owned(), offset });
+            }
             let message = format!("\"{}\" is no part of movetext: passed over", shown.escape_debug());
             let offset = self.reader.offset() - token.len();
             self.problem(part, Kind::UnknownToken, offset, Some(game), Some(ply), Some(&shown), &message);
@@ -460,7 +492,8 @@ impl<'a> ChunkParser<'a> {
     ) {
         use crate::store::row::Severity;
         let mut message = shorten(message);
-        if kind.severity() == Severity::Warning {
+        // Skipped games are counted by these.
+        if kind.severity() == Severity::Warning && kind != Kind::UnsupportedVariant {
             let Some(left) = self.warnings_left.checked_sub(1) else { return };
             self.warnings_left = left;
             if left == 0 {
@@ -510,51 +543,6 @@ fn shown(token: &[u8]) -> std::borrow::Cow<'_, str> {
     let whole = begin.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
     let begin = if whole + 4 > MOST_SHOWN { &begin[..whole] } else { begin };
     format!("{}…", decode(begin)).into()
-}
-
-/// How long the move is that a word begins with, if a result, a move number or another move is all that follows it.
-fn glued_move(word: &[u8]) -> Option<usize> {
-    let results =
-        [&b"1-0"[..], b"0-1", b"1/2-1/2"].into_iter().filter_map(|result| word.strip_suffix(result));
-    let digits = word.iter().rev().take(3).take_while(|byte| byte.is_ascii_digit()).count();
-    let numbers = (1..=digits).map(|count| &word[..word.len() - count]);
-    results.chain(numbers).find(|word| Position::is_san(word)).map(<[u8]>::len).or_else(|| glued_moves(word))
-}
-
-/// How long the first move is of two that are a word.
-fn glued_moves(word: &[u8]) -> Option<usize> {
-    const LONGEST: usize = 16;
-    let parts = (2..word.len().min(LONGEST).saturating_sub(1)).filter(|_| word.len() <= LONGEST);
-    parts.into_iter().find(|&length| {
-        let (first, second) = word.split_at(length);
-        Position::is_san(first) && Position::is_san(second)
-    })
-}
-
-/// Words that annotators write in movetext and that say nothing about the moves.
-fn is_annotation(token: &[u8]) -> bool {
-    matches!(token, b"N" | b"D" | b"TN" | b"RR" | b"e.p." | b"e.p" | b"ep" | b"ch" | b"mate" | b"^" | b"%")
-}
-
-/// Names under which standard chess and Chess960 go.
-fn is_known_variant(name: &str) -> bool {
-    const NAMES: [&str; 13] = [
-        "standard",
-        "normal",
-        "chess",
-        "classical",
-        "orthodox",
-        "fromposition",
-        "chess960",
-        "960",
-        "fischerandom",
-        "fischerrandom",
-        "fischerrandomchess",
-        "fischerandomchess",
-        "freestyle",
-    ];
-    let plain = || name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase);
-    NAMES.iter().any(|known| known.chars().eq(plain()))
 }
 
 /// A hash of both players and the date; `None` if one of the players is not known.
@@ -679,27 +667,5 @@ mod tests {
         assert_eq!(shown(&[b'x'; 1000]), format!("{}…", "x".repeat(MOST_SHOWN)));
         assert_eq!(shown("é€".repeat(400).as_bytes()), format!("{}…", "é€".repeat(MOST_SHOWN / 5)));
         assert_eq!(shown(&[0xe9; 1000]), format!("{}…", "é".repeat(MOST_SHOWN)));
-    }
-
-    #[test]
-    fn glued_words_begin_with_a_move() {
-        for (word, length) in [
-            ("d62", Some(2)),
-            ("Nd712", Some(3)),
-            ("O-O-O120", Some(5)),
-            ("e8=Q1-0", Some(4)),
-            ("Kb30-1", Some(3)),
-            ("Nf3Nc6", Some(3)),
-            ("O-ONf6", Some(3)),
-            ("e8=Qb6", Some(4)),
-            ("Nc5+Nc5+", Some(4)),
-            ("Nf3Nc6Bb5", None),
-            ("e4e5d", None),
-            ("Sf31", None),
-            ("12", None),
-            ("e4", None),
-        ] {
-            assert_eq!(glued_move(word.as_bytes()), length, "{word}");
-        }
     }
 }

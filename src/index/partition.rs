@@ -246,9 +246,12 @@ impl<'p> Scatter<'p> {
 mod tests {
     use super::*;
     use crate::board::PositionKey;
+    use crate::properties::cases;
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn all_records_come_back_sorted_however_little_memory_there_is(
             keys in proptest::collection::vec(prop_oneof![any::<u64>(), 0..3u64, Just(u64::MAX)], 0..3000),

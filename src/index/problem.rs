@@ -22,7 +22,7 @@ pub enum Kind {
     UnclosedVariation,
     /// A start position that is none.
     InvalidFen,
-    /// A variant whose rules are not known.
+    /// A variant whose rules are not known: its games are skipped on purpose, and nothing of them is lost by accident.
     UnsupportedVariant,
     /// Tags of which only a part is kept, as they are very long or very many.
     LongTags,
@@ -46,6 +46,8 @@ pub enum Kind {
     InvalidTag,
     /// Text that belongs to no game.
     OutsideText,
+    /// A file has text and no game.
+    NoGame,
 }
 
 impl Kind {
@@ -103,6 +105,7 @@ impl Kind {
             Self::UnclosedTag => "unclosed-tag",
             Self::InvalidTag => "invalid-tag",
             Self::OutsideText => "outside-text",
+            Self::NoGame => "no-game",
         }
     }
 
@@ -118,9 +121,9 @@ impl Kind {
             | Self::UnclosedComment
             | Self::UnclosedVariation
             | Self::InvalidFen
-            | Self::UnsupportedVariant
             | Self::LongTags
-            | Self::LongGame => Severity::Error,
+            | Self::LongGame
+            | Self::NoGame => Severity::Error,
             _ => Severity::Warning,
         }
     }

@@ -1,5 +1,6 @@
 //! How far a run has come, for others to look at while it goes on.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -7,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use rusqlite::Connection;
 
 use super::error::{Error, Result};
+use super::space::Estimate;
 use crate::source::Watch;
 
 /// What a run is doing.
@@ -25,7 +27,7 @@ pub enum Phase {
 }
 
 /// Counters that a run keeps up to date, and a way to stop it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Progress {
     total_bytes: AtomicU64,
     bytes: AtomicU64,
@@ -35,9 +37,35 @@ pub struct Progress {
     bytes_looked_at: AtomicU64,
     phase: AtomicU8,
     stop: Arc<AtomicBool>,
+    on_estimate: Option<OnEstimate>,
+}
+
+type OnEstimate = Box<dyn Fn(&Estimate) + Send + Sync>;
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bytes, total, phase) = (self.bytes(), self.total_bytes(), self.phase());
+        f.debug_struct("Progress")
+            .field("bytes", &bytes)
+            .field("total_bytes", &total)
+            .field("phase", &phase)
+            .finish()
+    }
 }
 
 impl Progress {
+    /// Has `tell` told what the run will write, once that is known and before any of it is read: not if there is nothing to do.
+    #[must_use]
+    pub fn on_estimate(self, tell: impl Fn(&Estimate) + Send + Sync + 'static) -> Self {
+        Self { on_estimate: Some(Box::new(tell)), ..self }
+    }
+
+    pub(super) fn estimated(&self, estimate: &Estimate) {
+        if let Some(tell) = &self.on_estimate {
+            tell(estimate);
+        }
+    }
+
     /// Bytes of all sources, archives packed; 0 until that is known, and if a stream is among them.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {

@@ -10,6 +10,7 @@ use super::error::{Error, Result};
 use super::options::IndexOptions;
 use super::part::Part;
 use crate::source::Sources;
+use crate::store::is_file_of;
 use crate::store::row::{ProblemRow, Severity, SourceId};
 
 /// Takes what is wrong with the input, in input order, and counts the errors.
@@ -42,7 +43,10 @@ impl Reports {
         let paths: Vec<PathBuf> = paths.collect();
         let create = |path: &Option<PathBuf>, other: Option<PathBuf>, beginning| {
             let Some(path) = path else { return Ok(None) };
-            let used = paths.iter().map(PathBuf::as_path).chain(database).chain(other.as_deref());
+            if database.is_some_and(|database| is_file_of(database, path)) {
+                return Err(Error::ReportInUse { path: path.clone() });
+            }
+            let used = paths.iter().map(PathBuf::as_path).chain(other.as_deref());
             Output::create(path, used, beginning).map(Some)
         };
         let problems = create(&options.problems, None, Some(PROBLEM_BEGINNING))?;

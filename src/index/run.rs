@@ -1,6 +1,6 @@
 //! A whole run: sources in, finished database out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::iter::Sum;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -76,7 +76,7 @@ impl<'o> Plan<'o> {
         let decode = DecodeOptions { threads: options.threads, memory: options.memory };
         let sources = source::list(paths, decode, progress).ok_or(Error::Stopped)?;
         check_sources(&sources, options)?;
-        let estimate = Estimate::new(&sources, occurrence_memory(options, &sources));
+        let estimate = estimate(&sources, options);
         Ok(Self { sources, options, estimate, hash_bits: KeyHash::BITS })
     }
 
@@ -84,12 +84,6 @@ impl<'o> Plan<'o> {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.sources.notes
-    }
-
-    /// What the run is expected to write.
-    #[must_use]
-    pub const fn estimate(&self) -> Estimate {
-        self.estimate
     }
 
     /// Indexes the sources into a new database, or adds them to one that is there and is not to be replaced.
@@ -144,7 +138,9 @@ impl<'o> Plan<'o> {
         let started = Instant::now();
         let openings = Arc::new(OpeningBook::from_positions(Vec::new()));
         let options = IndexOptions { openings, ..self.options.clone() };
-        let plan = Plan { options: &options, estimate: Estimate::default(), ..self };
+        let text_bytes = self.estimate.text_bytes;
+        let estimate = Estimate { text_bytes, ..Estimate::default() };
+        let plan = Plan { options: &options, estimate, ..self };
         let intake = Intake::all(&plan.sources);
         progress.enter(Phase::Reading);
         progress.expect(plan.sources.bytes().unwrap_or(0));
@@ -161,6 +157,7 @@ impl<'o> Plan<'o> {
         let (sources, options) = (&self.sources, self.options);
         progress.enter(Phase::Reading);
         progress.expect(sources.bytes().unwrap_or(0));
+        progress.estimated(&self.estimate);
         let spill = directory(options, build.path());
         keep_temporary_files_in(&spill, build.connection());
         self.estimate.check(build.path(), &spill)?;
@@ -208,6 +205,11 @@ impl<'o> Plan<'o> {
         summary.elapsed = started.elapsed();
         Ok(summary)
     }
+}
+
+/// What is to be expected of sources.
+pub(super) fn estimate(sources: &Sources, options: &IndexOptions) -> Estimate {
+    Estimate::new(sources, occurrence_memory(options, sources))
 }
 
 /// Bytes of memory for occurrences; the rest is for what has no size of its own: buffers, names, SQLite.
@@ -480,35 +482,23 @@ impl<'r> Run<'r> {
     fn summary(&self, read: ReadResult) -> Summary {
         let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
         let (games, plies) = (total(|count| count.games), total(|count| count.plies));
-        let gameless = self.gameless(&read);
         Summary {
             games,
             left_out: total(|count| count.left_out),
             plies,
+            threads: self.pool.current_num_threads(),
             positions: games - read.tally.skipped + plies,
             variants: read.tally.variants,
             problems: read.tally.problems,
             duplicates: read.tally.duplicates,
             unreadable: read.tally.unreadable,
             damaged: read.tally.damaged,
-            gameless,
+            gameless: read.tally.gameless,
             added: self.intake.target.is_some(),
             bytes: self.text_read(&read.ends),
             spilled_bytes: self.partitions.spilled(),
             ..Summary::default()
         }
-    }
-
-    /// A sentence on each source that was read from its beginning and has text, but no game.
-    fn gameless(&self, read: &ReadResult) -> Vec<String> {
-        let sources = self.intake.ids().zip(&self.intake.sources.files).zip(&read.counts);
-        let gameless = sources.filter_map(|((id, file), count)| {
-            let file = file.as_ref().ok().filter(|file| file.first_byte == 0)?;
-            let has_none = count.games + count.duplicates + count.left_out == 0;
-            (has_none && read.tally.outside.contains(&id))
-                .then(|| format!("{}: no game is in it; is it PGN?", file.path.display()))
-        });
-        gameless.collect()
     }
 
     /// Completes the duplicates of a database that is added to. Gives back how many prefixes were found.
@@ -886,8 +876,7 @@ struct Tally {
     skipped: u64,
     duplicates: DuplicateCounts,
     variants: BTreeMap<String, u64>,
-    /// The sources with text that belongs to no game.
-    outside: BTreeSet<SourceId>,
+    gameless: Vec<String>,
 }
 
 impl Tally {
@@ -900,8 +889,8 @@ impl Tally {
                 self.unreadable.push(message());
             } else if problem.kind == Kind::DamagedArchive.as_str() {
                 self.damaged.push(message());
-            } else if problem.kind == Kind::OutsideText.as_str() {
-                self.outside.insert(problem.source);
+            } else if problem.kind == Kind::NoGame.as_str() {
+                self.gameless.push(message());
             } else if problem.kind == Kind::UnsupportedVariant.as_str() {
                 self.count_variant(problem.token.map_or("", |token| token.of(&batch.text)));
             }

@@ -7,6 +7,7 @@ use super::error::{Error, Result};
 use super::names::Names;
 use super::outcome::Outcomes;
 use super::part::Part;
+use super::problem::Kind;
 use super::signature::Signature;
 use super::spill::{KeyHash, SpillMap};
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
@@ -71,6 +72,8 @@ pub(super) struct SourceCount {
     pub(super) left_out: u64,
     /// Where the last game begins that was found.
     pub(super) last_game: Option<u64>,
+    /// Whether it has text that belongs to no game.
+    has_text_outside: bool,
 }
 
 /// What gets numbers.
@@ -160,7 +163,9 @@ impl Sequencer {
             self.games = self.games.checked_add(found).ok_or(Error::TooManyGames)?;
         }
         let start = self.starts[source_index];
+        let mut has_text_outside = false;
         for problem in &mut part.headers.problems {
+            has_text_outside |= problem.kind == Kind::OutsideText.as_str();
             if problem.line == 0 && self.source_lines == start.lines {
                 problem.column += start.columns;
             }
@@ -175,6 +180,7 @@ impl Sequencer {
         }
         self.source_games = self.source_games.saturating_add(part.read);
         let count = &mut self.sources[source_index];
+        count.has_text_outside |= has_text_outside;
         count.games += part.names.len() as u64;
         count.duplicates += part.headers.duplicates.len() as u64;
         count.left_out += u64::from(part.read - found);
@@ -182,6 +188,12 @@ impl Sequencer {
         count.plies += part.codes.len() as u64;
         count.problems += part.headers.problems.len() as u64;
         Ok(GameId(first))
+    }
+
+    /// Whether no game was found in a source, but text.
+    pub(super) fn has_text_alone(&self, source: SourceId) -> bool {
+        let count = &self.sources[(source.0 - self.last_source.0) as usize - 1];
+        count.has_text_outside && count.games + count.duplicates + count.left_out == 0
     }
 
     /// Counts and names the games of a part, and takes those out that repeat an earlier one.

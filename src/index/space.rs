@@ -37,7 +37,8 @@ impl Estimate {
             (u128::from(of) * u128::from(count) / u128::from(whole.max(1))) as u64
         };
         let input = sources.files.iter().flatten().filter_map(|file| file.bytes).sum();
-        let text_bytes = part(input, sample.files_text, sample.files_bytes);
+        let read_before: u64 = sources.files.iter().flatten().map(|file| file.first_byte).sum();
+        let text_bytes = part(input, sample.files_text, sample.files_bytes).saturating_sub(read_before);
         let (games, plies) =
             (part(text_bytes, sample.games, sample.bytes), part(text_bytes, sample.plies, sample.bytes));
         Self {

@@ -18,6 +18,8 @@ pub struct Summary {
     pub dry_run: bool,
     /// Moves replayed.
     pub plies: u64,
+    /// Worker threads; 0 if there was nothing to read.
+    pub threads: usize,
     /// Positions of games: rows of `game_position`.
     pub positions: u64,
     /// Distinct positions, told by their keys.

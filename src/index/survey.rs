@@ -201,6 +201,7 @@ fn within(offset: u64, start: u64, piece: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use crate::properties::cases;
     use proptest::prelude::*;
 
     use super::*;
@@ -223,6 +224,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn pieces_tell_what_the_whole_does(
             parts in proptest::collection::vec((0..9usize, 1..3000usize), 1..40),

@@ -1,5 +1,6 @@
 //! What each worker thread does: chunks to parts, parts to numbered rows.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender};
@@ -133,6 +134,7 @@ impl Shared<'_> {
                 Task::Report { kind, offset, message } => {
                     worker.report(work.number, work.source, kind, offset, &message)?;
                 }
+                Task::End(path) => worker.end_source(work.number, work.source, &path)?,
             }
         }
         worker.scatter.finish()?;
@@ -240,6 +242,25 @@ impl Worker<'_, '_> {
         offset: u64,
         message: &str,
     ) -> Result<()> {
+        self.shared.turn.wait(number)?;
+        self.tell(source, kind, offset, message)?;
+        self.shared.turn.pass();
+        self.end_appending(number)
+    }
+
+    /// Reports a source in which no game was found, once all of it has come by.
+    fn end_source(&mut self, number: u64, source: SourceId, path: &Path) -> Result<()> {
+        self.shared.turn.wait(number)?;
+        if lock(&self.shared.sequencer).has_text_alone(source) {
+            let message = format!("{}: no game is in it; is it PGN?", path.display());
+            self.tell(source, Kind::NoGame, 0, &message)?;
+        }
+        self.shared.turn.pass();
+        self.end_appending(number)
+    }
+
+    /// Numbers and sends what is wrong with a whole source, when it is the turn of this worker.
+    fn tell(&mut self, source: SourceId, kind: Kind, offset: u64, message: &str) -> Result<()> {
         self.part.clear();
         let message = self.part.headers.push_text(message);
         self.part.headers.problems.push(ProblemRow {
@@ -255,12 +276,12 @@ impl Worker<'_, '_> {
             severity: kind.severity(),
             message,
         });
-        self.shared.turn.wait(number)?;
         lock(&self.shared.sequencer).number(source, &mut self.part)?;
+        if offset == 0 {
+            self.part.headers.problems[0].line = 1;
+        }
         lock(self.shared.reports).take(&self.part, &[])?;
-        self.send_headers()?;
-        self.shared.turn.pass();
-        self.end_appending(number)
+        self.send_headers()
     }
 
     /// Lets the next chunk append its positions, where they go through SQL.

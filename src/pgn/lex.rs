@@ -3,6 +3,7 @@
 use memchr::{memchr, memchr2};
 
 use super::split::{BOM, is_blank, starts_tag_pair};
+use super::word::is_numeric_move;
 use crate::board::GameResult;
 
 /// What stands in movetext, as far as the main line goes: move numbers, comments, NAGs, annotation signs and variations are
@@ -328,6 +329,10 @@ impl<'a> Lexer<'a> {
                 self.at = end;
                 Some(Token::Move(&self.text[start..end]))
             }
+            next if !self.moved && next != Some(&b'.') && is_numeric_move(&self.text[start..end]) => {
+                (self.odd, self.at) = (start, end);
+                Some(Token::Junk(&self.text[start..end]))
+            }
             _ => {
                 self.at = end;
                 None
@@ -425,44 +430,6 @@ fn word_tail(word: &[u8], rest: &[u8]) -> usize {
         }
         _ => 0,
     }
-}
-
-/// Whether a word that cannot be read as a move seems to be meant as one: it names a square, has no other letters than moves
-/// have, or is as short as a move and has a digit (`Qh9`). Anything else is a remark and may be passed over.
-#[must_use]
-pub fn looks_like_move(word: &[u8]) -> bool {
-    const LONGEST: usize = 7;
-    let names_square = word.windows(2).any(|pair| matches!(pair, [b'a'..=b'h', b'1'..=b'8']));
-    let letters = |byte: &u8| matches!(byte, b'a'..=b'h' | b'1'..=b'8' | b'x' | b'-' | b'=' | b'+' | b'#' | b'K' | b'Q' | b'R' | b'B' | b'N' | b'P' | b'O' | b'0');
-    let has_digit = || word.iter().any(u8::is_ascii_digit);
-    let begins = || matches!(word, [b'a'..=b'h' | b'K' | b'Q' | b'R' | b'B' | b'N' | b'P', ..]);
-    names_square
-        || (!is_remark(word) && word.iter().all(letters))
-        || (word.len() <= LONGEST && begins() && has_digit())
-}
-
-/// Whether a word that the lexer takes for junk has the form of a piece's move with a letter of another language, such as
-/// `Sf3`, `Txd1+` or `Крe2`. To pass over it would be to play the rest of the game from a wrong position.
-#[must_use]
-pub fn is_foreign_move(word: &[u8]) -> bool {
-    const LONGEST: usize = 24;
-    if word.len() > LONGEST {
-        return false;
-    }
-    let (letters, rest) = match word {
-        [letter, rest @ ..] if letter.is_ascii_alphabetic() => (&word[..1], rest),
-        _ => word.split_at(word.iter().take_while(|byte| !byte.is_ascii()).count()),
-    };
-    let alphabetic = match std::str::from_utf8(letters) {
-        Ok(letters) => letters.chars().all(char::is_alphabetic),
-        Err(_) => letters.iter().all(|&byte| byte >= 0xc0), // a letter in most 8-bit character sets
-    };
-    !letters.is_empty() && alphabetic && crate::board::Position::is_san(&[b"N", rest].concat())
-}
-
-/// Novelties, and en-passant remarks that stand apart from their move.
-fn is_remark(word: &[u8]) -> bool {
-    matches!(word, b"N" | b"e.p." | b"e.p" | b"ep" | [])
 }
 
 /// The offset of the first byte from `at` on that is neither blank nor part of a byte order mark.
@@ -617,24 +584,10 @@ mod tests {
     }
 
     #[test]
-    fn moves_in_other_languages_are_told_from_remarks() {
-        for word in ["Sf3", "Lb5+", "Txd1", "T1e1", "Se2xd4", "Cf6", "Крe2", "Кf3"] {
-            assert!(is_foreign_move(word.as_bytes()), "{word}");
-        }
-        assert!(is_foreign_move(b"\xcaf3"));
-        for word in ["still", "S", "Sf", "me", "Table4x", "\"e4", "%clk", "été", "", "see9", "Schach", "€e4"]
-        {
-            assert!(!is_foreign_move(word.as_bytes()), "{word}");
-        }
-    }
-
-    #[test]
-    fn remarks_are_told_from_misread_moves() {
-        for word in ["Sf3", "e4e5d", "exd", "Nf", "Kg9e4", "Qh9", "Nf33", "K", "d", "O", "Nx", "xf4"] {
-            assert!(looks_like_move(word.as_bytes()), "{word}");
-        }
-        for word in ["hello", "N", "mate", "e.p.", "ep", "D", "check", "Boleslavsky1", "r23", "12th", ""] {
-            assert!(!looks_like_move(word.as_bytes()), "{word}");
-        }
+    fn moves_in_numbers_are_told_from_move_numbers() {
+        assert_eq!(tokens("1. 5254 5755 2. 7163"), ["junk:5254", "junk:5755", "junk:7163"]);
+        assert_eq!(tokens("1. 57581"), ["junk:57581"]);
+        assert_eq!(tokens("1234. e4 1851 e5 1900"), ["e4", "e5"]);
+        assert_eq!(tokens("1900 191 123456 e4"), ["e4"]);
     }
 }

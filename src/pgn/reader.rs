@@ -1,8 +1,9 @@
 //! Text to games, one after the other.
 
-use super::lex::{Lexer, Token, is_foreign_move, skip_blanks};
+use super::lex::{Lexer, Token, skip_blanks};
 use super::split::boundary_in;
 use super::tags::{TagPair, damaged_tag, read_tag};
+use super::word::is_foreign_move;
 
 /// Something wrong in a game's frame; the game goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

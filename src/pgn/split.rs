@@ -94,6 +94,7 @@ pub fn chunks(text: &[u8], size: usize) -> impl Iterator<Item = Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::properties::cases;
     use proptest::prelude::*;
 
     #[test]
@@ -162,6 +163,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn chunks_of_any_size_cut_at_boundaries_of_the_whole(
             parts in proptest::collection::vec(0..8usize, 0..60),

@@ -91,27 +91,50 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     }
 }
 
-/// How long the line is that begins here, if it is a tag pair that has lost a part: it opens a bracket before a name and has nothing
-/// after the closing one, or ends as a tag pair does (`Site "Paris"]`), and a tag pair follows it or, if `after_tags`, the end of the
-/// tags. A line longer than [`LOOK_AHEAD`] bytes is none.
+/// How long the tag pair is that begins here and has lost a part: it opens a bracket before a name, or ends as a tag pair does
+/// (`Site "Paris"]`). Nothing follows it on its line but another tag pair; a move is none, whatever follows it. If no tags were read
+/// before, another tag pair must follow, on its line or on the next. What goes on for more than [`LOOK_AHEAD`] bytes is none.
 pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
     if !matches!(text.first(), Some(b'[' | b'A'..=b'Z' | b'a'..=b'z')) {
         return None;
     }
     let head = &text[..text.len().min(LOOK_AHEAD)];
-    let end = memchr::memchr2(b'\n', b'\r', head);
-    let length = end.or_else(|| (head.len() == text.len()).then_some(text.len()))?;
-    let (line, rest) = text.split_at(length);
-    let line = line.trim_ascii_end();
-    let next = rest.strip_prefix(b"\r").unwrap_or(rest);
-    let next = next.strip_prefix(b"\n").unwrap_or(next);
-    let opens = line[0] == b'['
-        && line[1..].trim_ascii_start().first().is_some_and(u8::is_ascii_alphabetic)
-        && memchr::memchr(b']', line).is_none_or(|close| close == line.len() - 1);
-    let closes =
-        line.ends_with(b"\"]") && (starts_tag_pair(next) || matches!(next, [] | [b'\n' | b'\r', ..]));
-    let follows = after_tags || (line.contains(&b'"') && starts_tag_pair(next));
-    ((opens || closes) && follows).then_some(length)
+    let line_end = memchr::memchr2(b'\n', b'\r', head);
+    let line_end = line_end.or_else(|| (head.len() == text.len()).then_some(text.len()));
+    let line = &head[..line_end.unwrap_or(head.len())];
+    let length = damaged_length(line).filter(|&length| length < line.len() || line_end.is_some())?;
+    let blanks = line[length..].iter().take_while(|&&byte| is_blank(byte)).count();
+    let next = if length + blanks < line.len() {
+        &text[length + blanks..]
+    } else {
+        let rest = &text[line_end?..];
+        let rest = rest.strip_prefix(b"\r").unwrap_or(rest);
+        rest.strip_prefix(b"\n").unwrap_or(rest)
+    };
+    let ends_line = length + blanks == line.len();
+    let is_told = if after_tags {
+        ends_line || starts_tag_pair(next)
+    } else {
+        line[..length].contains(&b'"') && starts_tag_pair(next)
+    };
+    is_told.then_some(length)
+}
+
+/// How much of a line is a damaged tag pair, told by nothing but these bytes.
+fn damaged_length(line: &[u8]) -> Option<usize> {
+    let open = usize::from(line[0] == b'[');
+    let name = line[open..].trim_ascii_start();
+    let word =
+        name.iter().take_while(|&&byte| !is_blank(byte) && !matches!(byte, b'"' | b'[' | b']')).count();
+    if !name.first().is_some_and(u8::is_ascii_alphabetic) || crate::board::Position::is_san(&name[..word]) {
+        return None;
+    }
+    let end = memchr::memchr_iter(b'[', line).find(|&at| at > 0 && starts_tag_pair(&line[at..]));
+    let own = &line[..end.unwrap_or(line.len())];
+    if open == 1 {
+        return Some(memchr::memchr(b']', own).map_or(own.trim_ascii_end().len(), |close| close + 1));
+    }
+    memchr::memmem::find(own, b"\"]").map(|close| close + 2)
 }
 
 /// Bytes as text: UTF-8, or else Windows-1252, whose five unassigned bytes are the control characters of Latin-1.
@@ -166,6 +189,7 @@ mod tests {
             "[Ro)und \"1\"]\n[A \"b\"]",
             "Round \"1\"]\r\n[A \"b\"]",
             "Round \"1\"]\n\n1. e4",
+            "Round \"1\"]\n1. e4",
             "[Round\n1\"]",
             "[Round 1]\r\r1. e4",
         ] {
@@ -178,6 +202,23 @@ mod tests {
             );
         }
         assert_eq!(damaged_tag(b"[pgn]\n[A \"b\"]", false), None);
+        let long = format!("[Round {}", "x".repeat(2 * LOOK_AHEAD));
+        assert_eq!(damaged_tag(long.as_bytes(), true), None);
+        // What follows on the line is told apart, and does not change what stands before it.
+        for (tag, after_tags) in
+            [("[Round 1]", true), ("[Round", true), ("Round \"1\"]", true), ("Round \"1\"]", false)]
+        {
+            for rest in [" [A \"b\"]", "[A \"b\"] 1. e4", "\t[A \"b\"]\n\n"] {
+                let line = format!("{tag}{rest}");
+                assert_eq!(damaged_tag(line.as_bytes(), after_tags), Some(tag.len()), "{line}");
+            }
+        }
+        for moves in ["e4\"]", "[e4]", "[e4 e5", "[ Nf3\"]", "O-O\"]", "exd5 \"]"] {
+            for rest in ["", "\n", "\n\n", " ", " [A \"b\"]", "\n[A \"b\"]", "\n\n[A \"b\"]"] {
+                let line = format!("{moves}{rest}");
+                assert_eq!(damaged_tag(line.as_bytes(), true), None, "{line}");
+            }
+        }
         for line in
             ["1. e4 \"]\n[A \"b\"]", "e4 e5 *\n[A \"b\"]", "[x] 1. e4", "[ 1. e4 e5 *", "Nf3 \"]\n1. e4", ""]
         {

@@ -70,6 +70,7 @@ impl<R: Read> Read for Utf16<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::properties::cases;
     use proptest::prelude::*;
 
     /// Gives its bytes a few at a time.
@@ -89,6 +90,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn text_comes_back(text in "\\PC{0,200}", few in 1..9usize) {
             let units: Vec<u16> = "\u{feff}".encode_utf16().chain(text.encode_utf16()).collect();

@@ -126,6 +126,26 @@ impl Drop for WriterLock {
     }
 }
 
+/// Whether a path is that of a database or of a file that belongs to it: its log, its journal, a lock or temporary file of a writer.
+#[must_use]
+pub fn is_file_of(database: &Path, path: &Path) -> bool {
+    let (database, path) = (resolved(database), resolved(path));
+    let (Some(name), Some(other)) = (database.file_name(), path.file_name()) else { return false };
+    let after = |begin: &OsStr| other.as_encoded_bytes().strip_prefix(begin.as_encoded_bytes());
+    let is_named_so = after(name).is_some_and(|rest| matches!(rest, b"" | b"-wal" | b"-shm" | b"-journal"))
+        || after(&side_name(name, "")).is_some();
+    is_named_so && directory_of(&database) == directory_of(&path)
+}
+
+/// A path without links, as far as there is something at it.
+fn resolved(path: &Path) -> PathBuf {
+    let beside = || {
+        let directory = fs::canonicalize(directory_of(path)).ok()?;
+        Some(directory.join(path.file_name()?))
+    };
+    fs::canonicalize(path).ok().or_else(beside).unwrap_or_else(|| path.to_owned())
+}
+
 /// The directory that a file stands in.
 pub(crate) fn directory_of(path: &Path) -> &Path {
     match path.parent() {

@@ -59,7 +59,7 @@ pub use info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceInfo, Total
 pub use known::{Known, KnownSource, KnownSources, NameTable, Tail};
 #[cfg(feature = "index")]
 pub(crate) use lock::directory_of;
-pub use lock::{Holder, WriterLock};
+pub use lock::{Holder, WriterLock, is_file_of};
 pub(crate) use lookup::game_record;
 pub use lookup::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
 pub use name::{NameFilter, Named, fold};

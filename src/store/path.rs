@@ -37,10 +37,13 @@ pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
 mod tests {
     use super::super::cell::{Cells, SOURCE};
     use super::*;
+    use crate::properties::cases;
     use proptest::prelude::*;
     use rusqlite::Connection;
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn every_path_comes_back(bytes in prop_oneof![
             proptest::collection::vec(1..=255_u8, 0..40),

@@ -22,7 +22,14 @@ pub struct Query<'db> {
 /// The rows of a [`Query`], one at a time.
 pub struct QueryRows<'q> {
     database: &'q Database,
+    is_attaching: bool,
     rows: Rows<'q>,
+}
+
+/// Whether a statement attaches another database.
+fn is_attaching(statement: &Statement<'_>) -> bool {
+    let is_candidate = statement.readonly() && statement.column_count() == 0;
+    is_candidate && statement.expanded_sql().is_some_and(|sql| sql.to_ascii_uppercase().contains("ATTACH"))
 }
 
 /// The statements of an SQL text, one after the other.
@@ -115,8 +122,10 @@ impl Query<'_> {
     /// [`Error::Query`], also if the number of parameters is wrong.
     pub fn rows(&mut self, params: impl Params) -> Result<QueryRows<'_>> {
         let database = self.database;
-        let rows = self.statement.query(params).map_err(|source| Error::query(database, "", source))?;
-        Ok(QueryRows { database, rows })
+        let is_attaching = is_attaching(&self.statement);
+        let failed = |source| Error::run(database, is_attaching, source);
+        let rows = self.statement.query(params).map_err(failed)?;
+        Ok(QueryRows { database, is_attaching, rows })
     }
 }
 
@@ -127,16 +136,25 @@ impl QueryRows<'_> {
     /// [`Error::Query`], [`Error::Interrupted`], or what SQLite says of the file.
     pub fn next_row(&mut self) -> Result<Option<&rusqlite::Row<'_>>> {
         let database = self.database;
-        self.rows.next().map_err(|source| Error::query(database, "", source))
+        let is_attaching = self.is_attaching;
+        self.rows.next().map_err(|source| Error::run(database, is_attaching, source))
     }
 }
 
 impl Error {
+    /// Sorts what SQLite says of a statement that is run.
+    fn run(database: &Database, is_attaching: bool, source: rusqlite::Error) -> Self {
+        match source.sqlite_error_code() {
+            Some(code) if is_attaching && is_of_file(code) => {
+                let message = format!("cannot attach that file: {source}");
+                Self::Query { message, place: None, source }
+            }
+            _ => Self::query(database, "", source),
+        }
+    }
+
     /// Sorts what SQLite says of a statement in a text.
     fn query(database: &Database, sql: &str, source: rusqlite::Error) -> Self {
-        use ErrorCode::{
-            DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, SystemIoFailure,
-        };
         #[cfg(not(feature = "bundled"))]
         let _ = sql;
         match source {
@@ -151,17 +169,12 @@ impl Error {
             rusqlite::Error::SqliteFailure(ffi::Error { code: ErrorCode::OperationInterrupted, .. }, _) => {
                 Self::Interrupted
             }
-            rusqlite::Error::SqliteFailure(error, _)
-                if [
-                    DatabaseBusy,
-                    DatabaseCorrupt,
-                    DatabaseLocked,
-                    DiskFull,
-                    NotADatabase,
-                    SystemIoFailure,
-                ]
-                .contains(&error.code) =>
-            {
+            // SQLite does not say which file it means.
+            rusqlite::Error::SqliteFailure(error, _) if is_of_file(error.code) && has_attached(database) => {
+                let message = format!("{source}, in the database or in one that is attached");
+                Self::Query { message, place: None, source }
+            }
+            rusqlite::Error::SqliteFailure(error, _) if is_of_file(error.code) => {
                 Self::sqlite(database.path(), "run the statement", source)
             }
             rusqlite::Error::InvalidParameterCount(given, needed) => {
@@ -172,6 +185,21 @@ impl Error {
             source => Self::Query { message: source.to_string(), place: None, source },
         }
     }
+}
+
+/// Whether an error is about a file rather than a statement.
+const fn is_of_file(code: ErrorCode) -> bool {
+    use ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, SystemIoFailure};
+    matches!(
+        code,
+        DatabaseBusy | DatabaseCorrupt | DatabaseLocked | DiskFull | NotADatabase | SystemIoFailure
+    )
+}
+
+/// Whether another database is attached.
+fn has_attached(database: &Database) -> bool {
+    let others = "SELECT count(*) FROM pragma_database_list WHERE name NOT IN ('main', 'temp')";
+    database.connection().query_row(others, [], |row| row.get(0)).is_ok_and(|others: i64| others > 0)
 }
 
 impl Place {

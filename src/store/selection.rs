@@ -35,6 +35,22 @@ pub enum FilterError {
     /// The range ends before it begins.
     #[error("the range ends before it begins")]
     EmptyRange,
+    /// No rating can be both.
+    #[error("no rating is {least} or higher and {most} or lower; exchange --elo-min and --elo-max")]
+    NoRating {
+        /// The lowest rating asked for.
+        least: u16,
+        /// The highest.
+        most: u16,
+    },
+    /// No date can be both.
+    #[error("no date is {since} or later and {until} or earlier; exchange --since and --until")]
+    NoDate {
+        /// The first date asked for.
+        since: DatePrefix,
+        /// The last.
+        until: DatePrefix,
+    },
 }
 
 /// A date, or the year or month that it lies in: `YYYY`, `YYYY.MM` or `YYYY.MM.DD`, as text.
@@ -157,6 +173,23 @@ impl GameFilter {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Fails if there can be no game that fits, whatever the database.
+    ///
+    /// # Errors
+    /// [`FilterError::NoRating`], [`FilterError::NoDate`].
+    pub fn check(&self) -> Result<(), FilterError> {
+        if let Some((least, most)) = self.elo_min.zip(self.elo_max).filter(|(least, most)| least > most) {
+            return Err(FilterError::NoRating { least, most });
+        }
+        match (&self.since, &self.until) {
+            // What one leaves open, the other may tell.
+            (Some(since), Some(until)) if since > until && !since.0.starts_with(&until.0) => {
+                Err(FilterError::NoDate { since: since.clone(), until: until.clone() })
+            }
+            _ => Ok(()),
+        }
     }
 }
 

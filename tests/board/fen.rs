@@ -4,6 +4,7 @@ use pgndex::board::{FenChange, Position, Setup, SetupError};
 use proptest::prelude::*;
 
 use crate::common::{chess960_fen, plays, position, rows};
+use crate::properties::cases;
 
 /// The reason of `tests/data/fen.tsv` that an error stands for.
 fn reason(error: &SetupError) -> &'static str {
@@ -154,6 +155,8 @@ fn chess960_starts_are_numbered_as_usual() {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn any_bytes_are_read_or_refused(text in prop::collection::vec(any::<u8>(), 0..100)) {
         let _ = Setup::parse(&text);

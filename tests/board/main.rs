@@ -7,5 +7,7 @@ mod model;
 mod pattern;
 mod perft;
 mod play;
+#[path = "../common/properties.rs"]
+mod properties;
 mod san;
 mod tables;

@@ -4,6 +4,7 @@ use pgndex::board::{Color, Kind, Material, MaterialSignature, Pattern, Piece, Po
 use proptest::prelude::*;
 
 use crate::common::{Play, plays};
+use crate::properties::cases;
 
 /// What stands on the squares of a rank: letters, and dots for empty squares.
 fn squares(rank: &str) -> Vec<u8> {
@@ -89,7 +90,7 @@ fn positions(play: &Play) -> Vec<Position> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn a_pattern_fits_what_its_twin_says(

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use crate::common::{legal, plays, position};
 use crate::fen::placement;
+use crate::properties::cases;
 
 /// The canonical FEN that a [`FenText`] writes.
 fn written(text: &FenText, position: &Position) -> String {
@@ -59,7 +60,7 @@ fn rights_by_looking(start: &Position, before: Castling, code: MoveCode, after: 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(cases(128))]
 
     /// What is kept up to date move by move is what the whole board gives: key, check, FEN text, and all that a FEN says.
     #[test]

@@ -4,6 +4,7 @@ use pgndex::board::{Kind, MoveCode, Position, SanError, Special, Square};
 use proptest::prelude::*;
 
 use crate::common::{legal, plays, position, rows};
+use crate::properties::cases;
 
 #[test]
 fn moves_are_those_of_the_table() {
@@ -203,7 +204,7 @@ fn form(board: &Position, code: MoveCode, which: usize) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases(64))]
 
     /// Every legal move has a SAN of its own, which means that move and no other.
     #[test]

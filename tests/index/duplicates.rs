@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use pgndex::index::{Duplicates, IndexOptions, Summary};
 use proptest::prelude::*;
+
+use crate::properties::cases;
 use rusqlite::Connection;
 
 use crate::support::*;
@@ -196,7 +198,7 @@ fn expected(games: &[(usize, usize, usize)], rule: Duplicates) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(cases(40))]
 
     #[test]
     fn games_of_few_players_and_one_line_of_moves(

@@ -74,7 +74,7 @@ fn nothing_in_a_file_is_no_error() {
     let junk = Indexed::new("Dear Sir,\n\nplease find no games here.\n");
     assert_sound(&junk.database(), &junk.summary);
     assert_eq!(junk.summary.games, 0);
-    assert_eq!(column::<String>(&junk.open(), "SELECT kind FROM problem"), ["outside-text"]);
+    assert_eq!(column::<String>(&junk.open(), "SELECT kind FROM problem"), ["outside-text", "no-game"]);
 }
 
 #[test]

@@ -10,6 +10,8 @@ use pgndex::store::row::Severity;
 use pgndex::verify::{Progress as VerifyProgress, Sample, VerifyOptions, verify};
 use proptest::prelude::*;
 
+use crate::properties::cases;
+
 use crate::archives::*;
 use crate::support::*;
 
@@ -83,7 +85,7 @@ fn utf_16_is_read_as_utf_8() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(cases(24))]
 
     #[test]
     fn archives_cut_anywhere(start in 0..30_000usize, length in 0..40_000usize, size in 1..4000usize,

@@ -12,6 +12,8 @@ mod growing;
 mod growing_archives;
 mod inputs;
 mod problems;
+#[path = "../common/properties.rs"]
+mod properties;
 mod shared_keys;
 mod support;
 mod tables;

@@ -105,7 +105,7 @@ fn of_tags() {
     );
     assert_eq!(
         problems("[Event \"b\"]\n[Variant \"Horde\"]\n\n1. e4 *\n\n"),
-        ["unsupported-variant|error|7|12|2|2|-|Horde"]
+        ["unsupported-variant|warning|7|12|2|2|-|Horde"]
     );
 }
 
@@ -115,6 +115,80 @@ fn of_what_belongs_to_no_game() {
         problems("From: somebody\n\n[Event \"b\"]\n\n1. d4 *\n\nbye now\n"),
         ["outside-text|warning|6|0|-|-|-|-", "outside-text|warning|12|38|-|-|-|-"]
     );
+}
+
+/// What came of the second of two games: plies, status, and problems.
+fn second_game(movetext: &str) -> (i64, String, Vec<String>) {
+    let whole = Indexed::new(format!(
+        "[Event \"a\"]\n\n1. e4 e5 *\n\n[Event \"b\"]\n\n{movetext}\n\n[Event \"c\"]\n\n1. d4 *\n"
+    ));
+    assert_sound(&whole.database(), &whole.summary);
+    let database = whole.open();
+    let row = lines(&database, "SELECT ply_count, status FROM game WHERE game_id = 2").remove(0);
+    let (plies, status) = row.split_once('|').expect("two columns");
+    let problems = lines(&database, "SELECT kind, severity, ply, token FROM problem ORDER BY problem_id");
+    assert_eq!(whole.plies()[2], 1, "{movetext}");
+    (plies.parse().expect("a number"), status.to_owned(), problems)
+}
+
+/// What is meant as a move and cannot be read ends the game with an error, wherever it stands.
+#[test]
+fn of_moves_that_are_lost() {
+    for word in
+        ["E4", "NF3", "nf3", "EXD5", "E2-E4", "E2E4", "\u{435}4", "\u{41a}f3", "Sf3", "P-K4", "N-KB3", "Qh9"]
+    {
+        for (before, plies) in [("1. ", 0), ("1. e4 ", 1), ("1. e4 e5 2. ", 2)] {
+            let found = second_game(&format!("{before}{word} e5 1-0"));
+            let problem = format!("unreadable-move|error|{plies}|{word}");
+            assert_eq!(found, (plies, "truncated".to_owned(), vec![problem]), "{before}{word}");
+        }
+    }
+    for (text, token) in [("1. 5254 5755 2. 7163 1-0", "5254"), ("5254 *", "5254"), ("1. 57581 1-0", "57581")]
+    {
+        let problem = format!("unreadable-move|error|0|{token}");
+        assert_eq!(second_game(text), (0, "truncated".to_owned(), vec![problem]), "{text}");
+    }
+    // Passed over first, and told when no move follows.
+    for (text, token) in [
+        ("1. \"e4\" \"e5\" 1-0", "\"e4\""),
+        ("1. \u{444}\u{435}rz7 *", "\u{444}\u{435}rz7"),
+        ("e_4 e_5 *", "e_4"),
+    ] {
+        let (plies, status, problems) = second_game(text);
+        assert_eq!((plies, status.as_str()), (0, "truncated"), "{text}");
+        let last = problems.last().expect("a problem");
+        assert!(last.starts_with("unreadable-move|error|0|"), "{text}: {last}, {token}");
+    }
+}
+
+/// A game may have no moves, and remarks may stand where moves do.
+#[test]
+fn of_games_without_moves_that_lost_none() {
+    for text in [
+        "1-0",
+        "{White did not appear} 1-0",
+        "1. 1-0",
+        "1. ... 0-1",
+        "(1. e4 e5) *",
+        "; 1. E4\n*",
+        "$5 *",
+        "{E4} *",
+        "1900 1-0",
+    ] {
+        assert_eq!(second_game(text), (0, "ok".to_owned(), vec![]), "{text}");
+    }
+    for text in ["forfeit 1-0", "walkover *", "1. not played 0-1"] {
+        let (plies, status, problems) = second_game(text);
+        assert_eq!((plies, status.as_str()), (0, "ok"), "{text}");
+        assert!(
+            problems.iter().all(|problem| problem.starts_with("unknown-token|warning|")),
+            "{text}: {problems:?}"
+        );
+    }
+    for text in ["1. e4 see9 e5 *", "1. e4 e5 v2 *", "1. e4 e5 1851 *"] {
+        let (plies, status, _) = second_game(text);
+        assert_eq!((plies, status.as_str()), (2, "ok"), "{text}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use pgndex::index::{Duplicates, IndexOptions, Writer};
 use proptest::prelude::*;
 
+use crate::properties::cases;
 use crate::support::*;
 
 /// Indexes `paths` in all the ways given and holds the databases to be the same. Gives back the first.
@@ -166,7 +167,7 @@ fn rule() -> impl Strategy<Value = Duplicates> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn messy_collections(Messy(text) in messy(), split in 0..3000usize, rule in rule()) {
@@ -233,11 +234,56 @@ fn each_shipped_game_stands_alone() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(cases(100))]
 
     #[test]
     fn each_game_of_a_messy_collection_stands_alone(Messy(text) in messy()) {
         assert_games_stand_alone(&text);
+    }
+}
+
+/// What stands after the tags is read alike, whatever follows it.
+#[test]
+fn a_line_after_the_tags_does_not_depend_on_what_follows() {
+    let lines = [
+        "e4\"]",
+        "e4 e5\"]",
+        "[e4]",
+        "[e4",
+        "[Round 1]",
+        "[Round",
+        "Round \"1\"]",
+        "Round 1\"]",
+        "Round\"]",
+        "O-O\"]",
+        "hello\"]",
+        "[hello] e4",
+        "Nf3 \"]",
+        "\"]",
+        "1. e4 \"]",
+    ];
+    let follows = [
+        "",
+        "\n",
+        " ",
+        "\n\n",
+        " [Event \"A\"]\n\n1. d4 *\n",
+        "[Event \"A\"] 1. d4 *",
+        "\n[Event \"A\"]\n\n1. d4 *",
+        "\n\n[Event \"A\"]\n\n1. d4 *",
+        "\n1. d4 *",
+        "\r\r[Event \"A\"]\r",
+    ];
+    for line in lines {
+        for gap in ["\n", "\n\n", "\r\n", " "] {
+            for rest in follows {
+                let text = format!("[Event \"headers only\"]\n[White \"Nobody\"]{gap}{line}{rest}");
+                assert_games_stand_alone(text.as_bytes());
+                // The move at its start is read or not, whatever follows.
+                let plies = Indexed::new(&text).plies();
+                assert!(!line.contains("e4") || plies[0] > 0, "{text:?}: {plies:?}");
+            }
+        }
     }
 }
 

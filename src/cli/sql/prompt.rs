@@ -1,16 +1,16 @@
 //! The prompt.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use pgndex::store::is_complete;
 use rustyline::error::ReadlineError;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
-use super::super::{report, text::printable};
+use super::super::{refuse_file_of, report, text::printable};
 use super::complete::Completer;
 use super::script::Script;
 use super::session::{Flow, Session};
@@ -28,6 +28,7 @@ pub(super) fn run(mut session: Session, history: Option<&Path>) -> anyhow::Resul
     let mut editor = Editor::with_config(config).context("cannot use the terminal")?;
     editor.set_helper(Some(Assistant { completer: Completer::default() }));
     if let Some(path) = history {
+        refuse_file_of(session.database.path(), path)?;
         open_history(&mut editor, path)?;
     }
     greet(&session)?;
@@ -88,10 +89,21 @@ fn greet(session: &Session) -> anyhow::Result<()> {
 
 type PromptEditor = Editor<Assistant, rustyline::history::DefaultHistory>;
 
-/// Reads the history, and sees at once whether it can be written.
+/// Reads the history, and sees at once whether it can be written. A file with anything else in it is left alone.
 fn open_history(editor: &mut PromptEditor, path: &Path) -> anyhow::Result<()> {
+    if path.exists() && !is_history(path) {
+        bail!("{}: is no history of the prompt, and is not changed; name another file", path.display());
+    }
     OpenOptions::new().append(true).create(true).open(path).with_context(|| cannot_write(path))?;
     editor.load_history(path).with_context(|| format!("{}: cannot read the history", path.display()))
+}
+
+/// Whether a file is empty, or begins as a history does.
+fn is_history(path: &Path) -> bool {
+    const BEGINNING: &[u8] = b"#V2\n";
+    let mut found = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(BEGINNING.len() as u64).read_to_end(&mut found));
+    path.is_file() && read.is_ok() && (found.is_empty() || found == BEGINNING)
 }
 
 fn cannot_write(path: &Path) -> String {

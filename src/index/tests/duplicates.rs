@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 
 use crate::index::{Duplicates, IndexOptions, MIN_PLIES_OF_MOVES, PREFIX_PLIES, Plan, Progress};
+use crate::properties::cases;
 use crate::verify::{Sample, VerifyOptions, verify};
 
 /// All that games of these tests differ in.
@@ -161,7 +162,7 @@ fn found(database: &Path) -> (Vec<String>, Vec<String>, Vec<u32>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(cases(48))]
 
     #[test]
     fn duplicates_are_those_that_a_comparison_of_all_games_tells(

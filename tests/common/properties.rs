@@ -1,0 +1,16 @@
+//! How property tests choose their cases.
+
+use proptest::test_runner::{Config, RngSeed};
+
+/// Of `cases` cases, the same in every run. For a search for new ones `PROPTEST_RNG_SEED` chooses others, and `PROPTEST_TIMES` makes
+/// them so many times as many.
+pub(crate) fn cases(cases: u32) -> Config {
+    const SEED: u64 = 1851;
+    let given = Config::default();
+    let rng_seed = match given.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(SEED),
+        RngSeed::Fixed(seed) => RngSeed::Fixed(seed),
+    };
+    let times = std::env::var("PROPTEST_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1);
+    Config { cases: cases.saturating_mul(times), rng_seed, ..given }
+}
