@@ -9,7 +9,7 @@ use std::sync::Arc;
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use pgndex::board::{MoveCode, PositionKey};
-use pgndex::store::btree::{
+use pgndex::store::pages::{
     LeafWriter, OccurrenceRecord, PageFile, PageNumber, PositionRecord, Record, assemble,
 };
 use pgndex::store::row::{GameId, Occurrence, Ply, PositionBatch, PositionRow};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pgndex::board::{MoveCode, PositionKey};
-use pgndex::store::btree::{
+use pgndex::store::pages::{
     BtreeError, LONGEST_COMBINED, LeafWriter, OccurrenceRecord, PageFile, PageNumber, PositionRecord, Record,
     Segment, Tree, assemble, assemble_anew, combine,
 };

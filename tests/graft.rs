@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgndex::board::{MoveCode, PositionKey};
-use pgndex::store::btree::{
+use pgndex::store::pages::{
     LeafWriter, OccurrenceRecord, OldRows, PositionRecord, Regrowth, Segment, Tree, assemble_anew, extend,
 };
 use pgndex::store::row::{GameId, Occurrence, Ply};

@@ -10,9 +10,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use pgndex::board::GameResult;
 use pgndex::store::{DatePrefix, EcoRange, FilterError, GameFilter, NameFilter};
 
-use super::position_query::PositionQuery;
-use super::size::{ByteSize, Memory};
-use super::usage::WrongValue;
+use crate::cli::position_query::PositionQuery;
+use crate::cli::render::size::{ByteSize, Memory};
+use crate::cli::usage::WrongValue;
 
 const EXAMPLES: &str = "\
 Examples:

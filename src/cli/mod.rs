@@ -3,32 +3,12 @@
 //! Answers go to standard output; notes, progress and errors to standard error. Only here is clap known.
 
 mod args;
-mod board;
-mod explore;
-mod export;
-mod find;
-mod game;
-mod histogram;
-mod index;
-mod info;
-mod key;
-mod log;
-mod number;
-mod output;
+mod command;
 mod position_query;
-mod progress;
-mod signal;
-mod size;
-mod sql;
-mod sqlite;
-mod summary;
-mod table;
-mod text;
-mod timing;
+mod render;
+mod terminal;
 mod unknown_name;
 mod usage;
-mod variants;
-mod verify;
 
 use std::io;
 use std::path::Path;
@@ -38,9 +18,9 @@ use pgndex::{index as index_job, store};
 use serde_json::json;
 
 use args::{Arguments, Command};
-use log::Level;
-pub(crate) use sqlite::set_up as set_up_sqlite;
-use text::bounded;
+use render::text::bounded;
+use terminal::log::Level;
+pub(crate) use terminal::sqlite::set_up as set_up_sqlite;
 use usage::WrongValue;
 pub(crate) use usage::parse;
 
@@ -71,15 +51,15 @@ impl From<Status> for ExitCode {
 /// Whatever keeps the command from being done; [`is_closed_pipe`] tells the one that is no failure.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
     match arguments.command {
-        Command::Index(args) => return index::run(&args),
-        Command::Info(args) => info::run(&args)?,
-        Command::Find(args) => find::run(&args)?,
-        Command::Explore(args) => explore::run(&args)?,
-        Command::Export(args) => export::run(&args)?,
-        Command::Game(args) => game::run(&args)?,
-        Command::Sql(args) => sql::run(&args)?,
-        Command::Verify(args) => return verify::run(&args),
-        Command::Key(args) => key::run(&args)?,
+        Command::Index(args) => return command::index::run(&args),
+        Command::Info(args) => command::info::run(&args)?,
+        Command::Find(args) => command::find::run(&args)?,
+        Command::Explore(args) => command::explore::run(&args)?,
+        Command::Export(args) => command::export::run(&args)?,
+        Command::Game(args) => command::game::run(&args)?,
+        Command::Sql(args) => command::sql::run(&args)?,
+        Command::Verify(args) => return command::verify::run(&args),
+        Command::Key(args) => command::key::run(&args)?,
     }
     Ok(Status::Done)
 }
@@ -108,7 +88,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         _ => 1,
     };
     let fields = json!({ "causes": causes(error), "exit_status": status });
-    log::write(Level::Error, &describe(error), &error.to_string(), fields);
+    terminal::log::write(Level::Error, &describe(error), &error.to_string(), fields);
     status.into()
 }
 
@@ -126,7 +106,7 @@ fn is_busy(error: &anyhow::Error) -> bool {
 
 /// Writes to standard error that something could not be done, though the rest could.
 fn complain(text: &str) {
-    log::write(Level::Error, &format!("pgndex: error: {text}"), text, json!({}));
+    terminal::log::write(Level::Error, &format!("pgndex: error: {text}"), text, json!({}));
 }
 
 /// Fails if a file that is to be written is the database or belongs to it.
@@ -139,7 +119,7 @@ fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()> {
 
 /// Writes a remark to standard error.
 fn note(text: &str) {
-    log::write(Level::Info, &format!("pgndex: note: {text}"), text, json!({}));
+    terminal::log::write(Level::Info, &format!("pgndex: note: {text}"), text, json!({}));
 }
 
 /// An error with all its causes, one a line.

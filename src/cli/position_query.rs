@@ -4,9 +4,9 @@ use anyhow::{Context as _, anyhow, bail};
 use pgndex::board::{Color, FenChange, Position};
 use pgndex::pgn::{Lexer, Token};
 
-use super::args::PositionArgs;
-use super::text::brief;
-use super::usage::WrongValue;
+use crate::cli::args::PositionArgs;
+use crate::cli::render::text::brief;
+use crate::cli::usage::WrongValue;
 
 /// A position, and what had to be put right in the FEN it came from.
 #[derive(Debug)]

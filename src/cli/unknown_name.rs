@@ -2,8 +2,8 @@
 
 use pgndex::store::{Database, Named, Selection, UnknownName, fold};
 
-use super::note;
-use super::text::printable;
+use crate::cli::note;
+use crate::cli::render::text::printable;
 
 /// How many names are suggested.
 const SUGGESTED: usize = 3;

@@ -4,9 +4,9 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _};
 
-use super::args::Arguments;
-use super::sqlite;
-use super::text::{brief, printable};
+use crate::cli::args::Arguments;
+use crate::cli::render::text::{brief, printable};
+use crate::cli::terminal::sqlite;
 
 /// A value of an argument that cannot be read. clap tells of those that need no board.
 #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::store;
-use crate::store::btree::BtreeError;
+use crate::store::pages::BtreeError;
 
 /// The result of a run or a part of one.
 pub type Result<T> = std::result::Result<T, Error>;

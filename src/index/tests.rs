@@ -6,7 +6,7 @@ use std::fs;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use super::{Error, IndexOptions, Progress, Writer, index};
+use crate::index::{Error, IndexOptions, Progress, Writer, index};
 
 /// A game that begins with this makes its worker panic in tests.
 pub(super) const PANIC: &str = "[Event \"please panic\"]";

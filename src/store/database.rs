@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, InterruptHandle, OpenFlags, Row, ffi};
 
-use super::btree::PageFile;
-use super::cell::{Cells, SETTING, Stored};
-use super::error::{Error, Result};
-use super::lock::directory_of;
-use super::schema::{self, Kind, SchemaVersion};
 use crate::functions;
+use crate::store::cell::{Cells, SETTING, Stored};
+use crate::store::error::{Error, Result};
+use crate::store::lock::directory_of;
+use crate::store::pages::PageFile;
+use crate::store::schema::{self, Kind, SchemaVersion};
 
 /// How long a statement waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -69,7 +69,7 @@ impl Database {
 
     /// Opens an existing database for reading and writing, and brings its schema up to date.
     ///
-    /// Take the [`WriterLock`](super::WriterLock) first.
+    /// Take the [`WriterLock`](crate::store::WriterLock) first.
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Migration`], or

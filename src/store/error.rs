@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
-use super::btree::BtreeError;
-use super::cell::WrongCell;
-use super::lock::Holder;
-use super::query::Place;
-use super::row::GameId;
-use super::schema::SchemaVersion;
+use crate::store::cell::WrongCell;
+use crate::store::lock::Holder;
+use crate::store::pages::BtreeError;
+use crate::store::read::sql_query::Place;
+use crate::store::row::GameId;
+use crate::store::schema::SchemaVersion;
 
 /// What can go wrong with a database; each message says what to do next.
 #[derive(Debug, thiserror::Error)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::error::{Error, Result};
+use crate::store::error::{Error, Result};
 
 /// What the names of all our files beside a database have in common.
 const MARK: &str = ".pgndex-tmp";

@@ -35,9 +35,9 @@ pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::super::cell::{Cells, SOURCE};
     use super::*;
     use crate::properties::cases;
+    use crate::store::cell::{Cells, SOURCE};
     use proptest::prelude::*;
     use rusqlite::Connection;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use rusqlite_migration::{M, Migrations};
 
-use super::error::{Error, Result};
+use crate::store::error::{Error, Result};
 
 /// `PRAGMA application_id` of our databases: `PGNx`.
 pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"PGNx");

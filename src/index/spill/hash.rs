@@ -4,39 +4,39 @@ use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 
 /// How keys are hashed: otherwise in each run, so that no input can be made to have many keys with one hash.
 #[derive(Clone, Debug)]
-pub(in crate::index) struct KeyHash {
+pub(crate) struct KeyHash {
     state: RandomState,
     /// How many bits count: all, but in tests of what becomes of equal hashes.
     mask: u64,
 }
 
 impl KeyHash {
-    pub(in crate::index) const BITS: u32 = u64::BITS;
+    pub(crate) const BITS: u32 = u64::BITS;
 
     /// Hashes of so many bits.
-    pub(in crate::index) fn new(bits: u32) -> Self {
+    pub(crate) fn new(bits: u32) -> Self {
         Self { state: RandomState::new(), mask: u64::MAX.checked_shr(Self::BITS - bits).unwrap_or(0) }
     }
 
     /// The hash of a key.
-    pub(in crate::index) fn of(&self, key: &[u8]) -> u64 {
+    pub(crate) fn of(&self, key: &[u8]) -> u64 {
         let mut hasher = self.begin();
         hasher.write(key);
         self.end(&hasher)
     }
 
     /// What a key that comes in pieces is written to.
-    pub(in crate::index) fn begin(&self) -> DefaultHasher {
+    pub(crate) fn begin(&self) -> DefaultHasher {
         self.state.build_hasher()
     }
 
     /// The hash of what has been written.
-    pub(in crate::index) fn end(&self, hasher: &DefaultHasher) -> u64 {
+    pub(crate) fn end(&self, hasher: &DefaultHasher) -> u64 {
         self.narrow(hasher.finish())
     }
 
     /// The bits of a hash that count.
-    pub(in crate::index) const fn narrow(&self, hash: u64) -> u64 {
+    pub(crate) const fn narrow(&self, hash: u64) -> u64 {
         hash & self.mask
     }
 }

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::super::scratch::{read_at, write_at};
+use crate::index::temporary_file::{read_at, write_at};
 
 /// Records that stay where they are: the later ones in memory, those before them in a temporary file.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(crate) struct Log {
     memory: usize,
     file: Option<File>,
     /// Bytes in the file.
@@ -20,12 +20,12 @@ impl Log {
     /// The number, and the length of the key.
     const HEADER: usize = 8;
 
-    pub(super) const fn new(memory: usize) -> Self {
+    pub(crate) const fn new(memory: usize) -> Self {
         Self { memory, file: None, written: 0, tail: Vec::new() }
     }
 
     /// Adds a record. Gives back its place.
-    pub(super) fn append(&mut self, value: u32, key: &[u8], directory: &Path) -> io::Result<u64> {
+    pub(crate) fn append(&mut self, value: u32, key: &[u8], directory: &Path) -> io::Result<u64> {
         let length = u32::try_from(key.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let needed = self.tail.len() + Self::HEADER + key.len();
         if needed > self.memory && !self.tail.is_empty() {
@@ -58,7 +58,7 @@ impl Log {
     }
 
     /// The number of the record at a place.
-    pub(super) fn value(&self, place: u64) -> io::Result<u32> {
+    pub(crate) fn value(&self, place: u64) -> io::Result<u32> {
         let mut value = [0; 4];
         match (place.checked_sub(self.written), &self.file) {
             (Some(at), _) => value.copy_from_slice(&self.tail[at as usize..][..4]),
@@ -69,7 +69,7 @@ impl Log {
     }
 
     /// Whether the record at a place has this key; `space` is for what is read.
-    pub(super) fn has_key(&self, place: u64, key: &[u8], space: &mut Vec<u8>) -> io::Result<bool> {
+    pub(crate) fn has_key(&self, place: u64, key: &[u8], space: &mut Vec<u8>) -> io::Result<bool> {
         let same = |record: &[u8]| {
             let (length, found) = record.split_at(4);
             length == (key.len() as u32).to_le_bytes() && &found[..key.len()] == key

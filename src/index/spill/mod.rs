@@ -7,18 +7,18 @@ mod table;
 use std::io;
 use std::path::PathBuf;
 
-pub(super) use hash::KeyHash;
+pub(crate) use hash::KeyHash;
 use log::Log;
 use table::Table;
 
-use super::error::{Error, Result};
+use crate::index::error::{Error, Result};
 
 /// Keys of any length with a number each. What is beyond the memory allowed stands in files that have no names and vanish with
 /// the process.
 ///
 /// A hash only proposes: keys are compared in full.
 #[derive(Debug)]
-pub(super) struct SpillMap {
+pub(crate) struct SpillMap {
     log: Log,
     table: Table,
     directory: PathBuf,
@@ -28,18 +28,18 @@ pub(super) struct SpillMap {
 
 impl SpillMap {
     /// An empty one for about `memory` bytes, with its files in `directory`.
-    pub(super) fn new(memory: u64, directory: PathBuf) -> Self {
+    pub(crate) fn new(memory: u64, directory: PathBuf) -> Self {
         let half = usize::try_from(memory / 2).unwrap_or(usize::MAX);
         Self { log: Log::new(half), table: Table::new(half), directory, space: Vec::new() }
     }
 
     /// The number of a key.
-    pub(super) fn find(&mut self, hash: u64, key: &[u8]) -> Result<Option<u32>> {
+    pub(crate) fn find(&mut self, hash: u64, key: &[u8]) -> Result<Option<u32>> {
         self.find_where(hash, key, |_| true)
     }
 
     /// The number of a key, if it is `wanted`: if it is not, the key is not compared.
-    pub(super) fn find_where(
+    pub(crate) fn find_where(
         &mut self,
         hash: u64,
         key: &[u8],
@@ -54,7 +54,7 @@ impl SpillMap {
     }
 
     /// Adds a key that is not there.
-    pub(super) fn insert(&mut self, hash: u64, key: &[u8], value: u32) -> Result<()> {
+    pub(crate) fn insert(&mut self, hash: u64, key: &[u8], value: u32) -> Result<()> {
         let added = self.log.append(value, key, &self.directory);
         let added = added.and_then(|place| self.table.insert(hash, place, &self.directory));
         added.map_err(|source| self.failed(source))

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::super::scratch::{read_at, write_at};
+use crate::index::temporary_file::{read_at, write_at};
 
 /// A hash table of slots, in memory as long as there is enough, then in a temporary file.
 ///
 /// A slot stands where the top bits of its hash say, or, if others stand there, in the first free place after that.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(crate) struct Table {
     memory: usize,
     slots: Slots,
     /// The number of slots is 2 to this power.
@@ -52,13 +52,13 @@ impl Table {
     const FIRST_BITS: u32 = 8;
 
     /// An empty one, of which no more than `memory` bytes are in memory, or a little more.
-    pub(super) fn new(memory: usize) -> Self {
+    pub(crate) fn new(memory: usize) -> Self {
         let slots = Slots::Memory(vec![Slot::default(); 1 << Self::FIRST_BITS]);
         Self { memory, slots, bits: Self::FIRST_BITS, taken: 0 }
     }
 
     /// The first that `see` makes of the places with a hash.
-    pub(super) fn find<T>(
+    pub(crate) fn find<T>(
         &self,
         hash: u64,
         mut see: impl FnMut(u64) -> io::Result<Option<T>>,
@@ -71,7 +71,7 @@ impl Table {
     }
 
     /// Adds a place.
-    pub(super) fn insert(&mut self, hash: u64, place: u64, directory: &Path) -> io::Result<()> {
+    pub(crate) fn insert(&mut self, hash: u64, place: u64, directory: &Path) -> io::Result<()> {
         if self.taken >= (1 << self.bits) / 4 * 3 {
             self.grow(directory)?;
         }

@@ -1,0 +1,378 @@
+//! `pgndex export`: chosen games as PGN or CSV, or their positions as FEN or EPD.
+
+use std::fs;
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use anyhow::{Context as _, bail};
+use pgndex::board::Color;
+use pgndex::export::{PositionFormat, Positions, write_pgn, write_positions};
+use pgndex::replay::replay;
+use pgndex::store::row::{GameId, GameStatus, Ply};
+use pgndex::store::{Database, GameFilter, GameRecord, HitOrder, Search};
+use rusqlite::types::ValueRef;
+use tempfile::NamedTempFile;
+
+use crate::cli::args::{ExportArgs, ExportFormatArgs};
+use crate::cli::command::variants::tell_variants;
+use crate::cli::position_query::PositionQuery;
+use crate::cli::render::number::counted;
+use crate::cli::render::output::{shown, stdout};
+use crate::cli::render::text::brief;
+use crate::cli::terminal::progress::{Progress, Snapshot};
+use crate::cli::terminal::signal::stop_on_signal;
+use crate::cli::unknown_name::explain_names;
+use crate::cli::{note, refuse_file_of};
+
+/// A CSV row has these, and at the end the moves.
+const COLUMNS: [&str; 22] = [
+    "game_id",
+    "event",
+    "site",
+    "date",
+    "round",
+    "white",
+    "black",
+    "result",
+    "white_elo",
+    "black_elo",
+    "white_title",
+    "black_title",
+    "eco",
+    "opening_eco",
+    "opening",
+    "time_control",
+    "variant",
+    "start_fen",
+    "ply_count",
+    "status",
+    "source",
+    "moves",
+];
+
+/// Writes games, or their positions.
+///
+/// # Errors
+/// When the position or the database cannot be read, or the output cannot be written.
+pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
+    let query = args.position.query()?;
+    let filter = args.filter.filter()?;
+    let database = Database::open_read_only(&args.database)?;
+    for change in query.iter().flat_map(|query| &query.changes) {
+        note(&change.to_string());
+    }
+    let target = args.output.as_deref().map(|path| Target::create(path, args)).transpose()?;
+    let counts = Arc::new(Counts::default());
+    let out: Box<dyn Write> = match &target {
+        Some(target) => {
+            let counts = Arc::clone(&counts);
+            stop_on_signal(move || counts.stop.store(true, Ordering::Relaxed))?;
+            Box::new(BufWriter::with_capacity(1 << 16, target.file.as_file().try_clone()?))
+        }
+        None => stdout(),
+    };
+    let is_seen = target.is_some() || !io::stdout().is_terminal();
+    let shown = Arc::clone(&counts);
+    let display = Progress::start(!is_seen || !io::stderr().is_terminal(), move || shown.snapshot());
+    let mut exporter = Exporter {
+        database: &database,
+        format: Format::new(args),
+        out,
+        text: String::new(),
+        counts: &counts,
+        is_file: target.is_some(),
+    };
+    let exported = exporter
+        .head()
+        .and_then(|()| exporter.choose(args, &filter, query.as_ref()))
+        .and_then(|()| Ok(exporter.out.flush()?));
+    display.stop();
+    exported?;
+    drop(exporter);
+    let games = counts.games.load(Ordering::Relaxed);
+    match target {
+        Some(target) if games > 0 => {
+            let path = target.path.clone();
+            target.finish()?;
+            note(&format!("{} written to {}", counted(games, "game"), path.display()));
+        }
+        Some(target) => note(&target.discard()),
+        None if games == 0 => note("no game fits"),
+        None => {}
+    }
+    if let Some(query) = query.filter(|_| games == 0) {
+        tell_variants(&database, &query.position)?;
+    }
+    match counts.lossy.load(Ordering::Relaxed) {
+        0 => {}
+        1 => note("1 game lacks moves; the table `problem` tells why"),
+        lossy => note(&format!("{} lack moves; the table `problem` tells why", counted(lossy, "game"))),
+    }
+    Ok(())
+}
+
+/// What has been written, for the display to see.
+#[derive(Default)]
+struct Counts {
+    games: AtomicU64,
+    plies: AtomicU64,
+    bytes: AtomicU64,
+    /// Games of which moves are missing.
+    lossy: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Counts {
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            bytes_done: self.bytes.load(Ordering::Relaxed),
+            bytes_total: 0,
+            games: self.games.load(Ordering::Relaxed),
+            plies: self.plies.load(Ordering::Relaxed),
+            files: None,
+            phase: "writing",
+        }
+    }
+}
+
+/// The file that is written: under another name until it is whole.
+struct Target {
+    path: PathBuf,
+    file: NamedTempFile,
+    overwrite: bool,
+}
+
+impl Target {
+    fn create(path: &Path, args: &ExportArgs) -> anyhow::Result<Self> {
+        let shown = path.display();
+        refuse_file_of(&args.database, path)?;
+        match fs::metadata(path) {
+            Ok(found) if !found.is_file() => {
+                bail!("{shown}: not a file; leave out --output to write to standard output")
+            }
+            Ok(_) if !args.overwrite => {
+                bail!("{shown}: exists already; use --overwrite to replace it, or name another file")
+            }
+            _ => {}
+        }
+        let directory = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".pgndex-export-");
+        #[cfg(unix)]
+        {
+            // As any new file; the user's mask takes its bits away.
+            use std::os::unix::fs::PermissionsExt as _;
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let file = builder
+            .tempfile_in(directory)
+            .map_err(|error| io::Error::from(error.kind()))
+            .with_context(|| format!("{shown}: cannot write into its directory"))?;
+        Ok(Self { path: path.to_owned(), file, overwrite: args.overwrite })
+    }
+
+    /// Drops what there is of the file. Gives back what became of it.
+    fn discard(self) -> String {
+        let path = self.path.display();
+        match self.path.exists() {
+            true => format!("no game fits; {path} is as it was"),
+            false => format!("no game fits; {path} is not written"),
+        }
+    }
+
+    /// Puts the file into place.
+    fn finish(self) -> anyhow::Result<()> {
+        let Self { path, file, overwrite } = self;
+        file.as_file().sync_all().with_context(|| format!("{}: cannot write it", path.display()))?;
+        let persisted = if overwrite { file.persist(&path) } else { file.persist_noclobber(&path) };
+        persisted
+            .map(drop)
+            .map_err(|error| error.error)
+            .with_context(|| format!("{}: cannot put the file there", path.display()))
+    }
+}
+
+enum Format {
+    Pgn,
+    Positions(PositionFormat, Positions),
+    Csv,
+}
+
+impl Format {
+    fn new(args: &ExportArgs) -> Self {
+        let positions = match (args.ply, args.last) {
+            (Some(ply), _) => Positions::At(Ply(ply)),
+            (None, true) => Positions::Last,
+            (None, false) => Positions::All,
+        };
+        match args.format {
+            ExportFormatArgs { fen: true, .. } => Self::Positions(PositionFormat::Fen, positions),
+            ExportFormatArgs { epd: true, .. } => Self::Positions(PositionFormat::Epd, positions),
+            ExportFormatArgs { csv: true, .. } => Self::Csv,
+            _ => Self::Pgn,
+        }
+    }
+}
+
+struct Exporter<'a> {
+    database: &'a Database,
+    format: Format,
+    out: Box<dyn Write>,
+    text: String,
+    counts: &'a Counts,
+    is_file: bool,
+}
+
+impl Exporter<'_> {
+    fn head(&mut self) -> anyhow::Result<()> {
+        match self.format {
+            Format::Csv => Ok(self.out.write_all(csv_line(COLUMNS.iter().copied())?.as_bytes())?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the chosen games.
+    fn choose(
+        &mut self,
+        args: &ExportArgs,
+        filter: &GameFilter,
+        query: Option<&PositionQuery>,
+    ) -> anyhow::Result<()> {
+        if let Some(sql) = &args.sql {
+            return self.choose_by_sql(sql);
+        }
+        let selection = self.database.select(filter)?;
+        explain_names(self.database, &selection)?;
+        let database = self.database;
+        let (mut written, mut last) = (Ok(()), None);
+        let mut game = |game: GameId| {
+            if last.replace(game) != Some(game) {
+                written = self.game(game);
+            }
+            written.is_ok()
+        };
+        match query {
+            None => database.visit_games(&selection, game)?,
+            Some(query) => {
+                let fen = query.position.canonical_fen();
+                let key = query.position.key();
+                let order = HitOrder::Game;
+                let search = Search { key, fen: &fen, selection: &selection, order, limit: None, offset: 0 };
+                database.visit_hits(&search, |hit| game(hit.game.game))?;
+            }
+        }
+        written
+    }
+
+    /// Writes the games whose numbers a query gives, in its order.
+    fn choose_by_sql(&mut self, sql: &str) -> anyhow::Result<()> {
+        let database = self.database;
+        let mut query = database.query(sql)?;
+        let mut rows = query.rows([])?;
+        while let Some(row) = rows.next_row()? {
+            let value = row.get_ref(0)?;
+            let id =
+                value.as_i64().ok().and_then(|number| u32::try_from(number).ok()).with_context(|| {
+                    let found = match value {
+                        ValueRef::Null => "NULL".to_owned(),
+                        ValueRef::Integer(number) => number.to_string(),
+                        ValueRef::Real(number) => format!("{number:?}"),
+                        ValueRef::Text(text) => {
+                            format!("the text {:?}", brief(&String::from_utf8_lossy(text)))
+                        }
+                        ValueRef::Blob(_) => "a BLOB".to_owned(),
+                    };
+                    format!(
+                        "--sql: the first column must be numbers of games (game_id), and here it is {found}"
+                    )
+                })?;
+            self.game(GameId(id))?;
+        }
+        Ok(())
+    }
+
+    fn game(&mut self, game: GameId) -> anyhow::Result<()> {
+        if self.counts.stop.load(Ordering::Relaxed) {
+            bail!("stopped; nothing was written");
+        }
+        let record = self.database.game(game)?;
+        self.text.clear();
+        match self.format {
+            Format::Pgn => write_pgn(&mut self.text, &record)?,
+            Format::Positions(format, which) => write_positions(&mut self.text, &record, which, format)?,
+            Format::Csv => self.text += &csv_record(&record)?,
+        }
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        let text = if self.is_file { self.text.as_str().into() } else { shown(&self.text) };
+        self.out.write_all(text.as_bytes())?;
+        self.counts.games.fetch_add(1, Ordering::Relaxed);
+        self.counts.plies.fetch_add(record.summary.ply_count.into(), Ordering::Relaxed);
+        self.counts.bytes.fetch_add(self.text.len() as u64, Ordering::Relaxed);
+        self.counts.lossy.fetch_add(u64::from(record.summary.status != GameStatus::Ok), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+fn csv_line<'a>(fields: impl Iterator<Item = &'a str>) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(fields)?;
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+/// A game as a line of CSV; what is unknown is empty.
+fn csv_record(record: &GameRecord) -> anyhow::Result<String> {
+    let game = &record.summary;
+    let (mut moves, mut is_first) = (String::new(), true);
+    replay(record, |position, stored| {
+        let Some(code) = stored.move_code else { return };
+        if position.side() == Color::White || is_first {
+            let dots = if position.side() == Color::White { "." } else { "..." };
+            moves += &format!("{}{}{dots} ", if is_first { "" } else { " " }, position.fullmove_number());
+        } else {
+            moves.push(' ');
+        }
+        moves += &position.san(code);
+        is_first = false;
+    })?;
+    let elo = |elo: Option<u16>| elo.map(|elo| elo.to_string()).unwrap_or_default();
+    let (white_elo, black_elo) = (elo(game.white_elo), elo(game.black_elo));
+    let opening = record.opening.as_ref();
+    let (id, plies) = (game.game.0.to_string(), game.ply_count.to_string());
+    fn text(text: &Option<String>) -> &str {
+        text.as_deref().unwrap_or_default()
+    }
+    csv_line(
+        [
+            id.as_str(),
+            text(&game.event),
+            text(&game.site),
+            text(&game.date),
+            text(&game.round),
+            text(&game.white),
+            text(&game.black),
+            game.result.as_str(),
+            &white_elo,
+            &black_elo,
+            text(&game.white_title),
+            text(&game.black_title),
+            text(&game.eco),
+            opening.map_or("", |opening| &opening.eco),
+            opening.map_or("", |opening| &opening.name),
+            text(&record.time_control),
+            text(&record.variant),
+            text(&record.start_fen),
+            &plies,
+            game.status.as_str(),
+            &record.source.to_string_lossy(),
+            &moves,
+        ]
+        .into_iter(),
+    )
+}

@@ -1,0 +1,181 @@
+//! `pgndex index`.
+
+use std::fs::File;
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pgndex::index::{Duplicates, Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Writer};
+use pgndex::opening::OpeningBook;
+use pgndex::store::row::Severity;
+
+use crate::cli::Status;
+use crate::cli::args::{DuplicatesArg, IndexArgs, LogFormat, OnProblemArg, WriterArg};
+use crate::cli::render::number::bytes;
+use crate::cli::render::size::Memory;
+use crate::cli::render::summary::Report;
+use crate::cli::render::text::escaped_json;
+use crate::cli::terminal::log::Level;
+use crate::cli::terminal::progress::{Progress as Display, Snapshot};
+use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
+
+/// Indexes PGN files into a database.
+///
+/// # Errors
+/// When nothing can be read, the database cannot be written, or somebody stops it.
+pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
+    if args.log_format == LogFormat::Json {
+        crate::cli::terminal::log::use_json();
+    }
+    let announced = !args.quiet && !args.dry_run;
+    let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
+        if announced {
+            announce(estimate);
+        }
+    }));
+    let stopped = Arc::clone(&progress);
+    stop_on_signal(move || {
+        stopped.stop();
+        crate::cli::note(
+            "stopping; a second Ctrl-C ends at once and leaves temporary files, which the next run removes",
+        );
+    })?;
+    ignore_file_size_signal();
+    if args.eco.is_some() {
+        crate::cli::note("names of openings are given by --openings; --eco is an ECO code in other commands");
+    }
+    let options = options(args)?;
+    let inputs = inputs(args);
+    if args.dry_run && is_database(&args.database) {
+        for path in options.problems.iter().chain(&options.rejects) {
+            crate::cli::refuse_file_of(&args.database, path)?;
+        }
+    }
+    let display = || {
+        let shown = Arc::clone(&progress);
+        Display::start(args.quiet, move || snapshot(&shown))
+    };
+    let looking = display();
+    let plan = Plan::new(&inputs, &options, &progress);
+    looking.stop();
+    let plan = plan?;
+    if !args.quiet {
+        plan.notes().iter().for_each(|note| crate::cli::note(note));
+    }
+    if !args.quiet && !args.dry_run && !args.overwrite && is_database(&args.database) {
+        crate::cli::terminal::sqlite::wants().iter().for_each(|want| crate::cli::note(want));
+    }
+    let display = display();
+    let result = if args.dry_run { plan.dry_run(&progress) } else { plan.run(&args.database, &progress) };
+    display.stop();
+    let summary = result?;
+    for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
+        crate::cli::complain(source);
+    }
+    if !args.quiet {
+        summary.rewritten.iter().for_each(|note| crate::cli::note(note));
+    }
+    summary.log_left.iter().for_each(|note| crate::cli::note(note));
+    let database = Some(args.database.as_path()).filter(|_| !args.dry_run);
+    let report = Report { database, summary: &summary };
+    if args.json {
+        match writeln!(io::stdout().lock(), "{}", escaped_json(&report.to_json().to_string())) {
+            // Nobody reads it: the exit status still tells whether something was lost.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            written => written?,
+        }
+    }
+    if !args.quiet && crate::cli::terminal::log::is_json() {
+        crate::cli::terminal::log::write(Level::Info, "done", "done", report.to_json());
+    } else if !args.quiet && !args.json {
+        // The database is in place; a summary that cannot be shown is no failure.
+        let _ = report.write(&mut io::stderr().lock());
+    }
+    let found = summary.games + summary.left_out + summary.duplicates.skipped();
+    if found == 0 && summary.known_sources == 0 {
+        crate::cli::note("no games were found");
+    }
+    Ok(if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done })
+}
+
+/// What is to be read. A dry run has no database: all its arguments are inputs, but for a database that comes first, as in the
+/// same command without `--dry-run`.
+fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
+    let first = Some(args.database.clone()).filter(|path| args.dry_run && !is_database(path));
+    first.into_iter().chain(args.inputs.iter().cloned()).collect()
+}
+
+fn is_database(path: &Path) -> bool {
+    const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+    let mut start = [0; MAGIC.len()];
+    path.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && start == *MAGIC
+}
+
+/// Says what is about to be written, if it is much, in the place of the progress that a terminal may show.
+fn announce(estimate: &Estimate) {
+    const MUCH: u64 = 100 << 20;
+    let Estimate { database_bytes, spill_bytes, .. } = *estimate;
+    if database_bytes + spill_bytes < MUCH {
+        return;
+    }
+    let spill = match spill_bytes {
+        0 => String::new(),
+        spill => format!(", and {} to temporary files (--memory, --temp-dir)", bytes(spill)),
+    };
+    if !crate::cli::terminal::log::is_json() && io::stderr().is_terminal() {
+        let _ = write!(io::stderr().lock(), "\r\x1b[K");
+    }
+    crate::cli::note(&format!("about {} will be written to the database{spill}", bytes(database_bytes)));
+}
+
+fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
+    let default = IndexOptions::default();
+    Ok(IndexOptions {
+        threads: args.threads.map_or(default.threads, usize::from),
+        memory: args.memory.map_or(default.memory, |Memory(size)| size.0),
+        temp_dir: args.temp_dir.clone(),
+        overwrite: args.overwrite,
+        strict: args.strict,
+        on_problem: if args.on_problem == OnProblemArg::Skip { OnProblem::Skip } else { OnProblem::Keep },
+        most_errors: if args.on_problem == OnProblemArg::Stop { Some(0) } else { args.max_problems },
+        problems: args.problems.clone(),
+        rejects: args.rejects.clone(),
+        duplicates: match args.duplicates {
+            DuplicatesArg::Keep => Duplicates::Keep,
+            DuplicatesArg::Skip => Duplicates::Skip,
+            DuplicatesArg::Moves => Duplicates::Moves,
+        },
+        continuation_threshold: args.continuation_threshold.unwrap_or(default.continuation_threshold),
+        any_threshold: args.continuation_threshold.is_none(),
+        openings: match args.openings.as_ref().or(args.eco.as_ref()) {
+            Some(path) => Arc::new(OpeningBook::read(path)?),
+            None => default.openings,
+        },
+        chunk_size: args
+            .chunk_size
+            .map_or(default.chunk_size, |size| usize::try_from(size.0).unwrap_or(usize::MAX)),
+        writer: match args.writer {
+            WriterArg::Direct => Writer::Direct,
+            WriterArg::Sql => Writer::Sql,
+        },
+    })
+}
+
+fn snapshot(progress: &Progress) -> Snapshot {
+    let is_looking = progress.phase() == Phase::Looking;
+    Snapshot {
+        bytes_done: if is_looking { progress.bytes_looked_at() } else { progress.bytes() },
+        files: is_looking.then(|| progress.entries()),
+        bytes_total: progress.total_bytes(),
+        games: progress.games(),
+        plies: progress.plies(),
+        phase: match progress.phase() {
+            Phase::Looking => "looking for sources",
+            Phase::Reading => "reading",
+            Phase::Sorting => "sorting",
+            Phase::Finishing => "finishing",
+        },
+    }
+}

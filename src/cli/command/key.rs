@@ -1,0 +1,41 @@
+//! `pgndex key`: the key and the canonical FEN of a position.
+
+use std::io::Write as _;
+
+use serde_json::json;
+
+use crate::cli::args::{KeyArgs, RowFormat};
+use crate::cli::position_query::PositionQuery;
+use crate::cli::render::output::{RowWriter, Value, stdout};
+
+/// Shows the key of a position.
+///
+/// # Errors
+/// When the FEN is no legal position.
+pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
+    let query = PositionQuery::from_fen(&args.fen.join(" "))?;
+    let (key, fen) = (query.position.key(), query.position.canonical_fen());
+    let changes: Vec<_> = query.changes.iter().map(ToString::to_string).collect();
+    if args.format == RowFormat::Csv {
+        let mut rows = RowWriter::stdout(args.format, &["key", "integer", "fen", "changes"])?;
+        rows.row(&[
+            key.to_string().into(),
+            Value::Integer(key.as_i64()),
+            fen.into(),
+            changes.join("; ").into(),
+        ])?;
+        return rows.finish(|_| None);
+    }
+    let mut out = stdout();
+    if args.format == RowFormat::Json {
+        let object =
+            json!({ "key": key.to_string(), "integer": key.as_i64(), "fen": fen, "changes": changes });
+        writeln!(out, "{object}")?;
+    } else {
+        writeln!(out, "key      {key}\ninteger  {}\nfen      {fen}", key.as_i64())?;
+        for change in changes {
+            writeln!(out, "changed  {change}")?;
+        }
+    }
+    Ok(out.flush()?)
+}

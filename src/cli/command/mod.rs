@@ -1,0 +1,12 @@
+//! The commands, a file each.
+
+pub(crate) mod explore;
+pub(crate) mod export;
+pub(crate) mod find;
+pub(crate) mod game;
+pub(crate) mod index;
+pub(crate) mod info;
+pub(crate) mod key;
+pub(crate) mod sql;
+pub(crate) mod variants;
+pub(crate) mod verify;

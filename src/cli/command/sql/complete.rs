@@ -1,0 +1,196 @@
+//! Completion of names at the prompt.
+
+use pgndex::store::{Catalog, Relation};
+
+use super::command::{COMMANDS, formats};
+
+/// Words after which the name of a table or view comes.
+const BEFORE_RELATIONS: [&str; 5] = ["from", "join", "into", "update", "table"];
+
+/// The words of SQL that queries are made of.
+const KEYWORDS: [&str; 37] = [
+    "ALL", "AND", "AS", "ASC", "BETWEEN", "BY", "CASE", "CAST", "COLLATE", "CROSS", "DELETE", "DESC",
+    "DISTINCT", "ELSE", "END", "EXISTS", "EXPLAIN", "FROM", "GLOB", "GROUP", "HAVING", "INSERT", "JOIN",
+    "LEFT", "LIKE", "LIMIT", "NOT", "NULL", "ORDER", "SELECT", "SET", "THEN", "UNION", "UPDATE", "USING",
+    "WHERE", "WITH",
+];
+
+/// Completes names and keywords.
+#[derive(Debug, Default)]
+pub(crate) struct Completer {
+    /// The names there are.
+    pub(crate) catalog: Catalog,
+}
+
+impl Completer {
+    /// Where the word begins that an input ends with, and what it may become.
+    pub(crate) fn complete(&self, input: &str) -> (usize, Vec<String>) {
+        let start = input.len() - ending(input).len();
+        let (before, word) = input.split_at(start);
+        let candidates = match input.trim_start().strip_prefix('.') {
+            Some(command) => self.of_command(command),
+            None => self.of_sql(before, word),
+        };
+        // A dot belongs to the word of a command only.
+        let is_command_name = before.trim_start() == ".";
+        let start = if is_command_name { start - 1 } else { start };
+        let word = &input[start..];
+        let mut fitting: Vec<_> = candidates
+            .into_iter()
+            .filter(|name| name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word)))
+            .collect();
+        fitting.sort_unstable();
+        fitting.dedup();
+        (start, fitting)
+    }
+
+    fn of_command(&self, command: &str) -> Vec<String> {
+        match command.split_once(char::is_whitespace).map(|(name, _)| name) {
+            None => COMMANDS
+                .iter()
+                .map(|(name, argument, _)| match *argument {
+                    "" => (*name).to_owned(),
+                    _ => format!("{name} "),
+                })
+                .collect(),
+            Some("schema") => self.relations(),
+            Some("mode") => formats(),
+            Some("timer") => vec!["off".to_owned(), "on".to_owned()],
+            Some(_) => Vec::new(),
+        }
+    }
+
+    fn of_sql(&self, before: &str, word: &str) -> Vec<String> {
+        if let Some(qualified) = before.strip_suffix('.') {
+            let relation =
+                self.catalog.relations.iter().find(|relation| is_named(relation, ending(qualified)));
+            return match relation {
+                Some(relation) => relation.columns.clone(),
+                None => self.mentioned(before).flat_map(|relation| relation.columns.clone()).collect(),
+            };
+        }
+        let last = ending(before.trim_end()).to_ascii_lowercase();
+        if BEFORE_RELATIONS.contains(&last.as_str()) {
+            return self.relations();
+        }
+        let mut names: Vec<_> =
+            self.mentioned(before).flat_map(|relation| relation.columns.clone()).collect();
+        names.extend(self.relations());
+        // Without a letter there would be too many to choose from.
+        if let Some(first) = word.chars().next() {
+            let cased = |word: &str| if first.is_lowercase() { word.to_lowercase() } else { word.to_owned() };
+            names.extend(KEYWORDS.iter().map(|word| cased(word)));
+            names.extend(self.catalog.functions.iter().map(|name| format!("{name}(")));
+        }
+        names
+    }
+
+    fn relations(&self) -> Vec<String> {
+        self.catalog.relations.iter().map(|relation| relation.name.clone()).collect()
+    }
+
+    /// The tables and views that a text names; all of them if it names none.
+    fn mentioned(&self, text: &str) -> impl Iterator<Item = &Relation> {
+        let words: Vec<_> = text.split(|letter| !is_of_name(letter)).collect();
+        let is_mentioned = move |relation: &Relation| words.iter().any(|word| is_named(relation, word));
+        let any = self.catalog.relations.iter().any(&is_mentioned);
+        self.catalog.relations.iter().filter(move |relation| !any || is_mentioned(relation))
+    }
+}
+
+/// The name, or its beginning, that a text ends with.
+fn ending(text: &str) -> &str {
+    let end = text.rfind(|letter| !is_of_name(letter));
+    end.and_then(|end| text.get(end..)).map_or(text, |rest| {
+        let mut letters = rest.chars();
+        letters.next();
+        letters.as_str()
+    })
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+fn is_named(relation: &Relation, name: &str) -> bool {
+    relation.name.eq_ignore_ascii_case(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgndex::store::RelationKind;
+
+    fn complete(input: &str) -> (String, Vec<String>) {
+        let relation = |name: &str, columns: &[&str]| Relation {
+            name: name.to_owned(),
+            kind: RelationKind::Table,
+            columns: columns.iter().map(ToString::to_string).collect(),
+        };
+        let catalog = Catalog {
+            relations: vec![
+                relation("game", &["game_id", "eco"]),
+                relation("moves", &["game_id", "uci"]),
+                relation("player", &["player_id", "name"]),
+            ],
+            functions: ["count", "group_concat", "unicode"].map(str::to_owned).to_vec(),
+        };
+        let (start, names) = Completer { catalog }.complete(input);
+        (input[start..].to_owned(), names)
+    }
+
+    #[track_caller]
+    fn check(input: &str, word: &str, names: &[&str]) {
+        let (found, candidates) = complete(input);
+        assert_eq!(
+            (found.as_str(), candidates),
+            (word, names.iter().map(ToString::to_string).collect()),
+            "{input}"
+        );
+    }
+
+    #[test]
+    fn tables_stand_after_from_and_join() {
+        check("SELECT * FROM ", "", &["game", "moves", "player"]);
+        check("SELECT * FROM game JOIN p", "p", &["player"]);
+        check("select * from\n  G", "G", &["game"]);
+        check("SELECT * FROM x", "x", &[]);
+    }
+
+    #[test]
+    fn columns_are_those_of_the_tables_named() {
+        check("SELECT * FROM moves WHERE uc", "uc", &["uci"]);
+        check("SELECT * FROM game WHERE uc", "uc", &[]);
+        check("SELECT ga", "ga", &["game", "game_id"]);
+        check("SELECT na", "na", &["name"]);
+        check("SELECT moves.", "", &["game_id", "uci"]);
+        check("SELECT * FROM player AS p WHERE p.", "", &["name", "player_id"]);
+        check("SELECT count(uc", "uc", &["uci"]);
+        check("SELECT * FROM player WHERE ", "", &["game", "moves", "name", "player", "player_id"]);
+    }
+
+    #[test]
+    fn keywords_are_written_as_they_were_begun() {
+        check("SELECT * FR", "FR", &["FROM"]);
+        check("sel", "sel", &["select"]);
+        check("SELECT U", "U", &["UNION", "UPDATE", "USING", "uci", "unicode("]);
+    }
+
+    #[test]
+    fn commands_and_their_arguments() {
+        check(".", ".", &[".help", ".mode ", ".quit", ".schema ", ".tables", ".timer "]);
+        check("  .t", ".t", &[".tables", ".timer "]);
+        check(".schema m", "m", &["moves"]);
+        check(".mode j", "j", &["json"]);
+        check(".timer ", "", &["off", "on"]);
+        check(".quit x", "x", &[]);
+    }
+
+    #[test]
+    fn any_input_is_taken() {
+        for input in ["", "é", "SELECT é", "'…", "\u{1f600}.", ".é"] {
+            let (start, _) = Completer::default().complete(input);
+            assert!(input.is_char_boundary(start), "{input}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `pgndex sql`: SQL from the command line, a file, standard input or a prompt.
+
+mod command;
+mod complete;
+mod explain;
+mod prompt;
+mod script;
+mod session;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _};
+
+use anyhow::{Context as _, bail};
+use pgndex::store::{Database, Error, WriterLock};
+
+use crate::cli::args::SqlArgs;
+use crate::cli::terminal::signal::Interrupts;
+use script::Script;
+use session::{Flow, Session};
+
+/// Runs statements and prints their rows as they are found.
+///
+/// # Errors
+/// When a statement is no valid SQL, would change something without leave, or fails.
+pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
+    let database = Database::open_read_only(&args.database)?;
+    let Some(input) = input(args)? else {
+        let (database, lock) = access(args, database)?;
+        let interrupts = Interrupts::of_prompt(database.interrupt_handle())?;
+        return prompt::run(Session::new(database, lock, args.format, interrupts), args.history.as_deref());
+    };
+    let (database, lock) = access(args, database)?;
+    let interrupts = Interrupts::of_script(database.interrupt_handle())?;
+    let mut session = Session::new(database, lock, args.format, interrupts);
+    session.name_source(input.name);
+    run_script(&mut session, Script::new(input.reader))?;
+    session.finish()
+}
+
+/// A writer has the database for itself. That there is one was seen before, as a lock makes a file beside it.
+fn access(args: &SqlArgs, readable: Database) -> anyhow::Result<(Database, Option<WriterLock>)> {
+    if !args.write {
+        return Ok((readable, None));
+    }
+    drop(readable);
+    let lock = WriterLock::acquire(&args.database)?;
+    Ok((Database::open(&args.database)?, Some(lock)))
+}
+
+/// Where statements are read from.
+struct Input {
+    reader: Box<dyn BufRead>,
+    /// What it is called in messages; `None` is the command line, which needs no name.
+    name: Option<String>,
+}
+
+/// What the user named to be read; `None` is a prompt.
+fn input(args: &SqlArgs) -> anyhow::Result<Option<Input>> {
+    if let Some(path) = &args.file {
+        let name = path.display().to_string();
+        let file = File::open(path).with_context(|| unreadable(&name))?;
+        return Ok(Some(Input { reader: Box::new(BufReader::new(file)), name: Some(name) }));
+    }
+    let stdin = io::stdin();
+    match args.query.as_deref() {
+        Some(query) if query != "-" => {
+            Ok(Some(Input { reader: Box::new(Cursor::new(query.to_owned())), name: None }))
+        }
+        None if stdin.is_terminal() && io::stdout().is_terminal() => Ok(None),
+        None if stdin.is_terminal() => {
+            bail!("no query; give one, such as pgndex sql games.db \"SELECT * FROM games LIMIT 10\"")
+        }
+        _ => Ok(Some(Input { reader: Box::new(stdin.lock()), name: Some("standard input".to_owned()) })),
+    }
+}
+
+fn unreadable(name: &str) -> String {
+    format!("{name}: cannot read the statements")
+}
+
+/// Runs a script to its end, to `.quit`, or to the first error.
+fn run_script(session: &mut Session, mut script: Script<impl BufRead>) -> anyhow::Result<()> {
+    let mut is_empty = true;
+    while let Some(piece) = script.next_piece().with_context(|| unreadable(session.source()))? {
+        match session.run(&piece)? {
+            Flow::Leave => return Ok(()),
+            Flow::Continue { ran } => is_empty &= !ran,
+        }
+    }
+    if is_empty { Err(Error::EmptyQuery.into()) } else { Ok(()) }
+}

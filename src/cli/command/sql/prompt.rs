@@ -1,0 +1,162 @@
+//! The prompt.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use pgndex::store::is_complete;
+use rustyline::error::ReadlineError;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{CompletionType, Config, Context, Editor, Helper};
+
+use super::complete::Completer;
+use super::script::Script;
+use super::session::{Flow, Session};
+use crate::cli::{refuse_file_of, report, text::printable};
+
+const PROMPT: &str = "pgndex> ";
+/// Inputs that are remembered.
+const HISTORY: usize = 1000;
+
+/// Reads statements and commands and runs them until the user leaves.
+///
+/// # Errors
+/// When the terminal or the history file cannot be used; errors of statements are shown.
+pub(crate) fn run(mut session: Session, history: Option<&Path>) -> anyhow::Result<()> {
+    let config = Config::builder().completion_type(CompletionType::List).max_history_size(HISTORY)?.build();
+    let mut editor = Editor::with_config(config).context("cannot use the terminal")?;
+    editor.set_helper(Some(Assistant { completer: Completer::default() }));
+    if let Some(path) = history {
+        refuse_file_of(session.database.path(), path)?;
+        open_history(&mut editor, path)?;
+    }
+    greet(&session)?;
+    loop {
+        if let Some(assistant) = editor.helper_mut() {
+            assistant.completer.catalog = session.database.catalog().unwrap_or_default();
+        }
+        let input = match editor.readline(PROMPT) {
+            Ok(input) => input,
+            Err(ReadlineError::Interrupted) => continue,
+            Err(ReadlineError::Eof) => break,
+            Err(error) => return Err(error).context("cannot read from the terminal"),
+        };
+        if !input.trim().is_empty() {
+            editor.add_history_entry(input.as_str())?;
+            if let Some(path) = history {
+                editor.append_history(path).with_context(|| cannot_write(path))?;
+            }
+        }
+        if run_input(&mut session, &input) == Flow::Leave {
+            break;
+        }
+    }
+    session.finish()
+}
+
+/// Runs what was entered; an error ends it, but not the prompt.
+fn run_input(session: &mut Session, input: &str) -> Flow {
+    session.begin_input();
+    let mut script = Script::new(input.as_bytes());
+    loop {
+        let flow = match script.next_piece() {
+            Ok(Some(piece)) => session.run(&piece),
+            Ok(None) => return Flow::Continue { ran: false },
+            Err(error) => Err(error.into()),
+        };
+        match flow {
+            Ok(Flow::Leave) => return Flow::Leave,
+            Ok(Flow::Continue { .. }) => {}
+            Err(error) => {
+                report(&error);
+                return Flow::Continue { ran: false };
+            }
+        }
+    }
+}
+
+fn greet(session: &Session) -> anyhow::Result<()> {
+    let name = printable(&session.database.path().display().to_string());
+    let access = if session.is_writing() { "open for changes" } else { "open for reading" };
+    writeln!(
+        io::stdout(),
+        "pgndex {}: {name}, {access}. A statement ends with ';'. .help lists commands.",
+        env!("CARGO_PKG_VERSION")
+    )?;
+    Ok(())
+}
+
+type PromptEditor = Editor<Assistant, rustyline::history::DefaultHistory>;
+
+/// Reads the history, and sees at once whether it can be written. A file with anything else in it is left alone.
+fn open_history(editor: &mut PromptEditor, path: &Path) -> anyhow::Result<()> {
+    if path.exists() && !is_history(path) {
+        bail!("{}: is no history of the prompt, and is not changed; name another file", path.display());
+    }
+    OpenOptions::new().append(true).create(true).open(path).with_context(|| cannot_write(path))?;
+    editor.load_history(path).with_context(|| format!("{}: cannot read the history", path.display()))
+}
+
+/// Whether a file is empty, or begins as a history does.
+fn is_history(path: &Path) -> bool {
+    const BEGINNING: &[u8] = b"#V2\n";
+    let mut found = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(BEGINNING.len() as u64).read_to_end(&mut found));
+    path.is_file() && read.is_ok() && (found.is_empty() || found == BEGINNING)
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("{}: cannot write the history", path.display())
+}
+
+/// What helps while a line is edited.
+struct Assistant {
+    completer: Completer,
+}
+
+impl Helper for Assistant {}
+impl rustyline::hint::Hinter for Assistant {
+    type Hint = String;
+}
+impl rustyline::highlight::Highlighter for Assistant {}
+
+impl rustyline::completion::Completer for Assistant {
+    type Candidate = String;
+
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        Ok(self.completer.complete(line.get(..at).unwrap_or(line)))
+    }
+}
+
+impl Validator for Assistant {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        let is_whole = is_whole(context.input());
+        Ok(if is_whole { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
+    }
+}
+
+/// Whether Enter runs an input rather than beginning another line of it.
+fn is_whole(input: &str) -> bool {
+    let nothing = |line: &str| line.trim().is_empty() || line.trim_start().starts_with("--");
+    let is_command =
+        input.lines().find(|line| !nothing(line)).is_none_or(|line| line.trim_start().starts_with('.'));
+    is_command || is_complete(input)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_whole;
+
+    #[test]
+    fn enter_runs_commands_and_whole_statements() {
+        for input in
+            ["", "  ", "-- a comment", ".tables", "-- a comment\n.tables", "SELECT 1;", "SELECT\n1; -- one"]
+        {
+            assert!(is_whole(input), "{input:?}");
+        }
+        for input in ["SELECT", "SELECT ';", "SELECT 1; SELECT", "/* a\n.comment */"] {
+            assert!(!is_whole(input), "{input:?}");
+        }
+    }
+}

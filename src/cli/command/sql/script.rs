@@ -1,0 +1,117 @@
+//! SQL texts in pieces: whole statements, and commands that begin with a dot.
+
+use std::io::{self, BufRead};
+
+use pgndex::store::is_complete;
+
+/// A piece of a script.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// One or more statements, and the line of the script they begin in, from 1.
+    Sql { text: String, line: u64 },
+    /// A command and its argument, such as `.mode csv`.
+    Command { text: String, line: u64 },
+}
+
+/// Reads a script piece by piece; no more than the lines of one statement is held.
+#[derive(Debug)]
+pub(crate) struct Script<R> {
+    input: R,
+    lines: u64,
+}
+
+impl<R: BufRead> Script<R> {
+    pub(crate) const fn new(input: R) -> Self {
+        Self { input, lines: 0 }
+    }
+
+    /// The next piece.
+    ///
+    /// # Errors
+    /// Of reading, and if it is not text.
+    pub(crate) fn next_piece(&mut self) -> io::Result<Option<Piece>> {
+        let (mut text, mut first) = (String::new(), 0);
+        while let Some(line) = self.next_line()? {
+            if text.is_empty() {
+                match line.trim_start() {
+                    "" => continue,
+                    comment if comment.starts_with("--") => continue,
+                    command if command.starts_with('.') => {
+                        let text = command.trim_end().trim_end_matches(';').to_owned();
+                        return Ok(Some(Piece::Command { text, line: self.lines }));
+                    }
+                    _ => first = self.lines,
+                }
+            }
+            text += &line;
+            // Only a line with a semicolon can complete a statement.
+            if line.contains(';') && is_complete(&text) {
+                break;
+            }
+        }
+        Ok((!text.is_empty()).then_some(Piece::Sql { text, line: first }))
+    }
+
+    fn next_line(&mut self) -> io::Result<Option<String>> {
+        let mut line = Vec::new();
+        if self.input.read_until(b'\n', &mut line)? == 0 {
+            return Ok(None);
+        }
+        self.lines += 1;
+        let text = String::from_utf8(line).ok().filter(|text| !text.contains('\0'));
+        let text = text.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("line {} is not UTF-8 text", self.lines))
+        })?;
+        Ok(Some(match text.strip_prefix('\u{feff}').filter(|_| self.lines == 1) {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(text: &str) -> Vec<Piece> {
+        let mut script = Script::new(text.as_bytes());
+        std::iter::from_fn(|| script.next_piece().unwrap()).collect()
+    }
+
+    fn sql(text: &str, line: u64) -> Piece {
+        Piece::Sql { text: text.to_owned(), line }
+    }
+
+    fn command(text: &str, line: u64) -> Piece {
+        Piece::Command { text: text.to_owned(), line }
+    }
+
+    #[test]
+    fn statements_end_where_sqlite_says() {
+        assert_eq!(
+            pieces(
+                "\u{feff}-- both\nSELECT 1; SELECT ';\n'; -- x\n\n .mode csv \nSELECT 2\n.5;\n.quit;\nSELECT 3"
+            ),
+            [
+                sql("SELECT 1; SELECT ';\n'; -- x\n", 2),
+                command(".mode csv", 5),
+                sql("SELECT 2\n.5;\n", 6),
+                command(".quit", 8),
+                sql("SELECT 3", 9),
+            ]
+        );
+        assert_eq!(pieces(""), []);
+        assert_eq!(pieces("\n-- nothing\n  \n"), []);
+    }
+
+    #[test]
+    fn only_text_is_read() {
+        for text in [&b"SELECT 1;\nSELECT '\xff'"[..], b"SELECT 1;\n\0"] {
+            let mut script = Script::new(text);
+            assert!(script.next_piece().is_ok());
+            insta::allow_duplicates! {
+                insta::assert_snapshot!(script.next_piece().unwrap_err(), @"line 2 is not UTF-8 text");
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! `pgndex verify`: is a database sound?
+
+use std::io::Write;
+use std::sync::Arc;
+
+use pgndex::verify::{Finding, Id, Progress, Report, Sample, VerifyOptions, verify};
+use serde_json::{Map, Value, json};
+
+use crate::cli::Status;
+use crate::cli::args::VerifyArgs;
+use crate::cli::render::number::{counted, grouped};
+use crate::cli::render::output::stdout;
+use crate::cli::render::text::{escaped_json, printable};
+use crate::cli::terminal::progress::{Progress as Display, Snapshot};
+use crate::cli::terminal::signal::stop_on_signal;
+
+/// Checks a database and says what is wrong with it.
+///
+/// # Errors
+/// When it cannot be read at all, or somebody stops the check.
+pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
+    let progress = Arc::new(Progress::default());
+    let stopped = Arc::clone(&progress);
+    stop_on_signal(move || stopped.stop())?;
+    let file_bytes = std::fs::metadata(&args.database).map_or(0, |metadata| metadata.len());
+    let shown = Arc::clone(&progress);
+    let display = Display::start(args.quiet, move || snapshot(&shown, file_bytes));
+    let result = verify(&args.database, &options(args), &progress);
+    display.stop();
+    let report = result?;
+    let mut out = stdout();
+    if args.json {
+        writeln!(out, "{}", escaped_json(&to_json(args, &report).to_string()))?;
+    } else {
+        tell_sources(&report);
+        write_findings(&mut out, &report)?;
+        writeln!(out, "{}", last_line(&report))?;
+    }
+    out.flush()?;
+    Ok(if report.is_sound() { Status::Done } else { Status::Unsound })
+}
+
+fn options(args: &VerifyArgs) -> VerifyOptions {
+    let default = VerifyOptions::default();
+    VerifyOptions {
+        threads: args.threads.map_or(default.threads, usize::from),
+        sample: if args.all { Sample::All } else { Sample::Some(args.sample) },
+        limit: args.limit as usize,
+        sources: !args.no_sources,
+    }
+}
+
+/// The share of rows that have been read, as a share of the file.
+fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
+    let share = progress.rows() as f64 / progress.total_rows().max(1) as f64;
+    Snapshot {
+        bytes_done: (share.min(1.0) * file_bytes as f64) as u64,
+        bytes_total: file_bytes,
+        games: progress.games(),
+        plies: progress.plies(),
+        files: None,
+        phase: "checking",
+    }
+}
+
+/// Says which sources games could not be held against.
+fn tell_sources(report: &Report) {
+    for note in &report.notes {
+        let path = printable(&note.path.to_string_lossy());
+        crate::cli::note(&format!("{path}: {}; its games are not compared with it", note.message));
+    }
+    let more = report.sources_other.saturating_sub(report.notes.len() as u64);
+    if more > 0 {
+        crate::cli::note(&format!("the same of {}", counted(more, "more source")));
+    }
+}
+
+fn write_findings(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
+    let findings = &report.findings;
+    for finding in &findings.first {
+        writeln!(out, "{:<13}  {}", finding.kind.as_str(), printable(&finding.to_string()))?;
+    }
+    let (shown, total) = (findings.first.len() as u64, findings.total());
+    if shown < total {
+        writeln!(out, "{} of {} findings shown; --limit shows more", grouped(shown), grouped(total))?;
+    }
+    Ok(())
+}
+
+fn last_line(report: &Report) -> String {
+    let findings = &report.findings;
+    if report.is_sound() {
+        return format!(
+            "sound: {}, {}; {} replayed, {} compared with the source",
+            counted(report.games, "game"),
+            counted(report.positions, "position"),
+            grouped(report.replayed_games),
+            grouped(report.reread_games)
+        );
+    }
+    let kinds: Vec<String> = findings
+        .counts
+        .iter()
+        .map(|(kind, count)| format!("{} {}", grouped(*count), kind.as_str()))
+        .collect();
+    format!("not sound: {} ({})", counted(findings.total(), "finding"), kinds.join(", "))
+}
+
+fn to_json(args: &VerifyArgs, report: &Report) -> Value {
+    let findings = &report.findings;
+    let kinds: Map<String, Value> =
+        findings.counts.iter().map(|(kind, count)| (kind.as_str().to_owned(), json!(count))).collect();
+    let notes = report
+        .notes
+        .iter()
+        .map(|note| json!({ "path": note.path.to_string_lossy(), "state": note.state.as_str(), "message": note.message }));
+    let seconds = report.elapsed.as_secs_f64();
+    json!({
+        "database": args.database.display().to_string(),
+        "sound": report.is_sound(),
+        "findings": findings.total(),
+        "finding_kinds": kinds,
+        "first_findings": findings.first.iter().map(finding).collect::<Vec<_>>(),
+        "games": report.games,
+        "positions": report.positions,
+        "replayed_games": report.replayed_games,
+        "replayed_plies": report.replayed_plies,
+        "compared_games": report.reread_games,
+        "visited_positions": report.visited_positions,
+        "duplicates": report.duplicates,
+        "sources_same": report.sources_same,
+        "sources_other": report.sources_other,
+        "first_sources_other": notes.collect::<Vec<_>>(),
+        "seconds": seconds,
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    let id = |id: &Id| match id {
+        Id::Number(number) => json!(number),
+        Id::Text(text) => json!(text),
+    };
+    let row: Map<String, Value> =
+        finding.row.0.iter().map(|(column, value)| ((*column).to_owned(), id(value))).collect();
+    json!({
+        "kind": finding.kind.as_str(),
+        "table": finding.table,
+        "row": row,
+        "column": finding.column,
+        "expected": finding.expected,
+        "found": finding.found,
+    })
+}

@@ -1,0 +1,214 @@
+//! A board drawn in text.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Write};
+
+use pgndex::board::{Color, MoveCode, Piece, Position, Square};
+
+use crate::cli::args::{BoardArgs, ColorChoice};
+
+/// Solid figures by piece code: coloured squares tell the side by the figure's colour.
+const SOLID: [char; 16] = ['·', '·', '♟', '♟', '♞', '♞', '♚', '♚', '♝', '♝', '♜', '♜', '♛', '♛', '·', '·'];
+/// Figures by piece code, White's in outline.
+const OUTLINED: [char; 16] = ['·', '·', '♙', '♟', '♘', '♞', '♔', '♚', '♗', '♝', '♖', '♜', '♕', '♛', '·', '·'];
+
+/// The background of a dark and a light square, in the 256 colours of terminals.
+const SQUARES: [u8; 2] = [66, 109];
+/// The same for the two squares of the last move.
+const LAST_MOVE: [u8; 2] = [136, 179];
+/// What White's and Black's pieces are drawn in.
+const PIECES: [u8; 2] = [231, 16];
+
+/// How boards are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BoardStyle {
+    /// FEN's letters instead of figures.
+    ascii: bool,
+    /// Coloured squares, those of the last move marked.
+    colored: bool,
+    /// Black at the bottom.
+    flipped: bool,
+}
+
+impl BoardStyle {
+    /// The style asked for; what is left open is told by the locale and by what standard output is.
+    pub(crate) fn new(args: &BoardArgs) -> Self {
+        let variable = |name: &str| std::env::var_os(name);
+        Self {
+            ascii: args.ascii || !has_utf8_locale(variable),
+            colored: match args.color {
+                ColorChoice::Always => true,
+                ColorChoice::Never => false,
+                ColorChoice::Auto => io::stdout().is_terminal() && allows_color(variable),
+            },
+            flipped: args.flip,
+        }
+    }
+
+    /// Whether to do without letters beyond ASCII.
+    pub(crate) const fn is_ascii(self) -> bool {
+        self.ascii
+    }
+
+    /// Draws a position in nine lines, each with two blanks before it; `last` is the move that led there.
+    ///
+    /// # Errors
+    /// Of writing.
+    pub(crate) fn write(
+        self,
+        out: &mut impl Write,
+        position: &Position,
+        last: Option<MoveCode>,
+    ) -> io::Result<()> {
+        let from_top = |row| if self.flipped { row } else { 7 - row };
+        let from_left = |column| if self.flipped { 7 - column } else { column };
+        for row in 0..8 {
+            write!(out, "  {}{}", from_top(row) + 1, if self.colored { " " } else { "" })?;
+            for column in 0..8 {
+                let square = Square::at(from_left(column), from_top(row));
+                self.write_square(out, square, position.piece_at(square), last)?;
+            }
+            out.write_all(if self.colored { b"\x1b[0m\n" } else { b"\n" })?;
+        }
+        write!(out, "   ")?;
+        (0..8).try_for_each(|column| write!(out, " {}", char::from(b'a' + from_left(column))))?;
+        writeln!(out)
+    }
+
+    fn write_square(
+        self,
+        out: &mut impl Write,
+        square: Square,
+        piece: Option<Piece>,
+        last: Option<MoveCode>,
+    ) -> io::Result<()> {
+        let code = piece.map_or(0, |piece| usize::from(piece.code()));
+        if !self.colored {
+            let empty = if self.ascii { '.' } else { '·' };
+            let letter = piece.map_or(empty, |piece| char::from(piece.letter()));
+            return write!(out, " {}", if self.ascii { letter } else { OUTLINED[code] });
+        }
+        let is_light = usize::from((square.file() + square.rank()) % 2);
+        let is_last = last.is_some_and(|code| !code.is_null() && [code.from(), code.to()].contains(&square));
+        let background = if is_last { LAST_MOVE } else { SQUARES }[is_light];
+        write!(out, "\x1b[48;5;{background}m")?;
+        let Some(piece) = piece else { return write!(out, "  ") };
+        let letter = if self.ascii { char::from(piece.letter()) } else { SOLID[code] };
+        write!(out, "\x1b[38;5;{}m{letter} ", PIECES[usize::from(piece.color() == Color::Black)])
+    }
+}
+
+/// Whether the locale has letters beyond ASCII; `variable` looks up the environment.
+fn has_utf8_locale(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(set).and_then(variable);
+    let locale = locale.unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    cfg!(windows) || locale.contains("utf-8") || locale.contains("utf8")
+}
+
+/// Whether the user lets a terminal be coloured: <https://no-color.org>.
+fn allows_color(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let is_refused = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !is_refused && variable("TERM").is_none_or(|terminal| terminal != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draw(style: BoardStyle, moves: &[&str]) -> String {
+        let mut position = Position::start();
+        let mut last = None;
+        for san in moves {
+            last = Some(position.play_san(san.as_bytes()).unwrap());
+        }
+        let mut out = Vec::new();
+        style.write(&mut out, &position, last).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn figures_stand_on_the_squares_where_the_pieces_are() {
+        let board = draw(BoardStyle::default(), &["e4", "c5", "Nf3"]);
+        assert_eq!(
+            board.lines().collect::<Vec<_>>(),
+            [
+                "  8 ♜ ♞ ♝ ♛ ♚ ♝ ♞ ♜",
+                "  7 ♟ ♟ · ♟ ♟ ♟ ♟ ♟",
+                "  6 · · · · · · · ·",
+                "  5 · · ♟ · · · · ·",
+                "  4 · · · · ♙ · · ·",
+                "  3 · · · · · ♘ · ·",
+                "  2 ♙ ♙ ♙ ♙ · ♙ ♙ ♙",
+                "  1 ♖ ♘ ♗ ♕ ♔ ♗ · ♖",
+                "    a b c d e f g h",
+            ]
+        );
+    }
+
+    #[test]
+    fn black_can_be_at_the_bottom_and_letters_do_without_figures() {
+        let board =
+            draw(BoardStyle { ascii: true, flipped: true, ..BoardStyle::default() }, &["e4", "c5", "Nf3"]);
+        assert_eq!(
+            board.lines().collect::<Vec<_>>(),
+            [
+                "  1 R . B K Q B N R",
+                "  2 P P P . P P P P",
+                "  3 . . N . . . . .",
+                "  4 . . . P . . . .",
+                "  5 . . . . . p . .",
+                "  6 . . . . . . . .",
+                "  7 p p p p p . p p",
+                "  8 r n b k q b n r",
+                "    h g f e d c b a",
+            ]
+        );
+    }
+
+    #[test]
+    fn colours_mark_the_squares_of_the_last_move() {
+        let board = draw(BoardStyle { colored: true, ..BoardStyle::default() }, &["Nf3"]);
+        let lines: Vec<_> = board.lines().map(|line| line.replace('\x1b', "^")).collect();
+        assert_eq!(
+            lines[7],
+            "  1 ^[48;5;66m^[38;5;231m♜ ^[48;5;109m^[38;5;231m♞ ^[48;5;66m^[38;5;231m♝ ^[48;5;109m^[38;5;231m♛ \
+             ^[48;5;66m^[38;5;231m♚ ^[48;5;109m^[38;5;231m♝ ^[48;5;136m  ^[48;5;109m^[38;5;231m♜ ^[0m"
+        );
+        assert_eq!(
+            lines[5],
+            "  3 ^[48;5;66m  ^[48;5;109m  ^[48;5;66m  ^[48;5;109m  ^[48;5;66m  ^[48;5;179m^[38;5;231m♞ \
+             ^[48;5;66m  ^[48;5;109m  ^[0m"
+        );
+        assert!(lines[0].contains("^[38;5;16m♜"));
+        assert_eq!(lines[8], "    a b c d e f g h");
+        // A null move has no squares.
+        assert!(!draw(BoardStyle { colored: true, ..BoardStyle::default() }, &["--"]).contains("136"));
+    }
+
+    #[test]
+    fn the_first_variable_that_is_set_tells_the_locale() {
+        let locale = |variables: &[(&str, &str)]| {
+            let found = |name: &str| variables.iter().find(|(known, _)| *known == name);
+            has_utf8_locale(|name| found(name).map(|(_, value)| value.into()))
+        };
+        for (variables, utf8) in [
+            (&[("LANG", "de_DE.UTF-8")][..], true),
+            (&[("LC_ALL", ""), ("LC_CTYPE", "C.utf8")], true),
+            (&[("LC_ALL", "C"), ("LANG", "en_US.UTF-8")], cfg!(windows)),
+            (&[("LANG", "ru_RU.KOI8-R")], cfg!(windows)),
+            (&[], cfg!(windows)),
+        ] {
+            assert_eq!(locale(variables), utf8, "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn no_color_and_dumb_terminals_are_heard() {
+        let allowed = |name: &'static str, value: &'static str| {
+            allows_color(|asked| (asked == name).then(|| value.into()))
+        };
+        assert!(allowed("TERM", "xterm-256color") && allowed("NO_COLOR", ""));
+        assert!(!allowed("NO_COLOR", "1") && !allowed("TERM", "dumb"));
+    }
+}

@@ -1,0 +1,10 @@
+//! How answers look: tables, boards, numbers, text.
+
+pub(crate) mod board;
+pub(crate) mod histogram;
+pub(crate) mod number;
+pub(crate) mod output;
+pub(crate) mod size;
+pub(crate) mod summary;
+pub(crate) mod table;
+pub(crate) mod text;

@@ -1,0 +1,335 @@
+//! Rows on standard output, as a table, as JSON, as CSV and so on.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::sync::LazyLock;
+
+use crate::cli::args::SqlFormat;
+use crate::cli::render::number::counted;
+use crate::cli::render::table::{Cell, Style, TableWriter};
+use crate::cli::render::text::{escaped_json, printable_lines};
+
+/// Standard output: line by line to a terminal, in large pieces to anything else.
+pub(crate) fn stdout() -> Box<dyn Write> {
+    let stdout = io::stdout().lock();
+    if stdout.is_terminal() { Box::new(stdout) } else { Box::new(BufWriter::with_capacity(1 << 16, stdout)) }
+}
+
+/// A text of several lines as it goes to standard output: as it is, but to a terminal without letters that could steer it.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    static IS_TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal());
+    if *IS_TERMINAL { printable_lines(text).into() } else { text.into() }
+}
+
+/// How wide the terminal is, if standard output is one.
+pub(crate) fn terminal_width() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+/// One value of a row.
+#[derive(Clone, Debug)]
+pub(crate) enum Value<'a> {
+    /// Nothing: `null` in JSON.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A real number.
+    Real(f64),
+    /// A text.
+    Text(Cow<'a, str>),
+    /// Bytes, printed in hexadecimal.
+    Blob(&'a [u8]),
+}
+
+impl Value<'_> {
+    fn to_text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Null => "".into(),
+            Self::Integer(number) => number.to_string().into(),
+            Self::Real(number) => format!("{number:?}").into(),
+            Self::Text(text) => text.as_ref().into(),
+            Self::Blob(bytes) => hex(bytes).into(),
+        }
+    }
+
+    fn to_cell(&self) -> Cell {
+        match self {
+            Self::Integer(_) | Self::Real(_) => Cell::number(self.to_text().into_owned()),
+            _ => Cell::lines(&self.to_text()),
+        }
+    }
+
+    fn to_markdown(&self) -> Cell {
+        match self {
+            Self::Text(text) => Cell::text(&markdown(text)),
+            _ => self.to_cell(),
+        }
+    }
+
+    fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Null => out.write_all(b"null"),
+            Self::Integer(number) => write!(out, "{number}"),
+            // JSON has no infinity: null.
+            Self::Real(number) => Ok(serde_json::to_writer(out, number)?),
+            Self::Text(text) => out.write_all(escaped_json(&serde_json::to_string(text)?).as_bytes()),
+            Self::Blob(bytes) => write!(out, "\"{}\"", hex(bytes)),
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl<'a> From<&'a Option<String>> for Value<'a> {
+    fn from(text: &'a Option<String>) -> Self {
+        text.as_deref().map_or(Self::Null, Self::from)
+    }
+}
+
+impl From<u32> for Value<'_> {
+    fn from(number: u32) -> Self {
+        Self::Integer(number.into())
+    }
+}
+
+impl From<Option<u16>> for Value<'_> {
+    fn from(number: Option<u16>) -> Self {
+        number.map_or(Self::Null, |number| Self::Integer(number.into()))
+    }
+}
+
+/// A text as a cell of a Markdown table, which is one line and ends at a bar.
+fn markdown(text: &str) -> String {
+    let mut cell = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\\' | '|' | '<' => cell.extend(['\\', letter]),
+            '\r' => {}
+            '\n' => cell.push_str("<br>"),
+            _ => cell.push(letter),
+        }
+    }
+    cell
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble & 15)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
+}
+
+/// Writes rows in one of the formats; JSON is one object a line.
+pub(crate) struct RowWriter<W: Write> {
+    rows: u64,
+    writer: Writer<W>,
+}
+
+enum Writer<W: Write> {
+    Table { table: TableWriter<W>, style: Style },
+    Json { out: W, keys: Vec<String> },
+    Csv(Box<csv::Writer<W>>),
+}
+
+impl RowWriter<Box<dyn Write>> {
+    /// Rows with these columns on standard output.
+    ///
+    /// # Errors
+    /// Of writing.
+    pub(crate) fn stdout(format: impl Into<SqlFormat>, columns: &[&str]) -> anyhow::Result<Self> {
+        Self::new(stdout(), format.into(), columns, terminal_width())
+    }
+}
+
+impl<W: Write> RowWriter<W> {
+    fn new(out: W, format: SqlFormat, columns: &[&str], terminal: Option<usize>) -> anyhow::Result<Self> {
+        let table = |out, style| Writer::Table {
+            table: TableWriter::new(out, columns, terminal).styled(style),
+            style,
+        };
+        let writer = match format {
+            SqlFormat::Table => table(out, Style::Plain),
+            SqlFormat::Box => table(out, Style::Box),
+            SqlFormat::Line => table(out, Style::Lines),
+            SqlFormat::Md => {
+                let columns: Vec<_> = columns.iter().map(|column| markdown(column)).collect();
+                let columns: Vec<_> = columns.iter().map(String::as_str).collect();
+                let style = Style::Markdown;
+                Writer::Table { table: TableWriter::new(out, &columns, terminal).styled(style), style }
+            }
+            SqlFormat::Json => Writer::Json { out, keys: json_keys(columns)? },
+            SqlFormat::Csv => {
+                let mut writer = csv::Writer::from_writer(out);
+                if !columns.is_empty() {
+                    writer.write_record(columns.iter().map(|column| shown(column).into_owned()))?;
+                }
+                Writer::Csv(Box::new(writer))
+            }
+        };
+        Ok(Self { rows: 0, writer })
+    }
+
+    /// Allows only these columns of a table to be cut short to fit a terminal; else all texts are.
+    pub(crate) fn shortening(mut self, columns: &'static [&'static str]) -> Self {
+        if let Writer::Table { table, .. } = &mut self.writer {
+            table.shorten_only(columns);
+        }
+        self
+    }
+
+    /// Makes a column of a long table so wide from the beginning.
+    pub(crate) fn reserving(mut self, column: &'static str, width: usize) -> Self {
+        if let Writer::Table { table, .. } = &mut self.writer {
+            table.reserve(column, width);
+        }
+        self
+    }
+
+    /// Prints a table that cannot be fitted to the terminal as one value a line, and says so at its end.
+    pub(crate) fn lines_if_too_wide(mut self) -> Self {
+        if let Writer::Table { table, .. } = &mut self.writer {
+            table.lines_if_too_wide();
+        }
+        self
+    }
+
+    /// Writes a row, one value for each column.
+    ///
+    /// # Errors
+    /// Of writing.
+    pub(crate) fn row(&mut self, values: &[Value<'_>]) -> anyhow::Result<()> {
+        self.rows += 1;
+        match &mut self.writer {
+            Writer::Table { table, style: Style::Markdown } => {
+                table.row(values.iter().map(Value::to_markdown).collect())?;
+            }
+            Writer::Table { table, .. } => table.row(values.iter().map(Value::to_cell).collect())?,
+            Writer::Json { out, keys } => {
+                for (index, (key, value)) in keys.iter().zip(values).enumerate() {
+                    write!(out, "{}{key}:", if index == 0 { '{' } else { ',' })?;
+                    value.write_json(out)?;
+                }
+                writeln!(out, "}}")?;
+            }
+            Writer::Csv(writer) => {
+                for value in values {
+                    writer.write_field(shown(&value.to_text()).as_bytes())?;
+                }
+                writer.write_record(None::<&[u8]>)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is held back, then, below a plain table, a last line.
+    ///
+    /// # Errors
+    /// Of writing.
+    pub(crate) fn finish(self, last_line: impl FnOnce(u64) -> Option<String>) -> anyhow::Result<()> {
+        match self.writer {
+            Writer::Table { table, style } => {
+                let (mut out, drawn) = table.finish()?;
+                if drawn != style {
+                    writeln!(
+                        out,
+                        "\n{}, one value a line: too wide for the terminal",
+                        counted(self.rows, "row")
+                    )?;
+                } else if let Some(line) = last_line(self.rows).filter(|_| style == Style::Plain) {
+                    writeln!(out, "{line}")?;
+                }
+                out.flush()?;
+            }
+            Writer::Json { mut out, .. } => out.flush()?,
+            Writer::Csv(mut writer) => writer.flush()?,
+        }
+        Ok(())
+    }
+}
+
+/// The names of columns as JSON strings; a name that was there before gets a number, as SQLite does in a subquery.
+fn json_keys(columns: &[&str]) -> anyhow::Result<Vec<String>> {
+    let mut seen = HashSet::new();
+    let unique = |name: &&str| {
+        let numbered = (1..).map(|number| format!("{name}:{number}"));
+        std::iter::once((*name).to_owned()).chain(numbered).find(|name| seen.insert(name.clone()))
+    };
+    let key = |name| Ok(escaped_json(&serde_json::to_string(&name)?).into_owned());
+    columns.iter().filter_map(unique).map(key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn print(format: SqlFormat) -> String {
+        let mut out = Vec::new();
+        let mut rows = RowWriter::new(&mut out, format, &["id", "a", "a"], None).unwrap();
+        rows.row(&[Value::Integer(i64::MIN), Value::Null, Value::Blob(b"\x00\xfe")]).unwrap();
+        rows.row(&[Value::Real(3.0), Value::from("a \"b\",\nc"), Value::Real(f64::INFINITY)]).unwrap();
+        rows.finish(|rows| Some(format!("{rows} rows"))).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_cell_of_markdown_cannot_leave_its_row() {
+        assert_eq!(markdown("a|b\\|\r\n<b>*"), r"a\|b\\\|<br>\<b>*");
+    }
+
+    #[test]
+    fn every_format_prints_every_kind_of_value() {
+        insta::assert_snapshot!(print(SqlFormat::Table), @r#"
+                          id  a       a
+        ──────────────────────────────────
+        -9223372036854775808          00fe
+                         3.0  a "b",  inf
+                              c
+        2 rows
+        "#);
+        insta::assert_snapshot!(print(SqlFormat::Json), @r#"
+        {"id":-9223372036854775808,"a":null,"a:1":"00fe"}
+        {"id":3.0,"a":"a \"b\",\nc","a:1":null}
+        "#);
+        insta::assert_snapshot!(print(SqlFormat::Csv), @r#"
+        id,a,a
+        -9223372036854775808,,00fe
+        3.0,"a ""b"",
+        c",inf
+        "#);
+        insta::assert_snapshot!(print(SqlFormat::Box), @r#"
+        ┌──────────────────────┬────────┬──────┐
+        │          id          │   a    │  a   │
+        ├──────────────────────┼────────┼──────┤
+        │ -9223372036854775808 │        │ 00fe │
+        │ 3.0                  │ a "b", │ inf  │
+        │                      │ c      │      │
+        └──────────────────────┴────────┴──────┘
+        "#);
+        insta::assert_snapshot!(print(SqlFormat::Md), @r#"
+        |                   id | a           | a    |
+        |---------------------:|-------------|------|
+        | -9223372036854775808 |             | 00fe |
+        |                  3.0 | a "b",<br>c | inf  |
+        "#);
+        insta::assert_snapshot!(print(SqlFormat::Line), @r#"
+        id = -9223372036854775808
+         a =
+         a = 00fe
+
+        id = 3.0
+         a = a "b",
+             c
+         a = inf
+        "#);
+    }
+}

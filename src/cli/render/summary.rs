@@ -1,0 +1,334 @@
+//! What a run did, told at its end.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use pgndex::index::{DuplicateCounts, Stages, Summary};
+use pgndex::store::row::Severity;
+use serde_json::{Value, json};
+
+use crate::cli::render::number::{bytes, counted, duration, grouped, rough};
+use crate::cli::render::text::printable;
+
+/// What a run did to a database.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Report<'a> {
+    /// The database, if one was written.
+    pub(crate) database: Option<&'a Path>,
+    /// What was done.
+    pub(crate) summary: &'a Summary,
+}
+
+/// The stages of a run, in order: their names in JSON and for people.
+fn stages(stages: &Stages) -> [(&'static str, &'static str, Duration); 5] {
+    [
+        ("parse_s", "reading", stages.read),
+        ("sort_s", "sorting", stages.sort),
+        ("headers_s", "names and indexes", stages.headers),
+        ("continuations_s", "continuations", stages.continuations),
+        ("sync_s", "sync", stages.sync),
+    ]
+}
+
+impl Report<'_> {
+    /// Moves per second.
+    fn plies_per_second(&self) -> f64 {
+        let seconds = self.summary.elapsed.as_secs_f64();
+        if seconds > 0.0 { self.summary.plies as f64 / seconds } else { 0.0 }
+    }
+
+    /// The summary as `index --json` prints it: one object.
+    pub(crate) fn to_json(self) -> Value {
+        let summary = self.summary;
+        let kinds = summary.problems.iter().map(
+            |(severity, kind, count)| json!({ "severity": severity.as_str(), "kind": kind, "count": count }),
+        );
+        let duplicates = summary.duplicates.iter().filter(|&(_, count)| count > 0);
+        let duplicates = duplicates.map(|(kind, count)| json!({ "kind": kind, "count": count }));
+        let stages =
+            stages(&summary.stages).map(|(name, _, time)| (name.to_owned(), json!(time.as_secs_f64())));
+        json!({
+            "database": self.database.map(|path| path.display().to_string()),
+            "dry_run": summary.dry_run,
+            "games": summary.games,
+            "left_out": summary.left_out,
+            "skipped_variants": summary.variants,
+            "plies": summary.plies,
+            "threads": summary.threads,
+            "positions": summary.positions,
+            "distinct_positions": summary.distinct_positions,
+            "duplicates": summary.duplicates.skipped(),
+            "duplicate_kinds": duplicates.collect::<Vec<_>>(),
+            "problems": summary.problems.iter().map(|(.., count)| count).sum::<u64>(),
+            "errors": summary.problems.of(Severity::Error),
+            "warnings": summary.problems.of(Severity::Warning),
+            "problem_kinds": kinds.collect::<Vec<_>>(),
+            "bytes": summary.file_bytes,
+            "input_bytes": summary.bytes,
+            "added": summary.added,
+            "known_sources": summary.known_sources,
+            "sources_without_games": summary.gameless.len(),
+            "spilled_bytes": summary.spilled_bytes,
+            "seconds": summary.elapsed.as_secs_f64(),
+            "plies_per_second": self.plies_per_second().round() as u64,
+            "stages": stages.into_iter().collect::<serde_json::Map<_, _>>(),
+        })
+    }
+
+    /// Writes the summary for people.
+    ///
+    /// # Errors
+    /// Of writing.
+    pub(crate) fn write(self, out: &mut impl Write) -> io::Result<()> {
+        let summary = self.summary;
+        let Some(database) = self.database else { return self.write_dry_run(out) };
+        let name = printable(&database.display().to_string());
+        if summary.added && summary.games == 0 && summary.known_sources > 0 && summary.bytes == 0 {
+            let known = counted(summary.known_sources, "source");
+            return writeln!(out, "nothing new: {name} has the {known} already");
+        }
+        writeln!(
+            out,
+            "{} {}, {}, {} in {} ({} plies/s)\n",
+            if summary.added { "added" } else { "indexed" },
+            counted(summary.games, "game"),
+            counted(summary.plies, "ply"),
+            match summary.distinct_positions {
+                1 => "1 distinct position".to_owned(),
+                positions => format!("{} distinct positions", rough(positions as f64)),
+            },
+            duration(summary.elapsed),
+            rough(self.plies_per_second())
+        )?;
+        let mut database = format!("{name}, {}", bytes(summary.file_bytes));
+        if summary.plies > 0 && !summary.added {
+            database += &format!(" ({:.0} bytes a ply)", summary.file_bytes as f64 / summary.plies as f64);
+        }
+        writeln!(out, "  database    {database}")?;
+        writeln!(out, "  input       {}", bytes(summary.bytes))?;
+        if summary.known_sources > 0 {
+            writeln!(
+                out,
+                "  skipped     {} that the database has",
+                counted(summary.known_sources, "source")
+            )?;
+        }
+        self.write_duplicates(out)?;
+        self.write_left_out(out)?;
+        let stages = stages(&summary.stages).map(|(_, name, time)| format!("{name} {}", duration(time)));
+        writeln!(out, "  time        {}", stages.join(", "))?;
+        if summary.spilled_bytes > 0 {
+            writeln!(out, "  spilled     {} to temporary files", bytes(summary.spilled_bytes))?;
+        }
+        self.write_problems(out)?;
+        let name = shell_word(&name);
+        writeln!(out, "\n  next: pgndex info {name}")?;
+        if summary.problems.iter().next().is_some() {
+            let query = "SELECT path, line, kind, message FROM problem JOIN source USING (source_id)";
+            writeln!(out, "        pgndex sql {name} \"{query}\"")?;
+        }
+        Ok(())
+    }
+
+    fn write_duplicates(self, out: &mut impl Write) -> io::Result<()> {
+        let DuplicateCounts { same, moves, prefix } = self.summary.duplicates;
+        let lines = [
+            (same, "skipped: same moves, players, date and result as an earlier game"),
+            (moves, "skipped: same moves as an earlier game"),
+            (
+                prefix,
+                "kept, though a longer game by the same players on the same date begins with all their moves",
+            ),
+        ];
+        let mut lines = lines.into_iter().filter(|&(count, _)| count > 0).peekable();
+        if lines.peek().is_some() {
+            writeln!(out, "  duplicates")?;
+        }
+        for (count, what) in lines {
+            writeln!(out, "    {} {what}", counted(count, "game"))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the summary of a run without a database.
+    fn write_dry_run(self, out: &mut impl Write) -> io::Result<()> {
+        let summary = self.summary;
+        writeln!(
+            out,
+            "read {}, {} in {} ({} plies/s); no database was written\n",
+            counted(summary.games + summary.left_out, "game"),
+            counted(summary.plies, "ply"),
+            duration(summary.elapsed),
+            rough(self.plies_per_second())
+        )?;
+        writeln!(out, "  input       {}", bytes(summary.bytes))?;
+        self.write_left_out(out)?;
+        self.write_problems(out)?;
+        if summary.problems.iter().next().is_some() {
+            writeln!(
+                out,
+                "\n  --problems FILE tells where each of them is, --rejects FILE takes the games with errors"
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_left_out(self, out: &mut impl Write) -> io::Result<()> {
+        if self.summary.left_out > 0 {
+            writeln!(out, "  left out    {} with errors", counted(self.summary.left_out, "game"))?;
+        }
+        Ok(())
+    }
+
+    fn write_problems(self, out: &mut impl Write) -> io::Result<()> {
+        let problems = &self.summary.problems;
+        let Some(most) = problems.iter().map(|(.., count)| count).max() else {
+            return writeln!(out, "  problems    none");
+        };
+        writeln!(out, "  problems")?;
+        let width = grouped(most).len();
+        for (severity, meaning) in
+            [(Severity::Error, "something was lost"), (Severity::Warning, "put right, or passed over")]
+        {
+            let total = problems.of(severity);
+            if total > 0 {
+                writeln!(out, "    {}: {meaning}", counted(total, severity.as_str()))?;
+            }
+            for (_, kind, count) in problems.iter().filter(|&(found, ..)| found == severity) {
+                writeln!(out, "      {:>width$}  {kind}", grouped(count))?;
+            }
+        }
+        for (variant, &games) in &self.summary.variants {
+            writeln!(out, "    {} of variant {} skipped", counted(games, "game"), printable(variant))?;
+        }
+        Ok(())
+    }
+}
+
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> Cow<'_, str> {
+    let plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%".contains(letter);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', r"'\''")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary() -> Summary {
+        Summary {
+            added: false,
+            known_sources: 0,
+            rewritten: Vec::new(),
+            file_bytes: 312_345_678,
+            bytes: 34_567_890,
+            games: 40_000,
+            plies: 3_372_442,
+            threads: 2,
+            positions: 3_412_442,
+            distinct_positions: 2_604_118,
+            duplicates: DuplicateCounts { same: 1_012, moves: 0, prefix: 1 },
+            spilled_bytes: 0,
+            left_out: 0,
+            variants: [("Atomic".to_owned(), 12)].into_iter().collect(),
+            dry_run: false,
+            unreadable: Vec::new(),
+            damaged: Vec::new(),
+            gameless: Vec::new(),
+            log_left: None,
+            problems: [
+                (Severity::Warning, "result-mismatch", 1_204),
+                (Severity::Error, "illegal-move", 12),
+                (Severity::Warning, "unclosed-variation", 3),
+            ]
+            .into_iter()
+            .collect(),
+            stages: Stages {
+                read: Duration::from_millis(1_810),
+                sort: Duration::from_millis(340),
+                headers: Duration::from_millis(150),
+                continuations: Duration::from_millis(50),
+                sync: Duration::from_millis(900),
+            },
+            elapsed: Duration::from_millis(3_200),
+        }
+    }
+
+    fn print(summary: &Summary) -> String {
+        let mut out = Vec::new();
+        Report { database: Some(Path::new("games.db")), summary }.write(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_summary_for_people() {
+        insta::assert_snapshot!(print(&summary()), @r#"
+        indexed 40,000 games, 3,372,442 plies, 2.60 M distinct positions in 3.2 s (1.05 M plies/s)
+
+          database    games.db, 298 MiB (93 bytes a ply)
+          input       33.0 MiB
+          duplicates
+            1,012 games skipped: same moves, players, date and result as an earlier game
+            1 game kept, though a longer game by the same players on the same date begins with all their moves
+          time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
+          problems
+            12 errors: something was lost
+                 12  illegal-move
+            1,207 warnings: put right, or passed over
+              1,204  result-mismatch
+                  3  unclosed-variation
+            12 games of variant Atomic skipped
+
+          next: pgndex info games.db
+                pgndex sql games.db "SELECT path, line, kind, message FROM problem JOIN source USING (source_id)"
+        "#);
+    }
+
+    #[test]
+    fn a_summary_of_nothing() {
+        insta::assert_snapshot!(print(&Summary::default()), @r#"
+        indexed 0 games, 0 plies, 0 distinct positions in 0.00 s (0 plies/s)
+
+          database    games.db, 0 B
+          input       0 B
+          time        reading 0.00 s, sorting 0.00 s, names and indexes 0.00 s, continuations 0.00 s, sync 0.00 s
+          problems    none
+
+          next: pgndex info games.db
+        "#);
+    }
+
+    #[test]
+    fn a_summary_of_what_was_added() {
+        let summary =
+            Summary { added: true, known_sources: 2, problems: [].into_iter().collect(), ..summary() };
+        insta::assert_snapshot!(print(&summary), @r#"
+        added 40,000 games, 3,372,442 plies, 2.60 M distinct positions in 3.2 s (1.05 M plies/s)
+
+          database    games.db, 298 MiB
+          input       33.0 MiB
+          skipped     2 sources that the database has
+          duplicates
+            1,012 games skipped: same moves, players, date and result as an earlier game
+            1 game kept, though a longer game by the same players on the same date begins with all their moves
+          time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
+          problems    none
+
+          next: pgndex info games.db
+        "#);
+        insta::assert_snapshot!(print(&Summary { added: true, known_sources: 1, ..Summary::default() }), @"nothing new: games.db has the 1 source already");
+    }
+
+    #[test]
+    fn a_summary_for_programs() {
+        let report = Report { database: Some(Path::new("games.db")), summary: &summary() };
+        insta::assert_snapshot!(report.to_json(), @r#"
+        {"database":"games.db","dry_run":false,"games":40000,"left_out":0,"skipped_variants":{"Atomic":12},"plies":3372442,"threads":2,"positions":3412442,"distinct_positions":2604118,"duplicates":1012,"duplicate_kinds":[{"kind":"same","count":1012},{"kind":"prefix","count":1}],"problems":1219,"errors":12,"warnings":1207,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"added":false,"known_sources":0,"sources_without_games":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
+        "#);
+    }
+}

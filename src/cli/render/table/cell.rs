@@ -1,0 +1,55 @@
+//! The cells of a table.
+
+use std::borrow::Cow;
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
+
+use crate::cli::render::text::printable;
+
+/// One cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    /// One line or several.
+    pub(super) text: String,
+    pub(super) is_number: bool,
+}
+
+impl Cell {
+    /// A text; its control characters are made visible.
+    pub(crate) fn text(text: &str) -> Self {
+        Self { text: printable(text), is_number: false }
+    }
+
+    /// A text of several lines, such as a board; other control characters are made visible.
+    pub(crate) fn lines(text: &str) -> Self {
+        let lines = text.strip_suffix('\n').unwrap_or(text).split('\n').map(printable);
+        Self { text: lines.collect::<Vec<_>>().join("\n"), is_number: false }
+    }
+
+    /// How wide its widest line is.
+    pub(super) fn width(&self) -> usize {
+        self.text.split('\n').map(UnicodeWidthStr::width).max().unwrap_or(0)
+    }
+
+    /// A number; a column of numbers is aligned right.
+    pub(crate) fn number(text: String) -> Self {
+        Self { text, is_number: true }
+    }
+}
+
+/// As much of a text as fits a width, with an ellipsis if that is not all.
+pub(super) fn shortened(text: &str, width: usize) -> Cow<'_, str> {
+    if text.width() <= width {
+        return text.into();
+    }
+    let mut room = width.saturating_sub(1);
+    let fits = |letter: &char| {
+        let needed = letter.width().unwrap_or(0);
+        let fits = needed <= room;
+        room = room.saturating_sub(needed);
+        fits
+    };
+    let mut short: String = text.chars().take_while(fits).collect();
+    short.push('…');
+    short.into()
+}

@@ -1,0 +1,441 @@
+//! Tables for people, printed while the rows are still coming.
+//!
+//! The widths of the columns come from the first rows; a later cell that is wider pushes the next ones aside.
+//! Table crates lay out all rows at once, which a query with millions of rows cannot afford.
+
+mod cell;
+mod style;
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr as _;
+
+pub(crate) use cell::Cell;
+use style::Layout;
+pub(crate) use style::Style;
+
+/// Rows that are held back to find the widths, at most.
+const HELD_ROWS: usize = 1000;
+/// Bytes of text that are held back, at most; one row more can stand above it.
+const HELD_BYTES: usize = 1 << 20;
+/// No column is made wider: what is wider pushes the next ones aside, in its row alone.
+const MAX_WIDTH: usize = 4096;
+/// No text, and no header above numbers, is made narrower than this to fit a terminal.
+const MIN_WIDTH: usize = 6;
+
+/// Writes a table row by row.
+#[derive(Debug)]
+pub(crate) struct TableWriter<W> {
+    out: W,
+    headers: Vec<Cell>,
+    style: Style,
+    held: Vec<Vec<Cell>>,
+    held_bytes: usize,
+    /// Known once the first rows are printed.
+    layout: Option<Vec<Layout>>,
+    rows: u64,
+    /// How wide the terminal is; `None` is no terminal, and nothing is ever cut off.
+    terminal: Option<usize>,
+    /// The columns that may be cut short to fit the terminal; `None` is all texts.
+    shortened: Option<&'static [&'static str]>,
+    /// Whether a table too wide for the terminal is written as lines.
+    lines_if_too_wide: bool,
+    /// A column, and how wide it may come to be in later rows.
+    reserved: Option<(&'static str, usize)>,
+}
+
+impl<W: Write> TableWriter<W> {
+    /// A plain table with these columns.
+    pub(crate) fn new(out: W, headers: &[&str], terminal: Option<usize>) -> Self {
+        Self {
+            out,
+            headers: headers.iter().map(|header| Cell::text(header)).collect(),
+            style: Style::Plain,
+            held: Vec::new(),
+            held_bytes: 0,
+            layout: None,
+            rows: 0,
+            terminal,
+            shortened: None,
+            lines_if_too_wide: false,
+            reserved: None,
+        }
+    }
+
+    /// Draws the table in another style.
+    pub(crate) fn styled(mut self, style: Style) -> Self {
+        self.style = style;
+        self
+    }
+
+    /// Allows only these columns to be cut short.
+    pub(crate) fn shorten_only(&mut self, columns: &'static [&'static str]) {
+        self.shortened = Some(columns);
+    }
+
+    /// Writes one value a line if the terminal is too narrow for the table, however short its texts are cut.
+    pub(crate) fn lines_if_too_wide(&mut self) {
+        self.lines_if_too_wide = true;
+    }
+
+    /// Makes a column so wide from the beginning, if there are more rows than are held back.
+    pub(crate) fn reserve(&mut self, column: &'static str, width: usize) {
+        self.reserved = Some((column, width));
+    }
+
+    /// Adds a row, one cell for each column.
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) -> io::Result<()> {
+        if self.layout.is_some() {
+            return self.write(&cells);
+        }
+        self.held_bytes += cells.iter().map(|cell| cell.text.len()).sum::<usize>();
+        self.held.push(cells);
+        if self.is_full() || self.style == Style::Lines { self.release() } else { Ok(()) }
+    }
+
+    /// Prints what is held back and gives the output back, and the style in which it was drawn.
+    pub(crate) fn finish(mut self) -> io::Result<(W, Style)> {
+        if self.layout.is_none() {
+            self.release()?;
+        }
+        self.style.foot(&mut self.out, self.layout.as_deref().unwrap_or_default())?;
+        Ok((self.out, self.style))
+    }
+
+    fn is_full(&self) -> bool {
+        self.held.len() >= HELD_ROWS || self.held_bytes >= HELD_BYTES
+    }
+
+    /// Settles the widths and prints the header and the rows held back.
+    fn release(&mut self) -> io::Result<()> {
+        let mut layout: Vec<_> = (0..self.headers.len()).map(|column| self.measure(column)).collect();
+        if let Some(terminal) = self.terminal.filter(|_| self.is_fitted()) {
+            shrink(&mut layout, self.style, terminal);
+            if self.lines_if_too_wide && self.style.width(&layout) > terminal {
+                self.style = Style::Lines;
+            }
+        }
+        self.style.head(&mut self.out, &self.headers, &layout)?;
+        self.layout = Some(layout);
+        std::mem::take(&mut self.held).iter().try_for_each(|cells| self.write(cells))
+    }
+
+    fn write(&mut self, cells: &[Cell]) -> io::Result<()> {
+        if self.rows > 0 {
+            self.style.between(&mut self.out)?;
+        }
+        self.rows += 1;
+        let layout = self.layout.as_deref().unwrap_or_default();
+        self.style.row(&mut self.out, &self.headers, cells, layout)
+    }
+
+    /// Whether the table is fitted to the terminal; Markdown is to be copied.
+    fn is_fitted(&self) -> bool {
+        matches!(self.style, Style::Plain | Style::Box)
+    }
+
+    fn measure(&self, column: usize) -> Layout {
+        let header = &self.headers[column].text;
+        let cells = || self.held.iter().filter_map(|row| row.get(column));
+        let widest = cells().map(Cell::width).max().unwrap_or(0);
+        let mut filled = cells().filter(|cell| !cell.text.is_empty()).peekable();
+        let is_numbers = filled.peek().is_some() && filled.all(|cell| cell.is_number);
+        let named = self.shortened.is_none_or(|names| names.contains(&header.as_str()));
+        let reserved = self.reserved.filter(|(name, _)| header == name && self.is_full());
+        let widest = widest.min(MAX_WIDTH);
+        let width = widest.max(header.width().min(MAX_WIDTH)).max(reserved.map_or(0, |(_, width)| width));
+        let least = match (named, is_numbers) {
+            (false, _) => width,
+            (true, true) => widest.max(header.width().min(MIN_WIDTH)),
+            (true, false) => width.min(MIN_WIDTH),
+        };
+        // As sqlite3 does, a frame has its numbers on the left.
+        let right = is_numbers && self.style != Style::Box;
+        let cut = self.terminal.is_some() && self.is_fitted() && named && !is_numbers;
+        Layout { width, least, right, cut }
+    }
+}
+
+/// Makes the widest columns narrower until the table fits, or until none can be.
+fn shrink(layout: &mut [Layout], style: Style, terminal: usize) {
+    // First to the greatest width at which the table is still too wide or just fits, then column by column.
+    let narrowed = |column: &Layout, most: usize| column.width.min(most.max(column.least));
+    let total = |layout: &[Layout], most| {
+        let narrow: Vec<_> =
+            layout.iter().map(|column| Layout { width: narrowed(column, most), ..*column }).collect();
+        style.width(&narrow)
+    };
+    let (mut fits, mut most) = (0, MAX_WIDTH);
+    while fits + 1 < most {
+        let middle = fits.midpoint(most);
+        *(if total(layout, middle) < terminal { &mut fits } else { &mut most }) = middle;
+    }
+    layout.iter_mut().for_each(|column| column.width = narrowed(column, most));
+    let mut total = style.width(layout);
+    while total > terminal {
+        let widest =
+            layout.iter_mut().filter(|column| column.width > column.least).max_by_key(|column| column.width);
+        let Some(column) = widest else { return };
+        column.width -= 1;
+        total -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn print(headers: &[&str], rows: &[&[&str]], terminal: Option<usize>) -> String {
+        draw(TableWriter::new(Vec::new(), headers, terminal), rows)
+    }
+
+    fn draw(mut table: TableWriter<Vec<u8>>, rows: &[&[&str]]) -> String {
+        for row in rows {
+            let cell = |text: &&str| match text.parse::<i64>() {
+                Ok(_) => Cell::number((*text).to_owned()),
+                Err(_) => Cell::text(text),
+            };
+            table.row(row.iter().map(cell).collect()).unwrap();
+        }
+        String::from_utf8(table.finish().unwrap().0).unwrap()
+    }
+
+    #[test]
+    fn numbers_stand_right_and_wide_letters_count_twice() {
+        let rows: [&[&str]; 3] = [&["1", "Тали", "x"], &["20", "棋聖", ""], &["", "", ""]];
+        insta::assert_snapshot!(print(&["game", "white", "event"], &rows, None), @r"
+        game  white  event
+        ──────────────────
+           1  Тали   x
+          20  棋聖
+
+        ");
+    }
+
+    #[test]
+    fn a_terminal_cuts_the_widest_texts_but_no_number() {
+        let rows: [&[&str]; 1] = [&["123456789012", "a short one", "something quite long"]];
+        insta::assert_snapshot!(print(&["n", "b", "c"], &rows, Some(36)), @"
+                   n  b           c
+        ────────────────────────────────────
+        123456789012  a short o…  something…
+        ");
+        insta::assert_snapshot!(print(&["n", "b", "c"], &rows, Some(10)), @"
+                   n  b       c
+        ────────────────────────────
+        123456789012  a sho…  somet…
+        ");
+    }
+
+    #[test]
+    fn headers_above_numbers_are_cut() {
+        let rows: [&[&str]; 1] = [&["1234567", "1"]];
+        insta::assert_snapshot!(print(&["a_long_header", "occurrences"], &rows, Some(18)), @"
+        a_long_…  occurre…
+        ──────────────────
+         1234567         1
+        ");
+        insta::assert_snapshot!(print(&["a_long_header", "occurrences"], &rows, Some(5)), @"
+        a_long…  occur…
+        ───────────────
+        1234567       1
+        ");
+    }
+
+    #[test]
+    fn a_frame_looks_as_sqlite3_draws_it() {
+        let rows: [&[&str]; 2] = [&["1", "Тали", "棋聖"], &["200", "a|b", ""]];
+        let table =
+            |terminal| TableWriter::new(Vec::new(), &["n", "white_player", "b"], terminal).styled(Style::Box);
+        insta::assert_snapshot!(draw(table(None), &rows), @"
+        ┌─────┬──────────────┬──────┐
+        │  n  │ white_player │  b   │
+        ├─────┼──────────────┼──────┤
+        │ 1   │ Тали         │ 棋聖 │
+        │ 200 │ a|b          │      │
+        └─────┴──────────────┴──────┘
+        ");
+        insta::assert_snapshot!(draw(table(Some(22)), &rows), @"
+        ┌─────┬────────┬──────┐
+        │  n  │ white… │  b   │
+        ├─────┼────────┼──────┤
+        │ 1   │ Тали   │ 棋聖 │
+        │ 200 │ a|b    │      │
+        └─────┴────────┴──────┘
+        ");
+        insta::assert_snapshot!(draw(table(None), &[]), @"
+        ┌───┬──────────────┬───┐
+        │ n │ white_player │ b │
+        ├───┼──────────────┼───┤
+        └───┴──────────────┴───┘
+        ");
+    }
+
+    #[test]
+    fn markdown_is_aligned_and_never_cut() {
+        let rows: [&[&str]; 2] = [&["1", "Ågren, Åsa"], &["20", ""]];
+        let table = TableWriter::new(Vec::new(), &["n", "white"], Some(10)).styled(Style::Markdown);
+        insta::assert_snapshot!(draw(table, &rows), @"
+        |  n | white      |
+        |---:|------------|
+        |  1 | Ågren, Åsa |
+        | 20 |            |
+        ");
+    }
+
+    #[test]
+    fn lines_are_written_at_once() {
+        let rows: [&[&str]; 2] = [&["1", "Тали"], &["20", ""]];
+        let table = || TableWriter::new(Vec::new(), &["n", "white"], Some(10)).styled(Style::Lines);
+        insta::assert_snapshot!(draw(table(), &rows), @"
+            n = 1
+        white = Тали
+
+            n = 20
+        white =
+        ");
+        assert_eq!(draw(table(), &[]), "");
+        let mut table = table();
+        table.row(vec![Cell::text("x"), Cell::text("y")]).unwrap();
+        assert!(table.held.is_empty());
+    }
+
+    #[test]
+    fn a_table_too_wide_is_written_as_lines_if_asked() {
+        let rows: [&[&str]; 2] = [&["123456789", "a text"], &["20", "another long text"]];
+        for (terminal, style) in [(None, Style::Plain), (Some(17), Style::Plain), (Some(16), Style::Lines)] {
+            let mut table = TableWriter::new(Vec::new(), &["n", "b"], terminal);
+            table.lines_if_too_wide();
+            for [n, b] in [["123456789", "a text"], ["20", "another long text"]] {
+                table.row(vec![Cell::number(n.to_owned()), Cell::text(b)]).unwrap();
+            }
+            let (out, drawn) = table.finish().unwrap();
+            assert_eq!(drawn, style, "{}", String::from_utf8_lossy(&out));
+        }
+        assert!(print(&["n", "b"], &rows, Some(16)).contains("anoth…"));
+    }
+
+    #[test]
+    fn only_some_columns_may_be_cut() {
+        let mut table = TableWriter::new(Vec::new(), &["name", "date"], Some(20));
+        table.shorten_only(&["name"]);
+        table.row(vec![Cell::text("Abdusattorov, Nodirbek"), Cell::text("2024.02.29")]).unwrap();
+        insta::assert_snapshot!(String::from_utf8(table.finish().unwrap().0).unwrap(), @"
+        name      date
+        ────────────────────
+        Abdusat…  2024.02.29
+        ");
+    }
+
+    #[test]
+    fn later_rows_are_printed_at_once_and_whole() {
+        let mut table = TableWriter::new(Vec::new(), &["a", "b"], None);
+        for _ in 0..HELD_ROWS {
+            table.row(vec![Cell::text("x"), Cell::text("y")]).unwrap();
+        }
+        assert!(table.held.is_empty());
+        table.row(vec![Cell::text("much wider"), Cell::text("z")]).unwrap();
+        assert!(table.out.ends_with(b"x  y\nmuch wider  z\n"));
+    }
+
+    #[test]
+    fn a_wide_cell_pushes_no_further_than_to_the_next_room() {
+        let draw = |style| {
+            let mut table = TableWriter::new(Vec::new(), &["id", "name", "elo", "x"], None).styled(style);
+            for number in 0..HELD_ROWS {
+                table.row([&number.to_string(), "Carlsen", "2800", "y"].map(Cell::text).to_vec()).unwrap();
+            }
+            let head = table.out.len();
+            for name in ["Tal", "Carlsen", ""] {
+                table.row(["1234567", name, "2700", "z"].map(Cell::text).to_vec()).unwrap();
+            }
+            String::from_utf8(table.out.split_off(head - 32)).unwrap()
+        };
+        insta::assert_snapshot!(draw(Style::Plain), @r#"
+          2800  y
+        999  Carlsen  2800  y
+        1234567  Tal  2700  z
+        1234567  Carlsen  2700  z
+        1234567       2700  z
+        "#);
+        insta::assert_snapshot!(draw(Style::Box), @r#"
+         │ Carlsen │ 2800 │ y │
+        │ 1234567 │ Tal │ 2700 │ z │
+        │ 1234567 │ Carlsen │ 2700 │ z │
+        │ 1234567 │     │ 2700 │ z │
+        "#);
+    }
+
+    #[test]
+    fn room_is_kept_for_later_rows_if_there_may_be_any() {
+        let draw = |rows: usize| {
+            let mut table = TableWriter::new(Vec::new(), &["game", "x"], None);
+            table.reserve("game", 7);
+            for number in 0..rows {
+                table.row(vec![Cell::number(number.to_string()), Cell::text("y")]).unwrap();
+            }
+            String::from_utf8(table.finish().unwrap().0).unwrap()
+        };
+        assert!(draw(HELD_ROWS).starts_with("   game  x\n──────────\n      0  y\n"));
+        assert!(draw(HELD_ROWS - 1).starts_with("game  x\n───────\n   0  y\n"));
+    }
+
+    #[test]
+    fn a_cell_can_have_several_lines() {
+        let draw = |style, terminal| {
+            let mut table = TableWriter::new(Vec::new(), &["n", "board", "side"], terminal).styled(style);
+            table
+                .row(vec![Cell::number("1".to_owned()), Cell::lines("r n b\np p\u{1b} p\n"), Cell::text("w")])
+                .unwrap();
+            table
+                .row(vec![Cell::number("2".to_owned()), Cell::lines("\na long line\n\n"), Cell::text("b")])
+                .unwrap();
+            String::from_utf8(table.finish().unwrap().0).unwrap()
+        };
+        insta::assert_snapshot!(draw(Style::Plain, None), @r#"
+        n  board        side
+        ────────────────────
+        1  r n b        w
+           p p␛ p
+        2               b
+           a long line
+        "#);
+        insta::assert_snapshot!(draw(Style::Plain, Some(16)), @r#"
+        n  board    side
+        ────────────────
+        1  r n b    w
+           p p␛ p
+        2           b
+           a long…
+        "#);
+        insta::assert_snapshot!(draw(Style::Box, None), @r#"
+        ┌───┬─────────────┬──────┐
+        │ n │    board    │ side │
+        ├───┼─────────────┼──────┤
+        │ 1 │ r n b       │ w    │
+        │   │ p p␛ p      │      │
+        │ 2 │             │ b    │
+        │   │ a long line │      │
+        │   │             │      │
+        └───┴─────────────┴──────┘
+        "#);
+        insta::assert_snapshot!(draw(Style::Lines, None), @r#"
+            n = 1
+        board = r n b
+                p p␛ p
+         side = w
+
+            n = 2
+        board =
+                a long line
+
+         side = b
+        "#);
+    }
+
+    #[test]
+    fn a_table_without_columns_or_rows_is_no_problem() {
+        assert_eq!(print(&[], &[], Some(80)), "");
+        assert_eq!(print(&["a"], &[], Some(80)), "a\n─\n");
+    }
+}

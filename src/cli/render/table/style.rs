@@ -1,0 +1,198 @@
+//! How a table is drawn.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::cli::render::table::cell::{Cell, shortened};
+use crate::cli::render::text::blanks;
+
+/// Columns between columns of a plain table.
+const GAP: usize = 2;
+
+/// How a table is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Columns with a rule below the header.
+    Plain,
+    /// Framed.
+    Box,
+    /// A Markdown table.
+    Markdown,
+    /// No columns: each value on a line of its own, after its name.
+    Lines,
+}
+
+/// How a column is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    /// In terminal columns.
+    pub(super) width: usize,
+    /// No narrower than this.
+    pub(super) least: usize,
+    /// Whether it is aligned right.
+    pub(super) right: bool,
+    /// Whether cells wider than `width` are cut short. A number cut short is a wrong number.
+    pub(super) cut: bool,
+}
+
+impl Style {
+    /// How wide a table is.
+    pub(super) fn width(self, layout: &[Layout]) -> usize {
+        let columns = layout.iter().map(|column| column.width).sum::<usize>();
+        match self {
+            Self::Plain => columns + GAP * layout.len().saturating_sub(1),
+            Self::Box | Self::Markdown => columns + 3 * layout.len() + 1,
+            Self::Lines => 0,
+        }
+    }
+
+    /// What stands before the first row.
+    pub(super) fn head(self, out: &mut impl Write, headers: &[Cell], layout: &[Layout]) -> io::Result<()> {
+        // A name cut short is no wrong number.
+        let layout: Vec<_> = layout.iter().map(|column| Layout { cut: true, ..*column }).collect();
+        let layout = layout.as_slice();
+        match self {
+            _ if layout.is_empty() => Ok(()),
+            Self::Plain => {
+                plain_row(out, &texts(headers), layout)?;
+                writeln!(out, "{}", "─".repeat(self.width(layout)))
+            }
+            Self::Box => {
+                rule(out, layout, ["┌", "┬", "┐"])?;
+                framed_row(out, &texts(headers), layout, "│", |text, room, _| {
+                    let left = (room - text.width()) / 2;
+                    (left, room - text.width() - left)
+                })?;
+                rule(out, layout, ["├", "┼", "┤"])
+            }
+            Self::Markdown => {
+                framed_row(out, &texts(headers), layout, "|", aligned)?;
+                for column in layout {
+                    let dashes = "-".repeat(column.width + 1);
+                    write!(out, "|{dashes}{}", if column.right { ':' } else { '-' })?;
+                }
+                writeln!(out, "|")
+            }
+            Self::Lines => Ok(()),
+        }
+    }
+
+    /// A row.
+    pub(super) fn row(
+        self,
+        out: &mut impl Write,
+        headers: &[Cell],
+        cells: &[Cell],
+        layout: &[Layout],
+    ) -> io::Result<()> {
+        match self {
+            Self::Plain => each_line(cells, |cells| plain_row(out, cells, layout)),
+            Self::Box => each_line(cells, |cells| framed_row(out, cells, layout, "│", aligned)),
+            Self::Markdown => each_line(cells, |cells| framed_row(out, cells, layout, "|", aligned)),
+            Self::Lines => {
+                let width = headers.iter().map(|header| header.text.width()).max().unwrap_or(0);
+                for (header, cell) in headers.iter().zip(cells) {
+                    write!(out, "{}{} =", blanks(width - header.text.width()), header.text)?;
+                    for (index, line) in cell.text.split('\n').enumerate() {
+                        let indent = if index == 0 { 0 } else { width + 2 };
+                        let blank = if line.is_empty() { 0 } else { indent + 1 };
+                        writeln!(out, "{}{line}", blanks(blank))?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// What stands between two rows.
+    pub(super) fn between(self, out: &mut impl Write) -> io::Result<()> {
+        if self == Self::Lines { writeln!(out) } else { Ok(()) }
+    }
+
+    /// What stands after the last row.
+    pub(super) fn foot(self, out: &mut impl Write, layout: &[Layout]) -> io::Result<()> {
+        if self == Self::Box && !layout.is_empty() {
+            rule(out, layout, ["└", "┴", "┘"])
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn texts(cells: &[Cell]) -> Vec<&str> {
+    cells.iter().map(|cell| cell.text.as_str()).collect()
+}
+
+/// Draws a row line by line: as many as its longest cell has.
+fn each_line(cells: &[Cell], mut draw: impl FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
+    if !cells.iter().any(|cell| cell.text.contains('\n')) {
+        return draw(&texts(cells));
+    }
+    let mut columns: Vec<_> = cells.iter().map(|cell| cell.text.split('\n')).collect();
+    loop {
+        let line: Vec<_> = columns.iter_mut().map(Iterator::next).collect();
+        if line.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        draw(&line.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>())?;
+    }
+}
+
+/// A line of a plain table. What is wider than its column pushes the next ones aside, up to where there is room again.
+fn plain_row(out: &mut impl Write, texts: &[&str], layout: &[Layout]) -> io::Result<()> {
+    // Where the column begins, and where the line ends so far: blanks are written before the next text only, so that no line
+    // ends in blanks.
+    let (mut begin, mut end) = (0, None);
+    for (text, column) in texts.iter().zip(layout) {
+        let text = column.fit(text);
+        if !text.is_empty() {
+            let width = text.width();
+            let planned = begin + if column.right { column.width.saturating_sub(width) } else { 0 };
+            let at = planned.max(end.map_or(0, |end| end + GAP));
+            write!(out, "{}{text}", blanks(at - end.unwrap_or(0)))?;
+            end = Some(at + width);
+        }
+        begin += column.width + GAP;
+    }
+    writeln!(out)
+}
+
+/// A line between bars; `pad` gives the blanks before and after a text in so much room. What is wider than its column pushes
+/// the next bars aside, up to where there is room again.
+fn framed_row(
+    out: &mut impl Write,
+    texts: &[&str],
+    layout: &[Layout],
+    bar: &str,
+    pad: impl Fn(&str, usize, &Layout) -> (usize, usize),
+) -> io::Result<()> {
+    let mut aside = 0;
+    for (text, column) in texts.iter().zip(layout) {
+        let text = column.fit(text);
+        let (width, wanted) = (text.width(), column.width);
+        let room = wanted.saturating_sub(aside).max(width);
+        aside = (aside + room) - wanted;
+        let (before, after) = pad(&text, room, column);
+        write!(out, "{bar} {}{text}{} ", blanks(before), blanks(after))?;
+    }
+    writeln!(out, "{bar}")
+}
+
+fn aligned(text: &str, room: usize, column: &Layout) -> (usize, usize) {
+    let blanks = room - text.width();
+    if column.right { (blanks, 0) } else { (0, blanks) }
+}
+
+fn rule(out: &mut impl Write, layout: &[Layout], [left, middle, right]: [&str; 3]) -> io::Result<()> {
+    for (index, column) in layout.iter().enumerate() {
+        write!(out, "{}{}", if index == 0 { left } else { middle }, "─".repeat(column.width + 2))?;
+    }
+    writeln!(out, "{right}")
+}
+
+impl Layout {
+    fn fit<'a>(&self, text: &'a str) -> std::borrow::Cow<'a, str> {
+        if self.cut { shortened(text, self.width) } else { text.into() }
+    }
+}

@@ -1,0 +1,370 @@
+//! How far a run is: a bar on a terminal, a line now and then in a log.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use serde_json::{Value, json};
+
+use crate::cli::render::number::{bytes, counted, duration, rough};
+use crate::cli::terminal::log::{self, Level};
+
+/// How far a run is at a moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Snapshot {
+    /// Input bytes that this phase is done with.
+    pub(crate) bytes_done: u64,
+    /// Input bytes in all; 0 if nobody knows, as with standard input.
+    pub(crate) bytes_total: u64,
+    /// Games so far.
+    pub(crate) games: u64,
+    /// Moves so far.
+    pub(crate) plies: u64,
+    /// Files and directories so far, where sources are looked for.
+    pub(crate) files: Option<u64>,
+    /// What is being done: `reading`, `sorting` …
+    pub(crate) phase: &'static str,
+}
+
+/// Shows progress from a thread of its own until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    /// Dropped to wake the thread, which then ends.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Progress {
+    /// Shows progress on standard error: a bar if it is a terminal, else a line after 2 seconds and then every 5; JSON every
+    /// 10 seconds. If `quiet`, nothing.
+    pub(crate) fn start(quiet: bool, snapshot: impl Fn() -> Snapshot + Send + 'static) -> Self {
+        if quiet {
+            Self { stop: None, thread: None }
+        } else if log::is_json() {
+            let every = Duration::from_secs(10);
+            Self::run(every, every, snapshot, Events)
+        } else if io::stderr().is_terminal() {
+            let bar = Bar::new(ProgressDrawTarget::stderr());
+            Self::run(Duration::ZERO, Duration::from_millis(100), snapshot, bar)
+        } else {
+            Self::run(Duration::from_secs(2), Duration::from_secs(5), snapshot, Log(io::stderr()))
+        }
+    }
+
+    /// Ends the display: the bar is taken away, and nothing more is written.
+    pub(crate) fn stop(self) {
+        drop(self);
+    }
+
+    /// Shows what `snapshot` gives: after `first`, and then after each `every`.
+    fn run(
+        first: Duration,
+        every: Duration,
+        snapshot: impl Fn() -> Snapshot + Send + 'static,
+        mut show: impl Show + Send + 'static,
+    ) -> Self {
+        let (stop, stopped) = bounded::<()>(0);
+        let thread = thread::Builder::new().name("progress".into()).spawn(move || {
+            let mut meter = Meter::new(snapshot(), Instant::now());
+            let mut wait = first;
+            while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                let now = snapshot();
+                meter.follow(&now, Instant::now());
+                show.show(&now, &meter.rates(&now, Instant::now()));
+                wait = every;
+            }
+            show.clear();
+        });
+        // Without a thread to show it, the work goes on unseen.
+        Self { stop: Some(stop), thread: thread.ok() }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic while drawing must not end the work.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Where a phase began, from which its speed follows.
+#[derive(Debug)]
+struct Meter {
+    first: Snapshot,
+    began: Instant,
+}
+
+/// How fast a phase is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Rates {
+    games: f64,
+    plies: f64,
+    left: Option<Duration>,
+}
+
+impl Meter {
+    fn new(first: Snapshot, began: Instant) -> Self {
+        Self { first, began }
+    }
+
+    /// Begins anew when the phase is another.
+    fn follow(&mut self, snapshot: &Snapshot, now: Instant) {
+        if snapshot.phase != self.first.phase {
+            *self = Self::new(*snapshot, now);
+        }
+    }
+
+    fn rates(&self, snapshot: &Snapshot, now: Instant) -> Rates {
+        let seconds = now.duration_since(self.began).as_secs_f64();
+        let grown = |now: u64, first: u64| now.saturating_sub(first) as f64;
+        let per_second = |grown: f64| if seconds > 0.0 { grown / seconds } else { 0.0 };
+        let speed = per_second(grown(snapshot.bytes_done, self.first.bytes_done));
+        let left = grown(snapshot.bytes_total, snapshot.bytes_done);
+        Rates {
+            games: per_second(grown(snapshot.games, self.first.games)),
+            plies: per_second(grown(snapshot.plies, self.first.plies)),
+            left: Duration::try_from_secs_f64(left / speed).ok().filter(|_| snapshot.bytes_total > 0),
+        }
+    }
+}
+
+/// What the speed and the time left look like: `41,000 games, 12.3 k games/s, 1.05 M plies/s, 1 min 32 s left`.
+fn describe(snapshot: &Snapshot, rates: &Rates) -> String {
+    if let Some(files) = snapshot.files {
+        let files = format!("{} looked at", counted(files, "file"));
+        let compared = Some(snapshot.bytes_done).filter(|&compared| compared > 0);
+        return compared.map_or(files.clone(), |compared| format!("{files}, {} compared", bytes(compared)));
+    }
+    let mut text = counted(snapshot.games, "game");
+    if rates.plies > 0.0 {
+        text += &format!(", {} games/s, {} plies/s", rough(rates.games), rough(rates.plies));
+    }
+    if let Some(left) = rates.left {
+        // Tenths of a second would only flicker.
+        let whole = Duration::from_secs(left.as_secs_f64().round() as u64);
+        let left =
+            if whole < Duration::from_secs(60) { format!("{} s", whole.as_secs()) } else { duration(whole) };
+        text += &format!(", {left} left");
+    }
+    text
+}
+
+/// Something that shows progress.
+trait Show {
+    fn show(&mut self, snapshot: &Snapshot, rates: &Rates);
+    fn clear(&mut self) {}
+}
+
+/// Lines in a log.
+struct Log<W>(W);
+
+impl<W: Write> Show for Log<W> {
+    fn show(&mut self, snapshot: &Snapshot, rates: &Rates) {
+        let done = bytes(snapshot.bytes_done);
+        let described = describe(snapshot, rates);
+        // A log that cannot be written is no reason to stop the work.
+        if snapshot.files.is_some() {
+            let _ = writeln!(self.0, "pgndex: {}: {described}", snapshot.phase);
+            return;
+        }
+        let share = match snapshot.bytes_total {
+            0 => done,
+            total => {
+                let percent = snapshot.bytes_done as f64 * 100.0 / total as f64;
+                format!("{done} of {} ({percent:.0} %)", bytes(total))
+            }
+        };
+        let _ = writeln!(self.0, "pgndex: {}: {share}, {described}", snapshot.phase);
+    }
+}
+
+/// JSON in a log.
+struct Events;
+
+impl Show for Events {
+    fn show(&mut self, snapshot: &Snapshot, rates: &Rates) {
+        let fields = fields(snapshot, rates);
+        log::write(Level::Info, snapshot.phase, snapshot.phase, fields);
+    }
+}
+
+/// The fields are described in `docs/json.md`.
+fn fields(snapshot: &Snapshot, rates: &Rates) -> Value {
+    if let Some(files) = snapshot.files {
+        return json!({ "files_looked_at": files, "bytes_looked_at": snapshot.bytes_done });
+    }
+    json!({
+        "bytes_done": snapshot.bytes_done,
+        "bytes_total": Some(snapshot.bytes_total).filter(|&total| total > 0),
+        "games": snapshot.games,
+        "plies": snapshot.plies,
+        "plies_per_second": rates.plies.round() as u64,
+        "seconds_left": rates.left.map(|left| left.as_secs()),
+    })
+}
+
+/// A bar on a terminal.
+struct Bar(ProgressBar);
+
+impl Bar {
+    /// For an input of unknown size, and of known size.
+    const TEMPLATES: [&str; 2] = [
+        "{prefix} {binary_bytes}  {wide_msg}",
+        "{prefix} {bar:25} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {wide_msg}",
+    ];
+
+    fn new(target: ProgressDrawTarget) -> Self {
+        Self(ProgressBar::with_draw_target(None, target))
+    }
+
+    fn style(is_total_known: bool) -> ProgressStyle {
+        let style = ProgressStyle::with_template(Self::TEMPLATES[usize::from(is_total_known)]);
+        style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─")
+    }
+}
+
+impl Show for Bar {
+    fn show(&mut self, snapshot: &Snapshot, rates: &Rates) {
+        let total = Some(snapshot.bytes_total).filter(|&total| total > 0);
+        if self.0.prefix() != snapshot.phase || self.0.length() != total {
+            self.0.set_style(Self::style(total.is_some()));
+            self.0.set_prefix(snapshot.phase);
+            match total {
+                Some(total) => self.0.set_length(total),
+                None => self.0.unset_length(),
+            }
+        }
+        self.0.set_message(describe(snapshot, rates));
+        self.0.set_position(snapshot.bytes_done);
+        self.0.tick();
+    }
+
+    fn clear(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(text)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    const HALF: Snapshot = Snapshot {
+        bytes_done: 50 << 20,
+        bytes_total: 200 << 20,
+        games: 41_000,
+        plies: 3_280_000,
+        files: None,
+        phase: "reading",
+    };
+
+    fn after(seconds: u64, snapshot: &Snapshot) -> Rates {
+        let began = Instant::now();
+        let first = Snapshot { phase: snapshot.phase, ..Snapshot::default() };
+        Meter::new(first, began).rates(snapshot, began + Duration::from_secs(seconds))
+    }
+
+    #[test]
+    fn a_log_line_tells_share_speed_and_time_left() {
+        let mut log = Log(Vec::new());
+        log.show(&HALF, &after(30, &HALF));
+        let unknown = Snapshot { bytes_total: 0, ..HALF };
+        log.show(&unknown, &after(30, &unknown));
+        log.show(&Snapshot { phase: "sorting", ..HALF }, &Rates::default());
+        let looking = Snapshot {
+            files: Some(4321),
+            bytes_done: 1 << 20,
+            phase: "looking for sources",
+            ..Snapshot::default()
+        };
+        log.show(&looking, &after(30, &looking));
+        insta::assert_snapshot!(String::from_utf8(log.0).unwrap(), @"
+        pgndex: reading: 50.0 MiB of 200 MiB (25 %), 41,000 games, 1,367 games/s, 109 k plies/s, 1 min 30 s left
+        pgndex: reading: 50.0 MiB, 41,000 games, 1,367 games/s, 109 k plies/s
+        pgndex: sorting: 50.0 MiB of 200 MiB (25 %), 41,000 games
+        pgndex: looking for sources: 4,321 files looked at, 1.00 MiB compared
+        ");
+    }
+
+    #[test]
+    fn an_event_tells_the_same_to_programs() {
+        let fields = |snapshot| fields(snapshot, &after(30, snapshot));
+        insta::assert_snapshot!(fields(&HALF), @r#"
+        {"bytes_done":52428800,"bytes_total":209715200,"games":41000,"plies":3280000,"plies_per_second":109333,"seconds_left":90}
+        "#);
+        insta::assert_snapshot!(fields(&Snapshot { bytes_total: 0, ..HALF }), @r#"
+        {"bytes_done":52428800,"bytes_total":null,"games":41000,"plies":3280000,"plies_per_second":109333,"seconds_left":null}
+        "#);
+    }
+
+    #[test]
+    fn rates_begin_anew_with_a_phase() {
+        let began = Instant::now();
+        let mut meter = Meter::new(Snapshot { phase: "reading", ..Snapshot::default() }, began);
+        let sorting = Snapshot { phase: "sorting", bytes_done: 0, ..HALF };
+        meter.follow(&sorting, began + Duration::from_secs(10));
+        let later = Snapshot { bytes_done: 100 << 20, ..sorting };
+        let rates = meter.rates(&later, began + Duration::from_secs(20));
+        assert_eq!(rates, Rates { games: 0.0, plies: 0.0, left: Some(Duration::from_secs(10)) });
+    }
+
+    #[test]
+    fn nothing_done_yet_is_no_division_by_zero() {
+        assert_eq!(after(0, &HALF).left, None);
+        assert_eq!(describe(&Snapshot::default(), &after(5, &Snapshot::default())), "0 games");
+    }
+
+    #[test]
+    fn it_stops_at_once() {
+        let log = Shared::default();
+        let hour = Duration::from_secs(3600);
+        let progress = Progress::run(Duration::ZERO, hour, || HALF, Log(log.clone()));
+        while log.0.lock().unwrap().is_empty() {
+            thread::yield_now();
+        }
+        let began = Instant::now();
+        progress.stop();
+        assert!(began.elapsed() < Duration::from_millis(50), "{:?}", began.elapsed());
+        let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(text.lines().count(), 1, "{text}");
+    }
+
+    #[test]
+    fn the_templates_are_valid_and_the_bar_follows() {
+        let mut bar = Bar::new(ProgressDrawTarget::hidden());
+        for snapshot in [HALF, Snapshot { bytes_total: 0, phase: "sorting", ..HALF }] {
+            bar.show(&snapshot, &after(30, &snapshot));
+            assert_eq!((bar.0.prefix().as_str(), bar.0.position()), (snapshot.phase, 50 << 20));
+        }
+        assert_eq!(bar.0.length(), None);
+        for template in Bar::TEMPLATES {
+            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
+        bar.clear();
+        assert!(bar.0.is_finished());
+    }
+
+    #[test]
+    fn a_quiet_one_does_nothing() {
+        Progress::start(true, || unreachable!("nobody asks")).stop();
+    }
+}

@@ -1,0 +1,25 @@
+//! How long a command takes.
+
+use std::time::Instant;
+
+use crate::cli::note;
+
+/// Measures a command, if the user asks for it.
+#[derive(Debug)]
+pub(crate) struct Timing {
+    start: Option<Instant>,
+}
+
+impl Timing {
+    /// Starts now.
+    pub(crate) fn start(wanted: bool) -> Self {
+        Self { start: wanted.then(Instant::now) }
+    }
+
+    /// Writes the time since the start to standard error.
+    pub(crate) fn report(&self) {
+        if let Some(start) = self.start {
+            note(&format!("took {:.2} ms", start.elapsed().as_secs_f64() * 1000.0));
+        }
+    }
+}

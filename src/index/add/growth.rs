@@ -1,0 +1,277 @@
+//! A source's text, read once to tell how it stands to what the database has.
+
+use crate::index::read::lines::LineStream;
+use crate::pgn::{LOOK_AHEAD, LOOK_BACK, boundary_in};
+use crate::store::{KnownSource, SourceDigest};
+
+/// What an earlier run read of a source.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Earlier<'k> {
+    /// How much text, in bytes: at least one.
+    pub(crate) bytes: u64,
+    /// The digest of that.
+    pub(crate) digest: &'k str,
+    /// Where its last game begins, in bytes.
+    pub(crate) last_game: u64,
+}
+
+impl<'k> Earlier<'k> {
+    /// What a reading of a source that has text came to.
+    pub(crate) fn of(source: &'k KnownSource) -> Self {
+        Self { bytes: source.bytes, digest: &source.digest, last_game: source.last_game }
+    }
+}
+
+/// A place in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// In bytes from the start.
+    pub(crate) offset: u64,
+    /// Line ends before it.
+    pub(crate) lines: u64,
+    /// Bytes of its line before it.
+    pub(crate) columns: u64,
+}
+
+/// A text that begins with all that was read of it before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Growth {
+    /// Where the game begins that was the last.
+    pub(crate) last_game: Place,
+    /// Where the first game after that begins; the end, if none does.
+    pub(crate) next_game: Place,
+    /// Whether that last game, or what stands behind it, goes on: between what was read before and the next game is more than blanks.
+    pub(crate) goes_on: bool,
+}
+
+/// What became of the text that was read before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beginning {
+    /// The text begins with it.
+    Same(Growth),
+    /// The text begins otherwise.
+    Other,
+    /// The text is shorter; its size in bytes.
+    Shorter(u64),
+}
+
+/// Takes a text piece by piece. Of it no more is kept than is needed to tell where games begin.
+#[derive(Debug)]
+pub(crate) struct Survey<'k> {
+    earlier: Option<Earlier<'k>>,
+    /// How long a text may be that the database has, in bytes.
+    longest: Option<u64>,
+    hasher: blake3::Hasher,
+    bytes: u64,
+    lines: LineStream,
+    /// Whether the text begins with what was read before: told when so much has come by.
+    is_same: Option<bool>,
+    growth: Growth,
+    has_next_game: bool,
+    /// The end of what has come by: from some way before the old end on.
+    window: Vec<u8>,
+    /// Up to where in the window lines are counted, and where that is in the text.
+    counted: usize,
+    counted_to: u64,
+    /// Up to where in the window no game begins.
+    searched: usize,
+}
+
+/// What must be known of the text before a place to tell whether a game begins there, in bytes.
+const KEPT: usize = LOOK_BACK + 8;
+
+impl<'k> Survey<'k> {
+    /// A text of which an earlier run read so much, if one did; to be told apart from what the database has, which is at most
+    /// `longest` bytes long. `None`: it has no such text.
+    pub(crate) fn new(earlier: Option<Earlier<'k>>, longest: Option<u64>) -> Self {
+        Self {
+            earlier,
+            longest,
+            hasher: blake3::Hasher::new(),
+            bytes: 0,
+            lines: LineStream::default(),
+            is_same: None,
+            growth: Growth::default(),
+            has_next_game: false,
+            window: Vec::new(),
+            counted: 0,
+            counted_to: 0,
+            searched: 0,
+        }
+    }
+
+    /// Takes the next piece.
+    pub(crate) fn take(&mut self, text: &[u8]) {
+        let old_end = self.earlier.map_or(0, |earlier| earlier.bytes);
+        let (before, after) = text.split_at(within(old_end, self.bytes, text));
+        if let Some(earlier) = self.earlier.filter(|_| !before.is_empty()) {
+            self.take_known(before, earlier);
+        }
+        if self.is_same == Some(true) && !self.has_next_game {
+            self.window.extend_from_slice(after);
+            self.search(false);
+        }
+        self.hash(after);
+    }
+
+    /// Whether the rest of the text tells nothing more.
+    pub(crate) fn is_done(&self) -> bool {
+        let may_be_known = self.longest.is_some_and(|longest| self.bytes <= longest);
+        let is_told = self.earlier.is_none() || self.is_same == Some(false) || self.has_next_game;
+        !may_be_known && is_told
+    }
+
+    /// Ends a text that was read to its end, or until the survey [was done](Self::is_done). Gives back its size and digest, if they
+    /// may be those of a text that the database has, and what became of what was read before, if anything was.
+    pub(crate) fn finish(mut self) -> (Option<(u64, SourceDigest)>, Option<Beginning>) {
+        if self.is_same == Some(true) && !self.has_next_game {
+            self.search(true);
+        }
+        let may_be_known = self.longest.is_some_and(|longest| self.bytes <= longest);
+        let whole = may_be_known.then(|| (self.bytes, self.digest()));
+        let beginning = self.earlier.map(|_| match self.is_same {
+            None => Beginning::Shorter(self.bytes),
+            Some(false) => Beginning::Other,
+            Some(true) => Beginning::Same(self.growth),
+        });
+        (whole, beginning)
+    }
+
+    fn hash(&mut self, text: &[u8]) {
+        self.hasher.update(text);
+        self.bytes += text.len() as u64;
+    }
+
+    fn digest(&self) -> SourceDigest {
+        SourceDigest(*self.hasher.finalize().as_bytes())
+    }
+
+    /// Takes a piece from before the old end.
+    fn take_known(&mut self, text: &[u8], earlier: Earlier<'_>) {
+        let at = within(earlier.last_game, self.bytes, text);
+        self.lines.pass(&text[..at]);
+        if at < text.len() && self.bytes + at as u64 == earlier.last_game {
+            self.growth.last_game = self.place(earlier.last_game);
+        }
+        self.lines.pass(&text[at..]);
+        self.window.extend_from_slice(&text[text.len().saturating_sub(KEPT)..]);
+        self.window.drain(..self.window.len().saturating_sub(KEPT));
+        self.hash(text);
+        if self.bytes == earlier.bytes {
+            self.is_same = Some(self.digest().to_hex() == earlier.digest);
+            self.counted = self.window.len();
+            self.counted_to = self.bytes;
+            self.searched = self.window.len() - 1;
+        }
+    }
+
+    /// Looks for the first game that begins after the old end. What is near the end of the window can be told when more has come by.
+    fn search(&mut self, is_end: bool) {
+        let length = self.window.len();
+        let end = if is_end { length } else { length.saturating_sub(LOOK_AHEAD) };
+        let found = boundary_in(&self.window, self.searched..end).or(is_end.then_some(length));
+        self.searched = self.searched.max(end.saturating_sub(8));
+        let next = found.unwrap_or(self.searched).max(self.counted);
+        let passed = &self.window[self.counted..next];
+        self.lines.pass(passed);
+        self.growth.goes_on |= !passed.trim_ascii().is_empty();
+        self.counted_to += passed.len() as u64;
+        if found.is_some() {
+            self.growth.next_game = self.place(self.counted_to);
+            self.has_next_game = true;
+            self.window = Vec::new();
+            return;
+        }
+        let gone = self.searched.saturating_sub(KEPT);
+        self.window.drain(..gone);
+        self.searched -= gone;
+        self.counted = next - gone;
+    }
+
+    fn place(&self, offset: u64) -> Place {
+        let (lines, columns) = self.lines.place();
+        Place { offset, lines, columns }
+    }
+}
+
+/// Where in a piece of a text that begins at byte `start` a byte is, or the end that is nearer to it.
+fn within(offset: u64, start: u64, piece: &[u8]) -> usize {
+    usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX).min(piece.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::properties::cases;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::index::read::lines::LineCounter;
+    use crate::pgn::next_boundary;
+
+    fn hex(text: &[u8]) -> String {
+        blake3::hash(text).to_hex().to_string()
+    }
+
+    /// What the whole text, all at once, tells of a growth.
+    fn plain_growth(text: &[u8], read: usize, last_game: usize) -> Growth {
+        let next_game = next_boundary(text, read - 1);
+        let place = |offset: usize| {
+            let (lines, column) = LineCounter::default().at(text, offset);
+            Place { offset: offset as u64, lines, columns: column - 1 }
+        };
+        let goes_on = !text[read..next_game].trim_ascii().is_empty();
+        Growth { last_game: place(last_game), next_game: place(next_game), goes_on }
+    }
+
+    proptest! {
+        #![proptest_config(cases(256))]
+
+        #[test]
+        fn pieces_tell_what_the_whole_does(
+            parts in proptest::collection::vec((0..9usize, 1..3000usize), 1..40),
+            read in 0.0..1.0, last_game in 0.0..1.0, size in 1..200_000usize,
+        ) {
+            let pieces: [&[u8]; 9] =
+                [b"[Event \"a\"]\n", b"\n", b"1. e4 e5 *\n", b"{ open ", b"} ", b" \r\n", b"[W \"", b"\n\n[E \"x\"]\n\n", b"\xef\xbb\xbf"];
+            // Now and then so long a piece that it fills the window.
+            let repeated = |&(part, times): &(usize, usize)| pieces[part].repeat(if times > 2900 { times * 10 } else { times % 5 });
+            let text: Vec<u8> = parts.iter().flat_map(repeated).chain(*b"*\n").collect();
+            let read = 1 + (read * (text.len() - 1) as f64) as usize;
+            let last_game = (last_game * read as f64) as usize;
+            // Games begin with no line feed.
+            let last_game = (0..=last_game).rev().find(|&at| at == 0 || text[at] != b'\n').unwrap_or(0);
+            let digest = hex(&text[..read]);
+            let earlier = Some(Earlier { bytes: read as u64, digest: &digest, last_game: last_game as u64 });
+            for longest in [None, Some(read as u64), Some(u64::MAX)] {
+                let mut survey = Survey::new(earlier, longest);
+                for piece in text.chunks(size) {
+                    survey.take(piece);
+                    if survey.is_done() {
+                        break;
+                    }
+                }
+                let (whole, beginning) = survey.finish();
+                prop_assert_eq!(beginning, Some(Beginning::Same(plain_growth(&text, read, last_game))));
+                let whole = whole.map(|(bytes, digest)| (bytes as usize, digest.to_hex()));
+                let is_short = longest.is_some_and(|longest| text.len() as u64 <= longest);
+                prop_assert_eq!(whole, is_short.then(|| (text.len(), hex(&text))));
+            }
+        }
+    }
+
+    #[test]
+    fn other_texts_are_told() {
+        let text = b"[Event \"a\"]\n\n1. e4 *\n";
+        let digest = hex(&text[..10]);
+        let beginning = |text: &[u8], bytes| {
+            let mut survey = Survey::new(Some(Earlier { bytes, digest: &digest, last_game: 0 }), None);
+            survey.take(text);
+            survey.finish().1
+        };
+        assert!(matches!(beginning(text, 10), Some(Beginning::Same(_))));
+        assert_eq!(beginning(text, 11), Some(Beginning::Other));
+        assert_eq!(beginning(&text[1..], 10), Some(Beginning::Other));
+        assert_eq!(beginning(&text[..9], 10), Some(Beginning::Shorter(9)));
+        assert_eq!(Survey::new(None, None).finish(), (None, None));
+    }
+}

@@ -1,0 +1,302 @@
+//! Adding sources to a database that has games.
+
+pub(crate) mod growth;
+pub(crate) mod merge;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::index::add::growth::{Beginning, Earlier, Growth, Survey};
+use crate::index::add::merge::is_merging_quicker;
+use crate::index::error::{Error, Result};
+use crate::index::number::sequence::SourceStart;
+use crate::index::plan::options::{Duplicates, IndexOptions, Writer};
+use crate::index::report::files::Reports;
+use crate::index::report::progress::{Phase, Progress};
+use crate::index::report::summary::Summary;
+use crate::index::run::{Intake, Plan, Replaced, Run, Update, Way, directory, estimate};
+use crate::opening::OpeningBook;
+use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources, Watch as _};
+use crate::store::row::SourceId;
+use crate::store::{
+    BulkLoader, Database, Graft, ImportId, Known, KnownSource, KnownSources, LoadMode, Scratch, Tail,
+    WriterLock, keep_temporary_files_in,
+};
+
+/// Adds what is new of the plan's sources to the database at `target`, in one transaction.
+pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Result<Summary> {
+    let started = Instant::now();
+    let lock = WriterLock::acquire(target)?;
+    let database = Database::open(lock.target())?;
+    plan.check_target(lock.target())?;
+    progress.watch(database.connection());
+    database.begin_adding(plan.options.memory / 4)?;
+    let known = Known::open(lock.target())?;
+    known.check_numbers()?;
+    let decode = DecodeOptions { threads: plan.options.threads, memory: plan.options.memory };
+    let files = std::mem::take(&mut plan.sources.files);
+    let selection = Selection::of(files, &known, decode, progress)?;
+    let last_source = known.last_source()?;
+    let import = ImportId(known.last_import()?.0 + 1);
+    drop(known);
+    let Selection { files, starts, again, known_sources, rewritten } = selection;
+    let replaced = replaced(&again, last_source);
+    let options = settled(plan.options, &database)?;
+    let sources = Sources { files, ..Sources::default() };
+    // Not of what the database has already.
+    let estimate = estimate(&sources, &options);
+    let plan = Plan { sources, options: &options, estimate, ..plan };
+    let reports = Reports::create(&options, &plan.sources, last_source, Some(lock.target()))?;
+    let mut summary = Summary { added: true, ..Summary::default() };
+    if !plan.sources.files.is_empty() {
+        progress.enter(Phase::Reading);
+        progress.expect(plan.sources.bytes().unwrap_or(0));
+        let known = Known::open(lock.target())?;
+        let (rows, visited) = (known.positions()?, known.visited_keys()?);
+        let has_orphans = known.has_orphans()?;
+        let mut removed_keys = Vec::new();
+        for replaced in &replaced {
+            removed_keys.extend(known.keys_of(replaced.game)?);
+        }
+        drop(known);
+        let spill = directory(plan.options, lock.target());
+        keep_temporary_files_in(&spill, database.connection());
+        let new_rows = plan.estimate.plies + plan.estimate.games;
+        let copied = if is_merging_quicker(rows, new_rows) { rows } else { 0 };
+        let estimate = plan.estimate.with_copy(copied, database.free_bytes()?);
+        progress.estimated(&estimate);
+        estimate.check(lock.target(), &spill)?;
+        let target = Some(lock.target().to_owned());
+        let removed = replaced.iter().map(|replaced| replaced.game).collect();
+        let has_known = known_sources > 0;
+        let intake =
+            Intake { sources: &plan.sources, starts, last_source, import, target, removed, has_known };
+        let run = Run::new(&plan, intake, progress, started, spill, reports)?;
+        let threshold = options.continuation_threshold;
+        let update = Update { visited: &visited, threshold, removed: &removed_keys, replaced: &replaced };
+        let graft = match options.writer {
+            // Through SQL a row that stands in the way is found.
+            Writer::Direct if !has_orphans => Graft::begin(&database)?,
+            Writer::Direct | Writer::Sql => None,
+        };
+        summary = if let Some(graft) = graft {
+            let scratch = Scratch::create(&lock, "headers", options.memory / 8)?;
+            run.load_grafted(graft, &database, scratch, rows, update, |loader| remove(loader, &again))?
+        } else {
+            let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
+            remove(&loader, &again)?;
+            run.load(loader, Way::Added(&update))?.0
+        };
+    }
+    let syncing = Instant::now();
+    if let Err(error) = database.end_adding() {
+        if plan.sources.files.is_empty() {
+            return Err(error.into());
+        }
+        // All is committed.
+        let log = lock.target().display();
+        summary.log_left =
+            Some(format!("{error}; what was added is there, in {log}-wal, which the next run writes back"));
+    }
+    summary.stages.sync = syncing.elapsed();
+    summary.known_sources = known_sources;
+    summary.rewritten = rewritten.iter().map(|(path, what)| tell_rewritten(path, what, &options)).collect();
+    summary.file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
+    summary.elapsed = started.elapsed();
+    Ok(summary)
+}
+
+fn tell_rewritten(path: &Path, what: &str, options: &IndexOptions) -> String {
+    let games = match options.duplicates {
+        Duplicates::Keep => "games already there are added once more",
+        Duplicates::Skip | Duplicates::Moves => "games already there are skipped as duplicates",
+    };
+    format!("{} is not what was indexed before ({what}); read as new; {games}", path.display())
+}
+
+/// Removes the ends of texts that are read again.
+fn remove(loader: &BulkLoader<'_>, again: &[(usize, Tail)]) -> Result<()> {
+    Ok(again.iter().try_for_each(|(_, tail)| loader.remove_tail(tail))?)
+}
+
+/// The games that are removed, and where they are read again.
+fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
+    let replaced = |(file, Tail { byte_offset, game, .. }): &(usize, Tail)| {
+        let source = SourceId((last_source.0 + 1).saturating_add(u32::try_from(*file).unwrap_or(u32::MAX)));
+        game.map(|game| Replaced { game, source, byte_offset: *byte_offset })
+    };
+    again.iter().filter_map(replaced).collect()
+}
+
+/// The options with those things set that the database was made with.
+fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> {
+    let continuation_threshold = database.setting("continuation_threshold")?;
+    let given = options.continuation_threshold;
+    if !options.any_threshold && given != continuation_threshold {
+        let database = database.path().to_owned();
+        return Err(Error::OtherThreshold { database, given, threshold: continuation_threshold });
+    }
+    let digest: String = database.setting("openings")?;
+    let given = options.openings.digest();
+    let openings = if digest == given {
+        Arc::clone(&options.openings)
+    } else if given == OpeningBook::built_in().digest() {
+        Arc::new(database.opening_book()?)
+    } else {
+        return Err(Error::OtherOpenings { database: database.path().to_owned() });
+    };
+    Ok(IndexOptions { continuation_threshold, openings, ..options.clone() })
+}
+
+/// What is to be read of some files.
+#[derive(Debug, Default)]
+struct Selection {
+    files: Vec<source::Result<SourceFile>>,
+    /// Of each file.
+    starts: Vec<SourceStart>,
+    /// Ends of texts that go on, and are read again, with the numbers of their files, from 0.
+    again: Vec<(usize, Tail)>,
+    /// How many files are left out because the database has them.
+    known_sources: u64,
+    /// Files that are not what they were, and what they are.
+    rewritten: Vec<(PathBuf, String)>,
+}
+
+impl Selection {
+    fn of(
+        files: Vec<source::Result<SourceFile>>,
+        known: &Known,
+        decode: DecodeOptions,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let sources = known.sources()?;
+        let mut selection = Self::default();
+        for file in files {
+            if progress.looked_at(1, 0).is_break() {
+                return Err(Error::Stopped);
+            }
+            let standing = match &file {
+                Ok(file) => Standing::of(file, &sources, decode, progress),
+                Err(_) => Standing::New,
+            };
+            match (standing, file) {
+                (Standing::Known, _) => selection.known_sources += 1,
+                (Standing::Grown(source, growth), Ok(file)) => {
+                    selection.add_grown(file, (&sources, source), &growth, known)?;
+                }
+                (Standing::Rewritten(what), Ok(file)) => {
+                    selection.rewritten.push((file.path.clone(), what));
+                    selection.add(Ok(file), SourceStart::default());
+                }
+                (_, file) => selection.add(file, SourceStart::default()),
+            }
+        }
+        Ok(selection)
+    }
+
+    fn add(&mut self, file: source::Result<SourceFile>, start: SourceStart) {
+        self.files.push(file);
+        self.starts.push(start);
+    }
+
+    fn add_grown(
+        &mut self,
+        mut file: SourceFile,
+        (sources, source): (&KnownSources, &KnownSource),
+        growth: &Growth,
+        known: &Known,
+    ) -> Result<()> {
+        let (mut place, mut games) = (growth.next_game, source.games);
+        // What follows before the next game belongs to the one that was the last.
+        if growth.goes_on {
+            let tail = known.tail(sources, source)?;
+            (place, games) = (growth.last_game, tail.games);
+            self.again.push((self.files.len(), tail));
+        }
+        file.first_byte = place.offset;
+        let games = u32::try_from(games).unwrap_or(u32::MAX);
+        self.add(Ok(file), SourceStart { games, lines: place.lines, columns: place.columns });
+        Ok(())
+    }
+}
+
+/// How a file stands to what the database has.
+enum Standing<'k> {
+    /// All of it is there.
+    Known,
+    /// It begins with all that was read of it before.
+    Grown(&'k KnownSource, Growth),
+    /// It does not: what it is.
+    Rewritten(String),
+    New,
+}
+
+impl<'k> Standing<'k> {
+    fn of(file: &SourceFile, known: &'k KnownSources, decode: DecodeOptions, progress: &Progress) -> Self {
+        // A stream can be read only once.
+        let Some(size) = file.bytes else { return Self::New };
+        let earlier = known.latest(&file.path).filter(|source| source.bytes > 0);
+        let longest =
+            if file.is_plain() { Some(size).filter(|_| known.has_length(size)) } else { known.longest() };
+        if longest.is_none() && earlier.is_none() {
+            return Self::New;
+        }
+        let mut survey = Survey::new(earlier.map(Earlier::of), longest);
+        if !read(file, decode, progress, &mut survey) {
+            return Self::New;
+        }
+        let (whole, beginning) = survey.finish();
+        if let Some((bytes, digest)) = whole.map(|(bytes, digest)| (bytes, digest.to_hex()))
+            && known.has_text(bytes, digest)
+        {
+            return Self::Known;
+        }
+        let Some((source, beginning)) = earlier.zip(beginning) else { return Self::New };
+        match beginning {
+            Beginning::Same(growth) => Self::Grown(source, growth),
+            Beginning::Other => Self::Rewritten("it begins otherwise".to_owned()),
+            Beginning::Shorter(bytes) => {
+                Self::Rewritten(format!("{bytes} bytes of text, and there were {}", source.bytes))
+            }
+        }
+    }
+}
+
+/// Reads the text of a file until a survey has seen enough. Gives back whether it has: nothing can be told of a file that
+/// cannot be read, or if somebody asks to stop.
+fn read(file: &SourceFile, options: DecodeOptions, progress: &Progress, survey: &mut Survey<'_>) -> bool {
+    const BLOCK: usize = 1 << 20;
+    let mut decoded = match source::open(file) {
+        Ok(Opened::Mapped(map)) => {
+            for (index, block) in map.bytes().chunks(BLOCK).enumerate() {
+                if survey.is_done() || progress.looked_at(0, block.len() as u64).is_break() {
+                    break;
+                }
+                survey.take(block);
+                map.release(index * BLOCK..index * BLOCK + block.len());
+            }
+            return !progress.is_stopped();
+        }
+        Ok(Opened::Packed(packed)) => match packed.decode(options) {
+            Ok(decoded) => decoded,
+            Err(_) => return false,
+        },
+        Err(_) => return false,
+    };
+    let (mut text, mut has_text, mut is_damaged) = (Vec::new(), false, false);
+    while !survey.is_done() && !progress.is_stopped() {
+        text.clear();
+        let read = decoded.read(&mut text, BLOCK);
+        survey.take(&text);
+        let _ = progress.looked_at(0, text.len() as u64);
+        has_text |= !text.is_empty();
+        match read {
+            Ok(0) => break,
+            Ok(_) => {}
+            // A damaged archive is what can be read of it.
+            Err(_) => is_damaged = true,
+        }
+    }
+    (has_text || !is_damaged) && !progress.is_stopped()
+}

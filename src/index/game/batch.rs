@@ -1,0 +1,166 @@
+//! Games of one chunk on their way from the parser to the tables.
+
+use std::ops::Range;
+
+use crate::board::{MoveCode, Position};
+use crate::index::number::signature::Signatures;
+use crate::index::visited::counted_game::Outcome;
+use crate::store::row::{GameId, HeaderBatch, Text};
+
+/// The names of a game that have tables of their own.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GameNames {
+    pub(crate) event: Option<Text>,
+    pub(crate) site: Option<Text>,
+    pub(crate) white: Option<Text>,
+    pub(crate) black: Option<Text>,
+}
+
+/// A game's moves, for replaying them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Replay {
+    /// How many codes of the part's are this game's; they follow those of the game before.
+    pub(crate) moves: usize,
+    pub(crate) start: Start,
+}
+
+/// Where a game starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    Standard,
+    /// The next of the part's set-ups.
+    Setup,
+    /// Nowhere: the game could not be replayed at all and has no positions.
+    Nowhere,
+}
+
+/// Games in a row of one chunk. Ids and lines are counted from 0 within the part until it is sequenced.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) headers: HeaderBatch,
+    pub(crate) names: Vec<GameNames>,
+    /// What tells whether a game repeats another.
+    pub(crate) signatures: Signatures,
+    /// The lines in which games begin, from 0, and which games of the part they are, from 1.
+    pub(crate) places: Vec<(u64, u32)>,
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) replays: Vec<Replay>,
+    pub(crate) codes: Vec<MoveCode>,
+    pub(crate) setups: Vec<Position>,
+    /// Games read, those too that were left out.
+    pub(crate) read: u32,
+    /// Where the last of these begins in its source.
+    pub(crate) last_game: Option<u64>,
+    /// The texts of games with an error, in bytes of the chunk.
+    pub(crate) rejects: Vec<Range<usize>>,
+    /// Problems of severity error, and others.
+    pub(crate) errors: u64,
+    pub(crate) warnings: u64,
+}
+
+impl Part {
+    /// Empties the part and keeps its memory.
+    pub(crate) fn clear(&mut self) {
+        self.headers.clear();
+        self.names.clear();
+        self.signatures.clear();
+        self.places.clear();
+        self.outcomes.clear();
+        self.replays.clear();
+        self.codes.clear();
+        self.setups.clear();
+        self.read = 0;
+        self.last_game = None;
+        self.rejects.clear();
+        self.errors = 0;
+        self.warnings = 0;
+    }
+
+    /// Takes games out, one flag for each. Those after them are counted anew; problems stay.
+    pub(crate) fn remove(&mut self, is_removed: &[bool]) {
+        fn retain<T>(rows: &mut Vec<T>, is_removed: impl Fn(usize) -> bool) {
+            let mut index = 0..;
+            rows.retain(|_| !is_removed(index.next().expect("no end")));
+        }
+        let flag = |index: usize| is_removed[index];
+        let (mut from, mut to) = (0, 0);
+        for (replay, &is_removed) in self.replays.iter().zip(is_removed) {
+            if !is_removed {
+                self.codes.copy_within(from..from + replay.moves, to);
+                to += replay.moves;
+            }
+            from += replay.moves;
+        }
+        self.codes.truncate(to);
+        let setups = self.replays.iter().zip(is_removed).filter(|(replay, _)| replay.start == Start::Setup);
+        let setups: Vec<bool> = setups.map(|(_, &is_removed)| is_removed).collect();
+        retain(&mut self.setups, |index| setups[index]);
+        retain(&mut self.replays, flag);
+        retain(&mut self.names, flag);
+        // They have been compared.
+        self.signatures.clear();
+        retain(&mut self.places, flag);
+        retain(&mut self.outcomes, flag);
+        let mut next = 0;
+        let new_id = |&is_removed: &bool| {
+            let id = (!is_removed).then_some(GameId(next));
+            next += u32::from(!is_removed);
+            id
+        };
+        let ids: Vec<Option<GameId>> = is_removed.iter().map(new_id).collect();
+        let id = |game: GameId| ids[game.0 as usize];
+        let headers = &mut self.headers;
+        headers.games.retain_mut(|row| id(row.game).map(|id| row.game = id).is_some());
+        headers.tags.retain_mut(|row| id(row.game).map(|id| row.game = id).is_some());
+        headers.problems.iter_mut().for_each(|problem| problem.game = problem.game.and_then(id));
+    }
+
+    /// Whether it is time to hand it on.
+    pub(crate) fn is_full(&self) -> bool {
+        const CODES: usize = 1 << 18;
+        const TEXT: usize = 4 << 20;
+        const ROWS: usize = 1 << 14;
+        self.codes.len() >= CODES
+            || self.headers.text.len() >= TEXT
+            || self.names.len().max(self.headers.problems.len()) >= ROWS
+    }
+
+    pub(crate) fn game_count(&self) -> u32 {
+        u32::try_from(self.names.len()).expect("a part is small")
+    }
+}
+
+/// How much there is in a part.
+pub(crate) struct Extent {
+    games: usize,
+    tags: usize,
+    problems: usize,
+    codes: usize,
+    setups: usize,
+}
+
+impl Extent {
+    pub(crate) fn of(part: &Part) -> Self {
+        Self {
+            games: part.names.len(),
+            tags: part.headers.tags.len(),
+            problems: part.headers.problems.len(),
+            codes: part.codes.len(),
+            setups: part.setups.len(),
+        }
+    }
+
+    /// Takes out of the part what came since, but not the problems.
+    pub(crate) fn restore(&self, part: &mut Part) {
+        part.names.truncate(self.games);
+        part.signatures.truncate(self.games);
+        part.places.truncate(self.games);
+        part.outcomes.truncate(self.games);
+        part.replays.truncate(self.games);
+        part.headers.games.truncate(self.games);
+        part.headers.tags.truncate(self.tags);
+        part.codes.truncate(self.codes);
+        part.setups.truncate(self.setups);
+        part.headers.problems[self.problems..].iter_mut().for_each(|problem| problem.game = None);
+    }
+}

@@ -1,0 +1,280 @@
+//! Tag pairs to the columns of `game`.
+
+use std::borrow::Cow;
+
+use crate::board::GameResult;
+use crate::index::game::batch::{GameNames, Part};
+use crate::index::game::problem::Kind;
+use crate::pgn::TagPair;
+use crate::store::row::{GameId, GameRow, TagRow, Text};
+
+/// What a game's tags say beyond its row.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Header {
+    pub(crate) row: GameRow,
+    pub(crate) names: GameNames,
+    pub(crate) fen: Option<Text>,
+    /// The result tag, if there is one that can be read.
+    pub(crate) result: Option<GameResult>,
+    utc_date: Option<Text>,
+}
+
+/// Something wrong with a tag: its kind, where, its text, and why.
+pub(crate) type TagProblem = (usize, Kind, String, &'static str);
+
+impl Header {
+    /// Reads the tags of the game numbered `game` within its part. Tags without a column go to the part's `tag` rows, by name.
+    pub(crate) fn read(
+        tags: &[TagPair<'_>],
+        game: GameId,
+        part: &mut Part,
+        problems: &mut Vec<TagProblem>,
+    ) -> Self {
+        let mut header = Self::default();
+        header.row.game = game;
+        let first_tag = part.headers.tags.len();
+        let mut left = MOST_TEXT;
+        for tag in tags {
+            let kept = tag.value.len().min(MOST_VALUE).min(left.saturating_sub(tag.name.len()));
+            if kept < tag.value.len() && left > 0 {
+                let token = format!("[{}", String::from_utf8_lossy(tag.name));
+                problems.push((tag.offset, Kind::LongTags, token, TOO_LONG));
+            }
+            if kept == 0 && !tag.value.is_empty() {
+                left = 0;
+                continue;
+            }
+            left -= tag.name.len() + kept;
+            let value = TagPair { value: cut(tag.value, kept), ..*tag }.text();
+            if let Err(reason) = header.set(tag.name, &value, part) {
+                header.keep(tag.name, &value, part);
+                if let Some(reason) = reason {
+                    let token = format!("[{} \"{value}\"]", String::from_utf8_lossy(tag.name));
+                    problems.push((tag.offset, Kind::InvalidTag, token, reason));
+                }
+            }
+        }
+        sort_tags(part, first_tag);
+        header.row.date = header.row.date.or(header.utc_date);
+        header
+    }
+
+    /// Sets the column of a tag. `Err(None)`: the tag has none. `Err(reason)`: it has, but the value cannot be read.
+    fn set(&mut self, name: &[u8], value: &str, part: &mut Part) -> Result<(), Option<&'static str>> {
+        let row = &mut self.row;
+        match name {
+            b"Event" => self.names.event = known(value, part),
+            b"Site" => self.names.site = known(value, part),
+            b"White" => self.names.white = known(value, part),
+            b"Black" => self.names.black = known(value, part),
+            b"Round" => row.round = known(value, part),
+            b"Date" => row.date = date(value).map_err(Some)?.map(|date| part.headers.push_text(&date)),
+            b"UTCDate" => {
+                self.utc_date = date(value).ok().flatten().map(|date| part.headers.push_text(&date));
+                return Err(None);
+            }
+            b"Result" => match GameResult::parse(value.trim().as_bytes()) {
+                Some(result) => self.result = Some(result),
+                None if is_unknown(value) => {}
+                None => return Err(Some("no result that can be read")),
+            },
+            b"WhiteElo" => row.white_elo = rating(value)?,
+            b"BlackElo" => row.black_elo = rating(value)?,
+            b"WhiteTitle" => row.white_title = known(value, part).filter(|_| value != "-"),
+            b"BlackTitle" => row.black_title = known(value, part).filter(|_| value != "-"),
+            b"ECO" => row.eco = known(value, part),
+            b"TimeControl" => row.time_control = known(value, part),
+            b"Variant" => row.variant = known(value, part),
+            b"FEN" => self.fen = known(value, part),
+            b"SetUp" => {}
+            _ => {
+                let name = usual_spelling(name).ok_or(None)?;
+                return self.set(name, value, part);
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&self, name: &[u8], value: &str, part: &mut Part) {
+        let name = part.headers.push_text(&String::from_utf8_lossy(name));
+        let value = part.headers.push_text(value);
+        part.headers.tags.push(TagRow { game: self.row.game, name, value });
+    }
+}
+
+/// The most that is kept of a tag's value, and of all tags of a game, in bytes.
+const MOST_VALUE: usize = 64 << 10;
+const MOST_TEXT: usize = 1 << 20;
+const TOO_LONG: &str = "only 64 KiB of a tag and 1 MiB of all tags of a game are kept";
+
+/// The first bytes of a text, without a part of a UTF-8 character at their end.
+fn cut(text: &[u8], most: usize) -> &[u8] {
+    let is_inside = |at: usize| text.get(at).is_some_and(|byte| (0x80..0xc0).contains(byte));
+    let end = (0..4).map(|back| most.saturating_sub(back)).find(|&at| !is_inside(at)).unwrap_or(most);
+    &text[..end]
+}
+
+const COLUMNS: [&[u8]; 17] = [
+    b"Event",
+    b"Site",
+    b"Date",
+    b"UTCDate",
+    b"Round",
+    b"White",
+    b"Black",
+    b"Result",
+    b"WhiteElo",
+    b"BlackElo",
+    b"WhiteTitle",
+    b"BlackTitle",
+    b"ECO",
+    b"TimeControl",
+    b"Variant",
+    b"FEN",
+    b"SetUp",
+];
+
+/// The usual spelling of a tag name that has a column and differs in case.
+fn usual_spelling(name: &[u8]) -> Option<&'static [u8]> {
+    COLUMNS.into_iter().find(|known| known.eq_ignore_ascii_case(name) && *known != name)
+}
+
+/// Sorts the rows of the last game by name; of tags given twice the last one counts.
+fn sort_tags(part: &mut Part, first: usize) {
+    let rows = &mut part.headers.tags;
+    let text = &part.headers.text;
+    rows[first..]
+        .sort_unstable_by(|a, b| (a.name.of(text), b.name.start).cmp(&(b.name.of(text), a.name.start)));
+    let mut kept = first;
+    for index in first..rows.len() {
+        if kept == first || rows[kept - 1].name.of(text) != rows[index].name.of(text) {
+            rows[kept] = rows[index];
+            kept += 1;
+        }
+    }
+    rows.truncate(kept);
+}
+
+fn is_unknown(value: &str) -> bool {
+    matches!(value.trim(), "" | "?")
+}
+
+fn known(value: &str, part: &mut Part) -> Option<Text> {
+    (!is_unknown(value)).then(|| part.headers.push_text(value.trim()))
+}
+
+/// A rating: absent, `?`, `-` and `0` are unknown.
+fn rating(value: &str) -> Result<Option<u16>, Option<&'static str>> {
+    match value.trim() {
+        "" | "?" | "-" | "0" => Ok(None),
+        digits => digits.parse().map(Some).map_err(|_| Some("no rating that can be read")),
+    }
+}
+
+/// A date as `YYYY.MM.DD` with `?` for what is not known; `None` if nothing is.
+fn date(value: &str) -> Result<Option<Cow<'_, str>>, &'static str> {
+    const REASON: &str = "no date that can be read (YYYY.MM.DD)";
+    let value = value.trim();
+    if value.chars().all(|letter| matches!(letter, '?' | '.' | '-' | '/')) {
+        return Ok(None);
+    }
+    let mut fields = value.split(['.', '-', '/']);
+    let year = fields.next().unwrap_or_default();
+    let month = fields.next().unwrap_or("??");
+    let day = fields.next().unwrap_or("??");
+    let digits = |text: &str, most: u32| {
+        let number = text.parse::<u32>().ok().filter(|number| (1..=most).contains(number));
+        text.bytes().all(|letter| letter == b'?')
+            || (number.is_some() && text.len() <= 2 && text.bytes().all(|letter| letter.is_ascii_digit()))
+    };
+    let years = year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?');
+    if fields.next().is_some() || !years || !digits(month, 12) || !digits(day, 31) {
+        return Err(REASON);
+    }
+    if value.len() == 10 && value.as_bytes()[4] == b'.' && value.as_bytes()[7] == b'.' {
+        return Ok(Some(Cow::Borrowed(value)));
+    }
+    let two = |text: &str| {
+        if text.contains('?') || text.is_empty() { "??".to_owned() } else { format!("{text:0>2}") }
+    };
+    Ok(Some(Cow::Owned(format!("{year}.{}.{}", two(month), two(day)))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_brought_into_pgn_form() {
+        let read = |text| date(text).map(|date| date.map(Cow::into_owned));
+        for (text, expected) in [
+            ("1992.11.04", "1992.11.04"),
+            ("1992.??.??", "1992.??.??"),
+            ("1992.5.1", "1992.05.01"),
+            ("2014-03-01", "2014.03.01"),
+            ("2014/3/1", "2014.03.01"),
+            ("1851", "1851.??.??"),
+            ("199?.??.??", "199?.??.??"),
+        ] {
+            assert_eq!(read(text), Ok(Some(expected.to_owned())), "{text}");
+        }
+        for text in ["????.??.??", "", "?", "-"] {
+            assert_eq!(read(text), Ok(None), "{text}");
+        }
+        for text in
+            ["yesterday", "1992.13.01", "1992.01.32", "92.1.1", "1992.+1.01", "1992.01.01.01", "01.02.1992"]
+        {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ratings_are_numbers_or_unknown() {
+        assert_eq!(rating("2850"), Ok(Some(2850)));
+        for text in ["", "?", "-", "0", " "] {
+            assert_eq!(rating(text), Ok(None));
+        }
+        assert!(rating("GM").is_err());
+        assert!(rating("99999").is_err());
+    }
+
+    #[test]
+    fn of_very_long_tags_a_part_is_kept() {
+        let long = "\u{20ac}".repeat(MOST_VALUE);
+        let tag = |name, value| TagPair { name, value, offset: 0 };
+        let mut tags = vec![tag(&b"Event"[..], long.as_bytes()), tag(b"Latin", &[0xe9; MOST_VALUE + 1])];
+        tags.extend([b"A", b"B", b"C", b"D"].map(|name| tag(&name[..], &long.as_bytes()[..MOST_VALUE - 1])));
+        let (mut part, mut problems) = (Part::default(), Vec::new());
+        let header = Header::read(&tags, GameId(0), &mut part, &mut problems);
+        let text = &part.headers.text;
+        assert_eq!(header.names.event.unwrap().of(text), "\u{20ac}".repeat(MOST_VALUE / 3));
+        let latin = part.headers.tags.iter().find(|tag| tag.name.of(text) == "Latin").unwrap();
+        assert_eq!(latin.value.of(text), "\u{e9}".repeat(MOST_VALUE));
+        assert_eq!((problems.len(), problems[0].1), (2, Kind::LongTags));
+        let many = vec![tag(&b"X"[..], &[b'x'; MOST_VALUE][..]); 100];
+        let (mut part, mut problems) = (Part::default(), Vec::new());
+        Header::read(&many, GameId(0), &mut part, &mut problems);
+        assert!(part.headers.text.len() <= MOST_TEXT);
+        assert_eq!((part.headers.tags.len(), problems.len()), (1, 1));
+    }
+
+    #[test]
+    fn tags_without_a_column_are_sorted_and_the_last_one_counts() {
+        let tag = |name, value| TagPair { name, value, offset: 0 };
+        let tags = [
+            tag(&b"Zeta"[..], &b"1"[..]),
+            tag(b"Alpha", b"first"),
+            tag(b"eco", b"B20"),
+            tag(b"Alpha", b"last"),
+            tag(b"WhiteElo", b"none"),
+        ];
+        let (mut part, mut problems) = (Part::default(), Vec::new());
+        let header = Header::read(&tags, GameId(0), &mut part, &mut problems);
+        let text = &part.headers.text;
+        let rows: Vec<_> =
+            part.headers.tags.iter().map(|row| (row.name.of(text), row.value.of(text))).collect();
+        assert_eq!(rows, [("Alpha", "last"), ("WhiteElo", "none"), ("Zeta", "1")]);
+        assert_eq!(header.row.eco.unwrap().of(text), "B20");
+        assert_eq!(problems.len(), 1);
+    }
+}

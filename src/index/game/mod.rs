@@ -1,0 +1,9 @@
+//! A game's text to its rows: tags, moves, positions, problems.
+
+pub(crate) mod batch;
+pub(crate) mod header;
+pub(crate) mod parse;
+pub(crate) mod positions;
+pub(crate) mod problem;
+pub(crate) mod reread;
+pub(crate) mod word;

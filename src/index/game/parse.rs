@@ -1,0 +1,671 @@
+//! A chunk of PGN text to games that have been replayed: the first half of a worker's work.
+
+use crate::board::{FenText, GameResult, MoveCode, Position, SanError, ShortMove};
+use crate::id::OpeningId;
+use crate::index::game::batch::{Extent, GameNames, Part, Replay, Start};
+use crate::index::game::header::Header;
+use crate::index::game::problem::Kind;
+use crate::index::game::word::{glued_move, is_annotation, is_known_variant, may_be_move};
+use crate::index::number::duplicates::{PREFIX_PLIES, mix, mix_text};
+use crate::index::number::signature::{Comparison, Pairing};
+use crate::index::read::lines::LineCounter;
+use crate::index::visited::counted_game::Outcome;
+use crate::opening::OpeningBook;
+use crate::pgn::{
+    FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_foreign_move, is_misspelt_move,
+    looks_like_move,
+};
+use crate::store::row::{GameId, GameRow, GameStatus, Ply, ProblemRow, SourceId};
+
+/// Parses the games of one chunk, part by part.
+pub(crate) struct ChunkParser<'a> {
+    text: &'a [u8],
+    source: SourceId,
+    /// Where the chunk begins in its source.
+    base: u64,
+    reader: Reader<'a>,
+    tags: Vec<TagPair<'a>>,
+    frame: Vec<FrameProblem>,
+    lines: LineCounter,
+    /// How many warnings of the present game are still told.
+    warnings_left: u32,
+    /// The first word of the present game that was passed over and may have been a move.
+    doubtful: Option<Doubtful>,
+    start: &'a Position,
+    openings: &'a OpeningBook,
+    /// Whether games with an error are left out.
+    leave_out: bool,
+    /// What games are compared by, if they are.
+    comparison: Option<&'a Comparison>,
+}
+
+/// The most warnings told of one game: garbage must not fill the database.
+const MOST_WARNINGS: u32 = 100;
+
+/// The most plies of one game that are kept: garbage must not fill the memory.
+const MOST_PLIES: usize = 1 << 22;
+
+/// A word, and where it stands.
+struct Doubtful {
+    word: String,
+    offset: usize,
+}
+
+/// How a game's movetext was read.
+struct Ending {
+    status: GameStatus,
+    result: Option<GameResult>,
+    /// Of the last position that has a name.
+    opening: Option<OpeningId>,
+}
+
+impl<'a> ChunkParser<'a> {
+    /// A parser for a chunk that begins `base` bytes into its source and was cut at the first boundary after `size` bytes. `start` is the
+    /// standard start position.
+    pub(crate) fn new(
+        text: &'a [u8],
+        size: usize,
+        source: SourceId,
+        base: u64,
+        start: &'a Position,
+        openings: &'a OpeningBook,
+    ) -> Self {
+        Self {
+            text,
+            source,
+            base,
+            reader: Reader::of_chunk(text, size),
+            tags: Vec::new(),
+            frame: Vec::new(),
+            lines: LineCounter::default(),
+            warnings_left: MOST_WARNINGS,
+            doubtful: None,
+            start,
+            openings,
+            leave_out: false,
+            comparison: None,
+        }
+    }
+
+    /// The same, whose games are to be compared.
+    pub(crate) const fn comparing(mut self, comparison: &'a Comparison) -> Self {
+        self.comparison = Some(comparison);
+        self
+    }
+
+    /// The same, which leaves games with an error out if `yes`.
+    pub(crate) const fn leaving_out(mut self, yes: bool) -> Self {
+        self.leave_out = yes;
+        self
+    }
+
+    /// How far the chunk has been read, in bytes.
+    pub(crate) const fn offset(&self) -> usize {
+        self.reader.offset()
+    }
+
+    /// Line ends of the whole chunk.
+    pub(crate) fn line_count(&mut self) -> u64 {
+        self.lines.at(self.text, self.text.len()).0
+    }
+
+    /// Reads games into `part`, emptied first, until it is full. Gives back whether the chunk is at its end.
+    pub(crate) fn parse_part(&mut self, part: &mut Part) -> bool {
+        part.clear();
+        while !part.is_full() {
+            self.frame.clear();
+            self.warnings_left = MOST_WARNINGS;
+            self.doubtful = None;
+            let (before, errors) = (Extent::of(part), part.errors);
+            let found = self.reader.next_game(&mut self.tags, &mut self.frame);
+            for index in 0..self.frame.len() {
+                self.frame_problem(self.frame[index], found, part);
+            }
+            if !found {
+                return true;
+            }
+            self.game(part);
+            part.read += 1;
+            part.last_game = Some(self.base + self.reader.game_start() as u64);
+            if part.errors > errors {
+                let start = self.reader.game_start();
+                let end = start + self.text[start..self.reader.offset()].trim_ascii_end().len();
+                part.rejects.push(start..end);
+                if self.leave_out {
+                    before.restore(part);
+                }
+            }
+        }
+        false
+    }
+
+    fn game(&mut self, part: &mut Part) {
+        let begin = self.reader.game_start();
+        #[cfg(test)]
+        assert!(!self.text[begin..].starts_with(crate::index::tests::PANIC.as_bytes()), "a test asks for it");
+        let game = GameId(part.game_count());
+        let mut tag_problems = Vec::new();
+        let mut header = Header::read(&self.tags, game, part, &mut tag_problems);
+        part.names.push(header.names);
+        for (offset, kind, token, reason) in tag_problems {
+            self.problem(part, kind, offset, Some(game), None, Some(&token), &format!("{token}: {reason}"));
+        }
+        let first_code = part.codes.len();
+        let start = self.start_position(&mut header, game, part);
+        let ending = match start {
+            Start::Standard => self.replay(self.start.clone(), game, part),
+            Start::Setup => {
+                let position = part.setups.last().expect("the set-up just added").clone();
+                self.replay(position, game, part)
+            }
+            Start::Nowhere => {
+                Ending { status: GameStatus::Skipped, result: self.skip_moves(), opening: None }
+            }
+        };
+        let end = self.reader.offset();
+        let length = self.text[begin..end].trim_ascii_end().len();
+        let mut row = header.row;
+        row.source = self.source;
+        row.byte_offset = self.base + begin as u64;
+        row.byte_length = length as u64;
+        row.status = ending.status;
+        row.opening = ending.opening;
+        row.result = self.result(&header, &ending, game, begin + length, part);
+        row.ply_count = u32::try_from(part.codes.len() - first_code).unwrap_or(u32::MAX);
+        let pairing = pairing(&header.names, &row, &part.headers.text);
+        (row.moves_hash, row.prefix_hash) = moves_hashes(part, start, self.start, first_code, pairing);
+        self.sign(&header.names, &mut row, first_code, part);
+        part.places.push((self.lines.at(self.text, begin).0, part.read + 1));
+        part.replays.push(Replay { moves: part.codes.len() - first_code, start });
+        part.outcomes.push(Outcome::of(&row, &part.headers.text));
+        part.headers.games.push(row);
+    }
+
+    /// Adds what the game is compared by.
+    fn sign(&self, names: &GameNames, row: &mut GameRow, first_code: usize, part: &mut Part) {
+        let Some(comparison) = self.comparison else {
+            part.signatures.push_none();
+            return;
+        };
+        row.moves_hash = comparison.hash.narrow(row.moves_hash);
+        row.prefix_hash = row.prefix_hash.map(|hash| comparison.hash.narrow(hash));
+        let text = &part.headers.text;
+        let (date, result) = (row.date.map(|date| date.of(text)), row.result);
+        let pairing = names.white.zip(names.black).map(|(white, black)| Pairing {
+            white: white.of(text),
+            black: black.of(text),
+            date,
+            result,
+        });
+        let moves = part.codes[first_code..].iter().map(|&code| ShortMove::new(code));
+        let start_fen = row.start_fen.map(|fen| fen.of(text));
+        part.signatures.push(comparison, row.status, start_fen, moves, pairing);
+    }
+
+    /// The start position that the tags tell; a set-up is added to the part's.
+    fn start_position(&mut self, header: &mut Header, game: GameId, part: &mut Part) -> Start {
+        if let Some(variant) = header.row.variant
+            && !is_known_variant(variant.of(&part.headers.text))
+        {
+            let name = variant.of(&part.headers.text).to_owned();
+            let message = format!("variant \"{name}\" is not supported: moves are skipped, tags are kept");
+            self.problem_at_tag("Variant", part, Kind::UnsupportedVariant, game, &name, &message);
+            return Start::Nowhere;
+        }
+        let Some(fen) = header.fen else { return Start::Standard };
+        match Position::from_fen(fen.of(&part.headers.text).as_bytes()) {
+            Ok((position, _)) if position == *self.start => Start::Standard,
+            Ok((position, _)) => {
+                header.row.start_fen = Some(part.headers.push_text(&position.fen()));
+                part.setups.push(position);
+                Start::Setup
+            }
+            Err(error) => {
+                let fen = fen.of(&part.headers.text).to_owned();
+                let message = format!("start position: {error}; moves are skipped, tags are kept");
+                self.problem_at_tag("FEN", part, Kind::InvalidFen, game, &fen, &message);
+                let name = part.headers.push_text("FEN");
+                let value = part.headers.push_text(&fen);
+                let at =
+                    part.headers.tags.iter().rposition(|tag| tag.game != game).map_or(0, |last| last + 1);
+                let text = &part.headers.text;
+                let before = part.headers.tags[at..].iter().filter(|tag| tag.name.of(text) < "FEN").count();
+                part.headers.tags.insert(at + before, crate::store::row::TagRow { game, name, value });
+                Start::Nowhere
+            }
+        }
+    }
+
+    /// Plays the game's moves from `position` on and adds their codes to the part's.
+    fn replay(&mut self, mut position: Position, game: GameId, part: &mut Part) -> Ending {
+        let first = part.codes.len();
+        let mut status = GameStatus::Ok;
+        let mut opening = self.openings.find(&position);
+        let result = loop {
+            match self.reader.next_token() {
+                Token::Move(_) if part.codes.len() - first == MOST_PLIES => {
+                    let message = format!("more than {MOST_PLIES} plies: the rest is left out");
+                    let offset = self.reader.offset();
+                    self.problem(part, Kind::LongGame, offset, Some(game), Some(MOST_PLIES), None, &message);
+                    status = GameStatus::Truncated;
+                    break self.skip_moves();
+                }
+                Token::Move(token) => match position.play_san(token) {
+                    Ok(code) => {
+                        part.codes.push(code);
+                        opening = self.openings.find(&position).or(opening);
+                    }
+                    Err(error) => {
+                        let ply = part.codes.len() - first;
+                        if let Ok(code) = self.play_glued(token, error, &mut position, game, ply, part) {
+                            part.codes.push(code);
+                            opening = self.openings.find(&position).or(opening);
+                        } else if self.unplayable(token, error, &position, game, ply, part) {
+                            status = GameStatus::Truncated;
+                            break self.skip_moves();
+                        }
+                    }
+                },
+                Token::Junk(word) if self.is_meant_as_move(word) => {
+                    let ply = part.codes.len() - first;
+                    self.unplayable(word, SanError::Unreadable, &position, game, ply, part);
+                    status = GameStatus::Truncated;
+                    break self.skip_moves();
+                }
+                Token::Result(result) => break Some(result),
+                Token::End => break None,
+                other => {
+                    if self.oddity(other, game, part.codes.len() - first, part) {
+                        status = GameStatus::Truncated;
+                    }
+                }
+            }
+        };
+        if part.codes.len() == first && status == GameStatus::Ok && self.all_moves_lost(game, part) {
+            status = GameStatus::Truncated;
+        }
+        if part.codes.len() > first && position.is_check() && !position.has_legal_move() {
+            let last = part.codes.len() - 1;
+            part.codes[last] = part.codes[last].with_mate();
+        }
+        Ending { status, result, opening }
+    }
+
+    fn skip_moves(&mut self) -> Option<GameResult> {
+        loop {
+            match self.reader.next_token() {
+                Token::Result(result) => return Some(result),
+                Token::End => return None,
+                _ => {}
+            }
+        }
+    }
+
+    /// Makes a move that the next move, its number or the result follows without a space (`Nf3Nc6`, `d62.`, `Qd61-0`), and parts the two.
+    #[cold]
+    fn play_glued(
+        &mut self,
+        token: &[u8],
+        error: SanError,
+        position: &mut Position,
+        game: GameId,
+        ply: usize,
+        part: &mut Part,
+    ) -> Result<MoveCode, SanError> {
+        let length = glued_move(token).filter(|_| error == SanError::Unreadable).ok_or(error)?;
+        let code = position.play_san(&token[..length])?;
+        let (shown, played) = (shown(token), decode(&token[..length]));
+        let message = format!("no space after the move: \"{shown}\" begins with {played}");
+        let offset = self.reader.offset() - token.len();
+        self.problem(part, Kind::MissingSpace, offset, Some(game), Some(ply), Some(&shown), &message);
+        self.reader.unread(token.len() - length);
+        Ok(code)
+    }
+
+    /// Reports a token that is no move here. Gives back whether the game ends with it.
+    #[cold]
+    fn unplayable(
+        &mut self,
+        token: &[u8],
+        error: SanError,
+        position: &Position,
+        game: GameId,
+        ply: usize,
+        part: &mut Part,
+    ) -> bool {
+        let kind = match error {
+            SanError::Unreadable if !self.is_meant_as_move(token) => {
+                return self.unknown_token(token, game, ply, part);
+            }
+            SanError::Unreadable => Kind::UnreadableMove,
+            SanError::Ambiguous => Kind::AmbiguousMove,
+            _ => Kind::IllegalMove,
+        };
+        let shown = shown(token);
+        let dots = if position.side() == crate::board::Color::White { "." } else { "..." };
+        let number = position.fullmove_number();
+        let message = format!("{number}{dots}{shown}: {error} in {}", position.fen());
+        let offset = self.reader.offset() - token.len();
+        self.problem(part, kind, offset, Some(game), Some(ply), Some(&shown), &message);
+        true
+    }
+
+    /// Whether the word just read, which cannot be read as a move, seems to be meant as one.
+    #[cold]
+    fn is_meant_as_move(&self, word: &[u8]) -> bool {
+        let after = self.reader.offset();
+        match word {
+            // Bold text in HTML.
+            [_] if matches!(self.text[..after - 1], [.., b'<' | b'/']) => false,
+            // A novelty, but not `N.f3`.
+            b"N" => matches!(self.text.get(after), Some(b'.' | b'%' | b'_')),
+            _ => looks_like_move(word) || is_foreign_move(word) || is_misspelt_move(word),
+        }
+    }
+
+    /// Reports a token that is neither a move nor a result. Gives back whether moves may be lost with it.
+    #[cold]
+    fn oddity(&mut self, token: Token<'_>, game: GameId, ply: usize, part: &mut Part) -> bool {
+        let offset = self.reader.token_start();
+        let (kind, message) = match token {
+            Token::Junk(word) => return self.unknown_token(word, game, ply, part),
+            Token::UnclosedComment => (
+                Kind::UnclosedComment,
+                "a comment is not closed before the game ends: what follows it is lost",
+            ),
+            Token::UnclosedVariation => (
+                Kind::UnclosedVariation,
+                "a variation is not closed before the game ends: what follows it is lost",
+            ),
+            Token::StrayOpening => (
+                Kind::StrayOpening,
+                "a variation before the first move is not closed: the bracket is passed over",
+            ),
+            _ => (Kind::StrayClosing, "a closing bracket without an opening one"),
+        };
+        self.problem(part, kind, offset, Some(game), Some(ply), None, message);
+        matches!(kind, Kind::UnclosedComment | Kind::UnclosedVariation)
+    }
+
+    /// Reports that a game has no moves because those it may have had were passed over. Gives back whether it is so.
+    fn all_moves_lost(&mut self, game: GameId, part: &mut Part) -> bool {
+        let Some(Doubtful { word, offset }) = self.doubtful.take() else { return false };
+        let message = format!(
+            "no move of the game can be read; the first word that may be one is \"{}\"",
+            word.escape_debug()
+        );
+        self.problem(part, Kind::UnreadableMove, offset, Some(game), Some(0), Some(&word), &message);
+        true
+    }
+
+    fn unknown_token(&mut self, token: &[u8], game: GameId, ply: usize, part: &mut Part) -> bool {
+        if !is_annotation(token) {
+            let shown = shown(token);
+            if self.doubtful.is_none() && may_be_move(&shown) {
+                let offset = self.reader.offset() - token.len();
+                self.doubtful = Some(Doubtful { word: shown.clone().into_owned(), offset });
+            }
+            let message = format!("\"{}\" is no part of movetext: passed over", shown.escape_debug());
+            let offset = self.reader.offset() - token.len();
+            self.problem(part, Kind::UnknownToken, offset, Some(game), Some(ply), Some(&shown), &message);
+        }
+        false
+    }
+
+    /// The game's result: the tag's, or, where that says nothing, the one after the moves.
+    fn result(
+        &mut self,
+        header: &Header,
+        ending: &Ending,
+        game: GameId,
+        end: usize,
+        part: &mut Part,
+    ) -> GameResult {
+        let tag = header.result;
+        match ending.result {
+            None if ending.status == GameStatus::Ok => {
+                let message = "no result after the moves: the tag's is taken";
+                self.problem(part, Kind::MissingResult, end, Some(game), None, None, message);
+            }
+            Some(token) if tag.is_some_and(|tag| tag != token) => {
+                let tag = tag.unwrap_or_default().as_str();
+                let message = format!("the tag says {tag}, the moves end in {}", token.as_str());
+                let at = self.reader.token_start();
+                let shown = shown(&self.text[at..self.reader.offset()]);
+                self.problem(part, Kind::ResultMismatch, at, Some(game), None, Some(&shown), &message);
+            }
+            _ => {}
+        }
+        match tag {
+            None | Some(GameResult::Unknown) => ending.result.or(tag).unwrap_or_default(),
+            Some(tag) => tag,
+        }
+    }
+
+    fn frame_problem(&mut self, problem: FrameProblem, in_game: bool, part: &mut Part) {
+        let game = in_game.then(|| GameId(part.game_count()));
+        match problem {
+            FrameProblem::UnclosedTag { offset } => {
+                let message = "a tag pair without its closing quote and bracket: read to the end of the line";
+                self.problem(part, Kind::UnclosedTag, offset, game, None, None, message);
+            }
+            FrameProblem::DamagedTag { offset } => {
+                let message = "a line among the tags that is no tag pair: passed over";
+                self.problem(part, Kind::InvalidTag, offset, game, None, None, message);
+            }
+            FrameProblem::TooManyTags { offset } => {
+                let message = format!("more than {MOST_TAGS} tag pairs: passed over from here on");
+                self.problem(part, Kind::LongTags, offset, game, None, None, &message);
+            }
+            FrameProblem::Outside { offset } => {
+                let message = "text that belongs to no game: passed over";
+                self.problem(part, Kind::OutsideText, offset, None, None, None, message);
+            }
+        }
+    }
+
+    /// Reports a tag on which the game's start depends.
+    fn problem_at_tag(
+        &mut self,
+        tag: &str,
+        part: &mut Part,
+        kind: Kind,
+        game: GameId,
+        token: &str,
+        message: &str,
+    ) {
+        let last = self.tags.iter().rfind(|pair| pair.name.eq_ignore_ascii_case(tag.as_bytes()));
+        let offset = last.map_or(self.reader.game_start(), |pair| pair.offset);
+        self.problem(part, kind, offset, Some(game), None, Some(token), message);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn problem(
+        &mut self,
+        part: &mut Part,
+        kind: Kind,
+        offset: usize,
+        game: Option<GameId>,
+        ply: Option<usize>,
+        token: Option<&str>,
+        message: &str,
+    ) {
+        use crate::store::row::Severity;
+        let mut message = shorten(message);
+        // Skipped games are counted by these.
+        if kind.severity() == Severity::Warning && kind != Kind::UnsupportedVariant {
+            let Some(left) = self.warnings_left.checked_sub(1) else { return };
+            self.warnings_left = left;
+            if left == 0 {
+                message.to_mut().push_str("; further warnings on this game are not told");
+            }
+        }
+        let (line, column) = self.lines.at(self.text, offset);
+        *(match kind.severity() {
+            Severity::Error => &mut part.errors,
+            Severity::Warning => &mut part.warnings,
+        }) += 1;
+        let row = ProblemRow {
+            source: self.source,
+            byte_offset: self.base + offset as u64,
+            line,
+            column,
+            game_number: game.map_or(0, |_| part.read + 1),
+            game,
+            ply: ply.map(|ply| Ply(u32::try_from(ply).unwrap_or(u32::MAX))),
+            token: token.map(|token| part.headers.push_text(&shorten(token))),
+            kind: kind.as_str(),
+            severity: kind.severity(),
+            message: part.headers.push_text(&message),
+        };
+        part.headers.problems.push(row);
+    }
+}
+
+/// The most bytes of a text that are shown: a token can be as long as a file.
+const MOST_SHOWN: usize = 500;
+
+/// A text, or its beginning.
+fn shorten(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.len() <= MOST_SHOWN {
+        return text.into();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(MOST_SHOWN)]).into()
+}
+
+/// A token as text, or its beginning.
+fn shown(token: &[u8]) -> std::borrow::Cow<'_, str> {
+    if token.len() <= MOST_SHOWN {
+        return decode(token);
+    }
+    let begin = &token[..MOST_SHOWN];
+    // The last character may be cut.
+    let whole = begin.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+    let begin = if whole + 4 > MOST_SHOWN { &begin[..whole] } else { begin };
+    format!("{}…", decode(begin)).into()
+}
+
+/// A hash of both players and the date; `None` if one of the players is not known.
+fn pairing(names: &GameNames, row: &GameRow, text: &str) -> Option<u64> {
+    let (white, black) = names.white.zip(names.black)?;
+    Some(pairing_hash(white.of(text), black.of(text), row.date.map(|date| date.of(text))))
+}
+
+/// A hash of both players and the date.
+pub(crate) fn pairing_hash(white: &str, black: &str, date: Option<&str>) -> u64 {
+    let hash = mix_text(mix_text(0, white), black);
+    mix_text(hash, date.unwrap_or_default())
+}
+
+/// A hash of start position and moves, and one of the first of these moves and `pairing`.
+fn moves_hashes(
+    part: &Part,
+    start: Start,
+    standard: &Position,
+    first_code: usize,
+    pairing: Option<u64>,
+) -> (u64, Option<u64>) {
+    let seed = match start {
+        Start::Standard => standard.key().0,
+        Start::Setup => part.setups.last().map_or(0, |position| position.key().0),
+        Start::Nowhere => 0,
+    };
+    let codes = &part.codes[first_code..];
+    let prefix_hash = pairing.and_then(|pairing| prefix_hash(seed, codes, pairing));
+    (codes.iter().copied().fold(seed, mix_move), prefix_hash)
+}
+
+/// A hash of the first moves of a game, which begins with the key of its start position, and of its `pairing`; `None` if it has
+/// fewer moves.
+pub(crate) fn prefix_hash(start: u64, codes: &[MoveCode], pairing: u64) -> Option<u64> {
+    let first = codes.get(..PREFIX_PLIES)?;
+    Some(mix(first.iter().copied().fold(start, mix_move), pairing))
+}
+
+/// Goes on with a game's hash, which begins with the key of its start position, by a move. Check and mate are left out: they
+/// follow from the rest.
+pub(crate) fn mix_move(hash: u64, code: MoveCode) -> u64 {
+    mix(hash, u64::from(code.model().bits()))
+}
+
+/// The standard start position and its placement as text, made once.
+#[derive(Debug)]
+pub(crate) struct Standard {
+    pub(crate) position: Position,
+    pub(crate) fen: FenText,
+}
+
+impl Standard {
+    pub(crate) fn new() -> Self {
+        let position = Position::start();
+        let fen = FenText::new(&position);
+        Self { position, fen }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The moves and the kinds of problems of the first game.
+    fn first_game(text: &[u8]) -> (Vec<String>, Vec<&'static str>, GameResult) {
+        let (start, openings) = (Position::start(), OpeningBook::built_in());
+        let mut part = Part::default();
+        let mut parser = ChunkParser::new(text, text.len(), SourceId(1), 0, &start, &openings);
+        parser.parse_part(&mut part);
+        let moves = &part.codes[..part.replays[0].moves];
+        let kinds = part.headers.problems.iter().map(|problem| problem.kind).collect();
+        (moves.iter().map(|code| code.uci(None).to_string()).collect(), kinds, part.headers.games[0].result)
+    }
+
+    #[test]
+    fn moves_are_parted_from_numbers_and_results_without_a_space() {
+        let (moves, kinds, result) = first_game(b"1. e4 d62. Nf3 Nf63. Nc3 g610. d4 Bg71/2-1/2\n\n1. d4 *");
+        assert_eq!(moves, ["e2e4", "d7d6", "g1f3", "g8f6", "b1c3", "g7g6", "d2d4", "f8g7"]);
+        assert_eq!(kinds, ["missing-space"; 4]);
+        assert_eq!(result, GameResult::Draw);
+        let (moves, kinds, _) = first_game(b"1. e4 Nx2. Nf3 *");
+        assert_eq!((moves.len(), kinds), (1, vec!["unreadable-move"]));
+    }
+
+    #[test]
+    fn moves_in_other_languages_end_the_replay() {
+        for text in ["1. Sf3 Sf6 2. d4 d5 *", "1. \u{41a}f3 d5 *", "1. Tg1-f3 d5 *"] {
+            let (moves, kinds, _) = first_game(format!("[Event \"a\"]\n\n{text}").as_bytes());
+            assert_eq!((moves.len(), kinds), (0, vec!["unreadable-move"]), "{text}");
+        }
+        let (moves, kinds, _) = first_game(b"1. e4 see above e5 *");
+        assert_eq!((moves.len(), kinds), (2, vec!["unknown-token"; 2]));
+    }
+
+    #[test]
+    fn a_text_may_end_within_a_character() {
+        for text in [&b"1. e4 e5 \xe2\x80"[..], b"1. e4 e5 \xe2", b"1. e4 e5 \xc2", b"1. e4 e5 \xef\xbb"] {
+            assert_eq!(first_game(text).0, ["e2e4", "e7e5"], "{}", text.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn signs_beyond_ascii_are_passed_over() {
+        let text = "1. e4\u{203c} e5\u{2047} 2. Nf3\u{2049} Nc6\u{2048} 3. Bb5\u{25a1} a6= 4. Ba4\u{221e} *";
+        let (moves, kinds, _) = first_game(text.as_bytes());
+        assert_eq!((moves.len(), kinds.len()), (7, 0));
+    }
+
+    #[test]
+    fn of_a_very_long_game_the_beginning_is_kept() {
+        let text = format!("{} *", "Nf3 Nf6 Ng1 Ng8 ".repeat(MOST_PLIES / 4));
+        let (moves, kinds, _) = first_game(text.as_bytes());
+        assert_eq!((moves.len(), kinds.len()), (MOST_PLIES, 0));
+        let (moves, kinds, _) = first_game(format!("Nf3 Nf6 Ng1 Ng8 {text}").as_bytes());
+        assert_eq!((moves.len(), kinds), (MOST_PLIES, vec!["long-game"]));
+    }
+
+    #[test]
+    fn long_tokens_are_shown_in_part() {
+        assert_eq!(shown(b"abc"), "abc");
+        assert_eq!(shown(&[b'x'; 1000]), format!("{}…", "x".repeat(MOST_SHOWN)));
+        assert_eq!(shown("é€".repeat(400).as_bytes()), format!("{}…", "é€".repeat(MOST_SHOWN / 5)));
+        assert_eq!(shown(&[0xe9; 1000]), format!("{}…", "é".repeat(MOST_SHOWN)));
+    }
+}

@@ -1,0 +1,71 @@
+//! Replayed games to rows: the second half of a worker's work.
+
+use crate::board::{FenText, MoveCode, Position};
+use crate::index::game::batch::{Part, Replay, Start};
+use crate::index::game::parse::Standard;
+use crate::store::row::{GameId, Ply};
+
+/// One position of one game, as it comes by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PositionView<'a> {
+    pub(crate) game: GameId,
+    pub(crate) ply: Ply,
+    pub(crate) position: &'a Position,
+    pub(crate) placement: &'a FenText,
+    /// The move played from here.
+    pub(crate) move_code: Option<MoveCode>,
+    /// Whether the game starts at a set-up.
+    pub(crate) is_setup: bool,
+}
+
+/// Replays the games of a part, the first of which has the id `first`, and shows `sink` every position of every game in
+/// order.
+pub(crate) fn for_each_position<E>(
+    part: &Part,
+    first: GameId,
+    standard: &Standard,
+    mut sink: impl FnMut(PositionView<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut codes = &part.codes[..];
+    let mut setups = part.setups.iter();
+    for (game, &Replay { moves, start }) in (first.0..).zip(&part.replays) {
+        let (played, rest) = codes.split_at(moves);
+        codes = rest;
+        let (position, fen) = match start {
+            Start::Standard => (standard.position.clone(), standard.fen.clone()),
+            Start::Setup => {
+                let position = setups.next().expect("one for each game that has one").clone();
+                let fen = FenText::new(&position);
+                (position, fen)
+            }
+            Start::Nowhere => continue,
+        };
+        replay((GameId(game), start == Start::Setup), played, position, fen, &mut sink)?;
+    }
+    Ok(())
+}
+
+fn replay<E>(
+    (game, is_setup): (GameId, bool),
+    codes: &[MoveCode],
+    mut position: Position,
+    mut placement: FenText,
+    sink: &mut impl FnMut(PositionView<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    for (ply, move_code) in (0..).zip(codes.iter().copied().map(Some).chain([None])) {
+        let view = PositionView {
+            game,
+            ply: Ply(ply),
+            position: &position,
+            placement: &placement,
+            move_code,
+            is_setup,
+        };
+        sink(view)?;
+        if let Some(code) = move_code {
+            position.replay(code);
+            placement.update(&position, code);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Which games repeat an earlier one.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use crate::index::error::{Error, Result};
+use crate::index::number::signature::{Comparison, Pairing, Signature, Signatures};
+use crate::index::plan::options::Duplicates;
+use crate::index::spill::SpillMap;
+use crate::store::row::{GameId, NameId};
+use crate::store::{ComparedGame, Known};
+
+/// A game is looked for in longer ones if it has at least so many plies.
+pub(crate) const PREFIX_PLIES: usize = 16;
+
+/// Adds a number to a hash. Hashes made with it stand in the database: it must not change.
+pub(crate) const fn mix(hash: u64, value: u64) -> u64 {
+    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mixed = (hash ^ value).wrapping_mul(MULTIPLIER);
+    mixed ^ mixed >> 29
+}
+
+/// Adds a text and its length to a hash.
+pub(crate) fn mix_text(hash: u64, text: &str) -> u64 {
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let hash = words.iter().fold(hash, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    let rest = rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    mix(mix(hash, rest), text.len() as u64)
+}
+
+/// The first of all games that are alike: of this run, and of the database that is added to as far as its games were asked for.
+///
+/// A game is looked for before it is added, so no two of the same kind are here.
+#[derive(Debug)]
+pub(crate) struct Originals {
+    comparison: Comparison,
+    /// By all that games are compared by.
+    same: SpillMap,
+    /// By start and moves.
+    moves: SpillMap,
+    /// The groups of games of the database that are here.
+    groups: SpillMap,
+    /// Games that the database no longer has.
+    removed: HashSet<GameId>,
+}
+
+impl Originals {
+    /// None yet. What takes more than about `memory` bytes goes to files in `directory`.
+    pub(crate) fn new(comparison: Comparison, removed: &[GameId], memory: u64, directory: &Path) -> Self {
+        // Games are kept in two maps only if they are looked for by their moves too.
+        let share = if comparison.rule == Duplicates::Moves { memory / 2 } else { memory };
+        let map = |memory| SpillMap::new(memory, directory.to_owned());
+        let (same, moves, groups) = (map(share), map(share), map(memory / 8));
+        Self { comparison, same, moves, groups, removed: removed.iter().copied().collect() }
+    }
+
+    /// The first game that is the same as one of `games`.
+    pub(crate) fn same(&mut self, games: &Signatures, signature: &Signature) -> Result<Option<GameId>> {
+        let Some(hash) = signature.hash else { return Ok(None) };
+        Ok(self.same.find(hash, games.bytes(signature))?.map(GameId))
+    }
+
+    /// The first game with the moves of one of `games`.
+    pub(crate) fn with_moves(&mut self, games: &Signatures, signature: &Signature) -> Result<Option<GameId>> {
+        let Some(hash) = signature.moves_hash else { return Ok(None) };
+        Ok(self.moves.find(hash, games.moves(signature))?.map(GameId))
+    }
+
+    /// Adds a game that repeats none.
+    pub(crate) fn insert(&mut self, games: &Signatures, signature: &Signature, game: GameId) -> Result<()> {
+        if let Some(hash) = signature.hash {
+            self.same.insert(hash, games.bytes(signature), game.0)?;
+        }
+        if let Some(hash) = signature.moves_hash {
+            self.moves.insert(hash, games.moves(signature), game.0)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the games of the database that have the hash `moves_hash` and this White, or any, if they are not here. Gives back
+    /// whether some were added.
+    ///
+    /// All at once: if each new game were held against all of them, many that are alike would take for ever.
+    pub(crate) fn take_known(
+        &mut self,
+        known: &Known,
+        moves_hash: u64,
+        white: Option<NameId>,
+    ) -> Result<bool> {
+        let mut group = [0; 12];
+        group[..8].copy_from_slice(&moves_hash.to_le_bytes());
+        group[8..].copy_from_slice(&white.map_or(0, |white| white.0).to_le_bytes());
+        let hash = self.comparison.hash.of(&group);
+        if self.groups.find(hash, &group)?.is_some() {
+            return Ok(false);
+        }
+        let mut games = Signatures::default();
+        let mut is_added = false;
+        known.for_each_alike(moves_hash, white, |game| {
+            if self.removed.contains(&game.game) {
+                return Ok::<_, Error>(());
+            }
+            games.clear();
+            push_compared(&mut games, &self.comparison, game);
+            let Some(signature) = games.of(0) else { return Ok(()) };
+            is_added = true;
+            if white.is_some() && self.same(&games, &signature)?.is_none() {
+                self.insert(&games, &signature.without_moves(), game.game)?;
+            } else if white.is_none() && self.with_moves(&games, &signature)?.is_none() {
+                self.insert(&games, &signature.moves_alone(), game.game)?;
+            }
+            Ok(())
+        })?;
+        if is_added {
+            self.groups.insert(hash, &group, 0)?;
+        }
+        Ok(is_added)
+    }
+}
+
+fn push_compared(games: &mut Signatures, comparison: &Comparison, game: &ComparedGame) {
+    let ComparedGame { status, result, .. } = *game;
+    let (white, black, date) = (game.white.as_deref(), game.black.as_deref(), game.date.as_deref());
+    let pairing = white.zip(black).map(|(white, black)| Pairing { white, black, date, result });
+    games.push(comparison, status, game.start_fen.as_deref(), game.moves.iter().copied(), pairing);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_told_apart() {
+        let texts = ["", "\0", "a", "a\0", "\0a", "abcdefgh", "abcdefgh\0", "abcdefghi", "abcdefgg"];
+        let mut hashes = texts.map(|text| mix_text(1, text)).to_vec();
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), texts.len());
+        assert_ne!(mix_text(mix_text(1, "ab"), "c"), mix_text(mix_text(1, "a"), "bc"));
+    }
+}

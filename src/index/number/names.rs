@@ -1,0 +1,106 @@
+//! Names and their ids.
+
+use crate::index::error::{Error, Result};
+use crate::index::spill::{KeyHash, SpillMap};
+use crate::store::NameTable;
+use crate::store::row::NameId;
+
+/// Gives each distinct name of a table a number: 1, 2, 3 … in order of first appearance, or on from those of a database.
+#[derive(Debug)]
+pub(crate) struct Names {
+    ids: SpillMap,
+    hash: KeyHash,
+    /// Of players, events and sites.
+    last: [u32; 3],
+    /// A name after the number of its table.
+    key: Vec<u8>,
+}
+
+impl Names {
+    /// Goes on after the ids `last` of players, events and sites.
+    pub(crate) const fn after(last: [NameId; 3], ids: SpillMap, hash: KeyHash) -> Self {
+        let [players, events, sites] = last;
+        Self { ids, hash, last: [players.0, events.0, sites.0], key: Vec::new() }
+    }
+
+    /// The id of a name, if it has one here or `known` gives one.
+    pub(crate) fn find(
+        &mut self,
+        table: NameTable,
+        name: &str,
+        known: impl FnOnce(&str) -> Result<Option<NameId>>,
+    ) -> Result<Option<NameId>> {
+        self.key.clear();
+        self.key.push(table as u8);
+        self.key.extend_from_slice(name.as_bytes());
+        let hash = self.hash.of(&self.key);
+        if let Some(id) = self.ids.find(hash, &self.key)? {
+            return Ok(Some(NameId(id)));
+        }
+        let id = known(name)?;
+        if let Some(NameId(id)) = id {
+            self.ids.insert(hash, &self.key, id)?;
+        }
+        Ok(id)
+    }
+
+    /// The id of a name, and whether the name is new. A name met for the first time may have the id that `known` gives.
+    pub(crate) fn intern(
+        &mut self,
+        table: NameTable,
+        name: &str,
+        known: impl FnOnce(&str) -> Result<Option<NameId>>,
+    ) -> Result<(NameId, bool)> {
+        if let Some(id) = self.find(table, name, known)? {
+            return Ok((id, false));
+        }
+        let last = &mut self.last[table as usize];
+        *last = last.checked_add(1).ok_or(Error::TooManyNames)?;
+        self.ids.insert(self.hash.of(&self.key), &self.key, *last)?;
+        Ok((NameId(*last), true))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+        #[test]
+        fn ids_follow_one_another_however_little_memory_there_is(
+            names in proptest::collection::vec((0..3usize, 0..150u32, any::<bool>()), 0..400),
+            memory in prop_oneof![Just(0), Just(10_000), Just(u64::MAX)],
+            bits in prop_oneof![Just(8), Just(64)],
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let map = SpillMap::new(memory, directory.path().to_owned());
+            let last = [NameId(400), NameId(0), NameId(7)];
+            let mut table = Names::after(last, map, KeyHash::new(bits));
+            let (mut plain, mut next) = (HashMap::new(), last.map(|id| id.0));
+            for (kind, number, only_found) in names {
+                let names = [NameTable::Player, NameTable::Event, NameTable::Site][kind];
+                let name = format!("name {number}");
+                // Some players were there before.
+                let was_there = (kind == 0 && number % 5 == 0).then_some(NameId(number + 1));
+                let known = |_: &str| Ok(was_there);
+                let there = plain.get(&(kind, number)).copied().or(was_there);
+                if only_found {
+                    prop_assert_eq!(table.find(names, &name, known).unwrap(), there);
+                    continue;
+                }
+                let expected = there.unwrap_or_else(|| {
+                    next[kind] += 1;
+                    NameId(next[kind])
+                });
+                prop_assert_eq!(table.intern(names, &name, known).unwrap(), (expected, there.is_none()));
+                plain.insert((kind, number), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Parts in input order, whatever order they were parsed in: here games, names and lines get their numbers.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::index::error::{Error, Result};
+use crate::index::game::batch::Part;
+use crate::index::game::problem::Kind;
+use crate::index::number::duplicates::Originals;
+use crate::index::number::names::Names;
+use crate::index::number::signature::Signature;
+use crate::index::spill::{KeyHash, SpillMap};
+use crate::index::visited::counted_game::Outcomes;
+use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
+use crate::store::{Known, NameTable};
+
+/// Lets one chunk after the other through, in the order of their numbers.
+///
+/// A worker takes chunks in order and passes each turn before it takes the next chunk, so the chunk whose turn it is is always
+/// being worked on, and nobody waits for ever.
+#[derive(Debug, Default)]
+pub(crate) struct Turnstile {
+    state: Mutex<TurnState>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct TurnState {
+    next: u64,
+    stopped: bool,
+}
+
+impl Turnstile {
+    fn lock(&self) -> MutexGuard<'_, TurnState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until it is the turn of `chunk`.
+    pub(crate) fn wait(&self, chunk: u64) -> Result<()> {
+        let mut state = self.lock();
+        while state.next != chunk && !state.stopped {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.stopped { Err(Error::Stopped) } else { Ok(()) }
+    }
+
+    /// Ends the turn of the chunk whose turn it is.
+    pub(crate) fn pass(&self) {
+        self.lock().next += 1;
+        self.changed.notify_all();
+    }
+
+    /// Whether everybody is turned away.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.lock().stopped
+    }
+
+    /// Turns everybody away.
+    pub(crate) fn stop(&self) {
+        self.lock().stopped = true;
+        self.changed.notify_all();
+    }
+}
+
+/// What came of a source.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SourceCount {
+    pub(crate) games: u64,
+    pub(crate) plies: u64,
+    pub(crate) problems: u64,
+    pub(crate) duplicates: u64,
+    /// Games that were left out; they are not among `games`.
+    pub(crate) left_out: u64,
+    /// Where the last game begins that was found.
+    pub(crate) last_game: Option<u64>,
+    /// Whether it has text that belongs to no game.
+    has_text_outside: bool,
+}
+
+/// What gets numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbering {
+    All,
+    /// Lines and the games of each source: nothing is to be kept.
+    Places,
+}
+
+/// Where the numbers within a source go on: of what was read of it before.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SourceStart {
+    pub(crate) games: u32,
+    pub(crate) lines: u64,
+    /// Bytes of the line that goes on.
+    pub(crate) columns: u64,
+}
+
+/// Numbers what comes by in input order.
+#[derive(Debug)]
+pub(crate) struct Sequencer {
+    numbering: Numbering,
+    games: u32,
+    names: Names,
+    /// What is there already, if it is a database that is added to, and the last player of that.
+    known: Option<Known>,
+    last_player: NameId,
+    originals: Originals,
+    pub(crate) outcomes: Outcomes,
+    /// By source.
+    pub(crate) sources: Vec<SourceCount>,
+    starts: Vec<SourceStart>,
+    /// The id before that of the first source.
+    last_source: SourceId,
+    source: SourceId,
+    source_games: u32,
+    source_lines: u64,
+}
+
+impl Sequencer {
+    /// Goes on after what is `known`; `starts` are those of all sources, whose ids follow `last_source`. `ids` is for names.
+    pub(crate) fn new(
+        numbering: Numbering,
+        starts: Vec<SourceStart>,
+        last_source: SourceId,
+        known: Option<Known>,
+        originals: Originals,
+        ids: SpillMap,
+        hash: KeyHash,
+    ) -> Result<Self> {
+        let last = |table| known.as_ref().map_or(Ok(NameId(0)), |known| known.last_name(table));
+        let last = [last(NameTable::Player)?, last(NameTable::Event)?, last(NameTable::Site)?];
+        let game = known.as_ref().map_or(Ok(GameId(0)), Known::last_game)?;
+        Ok(Self {
+            numbering,
+            games: game.0,
+            names: Names::after(last, ids, hash),
+            known,
+            last_player: last[0],
+            originals,
+            outcomes: Outcomes::new(GameId(game.0.saturating_add(1))),
+            sources: vec![SourceCount::default(); starts.len()],
+            starts,
+            last_source,
+            source: SourceId(0),
+            source_games: 0,
+            source_lines: 0,
+        })
+    }
+
+    /// Takes the duplicates out of a part and numbers the rest. Gives back the id of its first game.
+    pub(crate) fn number(&mut self, source: SourceId, part: &mut Part) -> Result<GameId> {
+        let source_index = (source.0 - self.last_source.0) as usize - 1;
+        if source != self.source {
+            let SourceStart { games, lines, .. } = self.starts[source_index];
+            (self.source, self.source_games, self.source_lines) = (source, games, lines);
+        }
+        let found = u32::try_from(part.names.len()).map_err(|_| Error::TooManyGames)?;
+        let first = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
+        if self.numbering == Numbering::All {
+            self.sift(part)?;
+            self.outcomes.extend(&part.outcomes);
+            part.headers.games.iter_mut().for_each(|row| row.game.0 += first);
+            part.headers.tags.iter_mut().for_each(|tag| tag.game.0 += first);
+        } else {
+            self.games = self.games.checked_add(found).ok_or(Error::TooManyGames)?;
+        }
+        let start = self.starts[source_index];
+        let mut has_text_outside = false;
+        for problem in &mut part.headers.problems {
+            has_text_outside |= problem.kind == Kind::OutsideText.as_str();
+            if problem.line == 0 && self.source_lines == start.lines {
+                problem.column += start.columns;
+            }
+            problem.line += self.source_lines + 1;
+            if problem.game_number > 0 {
+                problem.game_number = problem.game_number.saturating_add(self.source_games);
+            }
+            match &mut problem.game {
+                Some(game) if self.numbering == Numbering::All => game.0 += first,
+                game => *game = None,
+            }
+        }
+        self.source_games = self.source_games.saturating_add(part.read);
+        let count = &mut self.sources[source_index];
+        count.has_text_outside |= has_text_outside;
+        count.games += part.names.len() as u64;
+        count.duplicates += part.headers.duplicates.len() as u64;
+        count.left_out += u64::from(part.read - found);
+        count.last_game = part.last_game.or(count.last_game);
+        count.plies += part.codes.len() as u64;
+        count.problems += part.headers.problems.len() as u64;
+        Ok(GameId(first))
+    }
+
+    /// Whether no game was found in a source, but text.
+    pub(crate) fn has_text_alone(&self, source: SourceId) -> bool {
+        let count = &self.sources[(source.0 - self.last_source.0) as usize - 1];
+        count.has_text_outside && count.games + count.duplicates + count.left_out == 0
+    }
+
+    /// Counts and names the games of a part, and takes those out that repeat an earlier one.
+    fn sift(&mut self, part: &mut Part) -> Result<()> {
+        let mut is_duplicate = vec![false; part.names.len()];
+        for (index, is_duplicate) in is_duplicate.iter_mut().enumerate() {
+            let signature = part.signatures.of(index);
+            let repeated = match &signature {
+                Some(signature) => self.find(signature, index, part)?,
+                None => None,
+            };
+            if let Some((original, kind)) = repeated {
+                *is_duplicate = true;
+                let game = part.headers.games[index];
+                let (line, number) = part.places[index];
+                part.headers.duplicates.push(DuplicateRow {
+                    source: game.source,
+                    byte_offset: game.byte_offset,
+                    byte_length: game.byte_length,
+                    line: line + self.source_lines + 1,
+                    game_number: self.source_games.saturating_add(number),
+                    kind,
+                    original,
+                });
+                continue;
+            }
+            self.games = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
+            self.name(index, part)?;
+            if let Some(signature) = &signature {
+                self.originals.insert(&part.signatures, signature, GameId(self.games))?;
+            }
+        }
+        if is_duplicate.contains(&true) {
+            part.remove(&is_duplicate);
+        }
+        Ok(())
+    }
+
+    /// The game that a game of a part repeats: rather the same than one with the same moves, and rather an earlier one.
+    fn find(
+        &mut self,
+        signature: &Signature,
+        index: usize,
+        part: &Part,
+    ) -> Result<Option<(GameId, DuplicateKind)>> {
+        let (games, moves_hash) = (&part.signatures, part.headers.games[index].moves_hash);
+        let mut same = self.originals.same(games, signature)?;
+        if same.is_none()
+            && let Some(white) = self.known_white(index, part)?
+            && let Some(known) = &self.known
+            && self.originals.take_known(known, moves_hash, Some(white))?
+        {
+            same = self.originals.same(games, signature)?;
+        }
+        if let Some(game) = same {
+            return Ok(Some((game, DuplicateKind::Same)));
+        }
+        // One that was there before would have been found for every game of this run.
+        let mut alike = self.originals.with_moves(games, signature)?;
+        if alike.is_none()
+            && signature.moves_hash.is_some()
+            && let Some(known) = &self.known
+            && self.originals.take_known(known, moves_hash, None)?
+        {
+            alike = self.originals.with_moves(games, signature)?;
+        }
+        Ok(alike.map(|game| (game, DuplicateKind::Moves)))
+    }
+
+    /// The player of White, if the database that is added to has both players of a game.
+    fn known_white(&mut self, index: usize, part: &Part) -> Result<Option<NameId>> {
+        let Some(known) = &self.known else { return Ok(None) };
+        let names = part.names[index];
+        let Some((white, black)) = names.white.zip(names.black) else { return Ok(None) };
+        let mut player = |name: Text| {
+            let look_up = |name: &str| Ok(known.name(NameTable::Player, name)?);
+            let id = self.names.find(NameTable::Player, name.of(&part.headers.text), look_up)?;
+            Ok::<_, Error>(id.filter(|&id| id <= self.last_player))
+        };
+        let white = player(white)?;
+        Ok(if white.is_some() && player(black)?.is_some() { white } else { None })
+    }
+
+    /// Counts the line ends of a chunk that has come by whole.
+    pub(crate) const fn pass_lines(&mut self, lines: u64) {
+        self.source_lines += lines;
+    }
+
+    fn name(&mut self, index: usize, part: &mut Part) -> Result<()> {
+        let names = part.names[index];
+        let headers = &mut part.headers;
+        let text = &headers.text;
+        let row = &mut headers.games[index];
+        let known = &self.known;
+        let mut id = |new: &mut Vec<(NameId, Text)>, table, name: Option<Text>| {
+            let Some(name) = name else { return Ok(None) };
+            let look_up =
+                |name: &str| Ok(known.as_ref().map_or(Ok(None), |known| known.name(table, name))?);
+            let (id, is_new) = self.names.intern(table, name.of(text), look_up)?;
+            if is_new {
+                new.push((id, name));
+            }
+            Ok::<_, Error>(Some(id))
+        };
+        row.event = id(&mut headers.events, NameTable::Event, names.event)?;
+        row.site = id(&mut headers.sites, NameTable::Site, names.site)?;
+        row.white = id(&mut headers.players, NameTable::Player, names.white)?;
+        row.black = id(&mut headers.players, NameTable::Player, names.black)?;
+        Ok(())
+    }
+}

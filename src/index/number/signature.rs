@@ -1,0 +1,203 @@
+//! All that a game is compared by, as bytes.
+
+use std::hash::Hasher as _;
+
+use crate::board::{GameResult, ShortMove};
+use crate::index::plan::options::Duplicates;
+use crate::index::spill::KeyHash;
+use crate::store::row::GameStatus;
+
+/// The fewest plies of games that are taken for the same whoever played them.
+pub(crate) const MIN_PLIES_OF_MOVES: u32 = 20;
+
+/// What games are compared by, and how it is hashed.
+#[derive(Clone, Debug)]
+pub(crate) struct Comparison {
+    pub(crate) rule: Duplicates,
+    pub(crate) hash: KeyHash,
+}
+
+/// Players, date and result of a game whose players are known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pairing<'a> {
+    pub(crate) white: &'a str,
+    pub(crate) black: &'a str,
+    pub(crate) date: Option<&'a str>,
+    pub(crate) result: GameResult,
+}
+
+/// A game's start, moves, and whether they are all; then players, date and result, if both players are known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signature {
+    /// Where it begins, and how long it and its first part are, in bytes.
+    start: usize,
+    length: usize,
+    moves: usize,
+    /// The hash of all of it, if games are the same that have all of it in common.
+    pub(crate) hash: Option<u64>,
+    /// The hash of the first part, if games are the same that have this in common.
+    pub(crate) moves_hash: Option<u64>,
+}
+
+impl Signature {
+    /// The same of a game that is not looked for by its moves alone.
+    pub(crate) const fn without_moves(self) -> Self {
+        Self { moves_hash: None, ..self }
+    }
+
+    /// The same of a game that is looked for by its moves alone.
+    pub(crate) const fn moves_alone(self) -> Self {
+        Self { hash: None, ..self }
+    }
+}
+
+/// The signatures of some games.
+#[derive(Debug, Default)]
+pub(crate) struct Signatures {
+    /// `None`: the game repeats nothing.
+    games: Vec<Option<Signature>>,
+    bytes: Vec<u8>,
+}
+
+impl Signatures {
+    /// Adds a game: its status, its start position as `game.start_fen` has it, its moves, and its pairing, if that is known.
+    pub(crate) fn push(
+        &mut self,
+        comparison: &Comparison,
+        status: GameStatus,
+        start_fen: Option<&str>,
+        moves: impl ExactSizeIterator<Item = ShortMove>,
+        pairing: Option<Pairing<'_>>,
+    ) {
+        let plies = moves.len();
+        let by_moves = comparison.rule == Duplicates::Moves && plies >= MIN_PLIES_OF_MOVES as usize;
+        if comparison.rule == Duplicates::Keep || plies == 0 || !(by_moves || pairing.is_some()) {
+            self.push_none();
+            return;
+        }
+        let start = self.bytes.len();
+        self.bytes.push(status as u8);
+        self.push_text(start_fen.map_or("", canonical));
+        self.bytes.extend_from_slice(&(plies as u64).to_le_bytes());
+        self.bytes.extend(moves.flat_map(|code| code.bits().to_le_bytes()));
+        let moves = self.bytes.len() - start;
+        let mut hasher = comparison.hash.begin();
+        hasher.write(&self.bytes[start..]);
+        let moves_hash = by_moves.then(|| comparison.hash.end(&hasher));
+        if let Some(Pairing { white, black, date, result }) = pairing {
+            self.bytes.push(result as u8);
+            for text in [white, black, date.unwrap_or_default()] {
+                self.push_text(text);
+            }
+            hasher.write(&self.bytes[start + moves..]);
+        }
+        let hash = pairing.map(|_| comparison.hash.end(&hasher));
+        let length = self.bytes.len() - start;
+        self.games.push(Some(Signature { start, length, moves, hash, moves_hash }));
+    }
+
+    /// Adds a game that is not compared.
+    pub(crate) fn push_none(&mut self) {
+        self.games.push(None);
+    }
+
+    fn push_text(&mut self, text: &str) {
+        self.bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    /// The signature of one of the games.
+    pub(crate) fn of(&self, game: usize) -> Option<Signature> {
+        self.games[game]
+    }
+
+    /// All bytes of a signature.
+    pub(crate) fn bytes(&self, signature: &Signature) -> &[u8] {
+        &self.bytes[signature.start..][..signature.length]
+    }
+
+    /// Its first part: start and moves.
+    pub(crate) fn moves(&self, signature: &Signature) -> &[u8] {
+        &self.bytes[signature.start..][..signature.moves]
+    }
+
+    /// Leaves the first games.
+    pub(crate) fn truncate(&mut self, games: usize) {
+        let next = self.games.get(games..).unwrap_or_default().iter().flatten().next();
+        if let Some(end) = next.map(|signature| signature.start) {
+            self.bytes.truncate(end);
+        }
+        self.games.truncate(games);
+    }
+
+    /// Empties it and keeps its memory.
+    pub(crate) fn clear(&mut self) {
+        self.truncate(0);
+    }
+}
+
+/// The position of a six-field FEN of ours, without the numbers of moves; nothing for the standard one.
+pub(crate) fn canonical(fen: &str) -> &str {
+    const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+    let end = fen.match_indices(' ').nth(3).map_or(fen.len(), |(end, _)| end);
+    if &fen[..end] == STANDARD { "" } else { &fen[..end] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Position;
+
+    #[test]
+    fn each_thing_that_games_are_compared_by_tells_them_apart() {
+        let comparison = Comparison { rule: Duplicates::Moves, hash: KeyHash::new(KeyHash::BITS) };
+        let fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1";
+        let pairing = |white, black, date, result| Some(Pairing { white, black, date, result });
+        let (draw, win) = (GameResult::Draw, GameResult::White);
+        let mut signatures = Signatures::default();
+        let pairings = [
+            pairing("a", "b", None, draw),
+            pairing("a", "b", None, win),
+            pairing("b", "a", None, draw),
+            pairing("ab", "", None, draw),
+            pairing("", "ab", None, draw),
+            pairing("a", "b", Some("2001.01.01"), draw),
+            None,
+        ];
+        let mut count = 0;
+        for pairing in pairings {
+            for status in [GameStatus::Ok, GameStatus::Truncated] {
+                for start in [None, Some(fen)] {
+                    for plies in [20_u16, 21] {
+                        for last in [1, 2, 256] {
+                            let moves = (0..plies).map(|ply| if ply + 1 == plies { last } else { 0 });
+                            let moves = moves.collect::<Vec<_>>().into_iter().map(ShortMove::from_bits);
+                            signatures.push(&comparison, status, start, moves, pairing);
+                            count += 1;
+                        }
+                    }
+                }
+            }
+        }
+        let all = |bytes: fn(&Signatures, &Signature) -> Vec<u8>| {
+            let mut all: Vec<_> =
+                (0..count).map(|game| bytes(&signatures, &signatures.of(game).unwrap())).collect();
+            all.sort();
+            all.dedup();
+            all.len()
+        };
+        assert_eq!(all(|signatures, signature| signatures.bytes(signature).to_vec()), count);
+        assert_eq!(all(|signatures, signature| signatures.moves(signature).to_vec()), count / pairings.len());
+    }
+
+    #[test]
+    fn start_positions_are_compared_without_numbers_of_moves() {
+        let start = Position::start().fen();
+        assert_eq!(canonical(&start), "");
+        assert_eq!(canonical(&start.replace("0 1", "3 17")), "");
+        for fen in ["4k3/8/8/8/8/8/8/4K2R w K - 0 1", "8/8/3p4/KPp4r/1R3p1k/8/4P1P1/8 w - c6 7 20"] {
+            let (position, _) = Position::from_fen(fen.as_bytes()).unwrap();
+            assert_eq!(canonical(&position.fen()), position.canonical_fen());
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What a run is asked to do.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::opening::OpeningBook;
+
+/// Options of a run.
+#[derive(Clone, Debug)]
+pub struct IndexOptions {
+    /// Worker threads, 1 to [`MAX_THREADS`](Self::MAX_THREADS); a number beyond is taken for the nearest of these. No more are
+    /// started than there are chunks.
+    pub threads: usize,
+    /// Memory for the run, in bytes. What does not fit goes to temporary files.
+    pub memory: u64,
+    /// Directory for temporary files; `None` is the database's.
+    pub temp_dir: Option<PathBuf>,
+    /// Whether an existing database may be replaced.
+    pub overwrite: bool,
+    /// Whether any problem, even a warning, makes the run fail.
+    pub strict: bool,
+    /// What becomes of a game with an error.
+    pub on_problem: OnProblem,
+    /// The most problems of severity error that the input may have; one more makes the run fail.
+    pub most_errors: Option<u64>,
+    /// A file for all problems, while they are found: JSON, one object a line.
+    pub problems: Option<PathBuf>,
+    /// A file for the text of all games with an error, as it stands in its source.
+    pub rejects: Option<PathBuf>,
+    /// What becomes of games that repeat an earlier one.
+    pub duplicates: Duplicates,
+    /// How many games must have reached a position for it to be kept in `visited_position` and `continuation`. A database that is
+    /// added to goes on with its own number.
+    pub continuation_threshold: u32,
+    /// Whether that number may be another one; else it is an error.
+    pub any_threshold: bool,
+    /// The openings that games are classified by: a game's is the last of its positions that has a name, whatever the order
+    /// of moves.
+    pub openings: Arc<OpeningBook>,
+    /// Size of the pieces that PGN text is cut into, in bytes. The result does not depend on it.
+    pub chunk_size: usize,
+    /// How the two big tables are written. The result does not depend on it, but for the layout of pages.
+    pub writer: Writer,
+}
+
+/// What becomes of a game that repeats an earlier one, of the same run or of the database that is added to.
+///
+/// A game without moves repeats none, and of two games both or neither can be replayed to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// It is kept like any other; nobody looks for such games.
+    Keep,
+    /// It is skipped, and noted down in `duplicate`, if moves, date, result and both players, who must be known, are the same.
+    #[default]
+    Skip,
+    /// It is also skipped if it has at least 20 plies and the same moves, whoever played.
+    Moves,
+}
+
+impl Duplicates {
+    /// The word on the command line and in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Skip => "skip",
+            Self::Moves => "moves",
+        }
+    }
+}
+
+/// A way to write the tables `game_position` and `position_game`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Writer {
+    /// Build the pages in the workers.
+    #[default]
+    Direct,
+    /// Let SQLite insert the rows.
+    Sql,
+}
+
+/// What becomes of a game with a problem of severity error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnProblem {
+    /// The moves before the error are kept, or if there are none, the tags.
+    #[default]
+    Keep,
+    /// It is left out of the database; its problems are not.
+    Skip,
+}
+
+impl OnProblem {
+    /// The word that `import.options` has.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Skip => "skip",
+        }
+    }
+}
+
+impl Default for IndexOptions {
+    /// One thread per core, a quarter of the machine's memory (at most 4 GiB), continuations from 64 games on, the built-in
+    /// openings, duplicates skipped, chunks of 1 MiB.
+    fn default() -> Self {
+        Self {
+            threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            memory: default_memory(),
+            temp_dir: None,
+            overwrite: false,
+            strict: false,
+            on_problem: OnProblem::Keep,
+            most_errors: None,
+            problems: None,
+            rejects: None,
+            duplicates: Duplicates::default(),
+            continuation_threshold: 64,
+            any_threshold: true,
+            openings: OpeningBook::built_in(),
+            chunk_size: 1 << 20,
+            writer: Writer::default(),
+        }
+    }
+}
+
+impl IndexOptions {
+    /// The most worker threads: each has buffers of its own.
+    pub const MAX_THREADS: usize = 256;
+
+    /// The worker threads to be started for so much input.
+    pub(crate) fn threads_for(&self, bytes: u64) -> usize {
+        let chunks = bytes.div_ceil(self.chunk_size.max(1) as u64);
+        let useful = usize::try_from(chunks).unwrap_or(usize::MAX);
+        self.threads.min(useful).clamp(1, Self::MAX_THREADS)
+    }
+}
+
+const GIB: u64 = 1 << 30;
+
+/// A quarter of the machine's memory, at most 4 GiB; 1 GiB where the system does not tell.
+fn default_memory() -> u64 {
+    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+    });
+    total.map_or(GIB, |bytes| (bytes / 4).min(4 * GIB))
+}

@@ -1,0 +1,252 @@
+//! How much space a run will need, told from samples of its sources.
+
+use std::path::Path;
+
+use crate::index::error::{Error, Result};
+use crate::index::sort::partition::RECORD;
+use crate::pgn::{Reader, Token, next_boundary};
+use crate::source::{DecodeOptions, Opened, Packed, SourceFile, Sources, open};
+
+/// What a run is expected to write. Told from samples: a quarter more or less is nothing unusual.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// Games in all sources.
+    pub games: u64,
+    /// Plies in all sources.
+    pub plies: u64,
+    /// PGN text in all sources, unpacked, in bytes.
+    pub text_bytes: u64,
+    /// Size of the database, in bytes.
+    pub database_bytes: u64,
+    /// Temporary files beside the database, in bytes.
+    pub beside_bytes: u64,
+    /// Temporary files in the directory for them, in bytes: what does not fit the memory allowed.
+    pub spill_bytes: u64,
+}
+
+impl Estimate {
+    /// The estimate for sources, if `memory` bytes are there for occurrences. Streams count as nothing: nobody knows what they will
+    /// bring.
+    pub(crate) fn new(sources: &Sources, memory: u64) -> Self {
+        // As measured on collections with short and long headers: 100 bytes a ply, and 250 a game in the small tables.
+        const BYTES_A_PLY: u64 = 100;
+        const BYTES_A_GAME: u64 = 250;
+        const SCRATCH_A_GAME: u64 = 200;
+        let sample = Sample::of(sources, memory);
+        let part = |of: u64, count: u64, whole: u64| {
+            (u128::from(of) * u128::from(count) / u128::from(whole.max(1))) as u64
+        };
+        let input = sources.files.iter().flatten().filter_map(|file| file.bytes).sum();
+        let read_before: u64 = sources.files.iter().flatten().map(|file| file.first_byte).sum();
+        let text_bytes = part(input, sample.files_text, sample.files_bytes).saturating_sub(read_before);
+        let (games, plies) =
+            (part(text_bytes, sample.games, sample.bytes), part(text_bytes, sample.plies, sample.bytes));
+        Self {
+            games,
+            plies,
+            text_bytes,
+            database_bytes: plies
+                .saturating_mul(BYTES_A_PLY)
+                .saturating_add(games.saturating_mul(BYTES_A_GAME)),
+            beside_bytes: games.saturating_mul(SCRATCH_A_GAME),
+            spill_bytes: (plies + games).saturating_mul(RECORD as u64).saturating_sub(memory),
+        }
+    }
+
+    /// The same for a run that also copies `rows` rows of `position_game` within the database, of which `free` bytes are free.
+    pub(crate) fn with_copy(self, rows: u64, free: u64) -> Self {
+        // As measured with games of all lengths.
+        const BYTES_A_ROW: u64 = 20;
+        let copy = rows.saturating_mul(BYTES_A_ROW).saturating_sub(free);
+        Self { database_bytes: self.database_bytes.saturating_add(copy), ..self }
+    }
+
+    /// Fails if there is clearly not enough space: less than four fifths of what is expected to be needed.
+    pub(crate) fn check(&self, target: &Path, spill: &Path) -> Result<()> {
+        let beside =
+            target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut needs = vec![(beside, self.database_bytes.saturating_add(self.beside_bytes))];
+        if device(beside).is_some() && device(beside) == device(spill) {
+            needs[0].1 = needs[0].1.saturating_add(self.spill_bytes);
+        } else {
+            needs.push((spill, self.spill_bytes));
+        }
+        for (directory, needed) in needs {
+            match free_bytes(directory) {
+                Some(free) if free < needed / 5 * 4 => {
+                    return Err(Error::Space { directory: directory.to_owned(), needed, free });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Games and plies in a part of the sources.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    bytes: u64,
+    games: u64,
+    plies: u64,
+    /// Size of the files that were looked into, in bytes, and of their text.
+    files_bytes: u64,
+    files_text: u64,
+}
+
+impl Sample {
+    const WINDOW: usize = 64 << 10;
+
+    /// Looks into at most sixteen files.
+    fn of(sources: &Sources, memory: u64) -> Self {
+        const FILES: usize = 16;
+        let files: Vec<&SourceFile> =
+            sources.files.iter().flatten().filter(|file| file.bytes.is_some_and(|bytes| bytes > 0)).collect();
+        let mut sample = Self::default();
+        for file in files.iter().step_by(files.len().div_ceil(FILES).max(1)) {
+            let bytes = file.bytes.unwrap_or_default();
+            let text = match open(file) {
+                Ok(Opened::Mapped(map)) => {
+                    sample.look_into(map.bytes());
+                    bytes
+                }
+                Ok(Opened::Packed(packed)) => sample.decode(packed, bytes, memory),
+                Err(_) => continue,
+            };
+            sample.files_bytes += bytes;
+            sample.files_text += text;
+        }
+        sample
+    }
+
+    /// Looks at three places of a text.
+    fn look_into(&mut self, text: &[u8]) {
+        let mut end = 0;
+        for place in 0..3 {
+            let start = (text.len() / 3 * place).max(end);
+            // Up to twice the window, so that a single game of any length ends the search.
+            let limit = start.saturating_add(4 * Self::WINDOW).min(text.len());
+            let start = if start == 0 { 0 } else { next_boundary(&text[..limit], start - 1) };
+            let limit = start.saturating_add(2 * Self::WINDOW).min(text.len());
+            end = next_boundary(&text[..limit], start.saturating_add(Self::WINDOW).min(limit));
+            self.add(&text[start..end]);
+        }
+    }
+
+    /// Looks at the first text of an archive of `bytes` bytes. Gives back how much text all of it has, as far as can be told.
+    fn decode(&mut self, packed: Packed, bytes: u64, memory: u64) -> u64 {
+        const TEXT: usize = 2 << 20;
+        /// Games are hardly packed better; a beginning that is says nothing of the rest, and must not make a run fail.
+        const MOST_RATIO: u128 = 30;
+        let options = DecodeOptions { threads: 1, memory };
+        let Ok(mut decoded) = packed.decode(options) else { return 0 };
+        let mut text = Vec::new();
+        while text.len() < TEXT {
+            match decoded.read(&mut text, TEXT) {
+                Ok(0) | Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+        self.look_into(&text);
+        if text.len() < TEXT {
+            return text.len() as u64;
+        }
+        let told = u128::from(bytes) * text.len() as u128 / u128::from(decoded.bytes_read().max(1));
+        told.min(u128::from(bytes) * MOST_RATIO) as u64
+    }
+
+    fn add(&mut self, text: &[u8]) {
+        let mut reader = Reader::new(text);
+        let (mut tags, mut problems) = (Vec::new(), Vec::new());
+        self.bytes += text.len() as u64;
+        while reader.next_game(&mut tags, &mut problems) {
+            self.games += 1;
+            loop {
+                match reader.next_token() {
+                    Token::Move(_) => self.plies += 1,
+                    Token::Result(_) | Token::End => break,
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn free_bytes(directory: &Path) -> Option<u64> {
+    let system = rustix::fs::statvfs(directory).ok()?;
+    system.f_frsize.checked_mul(system.f_bavail)
+}
+
+#[cfg(unix)]
+fn device(directory: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(directory).ok().map(|metadata| metadata.dev())
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_: &Path) -> Option<u64> {
+    None
+}
+
+#[cfg(not(unix))]
+fn device(_: &Path) -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed<P: AsRef<Path>>(paths: &[P]) -> Sources {
+        crate::source::list(paths, DecodeOptions { threads: 1, memory: 0 }, &()).unwrap()
+    }
+
+    fn estimate(text: &str, memory: u64) -> Estimate {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.pgn");
+        std::fs::write(&path, text).unwrap();
+        Estimate::new(&listed(&[path]), memory)
+    }
+
+    #[test]
+    fn samples_tell_how_many_plies_a_collection_has() {
+        let game = "[Event \"x\"]\n\n1. e4 e5 2. Nf3 {[%clk 1:00]} Nc6 (2... d6 3. d4) 3. Bb5 *\n\n";
+        assert_eq!(estimate("", 0), Estimate::default());
+        let one = estimate(game, 0);
+        assert_eq!((one.games, one.plies, one.spill_bytes), (1, 5, 6 * 16));
+        let many = estimate(&game.repeat(20_000), 0);
+        assert!(many.games.abs_diff(20_000) < 20 && many.plies.abs_diff(100_000) < 100, "{many:?}");
+        assert_eq!(estimate(&game.repeat(20_000), 1 << 30).spill_bytes, 0);
+        let long = estimate(&format!("[Event \"x\"]\n\n{}", "Nf3 Nf6 Ng1 Ng8 ".repeat(100_000)), 0);
+        assert!(long.plies > 300_000 && long.games < 20, "{long:?}");
+    }
+
+    #[test]
+    fn the_text_of_archives_is_told_from_their_beginning() {
+        let game = |number: u64| {
+            let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            format!("[Event \"{mixed:x}\"]\n\n1. e4 e5 2. Nf3 {{{mixed:b}}} Nc6 3. Bb5 *\n\n")
+        };
+        let text: String = (0..40_000).map(game).collect();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.pgn.zst");
+        std::fs::write(&path, zstd::encode_all(text.as_bytes(), 1).unwrap()).unwrap();
+        let estimate = |paths: &[&std::path::Path]| Estimate::new(&listed(paths), 0);
+        let one = estimate(&[&path]);
+        assert!(one.text_bytes.abs_diff(text.len() as u64) < text.len() as u64 / 4, "{one:?}");
+        assert!(one.games.abs_diff(40_000) < 10_000 && one.plies.abs_diff(200_000) < 50_000, "{one:?}");
+        assert_eq!(estimate(&[std::path::Path::new("-")]), Estimate::default());
+        assert_eq!(estimate(&[&path, std::path::Path::new("-")]), one);
+    }
+
+    #[test]
+    fn too_little_space_is_told_before_the_work() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("a.db");
+        let estimate = Estimate { database_bytes: u64::MAX / 2, ..Estimate::default() };
+        let message = estimate.check(&target, directory.path()).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("{}: about ", directory.path().display())), "{message}");
+        assert!(Estimate::default().check(&target, directory.path()).is_ok());
+    }
+}

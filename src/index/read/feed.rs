@@ -1,0 +1,163 @@
+//! Chunks of sources, in order, for whoever asks next.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use crate::index::error::{Error, Result};
+use crate::index::game::problem::Kind;
+use crate::index::read::chunk::Chunk;
+use crate::index::read::stream::{self, CutOptions, Piece, SourceEnd};
+use crate::pgn::{LOOK_BACK, boundary_in, next_boundary};
+use crate::source::{Mapped, Opened, SourceFile, Sources, open};
+use crate::store::row::SourceId;
+
+/// What a worker is given to do. The numbers of all work are 0, 1, 2 … in input order.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) number: u64,
+    pub(crate) source: SourceId,
+    pub(crate) task: Task,
+}
+
+/// The work itself.
+#[derive(Debug)]
+pub(crate) enum Task {
+    /// Whole games of a source.
+    Chunk(Chunk),
+    /// Something wrong with a source, at this place in its text.
+    Report { kind: Kind, offset: u64, message: String },
+    /// The end of a source that was read from its beginning.
+    End(PathBuf),
+}
+
+/// Opens one source after the other and cuts it into chunks.
+#[derive(Debug)]
+pub(crate) struct Feed<'s> {
+    sources: std::slice::Iter<'s, crate::source::Result<SourceFile>>,
+    options: CutOptions,
+    number: u64,
+    source: SourceId,
+    open: Option<Open>,
+    /// The open source, if it is read from its beginning.
+    path: Option<PathBuf>,
+    /// What was read of the sources that are done, in order.
+    pub(crate) ends: Vec<SourceEnd>,
+}
+
+#[derive(Debug)]
+enum Open {
+    /// A plain file, and where its next chunk begins.
+    File(Arc<Mapped>, usize),
+    Stream(Receiver<Piece>),
+}
+
+impl<'s> Feed<'s> {
+    /// The ids of the sources follow `last`.
+    pub(crate) fn new(sources: &'s Sources, last: SourceId, options: CutOptions) -> Self {
+        let sources = sources.files.iter();
+        Self { sources, options, number: 0, source: last, open: None, path: None, ends: Vec::new() }
+    }
+
+    /// The next work, or `None` if all is done. Gives up waiting for it when `is_stopped` says so.
+    pub(crate) fn next(&mut self, is_stopped: impl Fn() -> bool) -> Result<Option<Work>> {
+        loop {
+            let task = match self.open.take() {
+                None => match self.open_next()? {
+                    None => return Ok(None),
+                    Some(task) => task,
+                },
+                Some(Open::File(map, start)) => self.cut(map, start, &is_stopped)?,
+                Some(Open::Stream(pieces)) => self.receive(pieces, &is_stopped)?,
+            };
+            let Some(task) = task else { continue };
+            let number = self.number;
+            self.number += 1;
+            return Ok(Some(Work { number, source: self.source, task }));
+        }
+    }
+
+    /// Opens the next source. `None`: there is none; otherwise a report if it cannot be read.
+    fn open_next(&mut self) -> Result<Option<Option<Task>>> {
+        let Some(file) = self.sources.next() else { return Ok(None) };
+        self.source.0 += 1;
+        let opened = file
+            .as_ref()
+            .map_err(crate::source::Error::full_message)
+            .and_then(|file| open(file).map_err(|error| error.full_message()).map(|opened| (opened, file)));
+        self.path = file.as_ref().ok().filter(|file| file.first_byte == 0).map(|file| file.path.clone());
+        match opened {
+            Ok((Opened::Mapped(map), file)) => {
+                let start = usize::try_from(file.first_byte).unwrap_or(usize::MAX).min(map.bytes().len());
+                self.open = Some(Open::File(Arc::new(map), start));
+            }
+            Ok((Opened::Packed(packed), file)) => {
+                let path = file.path.display().to_string();
+                self.open =
+                    Some(Open::Stream(stream::start(packed, path, file.first_byte, self.options.clone())?));
+            }
+            Err(message) => {
+                self.ends.push(SourceEnd::default());
+                return Ok(Some(Some(Task::Report { kind: Kind::UnreadableSource, offset: 0, message })));
+            }
+        }
+        Ok(Some(None))
+    }
+
+    /// Cuts the next chunk off a plain file, or tells its end. `None`: there is nothing to be done at its end.
+    fn cut(&mut self, map: Arc<Mapped>, start: usize, is_stopped: impl Fn() -> bool) -> Result<Option<Task>> {
+        /// Text that is searched before what was searched is released.
+        const WINDOW: usize = 8 << 20;
+        let text = map.bytes();
+        if start == text.len() {
+            self.ends.push(SourceEnd { bytes: Some(text.len() as u64), ..SourceEnd::default() });
+            return Ok(self.path.take().map(Task::End));
+        }
+        let mut from = start.saturating_add(self.options.chunk_size.max(1)).min(text.len()) - 1;
+        let end = loop {
+            let to = from.saturating_add(WINDOW);
+            if to >= text.len() {
+                break next_boundary(text, from);
+            }
+            if let Some(boundary) = boundary_in(text, from..to) {
+                break boundary;
+            }
+            if is_stopped() {
+                return Err(Error::Stopped);
+            }
+            map.release(from.saturating_sub(LOOK_BACK)..to - LOOK_BACK);
+            from = to - 8;
+        };
+        self.open = Some(Open::File(Arc::clone(&map), end));
+        Ok(Some(Task::Chunk(Chunk::of_file(map, start..end, self.options.chunk_size))))
+    }
+
+    /// Waits for the next piece of a decoded source. `None`: there is nothing to be done at its end.
+    fn receive(&mut self, pieces: Receiver<Piece>, is_stopped: impl Fn() -> bool) -> Result<Option<Task>> {
+        /// How often to look whether to stop: nothing else ends the wait for a terminal.
+        const PATIENCE: Duration = Duration::from_millis(50);
+        let piece = loop {
+            if is_stopped() {
+                return Err(Error::Stopped);
+            }
+            match pieces.recv_timeout(PATIENCE) {
+                Ok(piece) => break piece,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(Error::Panicked),
+            }
+        };
+        let task = match piece {
+            Piece::Failed(error) => return Err(error),
+            Piece::End(end) => {
+                self.ends.push(end);
+                return Ok(self.path.take().map(Task::End));
+            }
+            Piece::Chunk(chunk) => Task::Chunk(chunk),
+            Piece::Report { kind, offset, message } => Task::Report { kind, offset, message },
+        };
+        self.open = Some(Open::Stream(pieces));
+        Ok(Some(task))
+    }
+}

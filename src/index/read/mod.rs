@@ -1,0 +1,6 @@
+//! Sources to chunks of whole games, in order.
+
+pub(crate) mod chunk;
+pub(crate) mod feed;
+pub(crate) mod lines;
+pub(crate) mod stream;

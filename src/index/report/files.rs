@@ -1,0 +1,180 @@
+//! Files that tell what is wrong with the input, while the run goes on.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read as _, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::index::error::{Error, Result};
+use crate::index::game::batch::Part;
+use crate::index::plan::options::IndexOptions;
+use crate::source::Sources;
+use crate::store::is_file_of;
+use crate::store::row::{ProblemRow, Severity, SourceId};
+
+/// Takes what is wrong with the input, in input order, and counts the errors.
+#[derive(Debug)]
+pub(crate) struct Reports {
+    problems: Option<Output>,
+    rejects: Option<Output>,
+    errors: u64,
+    most_errors: Option<u64>,
+    /// Of the sources, whose ids follow `last_source`.
+    paths: Vec<PathBuf>,
+    last_source: SourceId,
+}
+
+impl Reports {
+    /// Makes the files that the options name. One that is there must be empty, or have problems in it that an earlier run wrote.
+    ///
+    /// # Errors
+    /// If one cannot be made, is a source or the database, or has something else in it.
+    pub(crate) fn create(
+        options: &IndexOptions,
+        sources: &Sources,
+        last_source: SourceId,
+        database: Option<&Path>,
+    ) -> Result<Self> {
+        let paths = sources.files.iter().map(|file| match file {
+            Ok(file) => file.path.clone(),
+            Err(error) => error.path().to_owned(),
+        });
+        let paths: Vec<PathBuf> = paths.collect();
+        let create = |path: &Option<PathBuf>, other: Option<PathBuf>, beginning| {
+            let Some(path) = path else { return Ok(None) };
+            if database.is_some_and(|database| is_file_of(database, path)) {
+                return Err(Error::ReportInUse { path: path.clone() });
+            }
+            let used = paths.iter().map(PathBuf::as_path).chain(other.as_deref());
+            Output::create(path, used, beginning).map(Some)
+        };
+        let problems = create(&options.problems, None, Some(PROBLEM_BEGINNING))?;
+        // Rejected games look like any others.
+        let rejects = create(&options.rejects, options.problems.clone(), None)?;
+        Ok(Self { problems, rejects, errors: 0, most_errors: options.most_errors, paths, last_source })
+    }
+
+    /// Writes down what is wrong with a part that has been numbered, of the chunk `text`.
+    ///
+    /// # Errors
+    /// [`Error::TooManyErrors`]; [`Error::Report`].
+    pub(crate) fn take(&mut self, part: &Part, text: &[u8]) -> Result<()> {
+        if part.headers.problems.is_empty() {
+            return Ok(());
+        }
+        let mut rejects = part.rejects.iter();
+        let mut last_game = 0;
+        let mut excess = Ok(());
+        for problem in &part.headers.problems {
+            if let Some(output) = &mut self.problems {
+                let path = &self.paths[(problem.source.0 - self.last_source.0) as usize - 1];
+                output.write(|out| write_json(out, path, problem, &part.headers.text))?;
+            }
+            if problem.severity != Severity::Error {
+                continue;
+            }
+            if problem.game_number != last_game
+                && let Some(game) = rejects.next()
+                && let Some(output) = &mut self.rejects
+            {
+                output
+                    .write(|out| out.write_all(&text[game.clone()]).and_then(|()| out.write_all(b"\n\n")))?;
+            }
+            last_game = problem.game_number;
+            self.errors += 1;
+            if let Some(most) = self.most_errors.filter(|&most| self.errors > most) {
+                excess = Err(self.too_many(most, problem, &part.headers.text));
+                break;
+            }
+        }
+        for output in [&mut self.problems, &mut self.rejects].into_iter().flatten() {
+            output.write(BufWriter::flush)?;
+        }
+        excess
+    }
+
+    fn too_many(&self, most: u64, problem: &ProblemRow, text: &str) -> Error {
+        let message = problem.message.of(text).to_owned();
+        // What is wrong with a whole source names it already.
+        let place = if problem.game_number == 0 {
+            String::new()
+        } else {
+            let path = &self.paths[(problem.source.0 - self.last_source.0) as usize - 1];
+            let ply = problem.ply.map_or_else(String::new, |ply| format!(", ply {}", ply.0));
+            let ProblemRow { line, column, byte_offset, game_number, .. } = problem;
+            format!("{}:{line}:{column} (byte {byte_offset}, game {game_number}{ply}): ", path.display())
+        };
+        Error::TooManyErrors { most, place, message }
+    }
+}
+
+/// With what a file of problems begins.
+const PROBLEM_BEGINNING: &[u8] = b"{\"path\":";
+
+/// The members are described in `docs/json.md`.
+fn write_json(out: &mut impl Write, path: &Path, problem: &ProblemRow, text: &str) -> io::Result<()> {
+    let object = json!({
+        "path": path.to_string_lossy(),
+        "line": problem.line,
+        "column_number": problem.column,
+        "byte_offset": problem.byte_offset,
+        "game_number": Some(problem.game_number).filter(|&number| number > 0),
+        "game_id": problem.game.map(|game| game.0),
+        "ply": problem.ply.map(|ply| ply.0),
+        "token": problem.token.map(|token| token.of(text)),
+        "kind": problem.kind,
+        "severity": problem.severity.as_str(),
+        "message": problem.message.of(text),
+    });
+    writeln!(out, "{object}")
+}
+
+/// A file that is written, until its reader has gone away.
+#[derive(Debug)]
+struct Output {
+    path: PathBuf,
+    file: Option<BufWriter<File>>,
+}
+
+impl Output {
+    /// Makes a file, in the place of one at most that begins like this.
+    fn create<'p>(
+        path: &Path,
+        mut used: impl Iterator<Item = &'p Path>,
+        beginning: Option<&[u8]>,
+    ) -> Result<Self> {
+        let failed = |source| Error::Report { path: path.to_owned(), source };
+        let real = fs::canonicalize(path).ok().filter(|real| real.is_file());
+        let is_same = |other: &Path| other == path || real.is_some() && fs::canonicalize(other).ok() == real;
+        if used.any(is_same) {
+            return Err(Error::ReportInUse { path: path.to_owned() });
+        }
+        if real.is_some_and(|real| !is_replaceable(&real, beginning)) {
+            return Err(Error::ReportExists { path: path.to_owned() });
+        }
+        let file = File::create(path).map_err(failed)?;
+        Ok(Self { path: path.to_owned(), file: Some(BufWriter::new(file)) })
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        match write(file) {
+            Ok(()) => Ok(()),
+            // Whoever read it wants no more; the database is another matter.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.file = None;
+                Ok(())
+            }
+            Err(source) => Err(Error::Report { path: self.path.clone(), source }),
+        }
+    }
+}
+
+/// Whether a file is empty, or begins with these bytes.
+fn is_replaceable(path: &Path, beginning: Option<&[u8]>) -> bool {
+    let mut found = Vec::new();
+    let length = beginning.map_or(1, <[u8]>::len) as u64;
+    let read = File::open(path).and_then(|file| file.take(length).read_to_end(&mut found));
+    read.is_ok() && (found.is_empty() || Some(found.as_slice()) == beginning)
+}

@@ -1,0 +1,186 @@
+//! How far a run has come, for others to look at while it goes on.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+use rusqlite::Connection;
+
+use crate::index::error::{Error, Result};
+use crate::index::plan::space::Estimate;
+use crate::source::Watch;
+
+/// What a run is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Phase {
+    /// Looking for sources, and for what is new of them.
+    #[default]
+    Looking,
+    /// Reading and replaying games.
+    Reading,
+    /// Sorting positions by key and writing them.
+    Sorting,
+    /// Indexes, sync, rename.
+    Finishing,
+}
+
+/// Counters that a run keeps up to date, and a way to stop it.
+#[derive(Default)]
+pub struct Progress {
+    total_bytes: AtomicU64,
+    bytes: AtomicU64,
+    games: AtomicU64,
+    plies: AtomicU64,
+    entries: AtomicU64,
+    bytes_looked_at: AtomicU64,
+    phase: AtomicU8,
+    stop: Arc<AtomicBool>,
+    on_estimate: Option<OnEstimate>,
+}
+
+type OnEstimate = Box<dyn Fn(&Estimate) + Send + Sync>;
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bytes, total, phase) = (self.bytes(), self.total_bytes(), self.phase());
+        f.debug_struct("Progress")
+            .field("bytes", &bytes)
+            .field("total_bytes", &total)
+            .field("phase", &phase)
+            .finish()
+    }
+}
+
+impl Progress {
+    /// Has `tell` told what the run will write, once that is known and before any of it is read: not if there is nothing to do.
+    #[must_use]
+    pub fn on_estimate(self, tell: impl Fn(&Estimate) + Send + Sync + 'static) -> Self {
+        Self { on_estimate: Some(Box::new(tell)), ..self }
+    }
+
+    pub(crate) fn estimated(&self, estimate: &Estimate) {
+        if let Some(tell) = &self.on_estimate {
+            tell(estimate);
+        }
+    }
+
+    /// Bytes of all sources, archives packed; 0 until that is known, and if a stream is among them.
+    #[must_use]
+    pub fn total_bytes(&self) -> u64 {
+        self.total_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the sources that have been read, archives packed.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Games that have been replayed.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.games.load(Ordering::Relaxed)
+    }
+
+    /// Plies that have been replayed.
+    #[must_use]
+    pub fn plies(&self) -> u64 {
+        self.plies.load(Ordering::Relaxed)
+    }
+
+    /// Files and directories that were looked at when sources were looked for.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.entries.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of text that were looked at to tell what is to be read.
+    #[must_use]
+    pub fn bytes_looked_at(&self) -> u64 {
+        self.bytes_looked_at.load(Ordering::Relaxed)
+    }
+
+    /// What the run is doing.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Relaxed) {
+            0 => Phase::Looking,
+            1 => Phase::Reading,
+            2 => Phase::Sorting,
+            _ => Phase::Finishing,
+        }
+    }
+
+    /// Asks the run to stop soon; it then fails with [`Error::Stopped`](crate::index::Error::Stopped) and leaves nothing behind.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Fails if the run is to stop.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
+    }
+
+    /// Lets a stop end the statements of a connection, too: they then fail as interrupted.
+    pub(crate) fn watch(&self, connection: &Connection) {
+        // In SQLite's instructions: some milliseconds.
+        const INTERVAL: i32 = 100_000;
+        let stop = Arc::clone(&self.stop);
+        let is_stopped = move || stop.load(Ordering::Relaxed);
+        connection.progress_handler(INTERVAL, Some(is_stopped)).expect("a connection of our own");
+    }
+
+    pub(crate) fn enter(&self, phase: Phase) {
+        self.phase.store(phase as u8, Ordering::Relaxed);
+    }
+
+    pub(crate) fn expect(&self, bytes: u64) {
+        self.total_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add(&self, bytes: u64, games: u64, plies: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.games.fetch_add(games, Ordering::Relaxed);
+        self.plies.fetch_add(plies, Ordering::Relaxed);
+    }
+}
+
+impl Watch for Progress {
+    fn looked_at(&self, entries: u64, bytes: u64) -> ControlFlow<()> {
+        self.entries.fetch_add(entries, Ordering::Relaxed);
+        self.bytes_looked_at.fetch_add(bytes, Ordering::Relaxed);
+        if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store;
+
+    #[test]
+    fn a_stop_ends_a_statement() {
+        let progress = Progress::default();
+        let connection = Connection::open_in_memory().unwrap();
+        progress.watch(&connection);
+        let endless =
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+        let ended = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(50));
+                progress.stop();
+            });
+            connection.query_row(endless, [], |row| row.get::<_, i64>(0)).unwrap_err()
+        });
+        let error = store::Error::sqlite("x.db".as_ref(), "count", ended);
+        assert!(matches!(Error::from(error), Error::Stopped));
+    }
+}

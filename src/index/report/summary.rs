@@ -1,0 +1,135 @@
+//! What came of a run.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::store::row::{DuplicateKind, Severity};
+
+/// What came of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Games read, that are now in the database.
+    pub games: u64,
+    /// Games with an error that were left out of it.
+    pub left_out: u64,
+    /// Games whose moves were skipped because the rules of their variant are not known, by the variant's name.
+    pub variants: BTreeMap<String, u64>,
+    /// Whether the input was only looked at, and no database written.
+    pub dry_run: bool,
+    /// Moves replayed.
+    pub plies: u64,
+    /// Worker threads; 0 if there was nothing to read.
+    pub threads: usize,
+    /// Positions of games: rows of `game_position`.
+    pub positions: u64,
+    /// Distinct positions, told by their keys.
+    pub distinct_positions: u64,
+    /// Problems.
+    pub problems: ProblemCounts,
+    /// Games that repeat others.
+    pub duplicates: DuplicateCounts,
+    /// The sources that could not be read, and why: a sentence each.
+    pub unreadable: Vec<String>,
+    /// The sources that could be read in part, and what is wrong with them: a sentence each.
+    pub damaged: Vec<String>,
+    /// The sources whose text has no game in it: a sentence each. An empty one is not among them.
+    pub gameless: Vec<String>,
+    /// Why what was added is not in the database's file alone but in the write-ahead log beside it too: a sentence.
+    pub log_left: Option<String>,
+    /// Whether they were added to a database that was there.
+    pub added: bool,
+    /// Sources that were not read, because the database has them.
+    pub known_sources: u64,
+    /// The sources that were read as new, because they do not begin with what was read of them before: a sentence each.
+    pub rewritten: Vec<String>,
+    /// Bytes of PGN text, unpacked.
+    pub bytes: u64,
+    /// Bytes that went through temporary files.
+    pub spilled_bytes: u64,
+    /// Size of the database, in bytes.
+    pub file_bytes: u64,
+    /// Where the time went.
+    pub stages: Stages,
+    /// Wall time of the whole run.
+    pub elapsed: Duration,
+}
+
+/// Wall time of the parts of a run, which follow one another.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stages {
+    /// Reading, replaying and writing games and their positions.
+    pub read: Duration,
+    /// Sorting positions by key and writing them.
+    pub sort: Duration,
+    /// Completing the small tables and their indexes.
+    pub headers: Duration,
+    /// Writing what was played from much visited positions.
+    pub continuations: Duration,
+    /// Sync and rename.
+    pub sync: Duration,
+}
+
+/// Games that repeat others, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DuplicateCounts {
+    /// Skipped: moves, players, date and result are those of an earlier game.
+    pub same: u64,
+    /// Skipped: the moves are those of an earlier game.
+    pub moves: u64,
+    /// Kept, though all their moves are the first of a longer game by the same players on the same date. In a database that was
+    /// added to, these can be games that were there before.
+    pub prefix: u64,
+}
+
+impl DuplicateCounts {
+    pub(crate) const fn add(&mut self, kind: DuplicateKind, count: u64) {
+        match kind {
+            DuplicateKind::Same => self.same += count,
+            DuplicateKind::Moves => self.moves += count,
+            DuplicateKind::Prefix => self.prefix += count,
+        }
+    }
+
+    /// How many games were skipped.
+    #[must_use]
+    pub const fn skipped(&self) -> u64 {
+        self.same + self.moves
+    }
+
+    /// Each kind: its word in the database, how many games.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let counts = [
+            (DuplicateKind::Same, self.same),
+            (DuplicateKind::Moves, self.moves),
+            (DuplicateKind::Prefix, self.prefix),
+        ];
+        counts.into_iter().map(|(kind, count)| (kind.as_str(), count))
+    }
+}
+
+/// Problems by severity and kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProblemCounts(BTreeMap<(Severity, &'static str), u64>);
+
+impl FromIterator<(Severity, &'static str, u64)> for ProblemCounts {
+    fn from_iter<T: IntoIterator<Item = (Severity, &'static str, u64)>>(counts: T) -> Self {
+        Self(counts.into_iter().map(|(severity, kind, count)| ((severity, kind), count)).collect())
+    }
+}
+
+impl ProblemCounts {
+    pub(crate) fn add(&mut self, severity: Severity, kind: &'static str) {
+        *self.0.entry((severity, kind)).or_default() += 1;
+    }
+
+    /// Each kind that occurred: how bad, its word in the database, how often. Warnings come first.
+    pub fn iter(&self) -> impl Iterator<Item = (Severity, &'static str, u64)> {
+        self.0.iter().map(|(&(severity, kind), &count)| (severity, kind, count))
+    }
+
+    /// How many problems of a severity there are.
+    #[must_use]
+    pub fn of(&self, severity: Severity) -> u64 {
+        self.iter().filter(|&(found, ..)| found == severity).map(|(.., count)| count).sum()
+    }
+}

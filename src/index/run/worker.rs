@@ -1,0 +1,338 @@
+//! What each worker thread does: chunks to parts, parts to numbered rows.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender};
+
+use crate::board::MAX_CANONICAL_FEN;
+use crate::index::error::{Error, Result};
+use crate::index::game::batch::Part;
+use crate::index::game::parse::{ChunkParser, Standard};
+use crate::index::game::positions::{PositionView, for_each_position};
+use crate::index::game::problem::Kind;
+use crate::index::number::sequence::{Sequencer, Turnstile};
+use crate::index::number::signature::Comparison;
+use crate::index::read::chunk::Chunk;
+use crate::index::read::feed::{Feed, Task};
+use crate::index::report::files::Reports;
+use crate::index::report::progress::Progress;
+use crate::index::sort::occurrence::Visit;
+use crate::index::sort::partition::{Partitions, Scatter};
+use crate::index::sort::setups::RecentSetups;
+use crate::opening::OpeningBook;
+use crate::store::pages::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
+use crate::store::row::{GameId, HeaderBatch, PositionBatch, PositionRow, ProblemRow, SourceId, Text};
+
+/// What all workers of a run share.
+pub(crate) struct Shared<'s> {
+    pub(crate) feed: Mutex<Feed<'s>>,
+    pub(crate) sequencer: Mutex<Sequencer>,
+    /// Whose turn it is to number games.
+    pub(crate) turn: Turnstile,
+    /// Whose turn it is to append positions through SQL.
+    pub(crate) append_turn: Turnstile,
+    pub(crate) partitions: &'s Partitions,
+    /// Memory for each worker's visits on their way into the partitions.
+    pub(crate) scatter_bytes: usize,
+    pub(crate) standard: Standard,
+    pub(crate) openings: &'s OpeningBook,
+    pub(crate) progress: &'s Progress,
+    pub(crate) reports: &'s Mutex<Reports>,
+    /// Whether games with an error are left out.
+    pub(crate) leave_out: bool,
+    pub(crate) comparison: Comparison,
+    /// The leaves of `game_position` by chunk and part, where they are built directly.
+    pub(crate) segments: Mutex<Vec<(u64, u32, Segment)>>,
+}
+
+/// What workers hand to the one thread that writes through SQL.
+#[derive(Debug)]
+pub(crate) enum Load {
+    Headers(HeaderBatch),
+    Positions(PositionBatch),
+}
+
+/// The way from a worker to the writer, and the way its emptied batches come back.
+#[derive(Clone, Debug)]
+pub(crate) struct Outlet {
+    pub(crate) loads: Sender<Load>,
+    pub(crate) empty_headers: Receiver<HeaderBatch>,
+    pub(crate) empty_positions: Receiver<PositionBatch>,
+}
+
+impl Outlet {
+    fn send(&self, load: Load) -> Result<()> {
+        // The writer hangs up only when it failed; its error is the one to be told.
+        self.loads.send(load).map_err(|_| Error::Stopped)
+    }
+}
+
+/// Where a worker's positions go.
+pub(crate) enum PositionSink {
+    /// Into leaf pages that it builds itself.
+    Leaves(LeafWriter),
+    /// Through SQL, in batches.
+    Batches(PositionBatch),
+    /// Nowhere: the input is only looked at.
+    Nowhere,
+}
+
+/// Where positions go.
+#[derive(Clone, Copy)]
+pub(crate) enum Destination<'f> {
+    /// Into pages of this file.
+    Pages(&'f Arc<PageFile>),
+    /// To the writer, in batches.
+    Rows,
+    /// Nowhere.
+    Nowhere,
+}
+
+impl PositionSink {
+    pub(crate) fn new(destination: Destination<'_>) -> Self {
+        match destination {
+            Destination::Pages(file) => Self::Leaves(LeafWriter::new(Arc::clone(file))),
+            Destination::Rows => Self::Batches(PositionBatch::default()),
+            Destination::Nowhere => Self::Nowhere,
+        }
+    }
+}
+
+/// Stops everybody when a worker ends in any way but the good one.
+struct StopOnDrop<'a, 's>(&'a Shared<'s>);
+
+impl Drop for StopOnDrop<'_, '_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+impl Shared<'_> {
+    /// Turns away all workers that wait.
+    pub(crate) fn stop(&self) {
+        self.turn.stop();
+        self.append_turn.stop();
+    }
+
+    /// Works until there is nothing left to do.
+    pub(crate) fn work(&self, outlet: &Outlet, destination: Destination<'_>) -> Result<()> {
+        let guard = StopOnDrop(self);
+        let mut worker = Worker {
+            shared: self,
+            outlet,
+            sink: PositionSink::new(destination),
+            scatter: Scatter::new(self.partitions, self.scatter_bytes),
+            part: Part::default(),
+            setups: RecentSetups::default(),
+        };
+        loop {
+            let work = lock(&self.feed).next(|| self.progress.is_stopped() || self.turn.is_stopped());
+            let Some(work) = work? else { break };
+            match work.task {
+                Task::Chunk(chunk) => worker.chunk(work.number, work.source, &chunk)?,
+                Task::Report { kind, offset, message } => {
+                    worker.report(work.number, work.source, kind, offset, &message)?;
+                }
+                Task::End(path) => worker.end_source(work.number, work.source, &path)?,
+            }
+        }
+        worker.scatter.finish()?;
+        std::mem::forget(guard);
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Worker<'w, 's> {
+    shared: &'w Shared<'s>,
+    outlet: &'w Outlet,
+    sink: PositionSink,
+    scatter: Scatter<'s>,
+    part: Part,
+    setups: RecentSetups,
+}
+
+impl Worker<'_, '_> {
+    fn chunk(&mut self, number: u64, source: SourceId, chunk: &Chunk) -> Result<()> {
+        let shared = self.shared;
+        let text = chunk.bytes();
+        let _small = chunk.keep_small();
+        let start = &shared.standard.position;
+        let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, start, shared.openings)
+            .leaving_out(shared.leave_out)
+            .comparing(&shared.comparison);
+        let mut read = 0;
+        for part_number in 0.. {
+            if shared.progress.is_stopped() {
+                return Err(Error::Stopped);
+            }
+            let done = parser.parse_part(&mut self.part);
+            let lines = if done { parser.line_count() } else { 0 };
+            shared.turn.wait(number)?;
+            let first = {
+                let mut sequencer = lock(&shared.sequencer);
+                let first = sequencer.number(source, &mut self.part)?;
+                sequencer.pass_lines(lines);
+                first
+            };
+            lock(shared.reports).take(&self.part, text)?;
+            self.send_headers()?;
+            if done {
+                shared.turn.pass();
+            }
+            let (games, plies) = (self.part.replays.len() as u64, self.part.codes.len() as u64);
+            self.positions(number, part_number, first)?;
+            let offset = if done { text.len() } else { parser.offset() };
+            shared.progress.add(chunk.input_share(read..offset), games, plies);
+            chunk.release(read..offset);
+            read = offset;
+            if done {
+                break;
+            }
+        }
+        self.end_appending(number)
+    }
+
+    /// Sends the rows of the small tables on their way and takes an emptied batch in their place.
+    fn send_headers(&mut self) -> Result<()> {
+        let empty = self.outlet.empty_headers.try_recv().unwrap_or_default();
+        let headers = std::mem::replace(&mut self.part.headers, empty);
+        self.outlet.send(Load::Headers(headers))
+    }
+
+    /// Makes the rows of the part's positions, the first of its games having the id `first`.
+    fn positions(&mut self, chunk: u64, part_number: u32, first: GameId) -> Result<()> {
+        let Self { shared, outlet, sink, scatter, part, setups } = self;
+        match sink {
+            PositionSink::Leaves(leaves) => {
+                for_each_position(part, first, &shared.standard, |view| {
+                    scatter.push(visit(&view, setups))?;
+                    Ok::<_, Error>(leaves.push(&record(&view))?)
+                })?;
+                let segment = leaves.finish_segment()?;
+                if !segment.is_empty() {
+                    lock(&shared.segments).push((chunk, part_number, segment));
+                }
+                Ok(())
+            }
+            PositionSink::Batches(batch) => {
+                for_each_position(part, first, &shared.standard, |view| {
+                    scatter.push(visit(&view, setups))?;
+                    if push(batch, &view) {
+                        send_positions(shared, outlet, chunk, batch)?;
+                    }
+                    Ok::<_, Error>(())
+                })?;
+                send_positions(shared, outlet, chunk, batch)
+            }
+            PositionSink::Nowhere => Ok(()),
+        }
+    }
+
+    /// Numbers and sends the report on a source of which something cannot be read.
+    fn report(
+        &mut self,
+        number: u64,
+        source: SourceId,
+        kind: Kind,
+        offset: u64,
+        message: &str,
+    ) -> Result<()> {
+        self.shared.turn.wait(number)?;
+        self.tell(source, kind, offset, message)?;
+        self.shared.turn.pass();
+        self.end_appending(number)
+    }
+
+    /// Reports a source in which no game was found, once all of it has come by.
+    fn end_source(&mut self, number: u64, source: SourceId, path: &Path) -> Result<()> {
+        self.shared.turn.wait(number)?;
+        if lock(&self.shared.sequencer).has_text_alone(source) {
+            let message = format!("{}: no game is in it; is it PGN?", path.display());
+            self.tell(source, Kind::NoGame, 0, &message)?;
+        }
+        self.shared.turn.pass();
+        self.end_appending(number)
+    }
+
+    /// Numbers and sends what is wrong with a whole source, when it is the turn of this worker.
+    fn tell(&mut self, source: SourceId, kind: Kind, offset: u64, message: &str) -> Result<()> {
+        self.part.clear();
+        let message = self.part.headers.push_text(message);
+        self.part.headers.problems.push(ProblemRow {
+            source,
+            byte_offset: offset,
+            line: 0,
+            column: 1,
+            game_number: 0,
+            game: None,
+            ply: None,
+            token: None,
+            kind: kind.as_str(),
+            severity: kind.severity(),
+            message,
+        });
+        lock(&self.shared.sequencer).number(source, &mut self.part)?;
+        if offset == 0 {
+            self.part.headers.problems[0].line = 1;
+        }
+        lock(self.shared.reports).take(&self.part, &[])?;
+        self.send_headers()
+    }
+
+    /// Lets the next chunk append its positions, where they go through SQL.
+    fn end_appending(&self, number: u64) -> Result<()> {
+        if matches!(self.sink, PositionSink::Batches(_)) {
+            self.shared.append_turn.wait(number)?;
+            self.shared.append_turn.pass();
+        }
+        Ok(())
+    }
+}
+
+fn visit(view: &PositionView<'_>, setups: &mut RecentSetups) -> Visit {
+    Visit::new(view.position.key(), view.game, view.ply, view.move_code).of(setups.origin(view))
+}
+
+fn record<'p>(view: &PositionView<'p>) -> PositionRecord<BoardFen<'p>> {
+    PositionRecord {
+        game: view.game,
+        ply: view.ply,
+        key: view.position.key(),
+        halfmove_clock: view.position.halfmove_clock(),
+        move_code: view.move_code,
+        fen: BoardFen { position: view.position, placement: view.placement },
+    }
+}
+
+/// Adds a row to a batch. Gives back whether the batch is full.
+fn push(batch: &mut PositionBatch, view: &PositionView<'_>) -> bool {
+    const ROWS: usize = 1 << 14;
+    let mut space = [0; MAX_CANONICAL_FEN];
+    let length = view.placement.write_at_end(view.position, &mut space);
+    let start = u32::try_from(batch.text.len()).expect("a batch is small");
+    batch.text.extend(space[MAX_CANONICAL_FEN - length..].iter().copied().map(char::from));
+    batch.rows.push(PositionRow {
+        game: view.game,
+        ply: view.ply,
+        key: view.position.key(),
+        halfmove_clock: view.position.halfmove_clock(),
+        move_code: view.move_code,
+        fen: Text { start, len: length as u32 },
+    });
+    batch.rows.len() >= ROWS
+}
+
+/// Sends a batch when it is the chunk's turn, and takes an emptied one in its place.
+fn send_positions(shared: &Shared<'_>, outlet: &Outlet, chunk: u64, batch: &mut PositionBatch) -> Result<()> {
+    if batch.rows.is_empty() {
+        return Ok(());
+    }
+    shared.append_turn.wait(chunk)?;
+    let empty = outlet.empty_positions.try_recv().unwrap_or_default();
+    outlet.send(Load::Positions(std::mem::replace(batch, empty)))
+}

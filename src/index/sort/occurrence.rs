@@ -1,0 +1,151 @@
+//! What is sorted: in which game and at which ply a position arose, and what was played there.
+
+use crate::board::{MoveCode, PositionKey, ShortMove};
+use crate::store::row::{GameId, Occurrence, Ply};
+
+/// One game's coming by at a position.
+///
+/// One 128-bit number, so that sorting compares once: the key (biased, so that unsigned order is SQLite's signed order), the
+/// game, the ply. The ply's 32 bits hold the move and the origin too: 14 bits of ply, 15 of move and 2 of origin, or, with the top
+/// bit set, 29 bits of ply and the origin for games longer than any that was played; the order is that of plies in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Visit(u128);
+
+/// Where the game started, and whether the position must be looked at.
+///
+/// Positions of games from the standard start differ where their keys do, but for a chance of 64 bits. Those of set-ups need not:
+/// the key does not tell which of two rooks has a castling right, and a set-up can be chosen for its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// At the standard start position.
+    Standard,
+    /// At a set-up; a visit to the same position is `SetupToCompare`.
+    Setup,
+    /// At a set-up: the position must be compared with the others of its key.
+    SetupToCompare,
+}
+
+/// What was played from a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Played {
+    /// Nothing: the game ended there.
+    Nothing,
+    Move(ShortMove),
+    /// The ply left no room to say it.
+    Untold,
+}
+
+impl Visit {
+    const SIGN: u64 = 1 << 63;
+    const LONG: u32 = 1 << 31;
+    /// The last ply that leaves room for a move.
+    const LAST_SHORT: u32 = (1 << 14) - 1;
+    /// No move: kind 7 is a null move if both squares are the first, and nothing else.
+    const NOTHING: u16 = 7 << 12 | 1;
+
+    #[inline]
+    pub(crate) const fn new(key: PositionKey, game: GameId, ply: Ply, move_code: Option<MoveCode>) -> Self {
+        let low = if ply.0 <= Self::LAST_SHORT {
+            let played = match move_code {
+                Some(code) => ShortMove::new(code).bits(),
+                None => Self::NOTHING,
+            };
+            ply.0 << 17 | (played as u32) << 2
+        } else {
+            ply.0 << 2 | Self::LONG
+        };
+        Self(((key.0 ^ Self::SIGN) as u128) << 64 | (game.0 as u128) << 32 | low as u128)
+    }
+
+    /// The same visit, by a game of this origin.
+    #[inline]
+    pub(crate) const fn of(self, origin: Origin) -> Self {
+        Self(self.0 & !3 | origin as u128)
+    }
+
+    pub(crate) const fn origin(self) -> Origin {
+        match self.0 & 3 {
+            0 => Origin::Standard,
+            1 => Origin::Setup,
+            _ => Origin::SetupToCompare,
+        }
+    }
+
+    pub(crate) const fn key(self) -> PositionKey {
+        PositionKey((self.0 >> 64) as u64 ^ Self::SIGN)
+    }
+
+    pub(crate) const fn game(self) -> GameId {
+        GameId((self.0 >> 32) as u32)
+    }
+
+    pub(crate) const fn ply(self) -> Ply {
+        let low = self.0 as u32;
+        Ply(if low & Self::LONG == 0 { low >> 17 } else { (low & !Self::LONG) >> 2 })
+    }
+
+    pub(crate) const fn played(self) -> Played {
+        let low = self.0 as u32;
+        match (low >> 2) as u16 & ShortMove::MASK {
+            _ if low & Self::LONG != 0 => Played::Untold,
+            Self::NOTHING => Played::Nothing,
+            bits => Played::Move(ShortMove::from_bits(bits)),
+        }
+    }
+
+    /// The row of `position_game`.
+    #[inline]
+    pub(crate) const fn occurrence(self) -> Occurrence {
+        Occurrence::new(self.key(), self.game(), self.ply())
+    }
+
+    /// The number whose order is the table's order; its top bits choose a partition.
+    pub(crate) const fn sort_key(self) -> u128 {
+        self.0
+    }
+
+    /// The visit whose [`sort_key`](Self::sort_key) is `value`.
+    pub(crate) const fn from_sort_key(value: u128) -> Self {
+        Self(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Position;
+
+    #[test]
+    fn visits_are_ordered_as_their_rows_and_tell_what_they_were_made_of() {
+        let e4 = Position::start().resolve(b"e4").unwrap();
+        let mut visits = vec![];
+        for key in [0, 1, i64::MAX as u64, 1 << 63, u64::MAX] {
+            for game in [1, 2, u32::MAX] {
+                for (index, ply) in [0, 1, 16_383, 16_384, (1 << 29) - 1].into_iter().enumerate() {
+                    for code in [None, Some(MoveCode::NULL), Some(e4)] {
+                        let (key, game, ply) = (PositionKey(key), GameId(game), Ply(ply));
+                        // An origin does not change the order.
+                        let origins = [Origin::SetupToCompare, Origin::Setup, Origin::Standard];
+                        let origin = origins[index % 3];
+                        let visit = Visit::new(key, game, ply, code).of(origin);
+                        assert_eq!(visit.origin(), origin);
+                        assert_eq!(visit.occurrence(), Occurrence::new(key, game, ply));
+                        assert_eq!(Visit::from_sort_key(visit.sort_key()), visit);
+                        let played = match code {
+                            _ if ply.0 > 16_383 => Played::Untold,
+                            Some(code) => Played::Move(ShortMove::new(code)),
+                            None => Played::Nothing,
+                        };
+                        assert_eq!(visit.played(), played);
+                        visits.push(visit);
+                    }
+                }
+            }
+        }
+        let mut rows = visits.clone();
+        visits.sort_unstable();
+        rows.sort_by_key(|visit| visit.occurrence());
+        let order = |visits: &[Visit]| visits.iter().map(|visit| visit.occurrence()).collect::<Vec<_>>();
+        assert_eq!(order(&visits), order(&rows));
+    }
+}

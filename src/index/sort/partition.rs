@@ -1,0 +1,282 @@
+//! Visits by key: scattered into partitions as they come, sorted partition by partition.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::index::error::{Error, Result};
+use crate::index::sort::occurrence::Visit;
+use crate::index::temporary_file::{read_at, write_at};
+use crate::store::row::{GameId, Occurrence, Ply};
+
+/// Bytes of a visit in memory and in temporary files.
+pub(crate) const RECORD: usize = size_of::<Visit>();
+
+/// Visits of all workers, by the top bits of their keys. What is beyond the memory allowed goes to a temporary file that
+/// has no name and vanishes with the process.
+#[derive(Debug)]
+pub(crate) struct Partitions {
+    /// How many top bits of the sort key choose the partition.
+    bits: u32,
+    partitions: Vec<Mutex<Partition>>,
+    memory: u64,
+    used: AtomicU64,
+    directory: PathBuf,
+    spill: File,
+    spilled: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Partition {
+    blocks: Vec<Vec<Visit>>,
+    extents: Vec<Extent>,
+}
+
+/// A piece of the temporary file.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    offset: u64,
+    records: usize,
+}
+
+impl Partitions {
+    /// Records of a partition: few enough to be sorted in the processor's cache, and so many that there are not too many
+    /// partitions to be written to side by side.
+    pub(crate) const RECORDS: u64 = 1 << 17;
+
+    /// Partitions for about `expected` records of which those beyond `memory` bytes go to a file in `directory`.
+    ///
+    /// Whether or not it will be needed, the file is made now: that it cannot be made must not be found out after hours.
+    pub(crate) fn new(expected: u64, memory: u64, directory: PathBuf) -> Result<Self> {
+        let bits = (expected / Self::RECORDS).max(1).next_power_of_two().ilog2().clamp(1, 10);
+        let partitions = (0..1 << bits).map(|_| Mutex::default()).collect();
+        let spill = match tempfile::tempfile_in(&directory) {
+            Ok(file) => file,
+            Err(source) => return Err(Error::Spill { directory, source }),
+        };
+        let (used, spilled) = (AtomicU64::new(0), AtomicU64::new(0));
+        Ok(Self { bits, partitions, memory, used, directory, spill, spilled })
+    }
+
+    /// How many there are; the keys of each are less than those of the next.
+    pub(crate) fn len(&self) -> usize {
+        self.partitions.len()
+    }
+
+    /// How many records all partitions have.
+    pub(crate) fn records(&self) -> u64 {
+        let records = |index| {
+            let partition = self.lock(index);
+            let extents = partition.extents.iter().map(|extent| extent.records);
+            partition.blocks.iter().map(Vec::len).chain(extents).sum::<usize>() as u64
+        };
+        (0..self.len()).map(records).sum()
+    }
+
+    /// Where a partition's keys begin, and where they end, unless it is the last one.
+    pub(crate) fn range(&self, index: usize) -> (Occurrence, Option<Occurrence>) {
+        let first = |index: usize| {
+            let visit = Visit::from_sort_key((index as u128) << (128 - self.bits));
+            Occurrence::new(visit.key(), GameId(0), Ply(0))
+        };
+        (first(index), (index + 1 < self.len()).then(|| first(index + 1)))
+    }
+
+    /// Bytes written to the temporary file.
+    pub(crate) fn spilled(&self) -> u64 {
+        self.spilled.load(Ordering::Relaxed)
+    }
+
+    fn index(&self, visit: Visit) -> usize {
+        (visit.sort_key() >> (128 - self.bits)) as usize
+    }
+
+    /// Takes a worker's block; gives back an empty one to go on with.
+    fn accept(&self, index: usize, block: &mut Vec<Visit>) -> Result<()> {
+        let bytes = (block.len() * RECORD) as u64;
+        if self.used.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.memory {
+            let capacity = block.capacity();
+            let full = std::mem::replace(block, Vec::with_capacity(capacity));
+            self.lock(index).blocks.push(full);
+            return Ok(());
+        }
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+        let extent = self.write(block)?;
+        self.lock(index).extents.push(extent);
+        block.clear();
+        Ok(())
+    }
+
+    fn lock(&self, index: usize) -> std::sync::MutexGuard<'_, Partition> {
+        self.partitions[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, block: &[Visit]) -> Result<Extent> {
+        let bytes: Vec<u8> = block.iter().flat_map(|record| record.sort_key().to_ne_bytes()).collect();
+        let offset = self.spilled.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        write_at(&self.spill, &bytes, offset).map_err(|source| self.failed(source))?;
+        Ok(Extent { offset, records: block.len() })
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::Spill { directory: self.directory.clone(), source }
+    }
+
+    /// Empties a partition and shows `sink` all its visits, sorted, in pieces of at most `most` records, or a little more.
+    pub(crate) fn drain_sorted(
+        &self,
+        index: usize,
+        most: usize,
+        mut sink: impl FnMut(&[Visit]) -> Result<()>,
+    ) -> Result<()> {
+        let partition = std::mem::take(&mut *self.lock(index));
+        let blocks = partition.blocks.iter().map(Vec::len);
+        let total: usize = blocks.chain(partition.extents.iter().map(|extent| extent.records)).sum();
+        let mut records = Vec::with_capacity(total.min(most.saturating_mul(2)));
+        if total <= most {
+            self.gather(&partition, 0..=u128::MAX, &mut records)?;
+            drop(partition);
+            records.sort_unstable();
+            return sink(&records);
+        }
+        let mut from = 0;
+        for to in self.splitters(&partition, total, most)?.into_iter().chain([u128::MAX]) {
+            records.clear();
+            self.gather(&partition, from..=to, &mut records)?;
+            records.sort_unstable();
+            sink(&records)?;
+            from = to.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// Numbers that cut a large partition into pieces of about `most` records, told from a sample.
+    fn splitters(&self, partition: &Partition, total: usize, most: usize) -> Result<Vec<u128>> {
+        const SAMPLES_PER_PIECE: usize = 256;
+        let pieces = total.div_ceil(most / 2 + 1);
+        let step = (total / (pieces * SAMPLES_PER_PIECE)).max(1);
+        let mut sample: Vec<Visit> = Vec::new();
+        let mut seen = 0;
+        self.for_each_block(partition, |block| {
+            let first = seen % step;
+            sample.extend(block.iter().skip(if first == 0 { 0 } else { step - first }).step_by(step));
+            seen += block.len();
+        })?;
+        sample.sort_unstable();
+        let samples = sample.len();
+        Ok((1..pieces).map(|piece| sample[piece * samples / pieces].sort_key()).collect())
+    }
+
+    fn gather(
+        &self,
+        partition: &Partition,
+        range: std::ops::RangeInclusive<u128>,
+        records: &mut Vec<Visit>,
+    ) -> Result<()> {
+        let all = range == (0..=u128::MAX);
+        self.for_each_block(partition, |block| {
+            if all {
+                records.extend_from_slice(block);
+            } else {
+                records.extend(block.iter().filter(|record| range.contains(&record.sort_key())));
+            }
+        })
+    }
+
+    fn for_each_block(&self, partition: &Partition, mut see: impl FnMut(&[Visit])) -> Result<()> {
+        partition.blocks.iter().for_each(|block| see(block));
+        if partition.extents.is_empty() {
+            return Ok(());
+        }
+        let (mut bytes, mut block) = (Vec::new(), Vec::new());
+        for extent in &partition.extents {
+            bytes.resize(extent.records * RECORD, 0);
+            read_at(&self.spill, &mut bytes, extent.offset).map_err(|source| self.failed(source))?;
+            block.clear();
+            block.extend(
+                bytes
+                    .as_chunks::<RECORD>()
+                    .0
+                    .iter()
+                    .map(|record| Visit::from_sort_key(u128::from_ne_bytes(*record))),
+            );
+            see(&block);
+        }
+        Ok(())
+    }
+}
+
+/// One worker's visits on their way into the partitions.
+#[derive(Debug)]
+pub(crate) struct Scatter<'p> {
+    partitions: &'p Partitions,
+    blocks: Vec<Vec<Visit>>,
+}
+
+impl<'p> Scatter<'p> {
+    /// Blocks that take about `bytes` together; at least 64 and at most 4096 records each.
+    pub(crate) fn new(partitions: &'p Partitions, bytes: usize) -> Self {
+        let capacity = (bytes / RECORD / partitions.len()).clamp(64, 4096);
+        Self { partitions, blocks: (0..partitions.len()).map(|_| Vec::with_capacity(capacity)).collect() }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, visit: Visit) -> Result<()> {
+        let index = self.partitions.index(visit);
+        let block = &mut self.blocks[index];
+        block.push(visit);
+        if block.len() == block.capacity() { self.partitions.accept(index, block) } else { Ok(()) }
+    }
+
+    /// Hands over what is left.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        for (index, block) in self.blocks.iter_mut().enumerate() {
+            if !block.is_empty() {
+                block.shrink_to_fit();
+                self.partitions.accept(index, block)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::PositionKey;
+    use crate::properties::cases;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(cases(256))]
+
+        #[test]
+        fn all_records_come_back_sorted_however_little_memory_there_is(
+            keys in proptest::collection::vec(prop_oneof![any::<u64>(), 0..3u64, Just(u64::MAX)], 0..3000),
+            memory in prop_oneof![Just(0), Just(20_000), Just(u64::MAX)],
+            most in 1..500usize,
+            expected in 1..1_000_000u64,
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let partitions = Partitions::new(expected, memory, directory.path().to_owned()).unwrap();
+            let records: Vec<Visit> = (1..)
+                .zip(&keys)
+                .map(|(game, &key)| Visit::new(PositionKey(key), GameId(game), Ply(game % 7), None))
+                .collect();
+            let mut scatters = [Scatter::new(&partitions, 1 << 20), Scatter::new(&partitions, 0)];
+            for (index, &record) in records.iter().enumerate() {
+                scatters[index % 2].push(record).unwrap();
+            }
+            scatters.into_iter().for_each(|scatter| scatter.finish().unwrap());
+            let mut found = Vec::new();
+            for index in 0..partitions.len() {
+                partitions.drain_sorted(index, most, |piece| { found.extend_from_slice(piece); Ok(()) }).unwrap();
+            }
+            let mut expected = records;
+            expected.sort_unstable();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Positions of games from set-ups that came by lately.
+
+use crate::board::{Color, PositionKey};
+use crate::index::game::positions::PositionView;
+use crate::index::sort::occurrence::Origin;
+
+/// Tells of positions whether they were the same as one that came by, so that not each visit need be compared later. One is
+/// forgotten when another takes its place.
+#[derive(Debug, Default)]
+pub(crate) struct RecentSetups {
+    /// By the key's lowest bits; empty until there is a set-up.
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    key: PositionKey,
+    position: Exact,
+    /// How often others are turned away before one takes its place.
+    stay: u8,
+}
+
+/// All that a canonical FEN says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Exact {
+    placement: [u64; 8],
+    /// Side to move, squares of the rooks that can castle, en-passant square; 64 where there is none.
+    state: [u8; 6],
+}
+
+impl Exact {
+    fn of(view: &PositionView<'_>) -> Self {
+        let position = view.position;
+        let rook = |color, short| position.castling_rook(color, short).map_or(64, |square| square.ordinal());
+        let state = [
+            position.side() as u8,
+            rook(Color::White, true),
+            rook(Color::White, false),
+            rook(Color::Black, true),
+            rook(Color::Black, false),
+            position.en_passant().map_or(64, |square| square.ordinal()),
+        ];
+        Self { placement: view.placement.placement(), state }
+    }
+}
+
+impl RecentSetups {
+    const ENTRIES: usize = 1 << 12;
+    /// What is met often is not forgotten for positions that are met once.
+    const MOST_STAY: u8 = 16;
+
+    /// The origin of a visit to the position.
+    #[inline]
+    pub(crate) fn origin(&mut self, view: &PositionView<'_>) -> Origin {
+        if view.is_setup { self.look_up(view) } else { Origin::Standard }
+    }
+
+    fn look_up(&mut self, view: &PositionView<'_>) -> Origin {
+        if self.entries.is_empty() {
+            // No position has this state.
+            self.entries.resize(Self::ENTRIES, Entry::default());
+        }
+        let (key, position) = (view.position.key(), Exact::of(view));
+        let entry = &mut self.entries[key.0 as usize % Self::ENTRIES];
+        if entry.key == key && entry.position == position {
+            entry.stay = (entry.stay + 2).min(Self::MOST_STAY);
+            return Origin::Setup;
+        }
+        match entry.stay.checked_sub(1) {
+            Some(stay) => entry.stay = stay,
+            None => *entry = Entry { key, position, stay: 0 },
+        }
+        Origin::SetupToCompare
+    }
+}

@@ -1,0 +1,123 @@
+//! What a game came to, in one number: for counting results and ratings by position without looking at its row.
+
+use crate::board::GameResult;
+use crate::store::row::{GameId, GameRow};
+
+/// Result, ratings and date of one game.
+///
+/// Bits 1..0 are the result, 18..2 the sum of both ratings (0: not both are known), 41..19 the date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome(u64);
+
+impl Outcome {
+    const DATE: u32 = 19;
+    const YEAR: u64 = 13 * 32;
+
+    /// The outcome of a game with these ratings of White and Black, played at a date `YYYY.MM.DD`.
+    pub(crate) fn new(result: GameResult, elos: (Option<u16>, Option<u16>), date: Option<&str>) -> Self {
+        let elo_sum = match elos {
+            (Some(white), Some(black)) => u64::from(white) + u64::from(black),
+            _ => 0,
+        };
+        Self(result as u64 | elo_sum << 2 | date.map_or(0, day) << Self::DATE)
+    }
+
+    /// The outcome of a game; `text` is what its row's texts stand in.
+    pub(crate) fn of(row: &GameRow, text: &str) -> Self {
+        Self::new(row.result, (row.white_elo, row.black_elo), row.date.map(|date| date.of(text)))
+    }
+
+    pub(crate) const fn result(self) -> GameResult {
+        match self.0 & 3 {
+            0 => GameResult::White,
+            1 => GameResult::Black,
+            2 => GameResult::Draw,
+            _ => GameResult::Unknown,
+        }
+    }
+
+    /// The sum of both players' ratings, if both are known.
+    pub(crate) const fn elo_sum(self) -> Option<u32> {
+        match (self.0 >> 2) as u32 & 0x1_ffff {
+            0 => None,
+            sum => Some(sum),
+        }
+    }
+
+    /// A number that grows with the date; what is not known of it counts as 0.
+    pub(crate) const fn day(self) -> u32 {
+        (self.0 >> Self::DATE) as u32
+    }
+
+    /// The year, if it is known.
+    pub(crate) fn year(self) -> Option<u16> {
+        Some((u64::from(self.day()) / Self::YEAR) as u16).filter(|&year| year != 0)
+    }
+}
+
+/// The outcomes of all games of a run, whose ids follow one another.
+#[derive(Debug)]
+pub(crate) struct Outcomes {
+    first: GameId,
+    outcomes: Vec<Outcome>,
+}
+
+impl Outcomes {
+    /// None yet, and the id of the first game.
+    pub(crate) const fn new(first: GameId) -> Self {
+        Self { first, outcomes: Vec::new() }
+    }
+
+    /// The id before that of the first game.
+    pub(crate) const fn before(&self) -> GameId {
+        GameId(self.first.0 - 1)
+    }
+
+    pub(crate) fn extend(&mut self, outcomes: &[Outcome]) {
+        self.outcomes.extend_from_slice(outcomes);
+    }
+
+    /// The outcome of one of the games.
+    #[inline]
+    pub(crate) fn of(&self, game: GameId) -> Outcome {
+        self.outcomes[(game.0 - self.first.0) as usize]
+    }
+}
+
+/// The number of a date `YYYY.MM.DD` whose unknown parts are `??`.
+fn day(date: &str) -> u64 {
+    let mut parts = date.split('.').map(|part| part.parse::<u64>().unwrap_or(0));
+    let mut next = |most: u64| parts.next().unwrap_or(0).min(most);
+    next(9999) * Outcome::YEAR + next(12) * 32 + next(31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::row::Text;
+
+    #[test]
+    fn a_game_s_result_ratings_and_date_come_back() {
+        let outcome = |result, white_elo, black_elo, date: &str| {
+            let text = Text { start: 0, len: date.len() as u32 };
+            let row = GameRow { result, white_elo, black_elo, date: Some(text), ..GameRow::default() };
+            Outcome::of(&row, date)
+        };
+        for result in [GameResult::White, GameResult::Black, GameResult::Draw, GameResult::Unknown] {
+            let found = outcome(result, Some(u16::MAX), Some(u16::MAX), "9999.12.31");
+            assert_eq!(found.result(), result);
+            assert_eq!(found.elo_sum(), Some(2 * u32::from(u16::MAX)));
+            assert_eq!(found.year(), Some(9999));
+        }
+        assert_eq!(outcome(GameResult::Draw, Some(2500), None, "199?.??.??").elo_sum(), None);
+        assert_eq!(outcome(GameResult::Draw, None, None, "199?.??.??").year(), None);
+        assert_eq!(
+            Outcome::of(&GameRow::default(), ""),
+            outcome(GameResult::Unknown, None, None, "????.??.??")
+        );
+        let days = ["????.??.??", "1851.??.??", "1851.06.??", "1851.06.21", "1851.07.01", "1992.??.??"];
+        assert!(
+            days.map(|date| outcome(GameResult::White, None, None, date).day()).is_sorted_by(|a, b| a < b)
+        );
+    }
+}

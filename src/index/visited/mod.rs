@@ -1,0 +1,6 @@
+//! What was played from visited positions, counted.
+
+pub(crate) mod counted_game;
+pub(crate) mod position;
+pub(crate) mod rows;
+pub(crate) mod update;

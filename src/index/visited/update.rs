@@ -1,0 +1,296 @@
+//! Continuations of a database to which games are added.
+
+use std::collections::{HashMap, HashSet};
+
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+
+use crate::board::{GameResult, Position, PositionKey};
+use crate::index::error::{Error, Result};
+use crate::index::run::{Intake, Run};
+use crate::index::sort::occurrence::Visit;
+use crate::index::visited::counted_game::{Outcome, Outcomes};
+use crate::index::visited::position::{Counter, Crossroads, Fens, to_json};
+use crate::index::visited::rows::{self, compare_fens, count_untold};
+use crate::store::row::{ContinuationRow, GameId, Text, VisitedBatch, VisitedRow};
+use crate::store::{BulkLoader, GameOutcome, Known};
+
+/// What the added games change.
+pub(crate) struct Tracker<'o> {
+    /// The keys that have a row of `visited_position`.
+    visited: HashSet<PositionKey>,
+    /// Keys of the positions of games that are removed: these are counted afresh.
+    removed: HashSet<PositionKey>,
+    threshold: u32,
+    outcomes: &'o Outcomes,
+}
+
+/// Counts what comes by of a range of keys, in order.
+pub(crate) struct Watch<'t> {
+    tracker: &'t Tracker<'t>,
+    /// Counts the new visits to positions that have a row.
+    counter: Counter<'t>,
+    /// The same for others that are to have one, and for those of removed games.
+    rising: Counter<'t>,
+    /// The key that came by last, and how many visits to it did.
+    last: Option<(PositionKey, u32)>,
+    /// Those visits, as long as they are too few, or whether there are enough.
+    pending: Vec<Visit>,
+    is_rising: bool,
+    distinct: u64,
+}
+
+/// What the sorted visits told.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// Distinct keys that came by.
+    pub(crate) distinct: u64,
+    /// New visits to positions that have a row, which are to be added to it.
+    pub(crate) crossroads: Vec<Crossroads>,
+    /// New visits to others that were reached often enough by now.
+    pub(crate) risen: Vec<Crossroads>,
+    /// New visits to positions of removed games.
+    pub(crate) again: Vec<Crossroads>,
+}
+
+impl Watch<'_> {
+    /// Looks at the next visits, all of one key. `has` tells whether there are so many with that key in all; it is given how
+    /// many are new.
+    pub(crate) fn see(&mut self, run: &[Visit], has: impl FnOnce(u32, u32) -> Result<bool>) -> Result<()> {
+        let Some(key) = run.first().map(|visit| visit.key()) else { return Ok(()) };
+        let earlier = self.last.filter(|(last, _)| *last == key).map(|(_, count)| count);
+        if earlier.is_none() {
+            self.distinct += 1;
+            self.pending.clear();
+            self.is_rising = self.tracker.removed.contains(&key);
+        }
+        let count = earlier.unwrap_or(0).saturating_add(u32::try_from(run.len()).unwrap_or(u32::MAX));
+        self.last = Some((key, count));
+        if self.is_rising {
+            self.rising.see(run);
+        } else if self.tracker.visited.contains(&key) {
+            self.counter.see(run);
+        } else {
+            self.pending.extend_from_slice(run);
+            if has(self.tracker.threshold, count)? {
+                self.rising.see(&self.pending);
+                self.is_rising = true;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn end(self) -> Found {
+        let (crossroads, mut risen) = (self.counter.finish().1, self.rising.finish().1);
+        let again = risen.extract_if(.., |visited| self.tracker.removed.contains(&visited.key)).collect();
+        Found { distinct: self.distinct, crossroads, risen, again }
+    }
+}
+
+impl<'o> Tracker<'o> {
+    /// A tracker for games with these outcomes.
+    pub(crate) fn new(
+        visited: impl IntoIterator<Item = PositionKey>,
+        removed: impl IntoIterator<Item = PositionKey>,
+        outcomes: &'o Outcomes,
+        threshold: u32,
+    ) -> Self {
+        let (visited, removed) = (visited.into_iter().collect(), removed.into_iter().collect());
+        Self { visited, removed, threshold, outcomes }
+    }
+
+    /// How many visits are enough for a row of `visited_position`.
+    pub(crate) const fn threshold(&self) -> u32 {
+        self.threshold
+    }
+
+    pub(crate) fn watch(&self) -> Watch<'_> {
+        Watch {
+            tracker: self,
+            counter: Counter::new(self.outcomes, 1),
+            rising: Counter::new(self.outcomes, 1),
+            last: None,
+            pending: Vec::new(),
+            is_rising: false,
+            distinct: 0,
+        }
+    }
+
+    /// Counts positions afresh.
+    pub(crate) fn recount<'r>(&self, run: &'r Run<'_>) -> Recount<'r> {
+        Recount { run, threshold: self.threshold, known: None }
+    }
+
+    /// Counts all positions of removed games afresh, to some of which there are new visits.
+    pub(crate) fn recount_removed(&self, again: Vec<Crossroads>, run: &Run<'_>) -> Result<Vec<Crossroads>> {
+        self.recount_all(self.removed_with(again), run)
+    }
+
+    /// All positions of removed games, with new visits to some of them.
+    fn removed_with(&self, again: Vec<Crossroads>) -> Vec<(PositionKey, Option<Crossroads>)> {
+        let mut positions: HashMap<_, _> = self.removed.iter().map(|&key| (key, None)).collect();
+        positions.extend(again.into_iter().map(|visited| (visited.key, Some(visited))));
+        positions.into_iter().collect()
+    }
+
+    /// Counts positions afresh, with the new visits to them. Nearly each row stands on another page, so all threads read.
+    fn recount_all(
+        &self,
+        mut positions: Vec<(PositionKey, Option<Crossroads>)>,
+        run: &Run<'_>,
+    ) -> Result<Vec<Crossroads>> {
+        positions.sort_unstable_by_key(|(key, _)| key.as_i64());
+        let count = |recount: &mut Recount<'_>, (key, new)| recount.count(key, new);
+        let counted: Vec<Option<Crossroads>> = run.pool.install(|| {
+            positions.into_par_iter().map_init(|| self.recount(run), count).collect::<Result<_>>()
+        })?;
+        Ok(counted.into_iter().flatten().collect())
+    }
+
+    /// Brings `visited_position` and `continuation` up to date; all other rows were written.
+    pub(crate) fn finish(&self, found: Found, run: &Run<'_>, loader: &mut BulkLoader<'_>) -> Result<()> {
+        let Found { crossroads, risen, again, .. } = found;
+        let mut positions = self.removed_with(again);
+        positions.extend(risen.into_iter().map(|visited| (visited.key, Some(visited))));
+        let counted = std::thread::scope(|scope| {
+            let counted = scope.spawn(|| self.recount_all(positions, run));
+            add_all(crossroads, run, loader)?;
+            counted.join().map_err(|_| Error::Panicked)?
+        })?;
+        rows::write(counted, loader)
+    }
+}
+
+/// Counts positions afresh, from all games but the removed ones.
+pub(crate) struct Recount<'r> {
+    run: &'r Run<'r>,
+    threshold: u32,
+    known: Option<Known>,
+}
+
+impl Recount<'_> {
+    /// [Counts](Self::count) positions, and gives those back that enough games reached.
+    pub(crate) fn count_all(
+        &mut self,
+        positions: impl Iterator<Item = (PositionKey, Option<Crossroads>)>,
+    ) -> Result<Vec<Crossroads>> {
+        positions.filter_map(|(key, new)| self.count(key, new).transpose()).collect()
+    }
+
+    /// Adds to new visits of a position all those of games that were there and were not removed. Gives it back if enough games
+    /// reached it.
+    pub(crate) fn count(
+        &mut self,
+        key: PositionKey,
+        mut crossroads: Option<Crossroads>,
+    ) -> Result<Option<Crossroads>> {
+        self.run.progress.check()?;
+        let Intake { target: Some(target), removed, .. } = &self.run.intake else { return Ok(None) };
+        let known = match &mut self.known {
+            Some(known) => known,
+            None => self.known.insert(Known::open(target)?),
+        };
+        known.for_each_last_visit(key, |game, ply, (fen, code), outcome| {
+            if removed.contains(&game) {
+                return true;
+            }
+            let crossroads = crossroads.get_or_insert_with(|| Crossroads::new(key));
+            let outcome = Outcome::new(outcome.result, outcome.elos, outcome.date.as_deref());
+            crossroads.count(Visit::new(key, game, ply, code), outcome);
+            crossroads.fens.see(fen)
+        })?;
+        let has_row = |crossroads: &Crossroads| {
+            crossroads.fens != Fens::Several && crossroads.games() >= u64::from(self.threshold)
+        };
+        Ok(crossroads.filter(has_row))
+    }
+}
+
+/// Adds what is new of positions that have a row.
+pub(crate) fn add_all(
+    crossroads: impl IntoIterator<Item = Crossroads>,
+    run: &Run<'_>,
+    loader: &mut BulkLoader<'_>,
+) -> Result<()> {
+    let mut known = KnownOutcomes::default();
+    let mut batch = VisitedBatch::default();
+    for mut visited in crossroads {
+        count_untold(&mut visited, loader)?;
+        if !add(&mut batch, visited, &mut known, loader)? {
+            continue;
+        }
+        if batch.positions.len() >= 1024 {
+            run.progress.check()?;
+            loader.add_to_visited(&batch)?;
+            batch.clear();
+        }
+    }
+    Ok(loader.add_to_visited(&batch)?)
+}
+
+/// Adds to `batch` what is new of a position that has a row. If another position was reached, or the new moves do not fit, two
+/// positions share the key: the row is removed, and `false` given back.
+fn add(
+    batch: &mut VisitedBatch,
+    mut visited: Crossroads,
+    known: &mut KnownOutcomes,
+    loader: &BulkLoader<'_>,
+) -> Result<bool> {
+    let key = visited.key;
+    let Some(old) = loader.visited_position(key)? else { return Ok(false) };
+    visited.fens = Fens::One(old.fen);
+    compare_fens(&mut visited, loader)?;
+    let position = match &visited.fens {
+        Fens::One(fen) => Position::from_fen(fen.as_bytes()).ok().map(|(position, _)| position),
+        _ => None,
+    };
+    let codes: Option<Vec<_>> = position.and_then(|position| {
+        visited.moves.iter().map(|(short, _)| position.clone().make_short(*short)).collect()
+    });
+    let Some(codes) = codes else {
+        loader.remove_visited(key)?;
+        return Ok(false);
+    };
+    let top_games = visited
+        .top
+        .with(&old.top_games, |game| Ok::<_, Error>(known.of(game, loader)?.elo_sum().unwrap_or(0)))?;
+    let recent_games =
+        visited.recent.with(&old.recent_games, |game| Ok::<_, Error>(known.of(game, loader)?.day()))?;
+    batch.positions.push(VisitedRow {
+        key,
+        fen: Text::default(),
+        counts: visited.counts,
+        unfinished: visited.unfinished,
+        top_games: Text::push(&mut batch.text, &to_json(&top_games)),
+        recent_games: Text::push(&mut batch.text, &to_json(&recent_games)),
+    });
+    let rows = visited.moves.iter().zip(codes);
+    batch.continuations.extend(rows.map(|(&(_, counts), move_code)| ContinuationRow {
+        key,
+        move_code,
+        counts,
+    }));
+    Ok(true)
+}
+
+/// Outcomes of games that have been looked up: the same games are the best everywhere.
+#[derive(Default)]
+struct KnownOutcomes(HashMap<GameId, Outcome>);
+
+impl KnownOutcomes {
+    fn of(&mut self, game: GameId, loader: &BulkLoader<'_>) -> Result<Outcome> {
+        /// About 16 MiB.
+        const MOST: usize = 1 << 20;
+        if let Some(&outcome) = self.0.get(&game) {
+            return Ok(outcome);
+        }
+        if self.0.len() >= MOST {
+            self.0.clear();
+        }
+        // One that somebody deleted ranks last.
+        let nothing = || GameOutcome { result: GameResult::Unknown, elos: (None, None), date: None };
+        let GameOutcome { result, elos, date } = loader.game_outcome(game)?.unwrap_or_else(nothing);
+        let outcome = Outcome::new(result, elos, date.as_deref());
+        self.0.insert(game, outcome);
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,155 @@
+//! The rows of a tree of occurrences, on their way into another one.
+
+use super::leaves::{Leaves, partition_point};
+use super::page::PageView;
+use super::record::{is_before, key_of, occurrence_of};
+use super::{BtreeError, LeafWriter, PageFile, Tree};
+use crate::board::PositionKey;
+use crate::store::row::Occurrence;
+
+/// The rows of one key range of a tree of `position_game`, copied in order between those that are new.
+#[derive(Debug)]
+pub struct OldRows<'t> {
+    tree: &'t Tree,
+    /// Where the range ends.
+    end: Option<Occurrence>,
+    leaves: Leaves<'t>,
+    /// Where the next row stands: behind the last one of a leaf its divider follows.
+    leaf: usize,
+    cell: usize,
+    /// The key of the row that was copied last, and how many rows with it were.
+    run: Option<(PositionKey, u32)>,
+    most_counted: u32,
+}
+
+impl<'t> OldRows<'t> {
+    /// The rows from `start` on that come before `end`. Of each key up to `most_counted` rows are counted.
+    ///
+    /// # Errors
+    /// When a page cannot be read or is damaged.
+    pub fn new(
+        file: &'t PageFile,
+        tree: &'t Tree,
+        start: Occurrence,
+        end: Option<Occurrence>,
+        most_counted: u32,
+    ) -> Result<Self, BtreeError> {
+        let mut rows =
+            Self { tree, end, leaves: Leaves::new(file, tree), leaf: 0, cell: 0, run: None, most_counted };
+        rows.leaf = partition_point(0..tree.divider_count(), |leaf| {
+            Ok(rows.divider(leaf)?.is_some_and(|(_, divider)| divider < start))
+        })?;
+        rows.leaves.load(rows.leaf)?;
+        rows.cell = rows.first_from(start)?;
+        Ok(rows)
+    }
+
+    /// Copies the rows that come before `row`.
+    ///
+    /// # Errors
+    /// When a page cannot be read, is damaged, or cannot be written.
+    pub fn copy_before(&mut self, row: Occurrence, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+        self.copy(Some(row), writer)
+    }
+
+    /// Copies all rows that are left.
+    ///
+    /// # Errors
+    /// As [`copy_before`](Self::copy_before).
+    pub fn copy_rest(mut self, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+        self.copy(self.end, writer)
+    }
+
+    /// How many of the rows copied last have this key, if it is that of the last one.
+    #[must_use]
+    pub fn rows_of(&self, key: PositionKey) -> u32 {
+        self.run.filter(|(last, _)| *last == key).map_or(0, |(_, count)| count)
+    }
+
+    fn copy(&mut self, end: Option<Occurrence>, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+        while self.leaf < self.tree.leaves().len() {
+            let to = match end {
+                Some(end) => self.first_from(end)?,
+                None => self.page()?.count(),
+            };
+            if to > self.cell {
+                self.copy_cells(to, writer)?;
+            }
+            if to < self.page()?.count() {
+                // A row that is new and there already: the table does not fit its games.
+                return if end == Some(self.row(self.page()?, to)?) { Err(self.damaged()) } else { Ok(()) };
+            }
+            match self.divider(self.leaf)? {
+                Some((_, divider)) if end == Some(divider) => return Err(self.damaged()),
+                Some((_, divider)) if end.is_some_and(|end| divider > end) => return Ok(()),
+                Some((cell, divider)) => {
+                    writer.push_cell(cell)?;
+                    let before = self.rows_of(divider.key());
+                    self.run = Some((divider.key(), (before + 1).min(self.most_counted)));
+                }
+                None => {}
+            }
+            self.leaf += 1;
+            self.cell = 0;
+            if self.leaf < self.tree.leaves().len() {
+                self.leaves.load(self.leaf)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the leaf's rows up to the one numbered `to`.
+    fn copy_cells(&mut self, to: usize, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+        let page = self.page()?;
+        if self.leaves.is_packed() {
+            writer.push_packed(page, self.cell..to)?;
+        } else {
+            for index in self.cell..to {
+                writer.push_cell(page.row(index).ok_or_else(|| self.damaged())?)?;
+            }
+        }
+        let key = self.key(page, to - 1)?;
+        let mut count = 1;
+        let mut first = to - 1;
+        while first > self.cell && count < self.most_counted && self.key(page, first - 1)? == key {
+            first -= 1;
+            count += 1;
+        }
+        if first == self.cell {
+            count = (count + self.rows_of(key)).min(self.most_counted);
+        }
+        self.run = Some((key, count));
+        self.cell = to;
+        Ok(())
+    }
+
+    /// The number of the leaf's first row, from the next one on, that does not come before `end`.
+    fn first_from(&self, end: Occurrence) -> Result<usize, BtreeError> {
+        let page = self.page()?;
+        partition_point(self.cell..page.count(), |index| {
+            page.row(index).and_then(|cell| is_before(cell, end)).ok_or_else(|| self.damaged())
+        })
+    }
+
+    fn row(&self, page: PageView<'_>, index: usize) -> Result<Occurrence, BtreeError> {
+        page.row(index).and_then(occurrence_of).ok_or_else(|| self.damaged())
+    }
+
+    fn key(&self, page: PageView<'_>, index: usize) -> Result<PositionKey, BtreeError> {
+        page.row(index).and_then(key_of).ok_or_else(|| self.damaged())
+    }
+
+    fn divider(&self, leaf: usize) -> Result<Option<(&'t [u8], Occurrence)>, BtreeError> {
+        let Some(cell) = self.tree.divider(leaf) else { return Ok(None) };
+        Ok(Some((cell, occurrence_of(cell).ok_or_else(|| self.damaged())?)))
+    }
+
+    /// The leaf whose rows come next.
+    fn page(&self) -> Result<PageView<'_>, BtreeError> {
+        self.leaves.get(self.leaf)
+    }
+
+    fn damaged(&self) -> BtreeError {
+        self.leaves.damaged(self.leaf)
+    }
+}

@@ -1,0 +1,506 @@
+//! Rows as SQLite stores them ([record format](https://www.sqlite.org/fileformat2.html#record_format)).
+//!
+//! A record is a header (its own length and each column's serial type, as varints) and the columns' bytes. Cells grow
+//! downwards in a page, so a record is written from its last byte to its first, straight into the page: each integer is
+//! written as eight big-endian bytes that end where the integer ends, and what is too much stands where the next, left
+//! neighbour is about to be written. No length is known or branched on beforehand.
+
+use std::cmp::Ordering;
+
+use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
+use crate::store::row::{GameId, Occurrence, Ply, PositionRow};
+
+/// A row that can be written as a record.
+pub trait Record {
+    /// Bytes that [`write_at_end`](Self::write_at_end) may touch: at least the record's length.
+    fn room(&self) -> usize;
+
+    /// Writes the record so that it ends where `space` ends, and returns its length. Of the bytes before the record the
+    /// last ones, up to [`room`](Self::room) from the end of `space`, may be overwritten too.
+    ///
+    /// # Panics
+    /// When `space` is shorter than [`room`](Self::room).
+    fn write_at_end(&self, space: &mut [u8]) -> usize;
+}
+
+/// A row of `position_game`: `key`, `game_id`, `ply`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OccurrenceRecord(pub Occurrence);
+
+impl OccurrenceRecord {
+    /// Bytes of the longest one in a leaf: its length (1), the header (4), key (8), game and ply (6 each).
+    pub const LONGEST_CELL: usize = 25;
+
+    /// The most bytes that one takes on a leaf, with those that tell where it stands.
+    pub const MOST_BYTES: u64 = Self::LONGEST_CELL as u64 + 2;
+
+    /// The record, without its length, and what the left-most integer is too long (8).
+    const ROOM: usize = Self::LONGEST_CELL - 1 + 8;
+}
+
+impl Record for OccurrenceRecord {
+    #[inline]
+    fn room(&self) -> usize {
+        Self::ROOM
+    }
+
+    #[inline]
+    fn write_at_end(&self, space: &mut [u8]) -> usize {
+        let space: &mut [u8; Self::ROOM] = space.last_chunk_mut().expect("room for a record");
+        let (key, game, ply) = (self.0.key(), self.0.game(), self.0.ply());
+        let mut end = Self::ROOM;
+        let ply_type = write_unsigned(space, &mut end, ply.0);
+        let game_type = write_unsigned(space, &mut end, game.0);
+        let key_type = write_signed(space, &mut end, key.as_i64());
+        end -= 4;
+        space[end..end + 4].copy_from_slice(&[4, key_type, game_type, ply_type]);
+        Self::ROOM - end
+    }
+}
+
+/// The row of `position_game` that a leaf cell holds; `None` if it holds another one.
+#[inline]
+pub(super) fn occurrence_of(cell: &[u8]) -> Option<Occurrence> {
+    // The record's length (below 128, so one byte), its header, the columns.
+    let &[length, 4, key_type, game_type, ply_type, ref columns @ ..] = cell else { return None };
+    if usize::from(length) != cell.len() - 1 {
+        return None;
+    }
+    let (key, columns) = read_integer(columns, key_type)?;
+    let (game, columns) = read_integer(columns, game_type)?;
+    let (ply, _) = read_integer(columns, ply_type)?;
+    let (game, ply) = (u32::try_from(game).ok()?, u32::try_from(ply).ok()?);
+    Some(Occurrence::new(PositionKey::from_i64(key), GameId(game), Ply(ply)))
+}
+
+/// The key of the row of `position_game` that a leaf cell holds; `None` if it holds another one.
+#[inline]
+pub(super) fn key_of(cell: &[u8]) -> Option<PositionKey> {
+    // Nearly all keys take eight bytes.
+    match *cell {
+        [_, 4, 6, _, _, a, b, c, d, e, f, g, h, ..] => {
+            Some(PositionKey(u64::from_be_bytes([a, b, c, d, e, f, g, h])))
+        }
+        _ => occurrence_of(cell).map(Occurrence::key),
+    }
+}
+
+/// Whether the row of `position_game` that a leaf cell holds comes before `row`; `None` if it holds another one.
+#[inline]
+pub(super) fn is_before(cell: &[u8], row: Occurrence) -> Option<bool> {
+    let (key, other) = (key_of(cell)?, row.key());
+    if key == other { Some(occurrence_of(cell)? < row) } else { Some(key.as_i64() < other.as_i64()) }
+}
+
+/// How two rows of an index stand to each other: cells whose columns are NULL, integers, texts or blobs and compared as bytes.
+/// `None` if they have others, or not equally many.
+pub(super) fn compare(cell: &[u8], other: &[u8]) -> Option<Ordering> {
+    let (mut columns, mut others) = (Columns::of(cell)?, Columns::of(other)?);
+    loop {
+        match (columns.next(), others.next()) {
+            (None, None) => return Some(Ordering::Equal),
+            (Some(value), Some(other)) => match value?.cmp(&other?) {
+                Ordering::Equal => {}
+                order => return Some(order),
+            },
+            _ => return None,
+        }
+    }
+}
+
+/// A column's value, in the order in which SQLite sorts values.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Value<'c> {
+    Null,
+    Integer(i64),
+    Text(&'c [u8]),
+    Blob(&'c [u8]),
+}
+
+/// The columns of a record.
+struct Columns<'c> {
+    types: &'c [u8],
+    values: &'c [u8],
+}
+
+impl<'c> Columns<'c> {
+    fn of(cell: &'c [u8]) -> Option<Self> {
+        let (length, record) = read_varint(cell)?;
+        let record = record.get(..length)?;
+        let (header, types) = read_varint(record)?;
+        let values = record.get(header..)?;
+        Some(Self { types: types.get(..header.checked_sub(record.len() - types.len())?)?, values })
+    }
+
+    fn read(&mut self) -> Option<Value<'c>> {
+        let serial_type;
+        (serial_type, self.types) = read_varint(self.types)?;
+        let length = match serial_type {
+            0 => return Some(Value::Null),
+            7 | 10 | 11 => return None,
+            12.. => (serial_type - 12) / 2,
+            _ => {
+                let value;
+                (value, self.values) = read_integer(self.values, serial_type as u8)?;
+                return Some(Value::Integer(value));
+            }
+        };
+        let value;
+        (value, self.values) = self.values.split_at_checked(length)?;
+        Some(if serial_type % 2 == 1 { Value::Text(value) } else { Value::Blob(value) })
+    }
+}
+
+impl<'c> Iterator for Columns<'c> {
+    /// `None` if it is not known here.
+    type Item = Option<Value<'c>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        (!self.types.is_empty()).then(|| self.read())
+    }
+}
+
+/// The varint with which `bytes` begin, up to three bytes long, and what follows.
+fn read_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let end = bytes.iter().take(3).position(|&byte| byte < 0x80)? + 1;
+    let (varint, rest) = bytes.split_at(end);
+    Some((varint.iter().fold(0, |value, &byte| value << 7 | usize::from(byte & 0x7f)), rest))
+}
+
+/// The integer of this serial type with which `columns` begin, and what follows.
+#[inline]
+fn read_integer(columns: &[u8], serial_type: u8) -> Option<(i64, &[u8])> {
+    let length = match serial_type {
+        1..=4 => usize::from(serial_type),
+        5 => 6,
+        6 => 8,
+        8 | 9 => return Some((i64::from(serial_type - 8), columns)),
+        _ => return None,
+    };
+    let (bytes, rest) = columns.split_at_checked(length)?;
+    let sign = if bytes[0] < 0x80 { 0 } else { -1 };
+    Some((bytes.iter().fold(sign, |value, &byte| value << 8 | i64::from(byte)), rest))
+}
+
+/// A canonical FEN that a record can be given.
+pub trait Fen {
+    /// Bytes that [`write_at_end`](Self::write_at_end) may touch: at least the FEN's length.
+    fn room(&self) -> usize;
+
+    /// Writes the FEN so that it ends where `space` ends, and returns its length. Of the bytes before it the last ones, up to
+    /// [`room`](Self::room) from the end of `space`, may be overwritten too.
+    ///
+    /// # Panics
+    /// When `space` is shorter than [`room`](Self::room).
+    fn write_at_end(&self, space: &mut [u8]) -> usize;
+}
+
+impl Fen for &[u8] {
+    #[inline]
+    fn room(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn write_at_end(&self, space: &mut [u8]) -> usize {
+        let start = space.len() - self.len();
+        space[start..].copy_from_slice(self);
+        self.len()
+    }
+}
+
+/// The FEN of a position on a board: written straight into the page, without a stop in a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct BoardFen<'p> {
+    /// The position.
+    pub position: &'p Position,
+    /// Its placement.
+    pub placement: &'p FenText,
+}
+
+impl Fen for BoardFen<'_> {
+    #[inline]
+    fn room(&self) -> usize {
+        MAX_CANONICAL_FEN
+    }
+
+    #[inline]
+    fn write_at_end(&self, space: &mut [u8]) -> usize {
+        self.placement.write_at_end(self.position, space.last_chunk_mut().expect("room for a FEN"))
+    }
+}
+
+/// A row of `game_position`: `game_id`, `ply`, `key`, `halfmove_clock`, `move_code`, `fen`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PositionRecord<F> {
+    /// The game.
+    pub game: GameId,
+    /// The ply.
+    pub ply: Ply,
+    /// The position's key.
+    pub key: PositionKey,
+    /// Half-moves since the last capture or pawn move.
+    pub halfmove_clock: u32,
+    /// The move played from here.
+    pub move_code: Option<MoveCode>,
+    /// The canonical FEN.
+    pub fen: F,
+}
+
+/// Header without the FEN's type (6), that type (at most 9), key (8), four integers (at most 6 each), and what the
+/// left-most integer is too long (8): 55 bytes.
+const ROOM_WITHOUT_FEN: usize = 56;
+
+impl<'t> PositionRecord<&'t [u8]> {
+    /// The record of `row`, whose FEN stands in `text`.
+    #[must_use]
+    pub fn new(row: &PositionRow, text: &'t str) -> Self {
+        let &PositionRow { game, ply, key, halfmove_clock, move_code, fen } = row;
+        let fen = &text.as_bytes()[fen.start as usize..][..fen.len as usize];
+        Self { game, ply, key, halfmove_clock, move_code, fen }
+    }
+}
+
+impl<F: Fen> Record for PositionRecord<F> {
+    #[inline]
+    fn room(&self) -> usize {
+        ROOM_WITHOUT_FEN + self.fen.room()
+    }
+
+    #[inline]
+    fn write_at_end(&self, space: &mut [u8]) -> usize {
+        let fen_length = self.fen.write_at_end(space);
+        let start_of_fen = space.len() - fen_length;
+        let space: &mut [u8; ROOM_WITHOUT_FEN] =
+            space[..start_of_fen].last_chunk_mut().expect("room for a record");
+        let mut end = ROOM_WITHOUT_FEN;
+        let move_type = match self.move_code {
+            Some(code) => write_unsigned(space, &mut end, code.bits()),
+            None => 0,
+        };
+        let clock_type = write_unsigned(space, &mut end, self.halfmove_clock);
+        let key_type = write_signed(space, &mut end, self.key.as_i64());
+        let ply_type = write_unsigned(space, &mut end, self.ply.0);
+        let game_type = write_unsigned(space, &mut end, self.game.0);
+        let types_end = end;
+        write_varint(space, &mut end, 13 + 2 * fen_length as u64);
+        let header_length = (6 + types_end - end) as u8;
+        end -= 6;
+        space[end..end + 6].copy_from_slice(&[
+            header_length,
+            game_type,
+            ply_type,
+            key_type,
+            clock_type,
+            move_type,
+        ]);
+        ROOM_WITHOUT_FEN - end + fen_length
+    }
+}
+
+/// The serial type and length in bytes of an integer, by the number of bits its magnitude has.
+const SERIAL_TYPES: [(u8, u8); 65] = {
+    let mut table = [(6, 8); 65];
+    let mut bits = 0;
+    while bits < 48 {
+        table[bits] = match bits {
+            0..8 => (1, 1),
+            8..16 => (2, 2),
+            16..24 => (3, 3),
+            24..32 => (4, 4),
+            _ => (5, 6),
+        };
+        bits += 1;
+    }
+    table
+};
+
+/// The same for integers that are not negative: 0 and 1 have serial types of their own.
+const UNSIGNED_SERIAL_TYPES: [(u8, u8); 65] = {
+    let mut table = SERIAL_TYPES;
+    table[0] = (8, 0);
+    table[1] = (9, 0);
+    table
+};
+
+/// Writes `value` so that it ends at `end`, moves `end` to its first byte and returns its serial type.
+#[inline]
+fn write_unsigned(space: &mut [u8], end: &mut usize, value: u32) -> u8 {
+    let (serial_type, length) = UNSIGNED_SERIAL_TYPES[(32 - value.leading_zeros()) as usize];
+    write_word(space, *end, u64::from(value));
+    *end -= usize::from(length);
+    serial_type
+}
+
+/// Writes `value` so that it ends at `end`, moves `end` to its first byte and returns its serial type.
+#[inline]
+fn write_signed(space: &mut [u8], end: &mut usize, value: i64) -> u8 {
+    let table = if value == 0 || value == 1 { &UNSIGNED_SERIAL_TYPES } else { &SERIAL_TYPES };
+    let magnitude = value ^ (value >> 63);
+    let (serial_type, length) = table[(64 - magnitude.leading_zeros()) as usize];
+    write_word(space, *end, value.cast_unsigned());
+    *end -= usize::from(length);
+    serial_type
+}
+
+/// Writes `value` as a varint that ends at `end` and moves `end` to its first byte; the byte before may be overwritten.
+#[inline]
+pub(super) fn write_varint(space: &mut [u8], end: &mut usize, value: u64) {
+    if value >= 1 << 14 {
+        return write_long_varint(space, end, value);
+    }
+    // FENs are about as often shorter as longer than 57 bytes, where the type's length changes: no branch on that.
+    let two_bytes = usize::from(value >= 0x80);
+    space[*end - 2..*end].copy_from_slice(&[(value >> 7) as u8 | 0x80, (value & 0x7f) as u8]);
+    *end -= 1 + two_bytes;
+}
+
+#[cold]
+fn write_long_varint(space: &mut [u8], end: &mut usize, value: u64) {
+    debug_assert!(value < 1 << 56, "nine-byte varints are built differently, and no length needs one");
+    *end -= 1;
+    space[*end] = (value & 0x7f) as u8;
+    let mut rest = value >> 7;
+    while rest != 0 {
+        *end -= 1;
+        space[*end] = (rest & 0x7f) as u8 | 0x80;
+        rest >>= 7;
+    }
+}
+
+#[inline]
+fn write_word(space: &mut [u8], end: usize, word: u64) {
+    space[end - 8..end].copy_from_slice(&word.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The record's bytes, written into space that is full of other things.
+    fn bytes(record: &impl Record) -> Vec<u8> {
+        let mut space = vec![0xAA; record.room() + 5];
+        let length = record.write_at_end(&mut space);
+        assert!(length <= record.room());
+        assert_eq!(space[..5], [0xAA; 5], "nothing before the room is touched");
+        space.split_off(space.len() - length)
+    }
+
+    /// The record as the format's text tells it, column by column.
+    fn naive(columns: &[Option<i64>], text: Option<&[u8]>) -> Vec<u8> {
+        let (mut types, mut body) = (Vec::new(), Vec::new());
+        for column in columns {
+            let (serial_type, length) = match *column {
+                None => (0, 0),
+                Some(0) => (8, 0),
+                Some(1) => (9, 0),
+                Some(-0x80..=0x7f) => (1, 1),
+                Some(-0x8000..=0x7fff) => (2, 2),
+                Some(-0x80_0000..=0x7f_ffff) => (3, 3),
+                Some(-0x8000_0000..=0x7fff_ffff) => (4, 4),
+                Some(-0x8000_0000_0000..=0x7fff_ffff_ffff) => (5, 6),
+                Some(_) => (6, 8),
+            };
+            types.push(serial_type);
+            body.extend_from_slice(&column.unwrap_or(0).to_be_bytes()[8 - length..]);
+        }
+        if let Some(text) = text {
+            let serial_type = 13 + 2 * text.len();
+            if serial_type >= 0x80 {
+                types.push((serial_type >> 7) as u8 | 0x80);
+            }
+            types.push((serial_type & 0x7f) as u8);
+            body.extend_from_slice(text);
+        }
+        [&[types.len() as u8 + 1][..], &types, &body].concat()
+    }
+
+    const EDGES: [u32; 17] = [
+        0,
+        1,
+        2,
+        127,
+        128,
+        255,
+        256,
+        32_767,
+        32_768,
+        65_535,
+        65_536,
+        0x7f_ffff,
+        0x80_0000,
+        0xff_ffff,
+        0x7fff_ffff,
+        0x8000_0000,
+        u32::MAX,
+    ];
+
+    fn key_edges() -> Vec<i64> {
+        let powers = (0..63).flat_map(|bit| [(1_i64 << bit) - 1, 1 << bit, -(1 << bit), -(1 << bit) - 1]);
+        powers.chain([i64::MIN, i64::MIN + 1, i64::MAX - 1, i64::MAX]).collect()
+    }
+
+    #[test]
+    fn occurrences() {
+        for key in key_edges() {
+            for game in EDGES {
+                for ply in EDGES {
+                    let row = Occurrence::new(PositionKey::from_i64(key), GameId(game), Ply(ply));
+                    let naive = naive(&[Some(key), Some(game.into()), Some(ply.into())], None);
+                    let bytes = bytes(&OccurrenceRecord(row));
+                    assert_eq!(bytes, naive, "{key} {game} {ply}");
+                    let cell = [&[bytes.len() as u8], &bytes[..]].concat();
+                    assert_eq!(occurrence_of(&cell), Some(row));
+                    assert_eq!(key_of(&cell), Some(row.key()));
+                    assert_eq!(is_before(&cell, row), Some(false));
+                    for other in key_edges() {
+                        let other = Occurrence::new(PositionKey::from_i64(other), GameId(7), Ply(game));
+                        assert_eq!(is_before(&cell, other), Some(row < other));
+                    }
+                    assert_eq!(occurrence_of(&cell[..cell.len() - 1]), None);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn positions() {
+        let text = [b'x'; 300];
+        for length in [0, 1, 50, 56, 57, 58, 59, 90, 127, 128, 300] {
+            for key in key_edges() {
+                for (at, &edge) in EDGES.iter().enumerate() {
+                    let other = EDGES[(at + length) % EDGES.len()];
+                    let row = PositionRecord {
+                        game: GameId(edge),
+                        ply: Ply(other),
+                        key: PositionKey::from_i64(key),
+                        halfmove_clock: edge,
+                        move_code: (at != length).then_some(MoveCode::from_stored(other)),
+                        fen: &text[..length],
+                    };
+                    let columns =
+                        [Some(edge), Some(other), None, Some(edge), row.move_code.map(MoveCode::bits)];
+                    let mut columns = columns.map(|column| column.map(i64::from));
+                    columns[2] = Some(key);
+                    assert_eq!(bytes(&row), naive(&columns, Some(row.fen)), "{row:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn varints() {
+        for (value, expected) in [
+            (0, &[0][..]),
+            (0x7f, &[0x7f]),
+            (0x80, &[0x81, 0]),
+            (0x3fff, &[0xff, 0x7f]),
+            (0x4000, &[0x81, 0x80, 0]),
+        ] {
+            let mut space = [0xAA; 9];
+            let mut end = 9;
+            write_varint(&mut space, &mut end, value);
+            assert_eq!(&space[end..], expected);
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! What was played from a position, and what came of it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use crate::board::{GameResult, MoveCode, Position, PositionKey};
+use crate::store::cell::{CONTINUATION, Cells, GAME, GAME_POSITION, POSITION_GAME, VISITED_POSITION};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::read::search::{Hit, join, listed_games};
+use crate::store::read::selection::{Selection, bind};
+use crate::store::row::{GameId, Ply, ResultCounts};
+
+const ACTION: &str = "explore a position";
+
+/// A move played from a position. Of a game that returned to the position, the last move made there counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Continuation {
+    /// The move.
+    pub code: MoveCode,
+    /// The games that went on with it.
+    pub results: ResultCounts,
+    /// The game, if it is only one.
+    pub only_game: Option<Box<Hit>>,
+}
+
+/// What was played from a position.
+///
+/// A game counts once, however often it returned to the position. Games without a result are counted apart, and are
+/// neither among the moves nor in the lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exploration {
+    /// The games that reached the position; the years are those of the moves. Games that ended there are not among the moves.
+    pub results: ResultCounts,
+    /// Games that reached it and have no result.
+    pub unfinished: u64,
+    /// The moves, the most frequent first, then in the order of their codes.
+    pub continuations: Vec<Continuation>,
+    /// The games with the highest mean rating, best first, then by number; only games in which both ratings are known. Each
+    /// with its last visit to the position.
+    pub top_games: Vec<Hit>,
+    /// The latest games, the latest first, then by number downwards. What is not known of a date counts as lowest.
+    pub recent_games: Vec<Hit>,
+}
+
+/// How many games [`Database::explore`] lists, at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListLengths {
+    /// The games with the highest mean rating.
+    pub top: u8,
+    /// The latest games.
+    pub recent: u8,
+}
+
+impl ListLengths {
+    /// The longest lists there are.
+    pub const MAX: Self = Self { top: 15, recent: 15 };
+}
+
+impl Exploration {
+    fn with_years(mut self) -> Self {
+        let moves = || self.continuations.iter().map(|continuation| &continuation.results);
+        let first_year = moves().filter_map(|results| results.first_year).min();
+        let last_year = moves().filter_map(|results| results.last_year).max();
+        self.results = ResultCounts { first_year, last_year, ..self.results };
+        self
+    }
+}
+
+impl Database {
+    /// What was played from a position in the games of a selection. Lists longer than [`ListLengths::MAX`] are not to be had.
+    ///
+    /// If the selection is all games, the counts of a position that many games reached stand in tables. Otherwise, and if
+    /// these tables are not filled, games are counted one by one, at a few microseconds each.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn explore(
+        &self,
+        key: PositionKey,
+        fen: &str,
+        selection: &Selection,
+        lists: ListLengths,
+    ) -> Result<Exploration> {
+        // All queries shall see the same games, whatever is being added.
+        let connection = self.connection();
+        let transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
+        let transaction = transaction.map_err(|source| Error::sqlite(self.path(), ACTION, source))?;
+        let limits = ListLengths {
+            top: lists.top.min(ListLengths::MAX.top),
+            recent: lists.recent.min(ListLengths::MAX.recent),
+        };
+        let place = Place { database: self, key, fen };
+        let visited = if selection.is_all() { place.visited(limits)? } else { None };
+        let exploration = match visited {
+            Some(exploration) => exploration,
+            None => place.count(selection, limits)?,
+        };
+        drop(transaction);
+        Ok(exploration.with_years())
+    }
+}
+
+/// A position in a database.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    database: &'a Database,
+    key: PositionKey,
+    fen: &'a str,
+}
+
+impl Place<'_> {
+    fn failed(&self) -> impl Fn(rusqlite::Error) -> Error {
+        |source| Error::sqlite(self.database.path(), ACTION, source)
+    }
+
+    /// What the tables for much visited positions say; `None` if they do not have this one, or have another one of the same key
+    /// mixed in: an older program wrote such rows.
+    fn visited(&self, lists: ListLengths) -> Result<Option<Exploration>> {
+        let sql = "SELECT key, white_wins, draws, black_wins, elo_sum, elo_games, NULL AS first_year,
+                       NULL AS last_year, unfinished
+                   FROM visited_position WHERE key = :key AND fen = :fen";
+        let mut statement = self.database.connection().prepare_cached(sql).map_err(self.failed())?;
+        let params = named_params! { ":key": self.key.as_i64(), ":fen": self.fen };
+        let counts = statement
+            .query_row(params, |row| {
+                let cells = Cells::new(row, VISITED_POSITION);
+                Ok((results(cells)?, cells.get("unfinished")?))
+            })
+            .optional();
+        let Some((results, unfinished)) = counts.map_err(self.failed())? else { return Ok(None) };
+        if shares_key(self.fen) {
+            return Ok(None);
+        }
+        let top = self.listed("top_games", ListLengths::MAX.top)?;
+        let recent = self.listed("recent_games", ListLengths::MAX.recent)?;
+        for &game in top.iter().chain(&recent) {
+            if self.last_visit(game).map_err(self.failed())?.is_none() {
+                return Ok(None);
+            }
+        }
+        let first = |games: &[GameId], limit: u8| self.hits(&games[..games.len().min(limit.into())]);
+        Ok(Some(Exploration {
+            results,
+            unfinished,
+            continuations: self.visited_continuations()?,
+            top_games: first(&top, lists.top)?,
+            recent_games: first(&recent, lists.recent)?,
+        }))
+    }
+
+    fn visited_continuations(&self) -> Result<Vec<Continuation>> {
+        let mut continuations = self.database.all(
+            ACTION,
+            "SELECT key, move_code, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year
+             FROM continuation WHERE key = :key ORDER BY games DESC, move_code",
+            named_params! { ":key": self.key.as_i64() },
+            |row| {
+                let cells = Cells::new(row, CONTINUATION);
+                Ok(Continuation {
+                    code: MoveCode::from_stored(cells.get("move_code")?),
+                    results: results(cells)?,
+                    only_game: None,
+                })
+            },
+        )?;
+        for continuation in &mut continuations {
+            if continuation.results.games() == 1
+                && let Some(game) = self.only_game(continuation.code)?
+            {
+                continuation.only_game = Some(Box::new(self.hit(game)?));
+            }
+        }
+        Ok(continuations)
+    }
+
+    fn listed(&self, column: &str, limit: u8) -> Result<Vec<GameId>> {
+        let sql = format!("SELECT key, {column} FROM visited_position WHERE key = :key");
+        let params = named_params! { ":key": self.key.as_i64() };
+        let read = |row: &Row<'_>| listed_games(Cells::new(row, VISITED_POSITION), column);
+        let mut games = self.database.all(ACTION, &sql, params, read)?.pop().unwrap_or_default();
+        games.truncate(limit.into());
+        Ok(games)
+    }
+
+    /// The one game that went on with a move. It is looked for among those that have the position after the move: they
+    /// are few, as a rule, and the games with the position before it are many.
+    fn only_game(&self, code: MoveCode) -> Result<Option<GameId>> {
+        let Ok((mut next, _)) = Position::from_fen(self.fen.as_bytes()) else { return Ok(None) };
+        if next.make(code).is_err() {
+            return Ok(None);
+        }
+        let sql = "SELECT o.game_id FROM position_game AS after
+                   CROSS JOIN position_game AS o
+                       ON o.key = :key AND o.game_id = after.game_id AND o.ply = after.ply - 1
+                   CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+                   CROSS JOIN game ON game.game_id = o.game_id
+                   WHERE after.key = :next AND p.fen = :fen AND p.move_code = :code AND game.result <> '*'
+                       AND NOT EXISTS (
+                           SELECT 1 FROM position_game AS later
+                           CROSS JOIN game_position AS q ON q.game_id = later.game_id AND q.ply = later.ply
+                           WHERE later.key = :key AND later.game_id = o.game_id AND later.ply > o.ply
+                               AND q.fen = :fen)
+                   LIMIT 1";
+        let params = named_params! {
+            ":key": self.key.as_i64(),
+            ":next": next.key().as_i64(),
+            ":fen": self.fen,
+            ":code": code.bits(),
+        };
+        Ok(self
+            .database
+            .all(ACTION, sql, params, |row| Cells::new(row, POSITION_GAME).get(0).map(GameId))?
+            .pop())
+    }
+
+    /// Counts the games of a selection one by one.
+    fn count(&self, selection: &Selection, lists: ListLengths) -> Result<Exploration> {
+        let tally = self.tally(selection, lists).map_err(self.failed())?;
+        let mut continuations = Vec::with_capacity(tally.moves.len());
+        for (code, counted) in tally.moves {
+            let only = counted.results.games() == 1;
+            continuations.push(Continuation {
+                code,
+                results: counted.results,
+                only_game: if only { Some(Box::new(self.hit(counted.game)?)) } else { None },
+            });
+        }
+        // Codes are in order already.
+        continuations.sort_by_key(|continuation| Reverse(continuation.results.games()));
+        Ok(Exploration {
+            results: tally.results,
+            unfinished: tally.unfinished,
+            continuations,
+            top_games: self.hits(&tally.top.games())?,
+            recent_games: self.hits(&tally.recent.games())?,
+        })
+    }
+
+    fn tally(&self, selection: &Selection, lists: ListLengths) -> rusqlite::Result<Tally> {
+        /// Up to here the games of the selection are counted, to see whether they are fewer than those of the position.
+        const COUNTED: u32 = 50_000;
+        let games_first = self.database.has_fewer_games(selection, self.key, COUNTED)?;
+        // A game is looked at before its positions, which take many more pages.
+        let sql = format!(
+            "SELECT o.game_id, p.move_code, game.result, game.white_elo, game.black_elo, game.date
+             FROM {} CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+             WHERE o.key = :key AND p.fen = :fen{} ORDER BY o.game_id, o.ply",
+            join(games_first),
+            selection.sql()
+        );
+        let mut statement = self.database.connection().prepare_cached(&sql)?;
+        selection.bind(&mut statement)?;
+        bind(&mut statement, ":key", self.key.as_i64())?;
+        bind(&mut statement, ":fen", self.fen)?;
+        let (mut tally, mut rows) = (Tally::new(lists), statement.raw_query());
+        let mut latest: Option<Visit> = None;
+        while let Some(row) = rows.next()? {
+            let visit = Visit::read(row)?;
+            if let Some(last) = latest.replace(visit)
+                && latest.as_ref().is_some_and(|visit| visit.game != last.game)
+            {
+                tally.add(&last);
+            }
+        }
+        if let Some(last) = &latest {
+            tally.add(last);
+        }
+        Ok(tally)
+    }
+
+    fn hits(&self, games: &[GameId]) -> Result<Vec<Hit>> {
+        games.iter().map(|&game| self.hit(game)).collect()
+    }
+
+    /// The ply of a game's last visit.
+    fn last_visit(&self, game: GameId) -> rusqlite::Result<Option<Ply>> {
+        let sql = "SELECT o.ply FROM position_game AS o
+                   CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+                   WHERE o.key = :key AND o.game_id = :game AND p.fen = :fen ORDER BY o.ply DESC LIMIT 1";
+        let params = named_params! { ":key": self.key.as_i64(), ":game": game.0, ":fen": self.fen };
+        let mut statement = self.database.connection().prepare_cached(sql)?;
+        statement.query_row(params, |row| Cells::new(row, POSITION_GAME).get(0).map(Ply)).optional()
+    }
+
+    /// A game at its last visit.
+    fn hit(&self, game: GameId) -> Result<Hit> {
+        let find = || {
+            let hit = self.last_visit(game)?.map(|ply| self.database.hit(game, ply, None)).transpose()?;
+            hit.flatten().ok_or(rusqlite::Error::QueryReturnedNoRows)
+        };
+        find().map_err(self.failed())
+    }
+}
+
+/// Whether a position has a key that another one with the same placement has too.
+pub(crate) fn shares_key(fen: &str) -> bool {
+    Position::from_fen(fen.as_bytes()).is_ok_and(|(position, _)| position.shares_key())
+}
+
+fn results(cells: Cells<'_>) -> rusqlite::Result<ResultCounts> {
+    Ok(ResultCounts {
+        white_wins: cells.get("white_wins")?,
+        draws: cells.get("draws")?,
+        black_wins: cells.get("black_wins")?,
+        elo_sum: cells.get("elo_sum")?,
+        elo_games: cells.get("elo_games")?,
+        first_year: cells.get("first_year")?,
+        last_year: cells.get("last_year")?,
+    })
+}
+
+/// One time a game had the position.
+struct Visit {
+    game: GameId,
+    played: Option<MoveCode>,
+    result: GameResult,
+    /// Both ratings added up, if both are known.
+    elo_sum: Option<u64>,
+    date: Date,
+}
+
+impl Visit {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let cells = Cells::new(row, GAME);
+        let (white, black): (Option<u16>, Option<u16>) = (cells.get(3)?, cells.get(4)?);
+        Ok(Self {
+            game: GameId(cells.get(0)?),
+            played: Cells::new(row, GAME_POSITION).get::<Option<u32>>(1)?.map(MoveCode::from_stored),
+            result: cells.get(2)?,
+            elo_sum: white.zip(black).map(|(white, black)| u64::from(white) + u64::from(black)),
+            date: cells.get::<Option<&str>>(5)?.map_or(Date::UNKNOWN, Date::read),
+        })
+    }
+}
+
+/// Year, month, day; what is not known is 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Date(u16, u16, u16);
+
+impl Date {
+    const UNKNOWN: Self = Self(0, 0, 0);
+
+    /// Reads `YYYY.MM.DD`.
+    fn read(text: &str) -> Self {
+        let mut parts = text.split('.').map(|part| part.parse().unwrap_or(0));
+        let mut next = || parts.next().unwrap_or(0);
+        Self(next(), next(), next())
+    }
+
+    fn year(self) -> Option<u16> {
+        Some(self.0).filter(|&year| year != 0)
+    }
+}
+
+/// The games counted so far.
+struct Tally {
+    results: ResultCounts,
+    unfinished: u64,
+    moves: BTreeMap<MoveCode, MoveTally>,
+    top: Ranking<(Reverse<u64>, GameId)>,
+    recent: Ranking<(Reverse<Date>, Reverse<GameId>)>,
+}
+
+#[derive(Default)]
+struct MoveTally {
+    results: ResultCounts,
+    /// The latest game with it.
+    game: GameId,
+}
+
+impl Tally {
+    fn new(lists: ListLengths) -> Self {
+        Self {
+            results: ResultCounts::default(),
+            unfinished: 0,
+            moves: BTreeMap::new(),
+            top: Ranking::new(lists.top),
+            recent: Ranking::new(lists.recent),
+        }
+    }
+
+    /// Counts a game by its last visit.
+    fn add(&mut self, last: &Visit) {
+        if last.result == GameResult::Unknown {
+            self.unfinished += 1;
+            return;
+        }
+        count(&mut self.results, last);
+        if let Some(code) = last.played {
+            let tally = self.moves.entry(code).or_default();
+            tally.game = last.game;
+            count(&mut tally.results, last);
+        }
+        if let Some(sum) = last.elo_sum {
+            self.top.add((Reverse(sum), last.game), last.game);
+        }
+        self.recent.add((Reverse(last.date), Reverse(last.game)), last.game);
+    }
+}
+
+fn count(results: &mut ResultCounts, visit: &Visit) {
+    match visit.result {
+        GameResult::White => results.white_wins += 1,
+        GameResult::Draw => results.draws += 1,
+        GameResult::Black => results.black_wins += 1,
+        GameResult::Unknown => {}
+    }
+    if let Some(sum) = visit.elo_sum {
+        results.elo_sum += sum;
+        results.elo_games += 1;
+    }
+    if let Some(year) = visit.date.year() {
+        results.first_year = Some(results.first_year.map_or(year, |first| first.min(year)));
+        results.last_year = results.last_year.max(Some(year));
+    }
+}
+
+/// The first few games by rank, the lowest first.
+struct Ranking<R> {
+    length: usize,
+    games: Vec<(R, GameId)>,
+}
+
+impl<R: Ord> Ranking<R> {
+    fn new(length: u8) -> Self {
+        Self { length: length.into(), games: Vec::new() }
+    }
+
+    fn add(&mut self, rank: R, game: GameId) {
+        let at = self.games.partition_point(|(other, _)| *other < rank);
+        if at < self.length {
+            self.games.truncate(self.length - 1);
+            self.games.insert(at, (rank, game));
+        }
+    }
+
+    fn games(&self) -> Vec<GameId> {
+        self.games.iter().map(|&(_, game)| game).collect()
+    }
+}

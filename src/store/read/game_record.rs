@@ -1,0 +1,393 @@
+//! Games by number.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use crate::board::{GameResult, MoveCode, Position, PositionKey};
+use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, PROBLEM, Stored, TAG};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::row::{GameId, GameStatus, Ply};
+
+/// The columns of [`GameSummary`] and the joins they need.
+macro_rules! summary_columns {
+    () => {
+        "game.game_id, white.name AS white, black.name AS black, white_elo, black_elo, white_title, black_title, result, \
+         date, event.name AS event, site.name AS site, round, eco, ply_count, status"
+    };
+}
+macro_rules! summary_joins {
+    () => {
+        "LEFT JOIN player AS white ON white.player_id = game.white_id \
+         LEFT JOIN player AS black ON black.player_id = game.black_id \
+         LEFT JOIN event ON event.event_id = game.event_id \
+         LEFT JOIN site ON site.site_id = game.site_id"
+    };
+}
+
+pub(crate) use {summary_columns, summary_joins};
+
+/// What a list of games shows of one. `None`: the PGN does not say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameSummary {
+    /// The game.
+    pub game: GameId,
+    /// White's player.
+    pub white: Option<String>,
+    /// Black's player.
+    pub black: Option<String>,
+    /// White's rating.
+    pub white_elo: Option<u16>,
+    /// Black's rating.
+    pub black_elo: Option<u16>,
+    /// White's title.
+    pub white_title: Option<String>,
+    /// Black's title.
+    pub black_title: Option<String>,
+    /// Result.
+    pub result: GameResult,
+    /// `YYYY.MM.DD`, unknown parts `??`.
+    pub date: Option<String>,
+    /// Event.
+    pub event: Option<String>,
+    /// Site.
+    pub site: Option<String>,
+    /// Round.
+    pub round: Option<String>,
+    /// ECO code.
+    pub eco: Option<String>,
+    /// Half-moves replayed.
+    pub ply_count: u32,
+    /// How much of the game could be replayed.
+    pub status: GameStatus,
+}
+
+/// One game, all of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameRecord {
+    /// Who, when, where.
+    pub summary: GameSummary,
+    /// PGN time control.
+    pub time_control: Option<String>,
+    /// Variant as the PGN names it.
+    pub variant: Option<String>,
+    /// Six-field FEN of the start position; `None` is the standard one.
+    pub start_fen: Option<String>,
+    /// The opening it went through, told from its positions.
+    pub opening: Option<OpeningName>,
+    /// The file it stands in.
+    pub source: PathBuf,
+    /// Where its text begins there, in bytes.
+    pub byte_offset: u64,
+    /// How long its text is, in bytes.
+    pub byte_length: u64,
+    /// Its other tag pairs, by name.
+    pub other_tags: Vec<(String, String)>,
+    /// Its positions, by ply; the first is the start position.
+    pub positions: Vec<StoredPosition>,
+}
+
+/// One thing found wrong in a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameProblem {
+    /// Line in its source, from 1.
+    pub line: u64,
+    /// Byte within the line, from 1.
+    pub column: u64,
+    /// Where in its source, in bytes.
+    pub byte_offset: u64,
+    /// The ply that could not be played.
+    pub ply: Option<Ply>,
+    /// The offending text.
+    pub token: Option<String>,
+    /// A word such as `illegal-move`.
+    pub kind: String,
+    /// `warning` or `error`.
+    pub severity: String,
+    /// A sentence.
+    pub message: String,
+}
+
+/// An opening's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpeningName {
+    /// ECO code, such as `B90`.
+    pub eco: String,
+    /// Name, such as `Sicilian Defense: Najdorf Variation`.
+    pub name: String,
+}
+
+/// One position of a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredPosition {
+    /// The ply.
+    pub ply: Ply,
+    /// The position's key.
+    pub key: PositionKey,
+    /// The canonical four-field FEN.
+    pub fen: String,
+    /// Half-moves since the last capture or pawn move.
+    pub halfmove_clock: u32,
+    /// The move played from here, or `None` after the last one.
+    pub move_code: Option<MoveCode>,
+}
+
+impl GameRecord {
+    /// The tag that says what of a game's moves is not in the database.
+    pub const TRUNCATED: &str = "Truncated";
+
+    /// All tag pairs in the order of PGN's export format: the seven of the roster (`?`, or `????.??.??`, where unknown),
+    /// then the others by name. Each name stands there once.
+    ///
+    /// A value that could not be read takes the place of the unknown one. A game that is not all in the database has the
+    /// tag [`TRUNCATED`](Self::TRUNCATED).
+    #[must_use]
+    pub fn tags(&self) -> Vec<(String, String)> {
+        let mut others: BTreeMap<&str, String> =
+            self.other_tags.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        let game = &self.summary;
+        let roster = [
+            ("Event", game.event.as_deref()),
+            ("Site", game.site.as_deref()),
+            ("Date", game.date.as_deref()),
+            ("Round", game.round.as_deref()),
+            ("White", game.white.as_deref()),
+            ("Black", game.black.as_deref()),
+            // Always that of the movetext's end.
+            ("Result", Some(game.result.as_str())),
+        ];
+        let mut tags = Vec::with_capacity(roster.len() + others.len());
+        for (name, value) in roster {
+            let unreadable = others.remove(name);
+            let unknown = if name == "Date" { "????.??.??" } else { "?" };
+            let value = value.map(str::to_owned).or(unreadable).unwrap_or_else(|| unknown.to_owned());
+            tags.push((name.to_owned(), value));
+        }
+        let columns = [
+            ("WhiteElo", game.white_elo.map(|elo| elo.to_string())),
+            ("BlackElo", game.black_elo.map(|elo| elo.to_string())),
+            ("WhiteTitle", game.white_title.clone()),
+            ("BlackTitle", game.black_title.clone()),
+            ("ECO", game.eco.clone()),
+            ("TimeControl", self.time_control.clone()),
+            ("Variant", self.variant.clone()),
+            ("FEN", self.start_fen.clone()),
+            (Self::TRUNCATED, self.loss()),
+        ];
+        others.extend(columns.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        if others.contains_key("FEN") {
+            others.insert("SetUp", "1".to_owned());
+        }
+        tags.extend(others.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        tags
+    }
+
+    /// What the PGN has of the game and the database has not.
+    #[must_use]
+    pub fn loss(&self) -> Option<String> {
+        match self.summary.status {
+            GameStatus::Ok => None,
+            GameStatus::Truncated => {
+                Some(format!("the moves after ply {} are illegal or cannot be read", self.summary.ply_count))
+            }
+            GameStatus::Skipped => {
+                Some("the variant or the start position is not supported: no moves".to_owned())
+            }
+        }
+    }
+
+    /// Whether it is a game of Chess960: by its variant, or because a king or rook can castle from another square than in
+    /// standard chess.
+    #[must_use]
+    pub fn is_chess960(&self) -> bool {
+        let named = self.variant.as_deref().map(str::to_ascii_lowercase);
+        let start = self.start_fen.as_deref().and_then(|fen| Position::from_fen(fen.as_bytes()).ok());
+        named.is_some_and(|name| ["960", "fischer", "freestyle"].iter().any(|word| name.contains(word)))
+            || start.is_some_and(|(position, _)| !position.has_standard_castling())
+    }
+}
+
+impl Database {
+    /// One game with its tags and positions.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchGame`]; what SQLite says.
+    pub fn game(&self, game: GameId) -> Result<GameRecord> {
+        let record = game_record(self.connection(), game)
+            .map_err(|source| Error::sqlite(self.path(), "look up a game", source))?;
+        match record {
+            Some(record) => Ok(record),
+            None => Err(Error::NoSuchGame { path: self.path().to_owned(), game, last: self.last_game()? }),
+        }
+    }
+
+    /// The last game: games are numbered from 1 without a gap.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last_game(&self) -> Result<Option<GameId>> {
+        self.game_number("SELECT max(game_id) AS game_id FROM game", [])
+    }
+
+    /// The first game that has this number or a greater one: some numbers may have no game.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn game_from(&self, game: GameId) -> Result<Option<GameId>> {
+        self.game_number("SELECT min(game_id) AS game_id FROM game WHERE game_id >= ?1", [game.0])
+    }
+
+    fn game_number(&self, sql: &str, params: impl rusqlite::Params) -> Result<Option<GameId>> {
+        let number = self
+            .connection()
+            .prepare_cached(sql)
+            .and_then(|mut query| query.query_row(params, |row| Cells::new(row, GAME).get("game_id")));
+        let number: Option<u32> =
+            number.map_err(|source| Error::sqlite(self.path(), "count the games", source))?;
+        Ok(number.map(GameId))
+    }
+
+    /// What was found wrong in a game, in the order of its text.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn problems_of(&self, game: GameId) -> Result<Vec<GameProblem>> {
+        self.all(
+            "look up what is wrong with a game",
+            "SELECT problem_id, line, column_number, byte_offset, ply, token, kind, severity, message FROM problem
+             WHERE game_id = :game ORDER BY problem_id",
+            named_params! { ":game": game.0 },
+            |row| {
+                let cells = Cells::new(row, PROBLEM);
+                Ok(GameProblem {
+                    line: cells.get("line")?,
+                    column: cells.get("column_number")?,
+                    byte_offset: cells.get("byte_offset")?,
+                    ply: cells.get::<Option<u32>>("ply")?.map(Ply),
+                    token: cells.get("token")?,
+                    kind: cells.get("kind")?,
+                    severity: cells.get("severity")?,
+                    message: cells.get("message")?,
+                })
+            },
+        )
+    }
+
+    /// All rows of a query of ours.
+    pub(crate) fn all<T>(
+        &self,
+        action: &'static str,
+        sql: &str,
+        params: impl rusqlite::Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let failed = |source| Error::sqlite(self.path(), action, source);
+        let mut statement = self.connection().prepare_cached(sql).map_err(failed)?;
+        let rows = statement.query_map(params, read).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+}
+
+/// One game with its tags and positions, if it is there.
+pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Result<Option<GameRecord>> {
+    let header = concat!(
+        "SELECT ",
+        summary_columns!(),
+        ", time_control, variant, start_fen, source.path AS source,
+                byte_offset, byte_length,
+                (SELECT eco FROM opening WHERE opening.opening_id = game.opening_id) AS opening_eco,
+                (SELECT name FROM opening WHERE opening.opening_id = game.opening_id) AS opening
+         FROM game ",
+        summary_joins!(),
+        " LEFT JOIN source ON source.source_id = game.source_id
+         WHERE game.game_id = :game"
+    );
+    let mut statement = connection.prepare_cached(header)?;
+    let record = statement.query_row(named_params! { ":game": game.0 }, |row| {
+        let cells = Cells::new(row, GAMES);
+        Ok(GameRecord {
+            summary: summary(row)?,
+            time_control: cells.get("time_control")?,
+            variant: cells.get("variant")?,
+            start_fen: cells.get("start_fen")?,
+            opening: opening(cells)?,
+            source: cells.get("source")?,
+            byte_offset: cells.get("byte_offset")?,
+            byte_length: cells.get("byte_length")?,
+            other_tags: Vec::new(),
+            positions: Vec::new(),
+        })
+    });
+    let Some(mut record) = record.optional()? else { return Ok(None) };
+    let tags = "SELECT game_id, name, value FROM tag WHERE game_id = :game ORDER BY name";
+    let mut statement = connection.prepare_cached(tags)?;
+    let tags = statement.query_map(named_params! { ":game": game.0 }, |row| {
+        let cells = Cells::new(row, TAG);
+        Ok((cells.get("name")?, cells.get("value")?))
+    })?;
+    record.other_tags = tags.collect::<rusqlite::Result<_>>()?;
+    let positions = "SELECT game_id, ply, key, fen, halfmove_clock, move_code FROM game_position
+         WHERE game_id = :game ORDER BY ply";
+    let mut statement = connection.prepare_cached(positions)?;
+    let positions = statement.query_map(named_params! { ":game": game.0 }, |row| {
+        let cells = Cells::new(row, GAME_POSITION);
+        Ok(StoredPosition {
+            ply: Ply(cells.get(1)?),
+            key: PositionKey::from_i64(cells.get(2)?),
+            fen: cells.get(3)?,
+            halfmove_clock: cells.get(4)?,
+            move_code: cells.get::<Option<u32>>(5)?.map(MoveCode::from_stored),
+        })
+    })?;
+    record.positions = positions.collect::<rusqlite::Result<_>>()?;
+    Ok(Some(record))
+}
+
+fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<OpeningName>> {
+    let (eco, name) = (cells.get::<Option<_>>("opening_eco")?, cells.get::<Option<_>>("opening")?);
+    Ok(eco.zip(name).map(|(eco, name)| OpeningName { eco, name }))
+}
+
+pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<GameSummary> {
+    let cells = Cells::new(row, GAMES);
+    Ok(GameSummary {
+        game: GameId(cells.get(0)?),
+        white: cells.get(1)?,
+        black: cells.get(2)?,
+        white_elo: cells.get(3)?,
+        black_elo: cells.get(4)?,
+        white_title: cells.get(5)?,
+        black_title: cells.get(6)?,
+        result: cells.get(7)?,
+        date: cells.get(8)?,
+        event: cells.get(9)?,
+        site: cells.get(10)?,
+        round: cells.get(11)?,
+        eco: cells.get(12)?,
+        ply_count: cells.get(13)?,
+        status: cells.get(14)?,
+    })
+}
+
+impl Stored<'_> for GameResult {
+    const EXPECTED: &'static str = "'1-0', '1/2-1/2', '0-1' or '*'";
+
+    fn read(value: ValueRef<'_>) -> Option<Self> {
+        let text = <&str>::read(value)?;
+        [Self::White, Self::Draw, Self::Black, Self::Unknown]
+            .into_iter()
+            .find(|result| result.as_str() == text)
+    }
+}
+
+impl Stored<'_> for GameStatus {
+    const EXPECTED: &'static str = "'ok', 'truncated' or 'skipped'";
+
+    fn read(value: ValueRef<'_>) -> Option<Self> {
+        let text = <&str>::read(value)?;
+        [Self::Ok, Self::Truncated, Self::Skipped].into_iter().find(|status| status.as_str() == text)
+    }
+}

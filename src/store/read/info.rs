@@ -1,0 +1,231 @@
+//! What a database holds, without counting its rows.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rusqlite::Row;
+
+use crate::id::ImportId;
+use crate::store::cell::{Cells, DUPLICATE, IMPORT, PROBLEM, SOURCE, Table};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::row::SourceId;
+use crate::store::schema::SchemaVersion;
+use crate::store::write::bulk::ImportTotals;
+
+/// What a database holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Info {
+    /// Size of the file, in bytes.
+    pub file_bytes: u64,
+    /// Page size, in bytes.
+    pub page_bytes: u32,
+    /// Version of its schema.
+    pub schema_version: SchemaVersion,
+    /// Sums over all runs.
+    pub totals: Totals,
+    /// Names of players.
+    pub players: u64,
+    /// Names of events.
+    pub events: u64,
+    /// Names of sites.
+    pub sites: u64,
+    /// The runs, oldest first.
+    pub imports: Vec<ImportInfo>,
+    /// The input files, in input order.
+    pub sources: Vec<SourceInfo>,
+    /// What was found wrong, most frequent first.
+    pub problems: Vec<ProblemCount>,
+    /// Games that repeat others, by kind, most frequent first.
+    pub duplicates: Vec<DuplicateCount>,
+}
+
+/// Sums over all runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Games.
+    pub games: u64,
+    /// Moves in them.
+    pub plies: u64,
+    /// Positions in them.
+    pub positions: u64,
+    /// Different positions in them, if one run added all: of several runs, each counted its own, and they may share some.
+    pub distinct_positions: Option<u64>,
+    /// Problems found.
+    pub problems: u64,
+    /// Time taken.
+    pub elapsed: Duration,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImportInfo {
+    /// Its number.
+    pub import: ImportId,
+    /// When it began, UTC.
+    pub started_at: String,
+    /// When it ended, UTC; `None` if it did not.
+    pub finished_at: Option<String>,
+    /// The program's version.
+    pub program_version: String,
+    /// What it was asked to do: a JSON object.
+    pub options: String,
+    /// What it added.
+    pub totals: ImportTotals,
+}
+
+/// One input file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceInfo {
+    /// Its number.
+    pub source: SourceId,
+    /// Its path as it was given.
+    pub path: PathBuf,
+    /// Size of its PGN text, decompressed; `None` if it was not read to its end.
+    pub bytes: Option<u64>,
+    /// BLAKE3 digest of these bytes, in hexadecimal.
+    pub digest: Option<String>,
+    /// Games added from it.
+    pub games: u64,
+    /// Moves in them.
+    pub plies: u64,
+    /// Problems found in it.
+    pub problems: u64,
+    /// Games of it that were skipped as duplicates.
+    pub duplicates: u64,
+    /// When all of it was indexed, UTC.
+    pub indexed_at: Option<String>,
+}
+
+/// How many games repeat others in one way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DuplicateCount {
+    /// `same`, `moves` or `prefix`.
+    pub kind: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// How often one kind of problem was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProblemCount {
+    /// The kind, such as `illegal-move`.
+    pub kind: String,
+    /// `warning` or `error`.
+    pub severity: String,
+    /// How often.
+    pub count: u64,
+}
+
+impl Database {
+    /// What the database holds. The totals are those the runs noted down: nothing large is counted.
+    ///
+    /// # Errors
+    /// What SQLite or the system says.
+    pub fn info(&self) -> Result<Info> {
+        let metadata = fs::metadata(self.path())
+            .map_err(|source| Error::io(self.path(), "read the size of the database", source))?;
+        let imports = self.all(
+            "read table import",
+            "SELECT import_id, started_at, finished_at, program_version, options, games, plies, positions, distinct_positions,
+                    problems, duplicates, seconds FROM import ORDER BY import_id",
+            [],
+            import,
+        )?;
+        let mut totals = Totals::default();
+        for ImportInfo { totals: part, .. } in &imports {
+            totals.games = totals.games.saturating_add(part.games);
+            totals.plies = totals.plies.saturating_add(part.plies);
+            totals.positions = totals.positions.saturating_add(part.positions);
+            totals.problems = totals.problems.saturating_add(part.problems);
+            totals.elapsed = totals.elapsed.saturating_add(part.elapsed);
+        }
+        if let [import] = imports.as_slice() {
+            totals.distinct_positions = Some(import.totals.distinct_positions);
+        }
+        Ok(Info {
+            file_bytes: metadata.len(),
+            page_bytes: self.number("PRAGMA page_size")?.try_into().unwrap_or_default(),
+            schema_version: SchemaVersion(self.number("PRAGMA user_version")?.try_into().unwrap_or_default()),
+            totals,
+            // Ids count up from 1.
+            players: self.number("SELECT ifnull(max(player_id), 0) AS player_id FROM player")?,
+            events: self.number("SELECT ifnull(max(event_id), 0) AS event_id FROM event")?,
+            sites: self.number("SELECT ifnull(max(site_id), 0) AS site_id FROM site")?,
+            imports,
+            sources: self.all(
+                "read table source",
+                "SELECT source_id, path, bytes, digest, games, plies, problems, duplicates, indexed_at
+                 FROM source ORDER BY source_id",
+                [],
+                source,
+            )?,
+            problems: self.all(
+                "read table problem",
+                "SELECT kind, severity, count(*) AS count FROM problem
+                 GROUP BY kind, severity ORDER BY count DESC, kind, severity",
+                [],
+                |row| {
+                    let cells = Cells::new(row, PROBLEM);
+                    let (kind, severity) = (cells.get("kind")?, cells.get("severity")?);
+                    Ok(ProblemCount { kind, severity, count: cells.get("count")? })
+                },
+            )?,
+            duplicates: self.all(
+                "read table duplicate",
+                "SELECT kind, count(*) AS count FROM duplicate GROUP BY kind ORDER BY count DESC, kind",
+                [],
+                |row| {
+                    let cells = Cells::new(row, DUPLICATE);
+                    Ok(DuplicateCount { kind: cells.get("kind")?, count: cells.get("count")? })
+                },
+            )?,
+        })
+    }
+
+    fn number(&self, sql: &str) -> Result<u64> {
+        // Of a table as a whole: it has no row to be told.
+        let whole = Table::new("the database", &[]);
+        let number = self.connection().query_row(sql, [], |row| Cells::new(row, whole).get(0));
+        number.map_err(|source| Error::sqlite(self.path(), "read what the database holds", source))
+    }
+}
+
+fn import(row: &Row<'_>) -> rusqlite::Result<ImportInfo> {
+    let cells = Cells::new(row, IMPORT);
+    let seconds: Option<f64> = cells.get("seconds")?;
+    Ok(ImportInfo {
+        import: ImportId(cells.get("import_id")?),
+        started_at: cells.get("started_at")?,
+        finished_at: cells.get("finished_at")?,
+        program_version: cells.get("program_version")?,
+        options: cells.get("options")?,
+        totals: ImportTotals {
+            games: cells.get("games")?,
+            plies: cells.get("plies")?,
+            positions: cells.get("positions")?,
+            distinct_positions: cells.get("distinct_positions")?,
+            problems: cells.get("problems")?,
+            duplicates: cells.get("duplicates")?,
+            elapsed: seconds
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                .unwrap_or_default(),
+        },
+    })
+}
+
+fn source(row: &Row<'_>) -> rusqlite::Result<SourceInfo> {
+    let cells = Cells::new(row, SOURCE);
+    Ok(SourceInfo {
+        source: SourceId(cells.get("source_id")?),
+        path: cells.get("path")?,
+        bytes: cells.get("bytes")?,
+        digest: cells.get("digest")?,
+        games: cells.get("games")?,
+        plies: cells.get("plies")?,
+        problems: cells.get("problems")?,
+        duplicates: cells.get("duplicates")?,
+        indexed_at: cells.get("indexed_at")?,
+    })
+}

@@ -1,0 +1,496 @@
+//! What a database has already, asked while another connection adds to it.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+
+use crate::board::{MoveCode, PositionKey};
+use crate::id::ImportId;
+use crate::store::cell::{
+    Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SITE, SOURCE, Table, VISITED_POSITION,
+};
+use crate::store::database::open_file;
+use crate::store::error::{Error, Result};
+use crate::store::read::compared::ComparedGame;
+use crate::store::row::{GameId, NameId, Ply, SourceId};
+use crate::store::write::visited::GameOutcome;
+
+/// A table of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameTable {
+    /// `player`
+    Player,
+    /// `event`
+    Event,
+    /// `site`
+    Site,
+}
+
+impl NameTable {
+    const fn table(self) -> Table {
+        match self {
+            Self::Player => PLAYER,
+            Self::Event => EVENT,
+            Self::Site => SITE,
+        }
+    }
+
+    const fn find(self) -> &'static str {
+        match self {
+            Self::Player => "SELECT player_id FROM player WHERE name = ?1",
+            Self::Event => "SELECT event_id FROM event WHERE name = ?1",
+            Self::Site => "SELECT site_id FROM site WHERE name = ?1",
+        }
+    }
+}
+
+/// One reading of a source: a row of `source`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownSource {
+    /// Its number.
+    pub id: SourceId,
+    /// How long its text was, in bytes.
+    pub bytes: u64,
+    /// The digest of all of its text, also of what an earlier reading had read; of a damaged archive, of what could be decoded.
+    pub digest: String,
+    /// How many games this and the earlier readings of the same file found, those too that were left out or skipped as duplicates.
+    pub games: u64,
+    /// Where the last of these games begins, in bytes; 0 if there is none.
+    pub last_game: u64,
+    /// The reading of the same file that it goes on with, by its place among all readings.
+    before: Option<usize>,
+}
+
+/// All readings whose digest is known. To look one up takes no longer when there are more.
+#[derive(Debug, Default)]
+pub struct KnownSources {
+    /// Those of later readings later.
+    readings: Vec<KnownSource>,
+    /// The latest of each path, by its place.
+    latest: HashMap<PathBuf, usize>,
+    /// Lengths and digests of all texts.
+    texts: HashSet<(u64, String)>,
+    lengths: HashSet<u64>,
+    longest: Option<u64>,
+}
+
+impl KnownSources {
+    fn add(&mut self, path: PathBuf, first_byte: u64, mut reading: KnownSource) {
+        let before = self.latest.get(&path).copied();
+        // A file that was written anew begins again with its first byte.
+        reading.before = before.filter(|_| first_byte > 0 || reading.bytes == 0);
+        if let Some(before) = reading.before.map(|before| &self.readings[before]) {
+            reading.games += before.games;
+            reading.last_game = reading.last_game.max(before.last_game);
+        }
+        self.texts.insert((reading.bytes, reading.digest.clone()));
+        self.lengths.insert(reading.bytes);
+        self.longest = self.longest.max(Some(reading.bytes));
+        self.latest.insert(path, self.readings.len());
+        self.readings.push(reading);
+    }
+
+    /// The latest reading of the file with this path, as it was given.
+    #[must_use]
+    pub fn latest(&self, path: &Path) -> Option<&KnownSource> {
+        self.latest.get(path).map(|&place| &self.readings[place])
+    }
+
+    /// Whether some text has this length, in bytes, and this digest.
+    #[must_use]
+    pub fn has_text(&self, bytes: u64, digest: String) -> bool {
+        self.texts.contains(&(bytes, digest))
+    }
+
+    /// Whether some text has this length, in bytes.
+    #[must_use]
+    pub fn has_length(&self, bytes: u64) -> bool {
+        self.lengths.contains(&bytes)
+    }
+
+    /// The length of the longest text, in bytes.
+    #[must_use]
+    pub const fn longest(&self) -> Option<u64> {
+        self.longest
+    }
+
+    /// The readings of a file up to this one, since it was last read from its first byte on; the latest is the first.
+    fn readings<'s>(&'s self, reading: &'s KnownSource) -> impl Iterator<Item = SourceId> {
+        let before = |reading: &&'s KnownSource| reading.before.map(|place| &self.readings[place]);
+        std::iter::successors(Some(reading), before).map(|reading| reading.id)
+    }
+}
+
+/// The end of a file's text that is read again when it goes on: the last game that was found, and what follows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tail {
+    /// The readings of the file since it was last read from its first byte on: a JSON array of their numbers.
+    pub readings: String,
+    /// Where it begins, in bytes: with the file if no game was found.
+    pub byte_offset: u64,
+    /// How many games of the file come before it.
+    pub games: u64,
+    /// The game, if it was kept.
+    pub game: Option<GameId>,
+}
+
+/// The readings of a file, of which `?1` is a JSON array.
+pub(crate) const READINGS: &str = "SELECT value AS source_id FROM json_each(?1)";
+
+/// A read-only connection to a database to which another connection adds: it sees what was there before.
+#[derive(Debug)]
+pub struct Known {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Known {
+    /// Opens the database at `path`, which is one of ours.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn open(path: &Path) -> Result<Self> {
+        let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        // More would be filled once, with pages from all over, and thrown away.
+        connection
+            .pragma_update(None, "cache_size", -8 * 1024) // KiB
+            .map_err(|source| Error::sqlite(path, "configure the database", source))?;
+        Ok(Self { connection, path: path.to_owned() })
+    }
+
+    /// The greatest id of a table of names; 0 if it is empty.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last_name(&self, table: NameTable) -> Result<NameId> {
+        self.last(table.table()).map(NameId)
+    }
+
+    /// The greatest id of a game; 0 if there is none.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last_game(&self) -> Result<GameId> {
+        self.last(GAME).map(GameId)
+    }
+
+    /// Whether tables have rows of games that are not there: somebody deleted games through SQL.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn has_orphans(&self) -> Result<bool> {
+        let last: u32 = self.last(GAME_POSITION)?;
+        Ok(last > self.last_game()?.0)
+    }
+
+    /// The greatest id of a source; 0 if there is none.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last_source(&self) -> Result<SourceId> {
+        self.last(SOURCE).map(SourceId)
+    }
+
+    /// The greatest id of a run; 0 if there is none.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last_import(&self) -> Result<ImportId> {
+        self.last(IMPORT).map(ImportId)
+    }
+
+    /// How many rows `position_game` has, as the runs say.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn positions(&self) -> Result<u64> {
+        let mut sum: u64 = 0;
+        self.each("SELECT import_id, positions FROM import", [], |row| {
+            sum = sum.saturating_add(Cells::new(row, IMPORT).get("positions")?);
+            Ok(true)
+        })?;
+        Ok(sum)
+    }
+
+    /// The keys of all rows of `visited_position`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visited_keys(&self) -> Result<Vec<PositionKey>> {
+        let mut keys = Vec::new();
+        self.each("SELECT key FROM visited_position", [], |row| {
+            keys.push(PositionKey::from_i64(Cells::new(row, VISITED_POSITION).get("key")?));
+            Ok(true)
+        })?;
+        Ok(keys)
+    }
+
+    /// The keys of the positions of a game, each once.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn keys_of(&self, game: GameId) -> Result<Vec<PositionKey>> {
+        let mut keys = Vec::new();
+        self.each("SELECT DISTINCT key FROM game_position WHERE game_id = ?1", [game.0], |row| {
+            keys.push(PositionKey::from_i64(Cells::new(row, GAME_POSITION).get("key")?));
+            Ok(true)
+        })?;
+        Ok(keys)
+    }
+
+    /// Shows `see` all games that reached a position, in order, until it gives `false`: each with the ply of its last visit, the FEN
+    /// there and the move played, and what it came to.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn for_each_last_visit(
+        &self,
+        key: PositionKey,
+        mut see: impl FnMut(GameId, Ply, (&str, Option<MoveCode>), &GameOutcome) -> bool,
+    ) -> Result<()> {
+        let sql = "SELECT o.game_id, o.ply, p.move_code, g.result, g.white_elo, g.black_elo, g.date, p.fen
+                   FROM (SELECT game_id, max(ply) AS ply FROM position_game WHERE key = ?1 GROUP BY game_id) AS o
+                   JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+                   JOIN game AS g ON g.game_id = o.game_id";
+        self.each(sql, [key.as_i64()], |row| {
+            let cells = Cells::new(row, GAME_POSITION);
+            let code = cells.get::<Option<u32>>(2)?.map(MoveCode::from_stored);
+            let fen: String = cells.get(7)?;
+            Ok(see(GameId(cells.get(0)?), Ply(cells.get(1)?), (&fen, code), &GameOutcome::read(row, 3)?))
+        })
+    }
+
+    /// The greatest number that a table has in the first column of its key; 0 if it is empty.
+    fn last(&self, table: Table) -> Result<u32> {
+        let (name, column) = (table.name, table.key[0]);
+        let sql = format!("SELECT max({column}) AS {column} FROM {name}");
+        let last = self.row(&sql, [], |row| Cells::new(row, table).get::<Option<u32>>(0))?;
+        Ok(last.flatten().unwrap_or(0))
+    }
+
+    /// Makes sure that each table whose rows are numbered has a number left.
+    ///
+    /// # Errors
+    /// [`Error::NumbersUsedUp`]; what SQLite says.
+    pub fn check_numbers(&self) -> Result<()> {
+        for table in [IMPORT, SOURCE, GAME, PLAYER, EVENT, SITE] {
+            let last = self.last(table)?;
+            if last == u32::MAX {
+                return Err(Error::NumbersUsedUp { path: self.path.clone(), table: table.name, last });
+            }
+        }
+        Ok(())
+    }
+
+    fn each(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        mut see: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+    ) -> Result<()> {
+        let seen = self.connection.prepare_cached(sql).and_then(|mut query| {
+            let mut rows = query.query(params)?;
+            while let Some(row) = rows.next()? {
+                if !see(row)? {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        seen.map_err(|source| Error::sqlite(&self.path, "look up what is there", source))
+    }
+
+    /// The id of a name, if it is there.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn name(&self, table: NameTable, name: &str) -> Result<Option<NameId>> {
+        Ok(self.row(table.find(), [name], |row| Cells::new(row, table.table()).get(0))?.map(NameId))
+    }
+
+    /// All sources whose digest is known.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn sources(&self) -> Result<KnownSources> {
+        let sql = "WITH left_out AS (
+                SELECT source_id, count(*) AS left_out FROM (
+                    SELECT source_id, game_number FROM problem WHERE game_id IS NULL AND game_number IS NOT NULL
+                    EXCEPT SELECT source_id, game_number FROM duplicate WHERE game_id IS NULL)
+                GROUP BY source_id)
+            SELECT source_id, path, first_byte, bytes, digest, games + duplicates + ifnull(left_out, 0), ifnull(last_game, 0)
+            FROM source LEFT JOIN left_out USING (source_id) WHERE digest IS NOT NULL ORDER BY source_id";
+        let read = |row: &Row<'_>| {
+            let cells = Cells::new(row, SOURCE);
+            let path: PathBuf = cells.get(1)?;
+            let reading = KnownSource {
+                id: SourceId(cells.get(0)?),
+                bytes: cells.get(3)?,
+                digest: cells.get(4)?,
+                games: cells.get(5)?,
+                last_game: cells.get(6)?,
+                before: None,
+            };
+            Ok((path, cells.get::<u64>(2)?, reading))
+        };
+        let mut sources = KnownSources::default();
+        let failed = |source| Error::sqlite(&self.path, "read table source", source);
+        let mut query = self.connection.prepare(sql).map_err(failed)?;
+        for row in query.query_map([], read).map_err(failed)? {
+            let (path, first_byte, reading) = row.map_err(failed)?;
+            sources.add(path, first_byte, reading);
+        }
+        Ok(sources)
+    }
+
+    /// The tail of a file's text, of which a `source` is the latest reading.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn tail(&self, sources: &KnownSources, source: &KnownSource) -> Result<Tail> {
+        let readings: Vec<u32> = sources.readings(source).map(|reading| reading.0).collect();
+        let readings = serde_json::json!(readings).to_string();
+        let games = source.games;
+        let last_game = "SELECT last_game FROM source WHERE source_id IN reading AND last_game IS NOT NULL
+             ORDER BY source_id DESC LIMIT 1";
+        let read_offset = |row: &Row<'_>| Cells::new(row, SOURCE).get::<i64>(0);
+        let Some(byte_offset) = self.of_readings(last_game, [&readings], read_offset)? else {
+            return Ok(Tail { readings, byte_offset: 0, games: 0, game: None });
+        };
+        let kept =
+            "SELECT game_id, byte_offset FROM game WHERE source_id IN reading ORDER BY game_id DESC LIMIT 1";
+        let kept = self.of_readings(kept, [&readings], |row| {
+            let cells = Cells::new(row, GAME);
+            Ok((GameId(cells.get(0)?), cells.get::<i64>(1)?))
+        })?;
+        let game = kept.filter(|(_, offset)| *offset == byte_offset).map(|(game, _)| game);
+        // When text went on before, what had been taken for a game may have become none.
+        let other = "SELECT 1 FROM duplicate
+             WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL
+             UNION ALL SELECT 1 FROM problem
+             WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL AND game_number = ?3 LIMIT 1";
+        let params = params![readings, byte_offset, games.cast_signed()];
+        let is_game = game.is_some() || self.of_readings(other, params, |_| Ok(()))?.is_some();
+        let games = games - u64::from(is_game && games > 0);
+        Ok(Tail { readings, byte_offset: byte_offset.cast_unsigned(), games, game })
+    }
+
+    /// The first row of a query about the `reading`s of a file, of which `?1` is a JSON array.
+    fn of_readings<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        self.row(&format!("WITH reading AS ({READINGS}) {sql}"), params, read)
+    }
+
+    /// Shows `see` all games with a `moves_hash`, and with this White, if one is given, in order. Their moves may differ.
+    ///
+    /// # Errors
+    /// What SQLite and `see` say.
+    pub fn for_each_alike<E: From<Error>>(
+        &self,
+        moves_hash: u64,
+        white: Option<NameId>,
+        mut see: impl FnMut(&ComparedGame) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let failed = |source| Error::sqlite(&self.path, "look for duplicates", source);
+        let (columns, hash) = (ComparedGame::COLUMNS, moves_hash.cast_signed());
+        let and_white = if white.is_some() { "AND white_id = ?2" } else { "" };
+        let sql = format!("SELECT {columns} FROM game WHERE moves_hash = ?1 {and_white} ORDER BY game_id");
+        let mut query = self.connection.prepare_cached(&sql).map_err(failed)?;
+        let rows = match white {
+            Some(white) => query.query(params![hash, white.0]),
+            None => query.query([hash]),
+        };
+        let mut rows = rows.map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let game = ComparedGame::read(row, &self.connection).map_err(failed)?;
+            see(&game)?;
+        }
+        Ok(())
+    }
+
+    fn row<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut query| query.query_row(params, read).optional())
+            .map_err(|source| Error::sqlite(&self.path, "look up what is there", source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Build, BuildOptions, BulkLoader, LoadMode, NewImport, SourceTotals};
+    use std::time::{Duration, Instant};
+
+    fn totals(bytes: u64, digest: u8, last_game: u64) -> SourceTotals {
+        let digest = Some(crate::store::SourceDigest([digest; 32]));
+        SourceTotals {
+            bytes: Some(bytes),
+            digest,
+            games: 2,
+            last_game: Some(last_game),
+            ..SourceTotals::default()
+        }
+    }
+
+    /// A database with these sources: path, first byte, length, digest.
+    fn known(directory: &Path, sources: impl Iterator<Item = (String, u64, u64, u8)>) -> Known {
+        let target = directory.join("a.db");
+        let build = Build::create(&target, BuildOptions { overwrite: true, cache_bytes: 1 << 20 }).unwrap();
+        let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).unwrap();
+        loader.add_import(&NewImport { id: ImportId(1), program_version: "1", options: "{}" }).unwrap();
+        for (id, (path, first_byte, bytes, digest)) in (1..).map(SourceId).zip(sources) {
+            loader.add_source(id, path, first_byte).unwrap();
+            loader.finish_source(id, &totals(bytes, digest, bytes - 1)).unwrap();
+        }
+        loader.finish().unwrap();
+        build.finish().unwrap();
+        Known::open(&target).unwrap()
+    }
+
+    #[test]
+    fn readings_of_a_file_go_on_with_each_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let rows = [("a", 0, 10, 1), ("b", 0, 10, 2), ("a", 10, 20, 3), ("a", 20, 30, 4), ("b", 0, 5, 5)];
+        let known =
+            known(directory.path(), rows.into_iter().map(|(path, a, b, c)| (path.to_owned(), a, b, c)));
+        let sources = known.sources().unwrap();
+        let [a, b] = ["a", "b"].map(|path| sources.latest(Path::new(path)).unwrap());
+        assert_eq!((a.id, a.bytes, a.games, a.last_game), (SourceId(4), 30, 6, 29));
+        // It was written anew.
+        assert_eq!((b.id, b.bytes, b.games, b.last_game), (SourceId(5), 5, 2, 4));
+        assert_eq!(known.tail(&sources, a).unwrap().readings, "[4,3,1]");
+        assert_eq!(known.tail(&sources, b).unwrap().readings, "[5]");
+        assert_eq!(sources.latest(Path::new("c")), None);
+        assert!(sources.has_length(20) && !sources.has_length(21) && sources.longest() == Some(30));
+        assert!(
+            sources.has_text(10, b.digest.replace("05", "02")) && !sources.has_text(11, b.digest.clone())
+        );
+    }
+
+    #[test]
+    fn many_sources_are_looked_up_as_quickly_as_few() {
+        const COUNT: u32 = 100_000;
+        let directory = tempfile::tempdir().unwrap();
+        let path = |number: u32| format!("{}/{number}.pgn", "d".repeat(40));
+        let known = known(directory.path(), (0..COUNT).map(|number| (path(number), 0, 100, 1)));
+        let sources = known.sources().unwrap();
+        let started = Instant::now();
+        for number in 0..COUNT {
+            assert_eq!(sources.latest(Path::new(&path(number))).unwrap().id, SourceId(number + 1));
+            assert!(!sources.has_length(99) && !sources.has_text(100, number.to_string()));
+        }
+        // One after the other, they would take minutes.
+        assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    }
+}

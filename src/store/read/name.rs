@@ -1,0 +1,236 @@
+//! Names of players and events: which one is meant by what somebody typed.
+
+use std::str::FromStr;
+
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::canonical_combining_class;
+
+use crate::store::cell::{Cells, EVENT, PLAYER};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::read::selection::{FilterError, bind};
+
+/// A name to look for.
+///
+/// It fits a name in which it stands at the beginning of a word: `carlsen` and `magnus` fit `Carlsen, Magnus`. Letter case,
+/// accents and blanks around commas do not matter ([`fold`]). With `=` in front it fits that name alone, letter by letter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameFilter {
+    /// This name and no other.
+    Exactly(String),
+    /// These letters, folded, at the beginning of a word.
+    Word(String),
+}
+
+impl FromStr for NameFilter {
+    type Err = FilterError;
+
+    fn from_str(text: &str) -> Result<Self, FilterError> {
+        let filter = match text.strip_prefix('=') {
+            Some(name) => Self::Exactly(name.to_owned()),
+            None => Self::Word(fold(text)),
+        };
+        if filter.text().is_empty() { Err(FilterError::EmptyName) } else { Ok(filter) }
+    }
+}
+
+impl NameFilter {
+    /// Whether a name fits.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        self.matches_with(name, &mut String::new())
+    }
+
+    /// The letters that are looked for.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Exactly(text) | Self::Word(text) => text,
+        }
+    }
+
+    /// Whether a name fits; `room` is for its folded letters.
+    fn matches_with(&self, name: &str, room: &mut String) -> bool {
+        match self {
+            Self::Exactly(wanted) => wanted == name,
+            Self::Word(wanted) => {
+                fold_into(name, room);
+                let begins_word =
+                    |at: usize| !room[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+                room.match_indices(wanted.as_str()).any(|(at, _)| begins_word(at))
+            }
+        }
+    }
+}
+
+/// A name as names are compared: in lower case, without accents, with one blank where there are several and none around commas.
+/// `Müller,  K` gives `muller,k`.
+#[must_use]
+pub fn fold(name: &str) -> String {
+    let mut folded = String::new();
+    fold_into(name, &mut folded);
+    folded
+}
+
+fn fold_into(name: &str, folded: &mut String) {
+    folded.clear();
+    let mut blank = false;
+    let mut push = |letter: char| {
+        if letter.is_whitespace() {
+            blank = true;
+            return;
+        }
+        if std::mem::take(&mut blank) && letter != ',' && !folded.is_empty() && !folded.ends_with(',') {
+            folded.push(' ');
+        }
+        match plain(letter) {
+            Some(letters) => folded.push_str(letters),
+            None => folded.push(letter),
+        }
+    };
+    if name.is_ascii() {
+        name.chars().for_each(|letter| push(letter.to_ascii_lowercase()));
+    } else {
+        let letters = name.nfd().filter(|&letter| canonical_combining_class(letter) == 0);
+        letters.flat_map(char::to_lowercase).for_each(push);
+    }
+}
+
+/// What is written for a letter where it is not to be had, of those that Unicode does not take apart.
+const fn plain(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        'ß' => "ss",
+        'æ' => "ae",
+        'œ' => "oe",
+        'ø' => "o",
+        'ł' => "l",
+        'đ' | 'ð' => "d",
+        'þ' => "th",
+        'ħ' => "h",
+        'ı' => "i",
+        _ => return None,
+    })
+}
+
+/// What bears a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A player.
+    Player,
+    /// An event.
+    Event,
+}
+
+impl Database {
+    /// All names, in the order in which they first appeared, until `visit` gives `false`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visit_names(&self, named: Named, mut visit: impl FnMut(&str) -> bool) -> Result<()> {
+        self.walk_names(named, None, |_, name| visit(name))
+    }
+
+    /// The ids of the names that fit.
+    pub(crate) fn names(&self, named: Named, filter: &NameFilter) -> Result<Vec<u32>> {
+        let exactly = match filter {
+            NameFilter::Exactly(name) => Some(name.as_str()),
+            NameFilter::Word(_) => None,
+        };
+        let (mut ids, mut room) = (Vec::new(), String::new());
+        self.walk_names(named, exactly, |id, name| {
+            if filter.matches_with(name, &mut room) {
+                ids.push(id);
+            }
+            true
+        })?;
+        Ok(ids)
+    }
+
+    /// One name or all names with their ids, until `visit` gives `false`.
+    fn walk_names(
+        &self,
+        named: Named,
+        exactly: Option<&str>,
+        mut visit: impl FnMut(u32, &str) -> bool,
+    ) -> Result<()> {
+        let sql = match (named, exactly) {
+            (Named::Player, None) => "SELECT player_id, name FROM player ORDER BY player_id",
+            (Named::Player, Some(_)) => "SELECT player_id, name FROM player WHERE name = :name",
+            (Named::Event, None) => "SELECT event_id, name FROM event ORDER BY event_id",
+            (Named::Event, Some(_)) => "SELECT event_id, name FROM event WHERE name = :name",
+        };
+        let table = match named {
+            Named::Player => PLAYER,
+            Named::Event => EVENT,
+        };
+        let mut walk = || {
+            let mut statement = self.connection().prepare_cached(sql)?;
+            bind(&mut statement, ":name", exactly)?;
+            let mut rows = statement.raw_query();
+            while let Some(row) = rows.next()? {
+                let cells = Cells::new(row, table);
+                if !visit(cells.get(0)?, cells.get(1)?) {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        walk().map_err(|source| Error::sqlite(self.path(), "look up a name", source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fits(filter: &str, name: &str) -> bool {
+        filter.parse::<NameFilter>().unwrap().matches(name)
+    }
+
+    #[test]
+    fn names_fit_at_the_beginning_of_a_word() {
+        for filter in ["carlsen", "Magnus", "CARLSEN, M", "carlsen, magnus", "=Carlsen, Magnus", " Carlsen "]
+        {
+            assert!(fits(filter, "Carlsen, Magnus"), "{filter}");
+        }
+        for filter in ["arlsen", "agnus", "=carlsen, magnus", "=Carlsen", "Carlsen%", "carlsen_"] {
+            assert!(!fits(filter, "Carlsen, Magnus"), "{filter}");
+        }
+        assert!(fits("ågren", "ÅGREN, Åsa") && fits("åsa", "ÅGREN, Åsa"));
+        assert!(fits("li", "Wang Li") && !fits("li", "Caroline"));
+        assert!(fits("naka", "GM_naka") && fits("棋", "棋聖"));
+        for text in ["", " ", "=", "\u{301}"] {
+            assert_eq!(text.parse::<NameFilter>(), Err(FilterError::EmptyName), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn blanks_and_accents_do_not_matter() {
+        for filter in ["Carlsen,M", "carlsen , m", "Carlsen,  Magnus", "\u{a0}carlsen"] {
+            assert!(fits(filter, "Carlsen, Magnus") && fits(filter, "Carlsen,Magnus"), "{filter}");
+        }
+        assert!(!fits("carlsen magnus", "Carlsen, Magnus") && !fits("van wely", "vanWely"));
+        assert!(fits("van wely", "Van  Wely, Loek"));
+        for (plain, name) in [
+            ("muller", "MÜLLER, Karsten"),
+            ("muller", "Mu\u{308}ller, Karsten"),
+            ("capablanca,jose raul", "Capablanca, José Raúl"),
+            ("lodz", "Łódź"),
+            ("grossmann", "Großmann"),
+            ("sorensen", "Sørensen, B"),
+            ("izmir", "İzmir"),
+            ("DJUKIC", "Djukić"),
+        ] {
+            assert!(fits(plain, name) && fits(name, name), "{plain}");
+        }
+        assert!(!fits("=Muller", "Müller"));
+    }
+
+    /// Names in ASCII are folded in a way of their own.
+    #[test]
+    fn both_ways_of_folding_agree() {
+        for name in ["Carlsen, Magnus", " A  ,B,  C ", "x'); DROP TABLE game; --", "\ta\x0b,\n_"] {
+            assert_eq!(fold(&format!("{name} Ø")), fold(&format!("{name} O")), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! The games that reached a position.
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use crate::board::{MoveCode, PositionKey};
+use crate::store::cell::{Cells, GAME_POSITION, GAMES, POSITION_GAME, VISITED_POSITION};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::read::explore::shares_key;
+use crate::store::read::game_record::{GameSummary, summary, summary_columns, summary_joins};
+use crate::store::read::scan::{Part, Taken};
+use crate::store::read::selection::{Selection, bind};
+use crate::store::row::{GameId, Ply};
+
+/// A position found in a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The game.
+    pub game: GameSummary,
+    /// At which ply the position arose.
+    pub ply: Ply,
+    /// Its canonical FEN.
+    pub fen: String,
+    /// The move played from it, if any.
+    pub next: Option<MoveCode>,
+    /// Six-field FEN of the game's start position; `None` is the standard one.
+    pub start_fen: Option<String>,
+}
+
+impl Hit {
+    /// The number of the full move in which the position arose: that of the move played from it.
+    #[must_use]
+    pub fn move_number(&self) -> u32 {
+        let (first, black) = match &self.start_fen {
+            None => (1, 0),
+            Some(fen) => {
+                let number = fen.rsplit(' ').next().and_then(|number| number.parse().ok());
+                (number.unwrap_or(1), u32::from(fen.split(' ').nth(1) == Some("b")))
+            }
+        };
+        (self.ply.0.saturating_add(black) / 2).saturating_add(first)
+    }
+}
+
+/// The order of hits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HitOrder {
+    /// By game, then ply.
+    #[default]
+    Game,
+    /// By the players' mean rating, the best first. Games with an unknown rating come after them, games without a result
+    /// last.
+    Rating,
+    /// By date, the latest first; what is unknown of a date counts as early. Games without a result come last.
+    Date,
+}
+
+/// What is looked for, and which part of the hits is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Search<'a> {
+    /// Key of the position.
+    pub key: PositionKey,
+    /// Its canonical FEN.
+    pub fen: &'a str,
+    /// The games that count.
+    pub selection: &'a Selection,
+    /// The order of the hits.
+    pub order: HitOrder,
+    /// How many hits at most; `None` for all.
+    pub limit: Option<u32>,
+    /// How many hits to skip first.
+    pub offset: u32,
+}
+
+/// How often a position arose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OccurrenceCount {
+    /// Occurrences counted.
+    pub occurrences: u64,
+    /// Games counted.
+    pub games: u64,
+    /// Whether counting stopped at the cap: there may be more.
+    pub capped: bool,
+}
+
+/// How many hits a search has, as far as a few milliseconds can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HitCount {
+    /// All counted.
+    Exact {
+        /// Hits.
+        occurrences: u64,
+        /// Games with a hit.
+        games: u64,
+    },
+    /// All games are counted, but not how often each reached the position.
+    Games(u64),
+    /// At least so many games; 0 if nothing can be told.
+    AtLeast(u64),
+}
+
+/// Up to here hits are counted one by one.
+const COUNTED: u32 = 1000;
+
+/// Where a search begins.
+#[derive(Debug)]
+enum Plan {
+    /// At the occurrences of the position.
+    Position,
+    /// At the games of the selection, which are fewer.
+    Games,
+    /// At games known to come first.
+    Listed(Vec<GameId>),
+}
+
+/// A row of `visited_position`.
+struct Visited {
+    games: u64,
+    listed: Vec<GameId>,
+}
+
+impl Database {
+    /// Passes the hits of a search on, one for each time the position arose, until `visit` gives `false`.
+    ///
+    /// In the order of games, takes time by what is shown. In another order, all hits are looked at, unless the position is
+    /// a much visited one and its first 15 games are enough.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visit_hits(&self, search: &Search<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
+        let mut part = Part { skip: search.offset, left: search.limit };
+        let mut found = |game, ply| {
+            if part.skip > 0 {
+                part.skip -= u32::from(self.is_at(game, ply, search.fen)?);
+                return Ok(true);
+            }
+            let Some(hit) = self.hit(game, ply, Some(search.fen))? else { return Ok(true) };
+            Ok(match part.take() {
+                Taken::Skip => true,
+                Taken::End => false,
+                Taken::Hit { is_last } => visit(hit) && !is_last,
+            })
+        };
+        let mut walk = || match self.plan(search)? {
+            Plan::Listed(games) => self.walk_listed(search.key, &games, &mut found),
+            plan => self.walk(&occurrences_sql(search, &plan), search, &mut found),
+        };
+        walk().map_err(|source| Error::sqlite(self.path(), "look up a position", source))
+    }
+
+    /// The hits of a search.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn hits(&self, search: &Search<'_>) -> Result<Vec<Hit>> {
+        let mut hits = Vec::new();
+        self.visit_hits(search, |hit| {
+            hits.push(hit);
+            true
+        })?;
+        Ok(hits)
+    }
+
+    /// How many hits a search has, its limit and offset aside.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn count_hits(&self, search: &Search<'_>) -> Result<HitCount> {
+        if search.selection.is_all() {
+            let visited = self
+                .visited(search)
+                .map_err(|source| Error::sqlite(self.path(), "count the games of a position", source))?;
+            if let Some(visited) = visited {
+                return Ok(HitCount::Games(visited.games));
+            }
+            let count = self.count_position(search.key, search.fen, Some(COUNTED))?;
+            return Ok(match count.capped {
+                true => HitCount::AtLeast(count.games),
+                false => HitCount::Exact { occurrences: count.occurrences, games: count.games },
+            });
+        }
+        let count = || {
+            let few = self.count_position_rows(search.key, COUNTED)? < COUNTED
+                || self.count_games(search.selection, COUNTED)?.is_some_and(|count| count < COUNTED);
+            if !few {
+                return Ok(HitCount::AtLeast(0));
+            }
+            let (mut occurrences, mut games, mut last) = (0, 0, None);
+            let search = Search { order: HitOrder::Game, ..*search };
+            let sql = occurrences_sql(&search, &self.plan(&search)?);
+            self.walk(&sql, &search, &mut |game, ply| {
+                if self.is_at(game, ply, search.fen)? {
+                    occurrences += 1;
+                    games += u64::from(last.replace(game) != Some(game));
+                }
+                Ok(true)
+            })?;
+            Ok(HitCount::Exact { occurrences, games })
+        };
+        count().map_err(|source| Error::sqlite(self.path(), "count the games of a position", source))
+    }
+
+    /// How often a position arose; looks at no more than `cap` occurrences of its key (half a microsecond to a few
+    /// microseconds each).
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn count_position(&self, key: PositionKey, fen: &str, cap: Option<u32>) -> Result<OccurrenceCount> {
+        let cap = cap.map_or(-1, i64::from);
+        let failed = |source| Error::sqlite(self.path(), "count the occurrences of a position", source);
+        let sql = "SELECT count(*) FILTER (WHERE p.fen = :fen), count(DISTINCT o.game_id) FILTER (WHERE p.fen = :fen),
+                          count(*)
+                   FROM (SELECT game_id, ply FROM position_game WHERE key = :key ORDER BY game_id, ply LIMIT :cap) AS o
+                   CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply";
+        let mut statement = self.connection().prepare_cached(sql).map_err(failed)?;
+        let counts =
+            statement.query_row(named_params! { ":key": key.as_i64(), ":fen": fen, ":cap": cap }, |row| {
+                let [occurrences, games, looked_at] = [0, 1, 2].map(|column| row.get::<_, i64>(column));
+                let capped = looked_at? == cap;
+                Ok(OccurrenceCount {
+                    occurrences: occurrences?.cast_unsigned(),
+                    games: games?.cast_unsigned(),
+                    capped,
+                })
+            });
+        counts.map_err(failed)
+    }
+
+    /// A position of a game; `None` if there is no such row or, where a FEN is given, it is another position.
+    pub(crate) fn hit(&self, game: GameId, ply: Ply, fen: Option<&str>) -> rusqlite::Result<Option<Hit>> {
+        let sql = concat!(
+            "SELECT ",
+            summary_columns!(),
+            ", start_fen, p.ply AS ply, p.move_code AS move_code, p.fen AS fen
+             FROM game_position AS p CROSS JOIN game ON game.game_id = p.game_id ",
+            summary_joins!(),
+            " WHERE p.game_id = :game AND p.ply = :ply AND (:fen IS NULL OR p.fen = :fen)"
+        );
+        let mut statement = self.connection().prepare_cached(sql)?;
+        let hit = statement.query_row(
+            named_params! { ":game": game.0, ":ply": ply.0, ":fen": fen },
+            |row: &Row<'_>| {
+                let position = Cells::new(row, GAME_POSITION);
+                Ok(Hit {
+                    game: summary(row)?,
+                    ply,
+                    fen: position.get("fen")?,
+                    next: position.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored),
+                    start_fen: Cells::new(row, GAMES).get("start_fen")?,
+                })
+            },
+        );
+        hit.optional()
+    }
+
+    fn is_at(&self, game: GameId, ply: Ply, fen: &str) -> rusqlite::Result<bool> {
+        let sql = "SELECT 1 FROM game_position WHERE game_id = ?1 AND ply = ?2 AND fen = ?3";
+        self.connection().prepare_cached(sql)?.exists((game.0, ply.0, fen))
+    }
+
+    fn plan(&self, search: &Search<'_>) -> rusqlite::Result<Plan> {
+        /// Up to here both sides are counted: in the order of games a search can end early, so that little is won.
+        const EARLY_END: u32 = 5_000;
+        const NO_END: u32 = 50_000;
+        if search.selection.is_all() {
+            let wanted = search.limit.and_then(|limit| limit.checked_add(search.offset));
+            let (Some(wanted), HitOrder::Rating | HitOrder::Date) = (wanted, search.order) else {
+                return Ok(Plan::Position);
+            };
+            let listed = self.visited(search)?.filter(|visited| {
+                let count = visited.listed.len();
+                wanted as usize <= count || visited.games == count as u64
+            });
+            return Ok(listed.map_or(Plan::Position, |visited| Plan::Listed(visited.listed)));
+        }
+        let cap = if search.order == HitOrder::Game { EARLY_END } else { NO_END };
+        let rare = self.has_fewer_games(search.selection, search.key, cap)?;
+        Ok(if rare { Plan::Games } else { Plan::Position })
+    }
+
+    /// Whether a selection that an index helps with has fewer than `cap` games, and so few that it is quicker to look for the
+    /// position in these than to look at all its occurrences.
+    pub(crate) fn has_fewer_games(
+        &self,
+        selection: &Selection,
+        key: PositionKey,
+        cap: u32,
+    ) -> rusqlite::Result<bool> {
+        let Some(games) = self.count_games(selection, cap)? else { return Ok(false) };
+        // A game costs about twice an occurrence: it is looked up, and then the position in it.
+        Ok(games < cap && self.count_position_rows(key, games * 2 + 1)? > games * 2)
+    }
+
+    /// How many occurrences a key has, at most `cap`.
+    fn count_position_rows(&self, key: PositionKey, cap: u32) -> rusqlite::Result<u32> {
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM position_game WHERE key = ?1 LIMIT ?2)";
+        self.connection().prepare_cached(sql)?.query_row((key.as_i64(), cap), |row| row.get(0))
+    }
+
+    /// How many games fit those conditions that an index helps with, at most `cap`; `None` if there are no such conditions.
+    fn count_games(&self, selection: &Selection, cap: u32) -> rusqlite::Result<Option<u32>> {
+        let Some(conditions) = selection.indexed_sql() else { return Ok(None) };
+        let sql = format!("SELECT count(*) FROM (SELECT 1 FROM game WHERE true{conditions} LIMIT :cap)");
+        let mut statement = self.connection().prepare_cached(&sql)?;
+        selection.bind(&mut statement)?;
+        bind(&mut statement, ":cap", cap)?;
+        let mut rows = statement.raw_query();
+        rows.next()?.map(|row| row.get(0)).transpose()
+    }
+
+    /// What is kept of a much visited position; its first games in the order of the search. Of one that shares its key, an older
+    /// program kept what is of both.
+    fn visited(&self, search: &Search<'_>) -> rusqlite::Result<Option<Visited>> {
+        if shares_key(search.fen) {
+            return Ok(None);
+        }
+        let list = if search.order == HitOrder::Date { "recent_games" } else { "top_games" };
+        let sql = format!(
+            "SELECT key, games, unfinished, {list} FROM visited_position WHERE key = :key AND fen = :fen"
+        );
+        let params = named_params! { ":key": search.key.as_i64(), ":fen": search.fen };
+        let row = self.connection().prepare_cached(&sql)?.query_row(params, |row| {
+            let cells = Cells::new(row, VISITED_POSITION);
+            let (games, unfinished): (u64, u64) = (cells.get("games")?, cells.get("unfinished")?);
+            Ok(Visited { games: games.saturating_add(unfinished), listed: listed_games(cells, list)? })
+        });
+        row.optional()
+    }
+
+    /// The occurrences of a key in these games, in this order, until `found` gives `false`.
+    fn walk_listed(
+        &self,
+        key: PositionKey,
+        games: &[GameId],
+        found: &mut impl FnMut(GameId, Ply) -> rusqlite::Result<bool>,
+    ) -> rusqlite::Result<()> {
+        let sql = "SELECT key, game_id, ply FROM position_game WHERE key = ?1 AND game_id = ?2 ORDER BY ply";
+        let mut statement = self.connection().prepare_cached(sql)?;
+        for &game in games {
+            let mut rows = statement.query((key.as_i64(), game.0))?;
+            while let Some(row) = rows.next()? {
+                if !found(game, Ply(Cells::new(row, POSITION_GAME).get("ply")?))? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The occurrences that a query gives, until `found` gives `false`.
+    fn walk(
+        &self,
+        sql: &str,
+        search: &Search<'_>,
+        found: &mut impl FnMut(GameId, Ply) -> rusqlite::Result<bool>,
+    ) -> rusqlite::Result<()> {
+        let mut statement = self.connection().prepare_cached(sql)?;
+        search.selection.bind(&mut statement)?;
+        bind(&mut statement, ":key", search.key.as_i64())?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            let cells = Cells::new(row, POSITION_GAME);
+            if !found(GameId(cells.get(0)?), Ply(cells.get(1)?))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The games that a column of `visited_position` lists: a JSON array of their numbers.
+pub(crate) fn listed_games(cells: Cells<'_>, column: &str) -> rusqlite::Result<Vec<GameId>> {
+    let ids: Vec<u32> = cells
+        .read(column, "a JSON array of game_ids", |value| serde_json::from_str(value.as_str().ok()?).ok())?;
+    Ok(ids.into_iter().map(GameId).collect())
+}
+
+/// All occurrences of a key in the games of a selection, in order. FENs are compared later: to do it here would read a page
+/// of every game before anything is sorted.
+fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
+    let is_plain = search.selection.is_all() && search.order == HitOrder::Game;
+    let tables = if is_plain { "position_game AS o" } else { join(matches!(plan, Plan::Games)) };
+    format!(
+        "SELECT o.game_id, o.ply, o.key FROM {tables} WHERE o.key = :key{} ORDER BY {}",
+        search.selection.sql(),
+        order_sql(search.order)
+    )
+}
+
+/// `game` and `position_game AS o` in the order in which they are walked.
+pub(crate) const fn join(games_first: bool) -> &'static str {
+    if games_first {
+        "game CROSS JOIN position_game AS o ON o.game_id = game.game_id"
+    } else {
+        "position_game AS o CROSS JOIN game ON game.game_id = o.game_id"
+    }
+}
+
+/// `ORDER BY` for rows of `game` and `position_game AS o`. The lists of `visited_position` have the same order.
+fn order_sql(order: HitOrder) -> String {
+    let game = match order {
+        HitOrder::Game => return "o.game_id, o.ply".to_owned(),
+        HitOrder::Rating => "o.game_id",
+        HitOrder::Date => "o.game_id DESC",
+    };
+    format!("game.result = '*', {}, {game}, o.ply", rank_sql(order))
+}
+
+/// A number of a row of `game` that grows from the first to the last of an order.
+pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
+    match order {
+        HitOrder::Game => "0",
+        HitOrder::Rating => "ifnull(-(game.white_elo + game.black_elo), 1)",
+        // Of a year that is not wholly known, nothing is known.
+        HitOrder::Date => {
+            "-ifnull(iif(instr(substr(game.date, 1, 4), '?'), 0, substr(game.date, 1, 4) * 10000)
+              + replace(substr(game.date, 6, 2), '?', '0') * 100 + replace(substr(game.date, 9, 2), '?', '0'), 0)"
+        }
+    }
+}

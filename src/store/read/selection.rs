@@ -1,0 +1,427 @@
+//! Which games are meant: by players, ratings, date, result, opening and event.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rusqlite::types::Value;
+use rusqlite::{Statement, ToSql};
+
+use crate::board::GameResult;
+use crate::store::cell::{Cells, GAME};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::read::name::{NameFilter, Named};
+use crate::store::row::GameId;
+
+/// Why a text is no condition on games.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FilterError {
+    /// No name is given.
+    #[error("the name is empty")]
+    EmptyName,
+    /// Not a date.
+    #[error("not a date; write YYYY, YYYY.MM or YYYY.MM.DD")]
+    Date,
+    /// A day after the last of its month.
+    #[error("there is no such day; that month has {days} days")]
+    NoSuchDay {
+        /// How many days the month has.
+        days: u32,
+    },
+    /// Not an ECO code or a range of them.
+    #[error("not an ECO code; write B90, B9 for B90 to B99, or B90-C19")]
+    Eco,
+    /// The range ends before it begins.
+    #[error("the range ends before it begins")]
+    EmptyRange,
+    /// No rating can be both.
+    #[error("no rating is {least} or higher and {most} or lower; exchange --elo-min and --elo-max")]
+    NoRating {
+        /// The lowest rating asked for.
+        least: u16,
+        /// The highest.
+        most: u16,
+    },
+    /// No date can be both.
+    #[error("no date is {since} or later and {until} or earlier; exchange --since and --until")]
+    NoDate {
+        /// The first date asked for.
+        since: DatePrefix,
+        /// The last.
+        until: DatePrefix,
+    },
+}
+
+/// A date, or the year or month that it lies in: `YYYY`, `YYYY.MM` or `YYYY.MM.DD`, as text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DatePrefix(String);
+
+impl FromStr for DatePrefix {
+    type Err = FilterError;
+
+    /// Reads a date; `-` and `/` can stand for the dots.
+    fn from_str(text: &str) -> Result<Self, FilterError> {
+        let mut fields = text.trim().split(['.', '-', '/']);
+        let mut field = |digits: usize, most: u32| match fields.next() {
+            None => Ok(None),
+            Some(field) => {
+                let number = field.parse().ok().filter(|number| (1..=most).contains(number));
+                let is_digits = field.bytes().all(|byte| byte.is_ascii_digit()) && field.len() <= digits;
+                number.filter(|_| is_digits).map(Some).ok_or(FilterError::Date)
+            }
+        };
+        let year: Option<u32> = field(4, 9999)?;
+        let (month, day) = (field(2, 12)?, field(2, 31)?);
+        let mut date = format!("{:04}", year.ok_or(FilterError::Date)?);
+        for number in [month, day].into_iter().flatten() {
+            date += &format!(".{number:02}");
+        }
+        // Two digits are no year: 99 can be 1999.
+        let year_digits = text.trim().bytes().take_while(u8::is_ascii_digit).count();
+        if fields.next().is_some() || year_digits != 4 {
+            return Err(FilterError::Date);
+        }
+        match (year, month, day) {
+            (Some(year), Some(month), Some(day)) if day > days(year, month) => {
+                Err(FilterError::NoSuchDay { days: days(year, month) })
+            }
+            _ => Ok(Self(date)),
+        }
+    }
+}
+
+impl fmt::Display for DatePrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// How many days a month of the Gregorian calendar has.
+const fn days(year: u32, month: u32) -> u32 {
+    match month {
+        2 if year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// A range of ECO codes, both ends included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EcoRange {
+    first: String,
+    last: String,
+}
+
+impl FromStr for EcoRange {
+    type Err = FilterError;
+
+    /// Reads a code, the beginning of codes, or two of these with `-` between them: `B90`, `B9`, `B90-C19`.
+    fn from_str(text: &str) -> Result<Self, FilterError> {
+        let code = |text: &str| {
+            let code = text.trim().to_ascii_uppercase();
+            let is_code = match code.as_bytes() {
+                [b'A'..=b'E', digits @ ..] => digits.len() <= 2 && digits.iter().all(u8::is_ascii_digit),
+                _ => false,
+            };
+            if is_code { Ok(code) } else { Err(FilterError::Eco) }
+        };
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let range = Self { first: code(first)?, last: code(last)? };
+        if range.first > range.end() { Err(FilterError::EmptyRange) } else { Ok(range) }
+    }
+}
+
+impl EcoRange {
+    /// A text after all codes of the range; some files have letters after a code.
+    fn end(&self) -> String {
+        format!("{}~", self.last)
+    }
+}
+
+/// Which games are meant: those for which all conditions hold that are given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GameFilter {
+    /// White's player.
+    pub white: Option<NameFilter>,
+    /// Black's player.
+    pub black: Option<NameFilter>,
+    /// One of the players.
+    pub player: Option<NameFilter>,
+    /// Both players' ratings are known and at least this.
+    pub elo_min: Option<u16>,
+    /// Both players' ratings are known and at most this.
+    pub elo_max: Option<u16>,
+    /// Played then or later. A game whose month or day is unknown is among them if it may have been; one whose year is
+    /// unknown is not.
+    pub since: Option<DatePrefix>,
+    /// Played then or earlier, with the same allowance.
+    pub until: Option<DatePrefix>,
+    /// This result.
+    pub result: Option<GameResult>,
+    /// A code of these in the PGN's tag `ECO`.
+    pub eco: Option<EcoRange>,
+    /// A code of these told by the game's positions.
+    pub opening_eco: Option<EcoRange>,
+    /// The event.
+    pub event: Option<NameFilter>,
+}
+
+impl GameFilter {
+    /// Whether any game fits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Fails if there can be no game that fits, whatever the database.
+    ///
+    /// # Errors
+    /// [`FilterError::NoRating`], [`FilterError::NoDate`].
+    pub fn check(&self) -> Result<(), FilterError> {
+        if let Some((least, most)) = self.elo_min.zip(self.elo_max).filter(|(least, most)| least > most) {
+            return Err(FilterError::NoRating { least, most });
+        }
+        match (&self.since, &self.until) {
+            // What one leaves open, the other may tell.
+            (Some(since), Some(until)) if since > until && !since.0.starts_with(&until.0) => {
+                Err(FilterError::NoDate { since: since.clone(), until: until.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A [`GameFilter`] made ready for a database: its names are looked up.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    conditions: Vec<Condition>,
+    params: Vec<(&'static str, Value)>,
+    unknown: Vec<UnknownName>,
+}
+
+/// A name in a filter that nothing in the database bears.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownName {
+    /// The filter's field: `white`, `black`, `player`, `event`.
+    pub field: &'static str,
+    /// What should bear it.
+    pub named: Named,
+    /// What is looked for.
+    pub filter: NameFilter,
+}
+
+/// A condition on a row of `game`, in SQL; all values are parameters.
+#[derive(Clone, Copy, Debug)]
+struct Condition {
+    sql: &'static str,
+    /// Whether an index finds the rows.
+    indexed: bool,
+}
+
+impl Selection {
+    /// Whether it is all games.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.conditions.is_empty()
+    }
+
+    /// The names that nothing in the database bears.
+    #[must_use]
+    pub fn unknown_names(&self) -> &[UnknownName] {
+        &self.unknown
+    }
+
+    /// ` AND …` for each condition.
+    pub(crate) fn sql(&self) -> String {
+        self.conditions.iter().map(|condition| format!(" AND {}", condition.sql)).collect()
+    }
+
+    /// The same for the conditions that an index helps with; `None` if there is none.
+    pub(crate) fn indexed_sql(&self) -> Option<String> {
+        let indexed: String = self
+            .conditions
+            .iter()
+            .filter(|condition| condition.indexed)
+            .map(|condition| format!(" AND {}", condition.sql))
+            .collect();
+        (!indexed.is_empty()).then_some(indexed)
+    }
+
+    /// Binds the values to those parameters that a statement has.
+    pub(crate) fn bind(&self, statement: &mut Statement<'_>) -> rusqlite::Result<()> {
+        for (name, value) in &self.params {
+            bind(statement, name, value)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, indexed: bool, sql: &'static str) {
+        self.conditions.push(Condition { sql, indexed });
+    }
+
+    fn set(&mut self, name: &'static str, value: impl Into<Value>) {
+        self.params.push((name, value.into()));
+    }
+}
+
+/// Binds a value if the statement has a parameter of that name.
+pub(crate) fn bind(statement: &mut Statement<'_>, name: &str, value: impl ToSql) -> rusqlite::Result<()> {
+    match statement.parameter_index(name)? {
+        Some(index) => statement.raw_bind_parameter(index, value),
+        None => Ok(()),
+    }
+}
+
+impl Database {
+    /// Makes a filter ready: looks up its names.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn select(&self, filter: &GameFilter) -> Result<Selection> {
+        let mut selection = Selection::default();
+        let names = [
+            (&filter.white, "white", ":white", "game.white_id IN (SELECT value FROM json_each(:white))"),
+            (&filter.black, "black", ":black", "game.black_id IN (SELECT value FROM json_each(:black))"),
+            (
+                &filter.player,
+                "player",
+                ":player",
+                "(game.white_id IN (SELECT value FROM json_each(:player))
+                  OR game.black_id IN (SELECT value FROM json_each(:player)))",
+            ),
+            (&filter.event, "event", ":event", "game.event_id IN (SELECT value FROM json_each(:event))"),
+        ];
+        for (name, field, parameter, condition) in names {
+            let Some(name) = name else { continue };
+            let named = if field == "event" { Named::Event } else { Named::Player };
+            let ids = self.names(named, name)?;
+            if ids.is_empty() {
+                selection.unknown.push(UnknownName { field, named, filter: name.clone() });
+            }
+            let ids: Vec<_> = ids.iter().map(u32::to_string).collect();
+            selection.add(true, condition);
+            selection.set(parameter, format!("[{}]", ids.join(",")));
+        }
+        if let Some(eco) = &filter.eco {
+            selection.add(true, "game.eco >= :eco_first AND game.eco < :eco_end");
+            selection.set(":eco_first", eco.first.clone());
+            selection.set(":eco_end", eco.end());
+        }
+        if let Some(eco) = &filter.opening_eco {
+            selection.add(
+                true,
+                "game.opening_id IN
+                  (SELECT opening_id FROM opening WHERE opening.eco >= :opening_first AND opening.eco < :opening_end)",
+            );
+            selection.set(":opening_first", eco.first.clone());
+            selection.set(":opening_end", eco.end());
+        }
+        selection.add_plain(filter);
+        Ok(selection)
+    }
+
+    /// The games of a selection, in order, until `visit` gives `false`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visit_games(&self, selection: &Selection, mut visit: impl FnMut(GameId) -> bool) -> Result<()> {
+        let sql = format!("SELECT game_id FROM game WHERE true{} ORDER BY game_id", selection.sql());
+        let mut walk = || {
+            let mut statement = self.connection().prepare_cached(&sql)?;
+            selection.bind(&mut statement)?;
+            let mut rows = statement.raw_query();
+            while let Some(row) = rows.next()? {
+                if !visit(GameId(Cells::new(row, GAME).get(0)?)) {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        walk().map_err(|source| Error::sqlite(self.path(), "look up the games of a filter", source))
+    }
+}
+
+impl Selection {
+    /// The conditions that need no look-up.
+    fn add_plain(&mut self, filter: &GameFilter) {
+        if let Some(since) = &filter.since {
+            // '?' comes after the digits: what is unknown may be late enough.
+            self.add(true, "game.date >= :since AND instr(substr(game.date, 1, 4), '?') = 0");
+            self.set(":since", since.0.clone());
+        }
+        if let Some(until) = &filter.until {
+            self.add(
+                false,
+                "replace(game.date, '?', '0') < :until AND instr(substr(game.date, 1, 4), '?') = 0",
+            );
+            self.set(":until", format!("{until}~"));
+        }
+        if let Some(elo) = filter.elo_min {
+            self.add(false, "game.white_elo >= :elo_min AND game.black_elo >= :elo_min");
+            self.set(":elo_min", i64::from(elo));
+        }
+        if let Some(elo) = filter.elo_max {
+            self.add(false, "game.white_elo <= :elo_max AND game.black_elo <= :elo_max");
+            self.set(":elo_max", i64::from(elo));
+        }
+        if let Some(result) = filter.result {
+            self.add(false, "game.result = :result");
+            self.set(":result", result.as_str().to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_read_in_many_forms() {
+        let read = |text: &str| text.parse::<DatePrefix>().map(|date| date.0);
+        for (text, date) in [
+            ("1992", "1992"),
+            ("1992.5", "1992.05"),
+            ("1992-05", "1992.05"),
+            ("1992/5/1", "1992.05.01"),
+            ("2024-02-29", "2024.02.29"),
+        ] {
+            assert_eq!(read(text).as_deref(), Ok(date), "{text}");
+        }
+        for text in [
+            "",
+            "92",
+            "1992.13",
+            "1992.00",
+            "1992.1.32",
+            "1992.1.1.1",
+            "1992.",
+            "+992",
+            "19920",
+            "yesterday",
+            "'",
+        ] {
+            assert_eq!(read(text), Err(FilterError::Date), "{text}");
+        }
+        for (text, days) in [("2021-02-31", 28), ("2024.2.30", 29), ("1900.02.29", 28), ("2000.11.31", 30)] {
+            assert_eq!(read(text), Err(FilterError::NoSuchDay { days }), "{text}");
+        }
+        assert_eq!(read("2000.02.29").as_deref(), Ok("2000.02.29"));
+    }
+
+    #[test]
+    fn codes_and_ranges_of_codes() {
+        let read = |text: &str| text.parse::<EcoRange>().map(|range| (range.first.clone(), range.end()));
+        for (text, first, end) in
+            [("B90", "B90", "B90~"), ("b9", "B9", "B9~"), ("B", "B", "B~"), ("B90-C1", "B90", "C1~")]
+        {
+            assert_eq!(read(text), Ok((first.into(), end.into())), "{text}");
+        }
+        for text in ["", "F10", "B900", "B9x", "B90-", "-B90", "B90-B95-B99"] {
+            assert_eq!(read(text), Err(FilterError::Eco), "{text}");
+        }
+        assert_eq!(read("C10-B90"), Err(FilterError::EmptyRange));
+        assert_eq!(read("B9-B95").map(|(_, end)| end).as_deref(), Ok("B95~"));
+    }
+}

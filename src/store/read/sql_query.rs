@@ -1,0 +1,276 @@
+//! SQL by the user.
+
+use std::fmt;
+
+use rusqlite::fallible_iterator::FallibleIterator;
+use rusqlite::{Batch, ErrorCode, Params, Rows, Statement, ffi};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+
+/// How much of a line an error shows before and after the place, in terminal columns.
+const CONTEXT: usize = 35;
+
+/// One statement by the user, ready to run.
+#[derive(Debug)]
+pub struct Query<'db> {
+    database: &'db Database,
+    statement: Statement<'db>,
+}
+
+/// The rows of a [`Query`], one at a time.
+pub struct QueryRows<'q> {
+    database: &'q Database,
+    is_attaching: bool,
+    rows: Rows<'q>,
+}
+
+/// Whether a statement attaches another database.
+fn is_attaching(statement: &Statement<'_>) -> bool {
+    let is_candidate = statement.readonly() && statement.column_count() == 0;
+    is_candidate && statement.expanded_sql().is_some_and(|sql| sql.to_ascii_uppercase().contains("ATTACH"))
+}
+
+/// The statements of an SQL text, one after the other.
+///
+/// Each is prepared when its turn comes, so that it sees what those before it made.
+pub struct Statements<'db, 'sql> {
+    database: &'db Database,
+    sql: &'sql str,
+    batch: Batch<'db, 'sql>,
+}
+
+/// Where in an SQL text something is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line, from 1.
+    pub line: u64,
+    /// That line, or the part of it around the place.
+    pub text: String,
+    /// Where in `text`, in terminal columns from 0.
+    pub column: usize,
+}
+
+impl Database {
+    /// Prepares one read-only SQL statement.
+    ///
+    /// # Errors
+    /// [`Error::Query`] if it is no valid SQL, [`Error::EmptyQuery`], [`Error::MultipleStatements`],
+    /// [`Error::NotReadOnly`].
+    pub fn query<'db>(&'db self, sql: &str) -> Result<Query<'db>> {
+        let mut statements = self.statements(sql);
+        let query = statements.next_statement()?.ok_or(Error::EmptyQuery)?;
+        // A second statement need not be valid to be one too many.
+        if !matches!(statements.batch.next(), Ok(None)) {
+            return Err(Error::MultipleStatements);
+        }
+        if query.is_read_only() { Ok(query) } else { Err(Error::NotReadOnly) }
+    }
+
+    /// The statements of an SQL text.
+    #[must_use]
+    pub fn statements<'db, 'sql>(&'db self, sql: &'sql str) -> Statements<'db, 'sql> {
+        Statements { database: self, sql, batch: Batch::new(self.connection(), sql) }
+    }
+
+    /// How many rows statements have inserted, updated or deleted since the database was opened.
+    #[must_use]
+    pub fn total_changes(&self) -> u64 {
+        self.connection().total_changes()
+    }
+
+    /// Whether a transaction is open, which a statement began and none ended.
+    #[must_use]
+    pub fn is_in_transaction(&self) -> bool {
+        !self.connection().is_autocommit()
+    }
+}
+
+impl<'db> Statements<'db, '_> {
+    /// Prepares the next statement; `None` at the end of the text.
+    ///
+    /// # Errors
+    /// [`Error::Query`] if it is no valid SQL, [`Error::NotReadOnly`] if it would change a database that is open for reading
+    /// only.
+    pub fn next_statement(&mut self) -> Result<Option<Query<'db>>> {
+        let database = self.database;
+        let failed = |source| Error::query(database, self.sql, source);
+        let Some(statement) = self.batch.next().map_err(failed)? else { return Ok(None) };
+        let is_allowed =
+            statement.readonly() || !database.connection().is_readonly("main").map_err(failed)?;
+        if is_allowed { Ok(Some(Query { database, statement })) } else { Err(Error::NotReadOnly) }
+    }
+}
+
+impl Query<'_> {
+    /// The names of the columns; none if it gives no rows.
+    #[must_use]
+    pub fn columns(&self) -> Vec<&str> {
+        self.statement.column_names()
+    }
+
+    /// Whether it changes nothing.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.statement.readonly()
+    }
+
+    /// Runs the query; parameters are bound, never pasted into SQL.
+    ///
+    /// # Errors
+    /// [`Error::Query`], also if the number of parameters is wrong.
+    pub fn rows(&mut self, params: impl Params) -> Result<QueryRows<'_>> {
+        let database = self.database;
+        let is_attaching = is_attaching(&self.statement);
+        let failed = |source| Error::run(database, is_attaching, source);
+        let rows = self.statement.query(params).map_err(failed)?;
+        Ok(QueryRows { database, is_attaching, rows })
+    }
+}
+
+impl QueryRows<'_> {
+    /// The next row, if any; its values are read with `get_ref`.
+    ///
+    /// # Errors
+    /// [`Error::Query`], [`Error::Interrupted`], or what SQLite says of the file.
+    pub fn next_row(&mut self) -> Result<Option<&rusqlite::Row<'_>>> {
+        let database = self.database;
+        let is_attaching = self.is_attaching;
+        self.rows.next().map_err(|source| Error::run(database, is_attaching, source))
+    }
+}
+
+impl Error {
+    /// Sorts what SQLite says of a statement that is run.
+    fn run(database: &Database, is_attaching: bool, source: rusqlite::Error) -> Self {
+        match source.sqlite_error_code() {
+            Some(code) if is_attaching && is_of_file(code) => {
+                let message = format!("cannot attach that file: {source}");
+                Self::Query { message, place: None, source }
+            }
+            _ => Self::query(database, "", source),
+        }
+    }
+
+    /// Sorts what SQLite says of a statement in a text.
+    fn query(database: &Database, sql: &str, source: rusqlite::Error) -> Self {
+        #[cfg(not(feature = "bundled"))]
+        let _ = sql;
+        match source {
+            // An older SQLite, which the extension may be loaded into, tells no place.
+            #[cfg(feature = "bundled")]
+            rusqlite::Error::SqlInputError { error, msg, sql: rest, offset } => {
+                let start = sql.len().saturating_sub(rest.len());
+                let place = Place::at(sql, start + usize::try_from(offset).unwrap_or(0));
+                let source = rusqlite::Error::SqliteFailure(error, Some(msg.clone()));
+                Self::Query { message: msg, place: Some(Box::new(place)), source }
+            }
+            rusqlite::Error::SqliteFailure(ffi::Error { code: ErrorCode::OperationInterrupted, .. }, _) => {
+                Self::Interrupted
+            }
+            // SQLite does not say which file it means.
+            rusqlite::Error::SqliteFailure(error, _) if is_of_file(error.code) && has_attached(database) => {
+                let message = format!("{source}, in the database or in one that is attached");
+                Self::Query { message, place: None, source }
+            }
+            rusqlite::Error::SqliteFailure(error, _) if is_of_file(error.code) => {
+                Self::sqlite(database.path(), "run the statement", source)
+            }
+            rusqlite::Error::InvalidParameterCount(given, needed) => {
+                let message =
+                    format!("the query needs {needed} value(s) for its parameters, but {given} are given");
+                Self::Query { message, place: None, source }
+            }
+            source => Self::Query { message: source.to_string(), place: None, source },
+        }
+    }
+}
+
+/// Whether an error is about a file rather than a statement.
+const fn is_of_file(code: ErrorCode) -> bool {
+    use ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, SystemIoFailure};
+    matches!(
+        code,
+        DatabaseBusy | DatabaseCorrupt | DatabaseLocked | DiskFull | NotADatabase | SystemIoFailure
+    )
+}
+
+/// Whether another database is attached.
+fn has_attached(database: &Database) -> bool {
+    let others = "SELECT count(*) FROM pragma_database_list WHERE name NOT IN ('main', 'temp')";
+    database.connection().query_row(others, [], |row| row.get(0)).is_ok_and(|others: i64| others > 0)
+}
+
+impl Place {
+    /// The place at a byte of a text.
+    fn at(sql: &str, offset: usize) -> Self {
+        let offset = sql.floor_char_boundary(offset);
+        let (before, after) = sql.split_at(offset);
+        let line = 1 + before.matches('\n').count() as u64;
+        let before = visible(before.rsplit('\n').next().unwrap_or_default());
+        let after = visible(after.lines().next().unwrap_or_default());
+        let (mut text, mut width) = (String::new(), 0);
+        // From the place backwards.
+        let cut = before.char_indices().rev().find(|(_, letter)| {
+            width += letter.width().unwrap_or(0);
+            width > CONTEXT
+        });
+        match cut {
+            Some((index, letter)) => {
+                text.push('…');
+                text += &before[index + letter.len_utf8()..];
+            }
+            None => text += &before,
+        }
+        let column = text.width();
+        width = 0;
+        for letter in after.chars() {
+            width += letter.width().unwrap_or(0);
+            if width > CONTEXT {
+                text.push('…');
+                break;
+            }
+            text.push(letter);
+        }
+        Self { line, text, column }
+    }
+}
+
+/// A text of one line without tabs and other characters that move the cursor.
+fn visible(text: &str) -> String {
+    text.trim_end_matches('\r').chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.line.to_string();
+        write!(f, "  {line} | {}\n  {:2$} | ", self.text, "", line.len())?;
+        write!(f, "{:1$}^", "", self.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Place;
+
+    #[test]
+    fn a_place_is_shown_below_its_line() {
+        let show = |sql: &str, what: &str| Place::at(sql, sql.find(what).expect("it is there")).to_string();
+        insta::assert_snapshot!(show("SELECT nonsense", "nonsense"), @"
+        1 | SELECT nonsense
+          |        ^
+        ");
+        insta::assert_snapshot!(show("SELECT\r\n\t'棋', x\r\nFROM game", "x"), @"
+        2 |  '棋', x
+          |        ^
+        ");
+        let long = format!("SELECT {}, x, {} FROM game", "'a', ".repeat(50), "'b', ".repeat(50));
+        insta::assert_snapshot!(show(&long, "x"), @"
+        1 | …', 'a', 'a', 'a', 'a', 'a', 'a', , x, 'b', 'b', 'b', 'b', 'b', 'b', 'b…
+          |                                     ^
+        ");
+        assert_eq!(Place::at("SELECT", 1000), Place { line: 1, text: "SELECT".to_owned(), column: 6 });
+        assert_eq!(Place::at("", 0), Place { line: 1, text: String::new(), column: 0 });
+    }
+}

@@ -1,0 +1,279 @@
+//! Building a database afresh, all or nothing.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::store::database::open_file;
+use crate::store::error::{Error, Result};
+use crate::store::lock::{WriterLock, directory_of};
+use crate::store::pages::PageNumber;
+use crate::store::schema;
+use crate::store::write::page_transaction::root_page;
+use crate::store::write::side_database::{self, Scratch};
+
+/// What SQLite appends to a database's name for its side files.
+const SIDE_FILES: [&str; 3] = ["-journal", "-wal", "-shm"];
+
+/// Bytes of an SQLite file's header.
+const HEADER: u64 = 100;
+
+/// How to build.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildOptions {
+    /// Whether an existing database may be replaced; an empty file may be in any case.
+    pub overwrite: bool,
+    /// Memory for SQLite's page cache, in bytes. The bulk load only appends and gains nothing from much.
+    pub cache_bytes: u64,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self { overwrite: false, cache_bytes: 64 << 20 }
+    }
+}
+
+/// A database being built: a temporary file beside its target, which takes the target's place in one step when it is
+/// [finished](Self::finish), and is removed when it is dropped before.
+///
+/// Nothing is synced and there is no journal until then: after a crash the remains are useless, and the next build of
+/// the same target removes them.
+#[derive(Debug)]
+pub struct Build {
+    // In this order: the file is closed and removed before others may write the target.
+    connection: Option<Connection>,
+    temporary: Temporary,
+    options: BuildOptions,
+    lock: WriterLock,
+}
+
+/// A file that is removed with its side files when dropped.
+#[derive(Debug)]
+pub(crate) struct Temporary(pub(crate) PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+        for suffix in SIDE_FILES {
+            let _ = fs::remove_file(with_suffix(&self.0, suffix));
+        }
+    }
+}
+
+impl Build {
+    /// Begins to build `target`: checks everything that can be checked before the work, takes the lock, and makes the
+    /// empty schema in the temporary file.
+    ///
+    /// # Errors
+    /// [`Error::TargetExists`], [`Error::NotAFile`], [`Error::Directory`], [`Error::Busy`], or what SQLite says.
+    pub fn create(target: &Path, options: BuildOptions) -> Result<Self> {
+        let lock = WriterLock::acquire(target)?;
+        check_target(lock.target(), options.overwrite)?;
+        let temporary = Temporary(lock.temporary(""));
+        let create = OpenOptions::new().write(true).create_new(true).open(&temporary.0);
+        create.map_err(|source| Error::directory(directory_of(lock.target()), source))?;
+        let mut build = Self { connection: None, temporary, options, lock };
+        build.reopen()?;
+        if let Some(connection) = &mut build.connection {
+            schema::migrate(connection, &build.temporary.0)?;
+        }
+        Ok(build)
+    }
+
+    /// The connection to the temporary file. Foreign keys are not enforced on it.
+    ///
+    /// # Panics
+    /// Inside [`with_closed`](Self::with_closed), which borrows the build, so never.
+    #[must_use]
+    pub fn connection(&self) -> &Connection {
+        self.connection.as_ref().expect("open outside with_closed")
+    }
+
+    /// The temporary file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.temporary.0
+    }
+
+    /// The database to be, links resolved.
+    #[must_use]
+    pub fn target(&self) -> &Path {
+        self.lock.target()
+    }
+
+    /// A path beside the target for another temporary file of this build, such as a spilled partition. The caller removes
+    /// it; should the build crash, the next one does.
+    #[must_use]
+    pub fn spill_path(&self, suffix: &str) -> PathBuf {
+        self.lock.temporary(&format!("-{suffix}"))
+    }
+
+    /// Lets `work` at the temporary file while SQLite has it closed, all pages written.
+    ///
+    /// # Errors
+    /// Those of `work`, and what SQLite says on closing and opening.
+    pub fn with_closed<T, E: From<Error>>(
+        &mut self,
+        work: impl FnOnce(&Path) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.close()?;
+        let result = work(&self.temporary.0)?;
+        self.reopen()?;
+        Ok(result)
+    }
+
+    /// The root page of a table.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn root_page(&self, table: &str) -> Result<PageNumber> {
+        root_page(self.connection(), table)
+            .map_err(|source| Error::sqlite(self.path(), "read the schema", source))
+    }
+
+    /// Another temporary database beside the target, for rows that are to be [taken over](Self::take_rows) later.
+    ///
+    /// # Errors
+    /// [`Error::Directory`], or what SQLite says.
+    pub fn scratch(&self, name: &str) -> Result<Scratch> {
+        Scratch::create(&self.lock, name, self.options.cache_bytes)
+    }
+
+    /// Takes all rows of a scratch database over, into tables that must be empty. The tables have equal schemas, so SQLite
+    /// copies whole rows and indexes without looking into them.
+    ///
+    /// # Errors
+    /// What SQLite says, such as [`Error::DiskFull`].
+    pub fn take_rows(&self, scratch: Scratch) -> Result<()> {
+        let failed = |source| Error::sqlite(self.path(), "copy the small tables", source);
+        let main = self.connection();
+        let _temporary = scratch.attach(main, self.path())?;
+        main.execute_batch("BEGIN").map_err(failed)?;
+        side_database::copy_rows(main).and_then(|()| side_database::copy_problems(main)).map_err(failed)?;
+        main.execute_batch("COMMIT; DETACH scratch").map_err(failed)
+    }
+
+    /// Syncs the file, moves it to the target's place, and syncs the directory.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if another program is writing the old database; [`Error::DiskFull`] and others if the disk says so.
+    /// The target is then as it was, unless only the directory could not be synced.
+    pub fn finish(mut self) -> Result<()> {
+        if !self.connection().is_autocommit() {
+            return Err(Error::Unfinished { path: self.path().to_owned() });
+        }
+        self.close()?;
+        let path = self.path();
+        let file = OpenOptions::new().read(true).write(true).open(path);
+        let synced = file.and_then(|file| file.sync_all());
+        synced.map_err(|source| Error::io(path, "write the database to disk", source))?;
+        check_target(self.target(), self.options.overwrite)?;
+        if let Ok(old) = fs::metadata(self.target()) {
+            fs::set_permissions(path, old.permissions())
+                .map_err(|source| Error::io(path, "give the database the old one's permissions", source))?;
+        }
+        fs::rename(path, self.target())
+            .map_err(|source| Error::io(self.target(), "put the finished database into place", source))?;
+        sync_directory(directory_of(self.target()))
+    }
+
+    fn close(&mut self) -> Result<()> {
+        match self.connection.take() {
+            Some(connection) => connection
+                .close()
+                .map_err(|(_, source)| Error::sqlite(self.path(), "close the database", source)),
+            None => Ok(()),
+        }
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        let connection = open_file(self.path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        configure(&connection, self.options.cache_bytes)
+            .map_err(|source| Error::sqlite(self.path(), "configure the database", source))?;
+        self.connection = Some(connection);
+        Ok(())
+    }
+}
+
+pub(crate) fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::Result<()> {
+    // Before the first write, or it has no effect.
+    connection.pragma_update(None, "page_size", schema::PAGE_SIZE)?;
+    connection.pragma_update(None, "journal_mode", "OFF")?;
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    connection.pragma_update(None, "foreign_keys", "OFF")?;
+    // A negative number is in KiB.
+    let kib = i64::try_from(cache_bytes / 1024).unwrap_or(i64::MAX).clamp(1024, i64::from(i32::MAX));
+    connection.pragma_update(None, "cache_size", -kib)
+}
+
+/// Whether the finished database may take the target's place.
+fn check_target(target: &Path, overwrite: bool) -> Result<()> {
+    let exists = target.exists();
+    if !overwrite && fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
+        return Err(Error::TargetExists { path: target.to_owned() });
+    }
+    if exists && !is_replaceable(target)? {
+        return Err(Error::ForeignTarget { path: target.to_owned() });
+    }
+    // A journal left beside the target would be applied to the new database and ruin it.
+    if SIDE_FILES.iter().any(|suffix| with_suffix(target, suffix).exists()) {
+        settle(target, exists)?;
+    }
+    Ok(())
+}
+
+/// Whether a file is empty or a database of ours: a slip of the keyboard must not cost anybody a PGN file, or a device.
+fn is_replaceable(target: &Path) -> Result<bool> {
+    if !target.is_file() {
+        return Ok(false);
+    }
+    let mut header = Vec::new();
+    let read = File::open(target).and_then(|file| file.take(HEADER).read_to_end(&mut header));
+    read.map_err(|source| Error::io(target, "read what is to be replaced", source))?;
+    Ok(header.is_empty() || schema::is_our_header(&header))
+}
+
+/// Gets rid of side files: those of an existing database by letting SQLite complete what they are for; without the
+/// database they mean nothing.
+fn settle(target: &Path, exists: bool) -> Result<()> {
+    if exists {
+        let connection = open_file(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        // Waits for a writer, and plays back the journal of one that crashed.
+        let settled = connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK");
+        match settled.map_err(|source| Error::sqlite(target, "open the old database", source)) {
+            Ok(()) | Err(Error::NotADatabase { .. } | Error::Corrupt { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let _ = connection.close(); // The last one to close a write-ahead log removes it.
+        if with_suffix(target, "-wal").exists() {
+            return Err(Error::Busy { path: target.to_owned(), holder: None });
+        }
+    }
+    for suffix in SIDE_FILES {
+        let path = with_suffix(target, suffix);
+        match fs::remove_file(&path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(source) => return Err(Error::io(&path, "remove the journal of the old database", source)),
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Makes a rename survive a power failure.
+fn sync_directory(directory: &Path) -> Result<()> {
+    if cfg!(unix) {
+        let synced = File::open(directory).and_then(|directory| directory.sync_all());
+        synced.map_err(|source| Error::io(directory, "write the directory to disk", source))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! Ordinary indexes that SQLite does not see for a while, in a transaction that goes on: rows are added to their tables as if they
+//! were not there, and somebody else brings them up to date.
+
+use rusqlite::{Connection, params};
+
+/// An index's row of `sqlite_schema`.
+#[derive(Debug)]
+pub(crate) struct SchemaRow {
+    rowid: i64,
+    name: String,
+    table: String,
+    root: i64,
+    sql: String,
+}
+
+/// Takes indexes out of the schema.
+pub(crate) fn take_out(connection: &Connection, names: &[&str]) -> rusqlite::Result<Vec<SchemaRow>> {
+    let mut query = connection.prepare(
+        "SELECT rowid, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE type = 'index' AND name = ?1",
+    )?;
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok(SchemaRow {
+            rowid: row.get(0)?,
+            name: row.get(1)?,
+            table: row.get(2)?,
+            root: row.get(3)?,
+            sql: row.get(4)?,
+        })
+    };
+    let rows =
+        names.iter().map(|name| query.query_row([name], read)).collect::<rusqlite::Result<Vec<_>>>()?;
+    change_schema(connection, || {
+        let mut delete = connection.prepare("DELETE FROM sqlite_schema WHERE rowid = ?1")?;
+        rows.iter().try_for_each(|row| delete.execute([row.rowid]).map(drop))
+    })?;
+    Ok(rows)
+}
+
+/// Puts them back as they were.
+pub(crate) fn put_back(connection: &Connection, rows: &[SchemaRow]) -> rusqlite::Result<()> {
+    change_schema(connection, || {
+        let mut insert = connection.prepare(
+            "INSERT INTO sqlite_schema (rowid, type, name, tbl_name, rootpage, sql) VALUES (?1, 'index', ?2, ?3, ?4, ?5)",
+        )?;
+        rows.iter().try_for_each(|row| {
+            insert.execute(params![row.rowid, row.name, row.table, row.root, row.sql]).map(drop)
+        })
+    })
+}
+
+/// Has SQLite read the schema anew after `change` changed it.
+fn change_schema(
+    connection: &Connection,
+    change: impl FnOnce() -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    connection.execute_batch("PRAGMA writable_schema = ON")?;
+    let changed = change();
+    let reset = connection.execute_batch("PRAGMA writable_schema = RESET");
+    changed.and(reset)
+}

@@ -1,0 +1,11 @@
+//! Rows into tables: through SQL, or as pages that become part of the file.
+
+pub(crate) mod build;
+pub(crate) mod bulk;
+pub(crate) mod duplicate;
+pub(crate) mod hidden_index;
+pub(crate) mod page_transaction;
+pub(crate) mod remove;
+pub(crate) mod row_table;
+pub(crate) mod side_database;
+pub(crate) mod visited;

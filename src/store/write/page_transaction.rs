@@ -1,0 +1,300 @@
+//! Pages that are written beside SQLite and become part of a database in one of its transactions.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::{Connection, OpenFlags, params};
+
+use crate::store::database::{Database, open_file};
+use crate::store::error::{Error, Result};
+use crate::store::pages::{BtreeError, PageFile, PageNumber, PageRun, Regrowth};
+use crate::store::write::build::with_suffix;
+
+/// A write transaction on a database with a write-ahead log, in which new trees are built for tables: on pages of the file that
+/// are free, and behind its end, where nobody reads.
+///
+/// SQLite knows nothing of it until [`publish`](Self::publish) or [`finish`](Self::finish) tells it, through its table
+/// `sqlite_dbpage`: which root pages are other ones, which pages are free, how many there are. Like all that the transaction does,
+/// this goes into the write-ahead log, and counts from the commit on. Before, a crash leaves the database as it was, perhaps with
+/// useless bytes behind its end, which the next run writes over and [`Database::end_adding`] cuts off: as long as there is a log, the
+/// file must not get shorter, as SQLite has told its length already.
+///
+/// That free pages may be written to at once rests on the log being empty when the transaction begins: then nobody reads an older
+/// state of the database, in which these pages were in use. It rests, too, on nobody else writing to the file meanwhile, even if
+/// SQLite gives the transaction up because a statement failed: a reader of the state before keeps all others from writing the log
+/// back.
+///
+/// Before SQLite was told anything, nothing may be written through SQL. Tables that are still to grow may not be read.
+#[derive(Debug)]
+pub struct Graft<'d> {
+    connection: &'d Connection,
+    path: &'d Path,
+    file: Arc<PageFile>,
+    /// Reads the state before, as long as pages are written.
+    _reader: Connection,
+    first_count: u32,
+    /// How many pages SQLite was told there are; `None` before it was told anything.
+    told: Option<u32>,
+    /// Free pages that are not written to.
+    spare: Vec<PageNumber>,
+    finished: bool,
+}
+
+/// Bytes of the longest row of `game_position`, or a few more. A longer one than fits a page would have its end on another.
+const LONGEST_ROW: usize = 160;
+
+impl<'d> Graft<'d> {
+    /// Neighbouring free pages that are worth a write.
+    const WORTH: u32 = 8;
+
+    /// Begins the transaction; `None` if it cannot be done this way, and all must be written through SQL: SQLite was built without
+    /// `sqlite_dbpage`, the log is not empty, or the database has something that is not known here: triggers, indexes or columns of the
+    /// tables that grow, another layout.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if another program is writing; what SQLite and the operating system say.
+    pub fn begin(database: &'d Database) -> Result<Option<Self>> {
+        let (connection, path) = (database.connection(), database.path());
+        let failed = |source| Error::sqlite(path, "begin to add", source);
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        connection.query_row(checkpoint, [], |_| Ok(())).map_err(failed)?;
+        // What the connection keeps of pages that are free now, or of roots, would be wrong later.
+        connection.execute_batch("PRAGMA shrink_memory; BEGIN IMMEDIATE").map_err(failed)?;
+        let begun = Self::grow(database);
+        if !matches!(begun, Ok(Some(_))) {
+            let _ = connection.execute_batch("ROLLBACK"); // The error, if there is one, is the one to be told.
+        }
+        begun
+    }
+
+    /// Looks whether the transaction that has begun can go on as one of this kind.
+    fn grow(database: &'d Database) -> Result<Option<Self>> {
+        let (connection, path) = (database.connection(), database.path());
+        let failed = |source| Error::sqlite(path, "begin to add", source);
+        // What others made of the schema would not be told of new rows.
+        let possible = "SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage')
+             AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger'
+                             OR type = 'index' AND sql IS NOT NULL AND tbl_name IN ('game_position', 'position_game'))
+             AND (SELECT count(*) FROM pragma_table_xinfo('game_position')) = 6
+             AND (SELECT count(*) FROM pragma_table_xinfo('position_game')) = 3";
+        if !connection.query_row(possible, [], |row| row.get::<_, bool>(0)).map_err(failed)? {
+            return Ok(None);
+        }
+        let log = std::fs::metadata(with_suffix(path, "-wal"));
+        let header = first_page(connection).map_err(failed)?;
+        // Asked before it is opened: closed by this process, a file loses the locks that SQLite holds on it.
+        if log.is_ok_and(|log| log.len() > 0) || !PageFile::suits(&header) {
+            return Ok(None);
+        }
+        let file = Arc::new(PageFile::open_longer(path)?);
+        database.keep_open(Arc::clone(&file));
+        let page_count: u32 =
+            connection.query_row("PRAGMA page_count", [], |row| row.get(0)).map_err(failed)?;
+        if page_count != file.page_count() || file.page_size().max_payload() < LONGEST_ROW {
+            return Ok(None);
+        }
+        let reader = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let read = "BEGIN; SELECT count(*) FROM sqlite_schema";
+        reader.execute_batch(read).map_err(failed)?;
+        let mut graft = Self {
+            connection,
+            path,
+            file,
+            _reader: reader,
+            first_count: page_count,
+            told: None,
+            spare: Vec::new(),
+            finished: false,
+        };
+        Ok(graft.take_free_pages()?.then_some(graft))
+    }
+
+    /// The file, for pages of new trees.
+    #[must_use]
+    pub const fn file(&self) -> &Arc<PageFile> {
+        &self.file
+    }
+
+    /// The root page of a table.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn root_page(&self, table: &str) -> Result<PageNumber> {
+        root_page(self.connection, table)
+            .map_err(|source| Error::sqlite(self.path, "read the schema", source))
+    }
+
+    /// Whether the database has an index of that name, made by that statement.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn has_index(&self, name: &str, sql: &str) -> Result<bool> {
+        let found = "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name = ?1 AND sql = ?2";
+        self.connection
+            .query_row(found, [name, sql], |row| row.get(0))
+            .map_err(|source| Error::sqlite(self.path, "read the schema", source))
+    }
+
+    /// Makes what was built so far part of the database, each tree in the place of the one with that root page. The transaction
+    /// goes on, through SQL too; for trees that are built meanwhile there are `room` pages.
+    ///
+    /// # Errors
+    /// What SQLite and the operating system say; the transaction is then to be rolled back.
+    pub fn publish(&mut self, trees: Vec<(PageNumber, Regrowth)>, room: u32) -> Result<()> {
+        let last = self.file.set_apart(room)?;
+        self.tell(trees, vec![last])
+    }
+
+    /// Makes all that was built part of the database, as [`publish`](Self::publish) does. From then on the transaction goes on
+    /// through SQL alone.
+    ///
+    /// # Errors
+    /// As [`publish`](Self::publish).
+    pub fn finish(mut self, trees: Vec<(PageNumber, Regrowth)>) -> Result<()> {
+        self.file.sync()?;
+        let unused = self.file.unused().into_iter().flat_map(PageRun::pages).collect();
+        self.tell(trees, unused)?;
+        self.finished = true;
+        Ok(())
+    }
+
+    /// Tells SQLite of trees and free pages.
+    fn tell(&mut self, trees: Vec<(PageNumber, Regrowth)>, unused: Vec<PageNumber>) -> Result<()> {
+        let mut free = std::mem::take(&mut self.spare);
+        free.extend(unused);
+        let mut pages: Vec<(PageNumber, Vec<u8>)> = Vec::new();
+        for (root, Regrowth { root: page, freed }) in trees {
+            pages.push((root, page));
+            free.extend(freed);
+        }
+        free.sort_unstable();
+        if let Some(page) = self.wrong_page(&free) {
+            return Err(BtreeError::Damaged { page }.into());
+        }
+        // Otherwise each page would be committed by itself.
+        if self.connection.is_autocommit() {
+            return Err(Error::Unfinished { path: self.path.to_owned() });
+        }
+        let failed = |source| Error::sqlite(self.path, "write pages", source);
+        let mut header = first_page(self.connection).map_err(failed)?;
+        let size = self.file.page_size().bytes();
+        let page_count = self.file.page_count();
+        if page_count > self.told.unwrap_or(self.first_count) {
+            // SQLite takes a file for damaged that is much shorter than its log says.
+            self.file.stretch()?;
+            // It learns the length from the last page that is written.
+            let mut last = vec![0; size];
+            if free.binary_search(&PageNumber(page_count)).is_err() {
+                self.file.read_page(PageNumber(page_count), &mut last)?;
+            }
+            pages.push((PageNumber(page_count), last));
+            header[28..32].copy_from_slice(&page_count.to_be_bytes());
+        }
+        // What was listed at first was taken.
+        let (next, listed) =
+            if self.told.is_some() { (word(&header, 32), word(&header, 36)) } else { (0, 0) };
+        let first_trunk = add_trunks(&mut pages, &free, next, size);
+        for (at, number) in [(32, first_trunk), (36, listed + free.len() as u32)] {
+            header[at..at + 4].copy_from_slice(&number.to_be_bytes());
+        }
+        pages.push((PageNumber(1), header));
+        self.write(&pages).map_err(failed)?;
+        self.told = Some(page_count);
+        Ok(())
+    }
+
+    /// A page among free ones, which are sorted, that cannot be one.
+    fn wrong_page(&self, free: &[PageNumber]) -> Option<PageNumber> {
+        let twice = free.windows(2).find(|pages| pages[0] == pages[1]).map(|pages| pages[0]);
+        let last = self.file.page_count();
+        let lock_page = self.file.page_size().lock_page();
+        let is_wrong = |page: &&PageNumber| !(2..=last).contains(&page.0) || **page == lock_page;
+        twice.or_else(|| free.iter().find(is_wrong).copied())
+    }
+
+    fn write(&self, pages: &[(PageNumber, Vec<u8>)]) -> rusqlite::Result<()> {
+        let mut insert = self.connection.prepare("INSERT INTO sqlite_dbpage (pgno, data) VALUES (?1, ?2)")?;
+        for (number, page) in pages {
+            insert.execute(params![number.0, page])?;
+        }
+        // At the end of a savepoint SQLite looks afresh how many pages there are.
+        self.connection.execute_batch("SAVEPOINT grafted; RELEASE grafted")
+    }
+
+    /// Reads the list of free pages. Gives back whether it is as it should be.
+    fn take_free_pages(&mut self) -> Result<bool> {
+        let mut page = vec![0; self.file.page_size().bytes()];
+        let mut leaves: Vec<PageNumber> = Vec::new();
+        self.file.read_page(PageNumber(1), &mut page)?;
+        let (mut trunk, count) = (word(&page, 32), word(&page, 36) as usize);
+        while trunk != 0 {
+            if trunk > self.first_count || self.spare.len() > count {
+                return Ok(false);
+            }
+            self.file.read_page(PageNumber(trunk), &mut page)?;
+            self.spare.push(PageNumber(trunk));
+            let listed = word(&page, 4) as usize;
+            if listed > page.len() / 4 - 2 {
+                return Ok(false);
+            }
+            leaves.extend((2..2 + listed).map(|at| PageNumber(word(&page, 4 * at))));
+            trunk = word(&page, 0);
+        }
+        let mut all = [self.spare.as_slice(), &leaves].concat();
+        all.sort_unstable();
+        if all.len() != count || self.wrong_page(&all).is_some() {
+            return Ok(false);
+        }
+        leaves.sort_unstable();
+        let (worth, others): (Vec<_>, Vec<_>) =
+            leaves.chunk_by(|a, b| a.0 + 1 == b.0).partition(|run| run.len() >= Self::WORTH as usize);
+        self.spare.extend(others.into_iter().flatten());
+        // The first ones are taken first.
+        self.file.reuse(worth.iter().rev().map(|run| PageRun { first: run[0], count: run.len() as u32 }));
+        Ok(true)
+    }
+}
+
+impl Drop for Graft<'_> {
+    fn drop(&mut self) {
+        if !self.finished {
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+/// The root page of a table.
+pub(crate) fn root_page(connection: &Connection, table: &str) -> rusqlite::Result<PageNumber> {
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+    connection.query_row(sql, [table], |row| row.get(0)).map(PageNumber)
+}
+
+/// Page 1 as it is in the transaction.
+fn first_page(connection: &Connection) -> rusqlite::Result<Vec<u8>> {
+    connection.query_row("SELECT data FROM sqlite_dbpage WHERE pgno = 1", [], |row| row.get(0))
+}
+
+/// Adds the pages that list the free ones (["The Freelist"](https://www.sqlite.org/fileformat2.html#the_freelist)), which are
+/// free ones themselves. Gives back the number of the first: `next`, the first of those that list others, if there is no free one.
+fn add_trunks(
+    pages: &mut Vec<(PageNumber, Vec<u8>)>,
+    free: &[PageNumber],
+    mut next: u32,
+    size: usize,
+) -> u32 {
+    // SQLite leaves six entries of a trunk unused, because of a fault in old versions.
+    let listed = size / 4 - 8;
+    for group in free.chunks(listed + 1).rev() {
+        let Some((trunk, leaves)) = group.split_first() else { continue };
+        let words = [next, leaves.len() as u32].into_iter().chain(leaves.iter().map(|leaf| leaf.0));
+        let mut page: Vec<u8> = words.flat_map(u32::to_be_bytes).collect();
+        page.resize(size, 0);
+        pages.push((*trunk, page));
+        next = trunk.0;
+    }
+    next
+}
+
+fn word(page: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes(*page[at..].first_chunk().expect("inside the page"))
+}

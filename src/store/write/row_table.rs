@@ -1,0 +1,289 @@
+//! Rows in memory as a table that SQL can read: the fast way into SQLite.
+//!
+//! `INSERT INTO game_position SELECT … FROM batch` runs one statement per batch instead of one per row. The table is an
+//! eponymous virtual table: it exists for the connection only and leaves no trace in the schema. This is written
+//! against SQLite's own interface and not against `rusqlite::vtab`, whose result setter copies each text once more.
+//!
+//! With `complete`, the only module with unsafe code in `store`. What makes it sound: a [`RowTable`] knows a batch only while
+//! [`RowTable::execute`] runs, which borrows the batch for that time; a cursor takes the batch when a statement begins to
+//! read; the only statement run in that time is the one given, and it is finished before `execute` returns.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::{Connection, Params, ffi};
+
+/// One value of a row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cell<'a> {
+    Null,
+    Integer(i64),
+    Text(&'a str),
+}
+
+/// A kind of batch that SQL can read as a table.
+pub(crate) trait Rows: 'static {
+    /// What the rows stand in.
+    type Batch: ?Sized + Sync;
+    /// The table's name in SQL.
+    const NAME: &'static CStr;
+    /// `CREATE TABLE x(…)`: the columns.
+    const DECLARATION: &'static CStr;
+
+    /// Number of rows.
+    fn len(batch: &Self::Batch) -> usize;
+
+    /// One value; `None` if there is no such row, column or text. Must not panic.
+    fn cell(batch: &Self::Batch, row: usize, column: usize) -> Option<Cell<'_>>;
+}
+
+/// The batch being read, if any.
+struct Slot<B: ?Sized>(Mutex<Option<NonNull<B>>>);
+
+// SAFETY: the pointer is only followed for shared access to a `Sync` batch that `RowTable::execute` keeps borrowed.
+unsafe impl<B: ?Sized + Sync> Send for Slot<B> {}
+// SAFETY: as above; the slot itself is behind a mutex.
+unsafe impl<B: ?Sized + Sync> Sync for Slot<B> {}
+
+impl<B: ?Sized> Slot<B> {
+    fn set(&self, batch: Option<NonNull<B>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = batch;
+    }
+
+    fn get(&self) -> Option<NonNull<B>> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A virtual table registered with one connection.
+pub(crate) struct RowTable<R: Rows> {
+    slot: Arc<Slot<R::Batch>>,
+    /// Not `Sync`: two threads in `execute` could end each other's loan of a batch.
+    not_sync: PhantomData<std::cell::Cell<()>>,
+}
+
+impl<R: Rows> RowTable<R> {
+    /// Makes the table known to `connection`; it has rows only during [`execute`](Self::execute).
+    pub(crate) fn register(connection: &Connection) -> rusqlite::Result<Self> {
+        let slot = Arc::new(Slot(Mutex::new(None)));
+        let aux = Arc::into_raw(Arc::clone(&slot)).cast_mut().cast::<c_void>();
+        // SAFETY: the handle is open as long as `connection` is borrowed; name and module are static; `aux` is an
+        // owned reference that `drop_aux` gives back, which SQLite also calls if the registration fails.
+        let code = unsafe {
+            ffi::sqlite3_create_module_v2(
+                connection.handle(),
+                R::NAME.as_ptr(),
+                Module::<R>::STATIC,
+                aux,
+                Some(drop_aux::<R>),
+            )
+        };
+        if code == ffi::SQLITE_OK {
+            Ok(Self { slot, not_sync: PhantomData })
+        } else {
+            Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
+        }
+    }
+
+    /// Runs `sql` to its end while the table's rows are those of `batch`, and gives the number of rows changed.
+    pub(crate) fn execute(
+        &self,
+        connection: &Connection,
+        batch: &R::Batch,
+        sql: &str,
+        params: impl Params,
+    ) -> rusqlite::Result<usize> {
+        struct Clear<'s, B: ?Sized>(&'s Slot<B>);
+        impl<B: ?Sized> Drop for Clear<'_, B> {
+            fn drop(&mut self) {
+                self.0.set(None);
+            }
+        }
+        let mut statement = connection.prepare_cached(sql)?;
+        self.slot.set(Some(NonNull::from(batch)));
+        let _clear = Clear(&self.slot);
+        // This resets the statement in any case, which closes its cursors and forgets the texts it points to.
+        statement.execute(params)
+    }
+}
+
+/// The table as SQLite sees it; begins with SQLite's own part.
+#[repr(C)]
+struct Table<R: Rows> {
+    base: ffi::sqlite3_vtab,
+    slot: Arc<Slot<R::Batch>>,
+}
+
+/// A position in the batch; begins with SQLite's own part.
+#[repr(C)]
+struct Cursor<R: Rows> {
+    base: ffi::sqlite3_vtab_cursor,
+    batch: Option<NonNull<R::Batch>>,
+    row: usize,
+    len: usize,
+}
+
+struct Module<R>(PhantomData<R>);
+
+impl<R: Rows> Module<R> {
+    /// An eponymous-only table: `xCreate` is null. See <https://sqlite.org/vtab.html>.
+    const STATIC: &'static ffi::sqlite3_module = &ffi::sqlite3_module {
+        iVersion: 1,
+        xCreate: None,
+        xConnect: Some(connect::<R>),
+        xBestIndex: Some(best_index),
+        xDisconnect: Some(disconnect::<R>),
+        xDestroy: None,
+        xOpen: Some(open::<R>),
+        xClose: Some(close::<R>),
+        xFilter: Some(filter::<R>),
+        xNext: Some(next::<R>),
+        xEof: Some(eof::<R>),
+        xColumn: Some(column::<R>),
+        xRowid: Some(rowid::<R>),
+        xUpdate: None,
+        xBegin: None,
+        xSync: None,
+        xCommit: None,
+        xRollback: None,
+        xFindFunction: None,
+        xRename: None,
+        xSavepoint: None,
+        xRelease: None,
+        xRollbackTo: None,
+        xShadowName: None,
+        // Without `bundled` the module is that of an older SQLite.
+        #[cfg(feature = "bundled")]
+        xIntegrity: None,
+    };
+}
+
+unsafe extern "C" fn drop_aux<R: Rows>(aux: *mut c_void) {
+    // SAFETY: `aux` is the reference that `register` gave away, and SQLite calls this once.
+    drop(unsafe { Arc::from_raw(aux.cast_const().cast::<Slot<R::Batch>>()) });
+}
+
+unsafe extern "C" fn connect<R: Rows>(
+    db: *mut ffi::sqlite3,
+    aux: *mut c_void,
+    _argc: c_int,
+    _argv: *const *const c_char,
+    table: *mut *mut ffi::sqlite3_vtab,
+    _error: *mut *mut c_char,
+) -> c_int {
+    // SAFETY: SQLite calls with its own open handle; the declaration is static.
+    let code = unsafe { ffi::sqlite3_declare_vtab(db, R::DECLARATION.as_ptr()) };
+    if code != ffi::SQLITE_OK {
+        return code;
+    }
+    let slot = aux.cast_const().cast::<Slot<R::Batch>>();
+    // SAFETY: `aux` is the live reference given in `register`; it is counted once more for this table.
+    let slot = unsafe {
+        Arc::increment_strong_count(slot);
+        Arc::from_raw(slot)
+    };
+    let new = Box::new(Table::<R> { base: ffi::sqlite3_vtab::default(), slot });
+    // SAFETY: `table` is where SQLite wants the pointer; `base` is the first field of a `repr(C)` struct.
+    unsafe { *table = Box::into_raw(new).cast() };
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn disconnect<R: Rows>(table: *mut ffi::sqlite3_vtab) -> c_int {
+    // SAFETY: the pointer is the one that `connect` made, given back once.
+    drop(unsafe { Box::from_raw(table.cast::<Table<R>>()) });
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn best_index(_table: *mut ffi::sqlite3_vtab, info: *mut ffi::sqlite3_index_info) -> c_int {
+    // SAFETY: SQLite passes a valid struct that this call may write.
+    let info = unsafe { &mut *info };
+    info.estimatedCost = 1e6;
+    info.estimatedRows = 1_000_000;
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn open<R: Rows>(
+    _table: *mut ffi::sqlite3_vtab,
+    cursor: *mut *mut ffi::sqlite3_vtab_cursor,
+) -> c_int {
+    let new =
+        Box::new(Cursor::<R> { base: ffi::sqlite3_vtab_cursor::default(), batch: None, row: 0, len: 0 });
+    // SAFETY: `cursor` is where SQLite wants the pointer; `base` is the first field of a `repr(C)` struct.
+    unsafe { *cursor = Box::into_raw(new).cast() };
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn close<R: Rows>(cursor: *mut ffi::sqlite3_vtab_cursor) -> c_int {
+    // SAFETY: the pointer is the one that `open` made, given back once.
+    drop(unsafe { Box::from_raw(cursor.cast::<Cursor<R>>()) });
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn filter<R: Rows>(
+    cursor: *mut ffi::sqlite3_vtab_cursor,
+    _index: c_int,
+    _index_name: *const c_char,
+    _argc: c_int,
+    _argv: *mut *mut ffi::sqlite3_value,
+) -> c_int {
+    // SAFETY: the cursor is one that `open` made, and SQLite has filled in its table, which `connect` made.
+    let (cursor, table) = unsafe {
+        let cursor = &mut *cursor.cast::<Cursor<R>>();
+        let table = &*cursor.base.pVtab.cast::<Table<R>>();
+        (cursor, table)
+    };
+    cursor.batch = table.slot.get();
+    cursor.row = 0;
+    // SAFETY: a batch in the slot is borrowed by `RowTable::execute`, which is still running.
+    cursor.len = cursor.batch.map_or(0, |batch| R::len(unsafe { batch.as_ref() }));
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn next<R: Rows>(cursor: *mut ffi::sqlite3_vtab_cursor) -> c_int {
+    // SAFETY: the cursor is one that `open` made.
+    unsafe { (*cursor.cast::<Cursor<R>>()).row += 1 };
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn eof<R: Rows>(cursor: *mut ffi::sqlite3_vtab_cursor) -> c_int {
+    // SAFETY: the cursor is one that `open` made.
+    let cursor = unsafe { &*cursor.cast::<Cursor<R>>() };
+    c_int::from(cursor.row >= cursor.len)
+}
+
+unsafe extern "C" fn column<R: Rows>(
+    cursor: *mut ffi::sqlite3_vtab_cursor,
+    context: *mut ffi::sqlite3_context,
+    column: c_int,
+) -> c_int {
+    // SAFETY: the cursor is one that `open` made.
+    let cursor = unsafe { &*cursor.cast::<Cursor<R>>() };
+    // SAFETY: the batch is borrowed by `RowTable::execute` until the statement that owns this cursor is reset.
+    let batch = cursor.batch.as_ref().map(|batch| unsafe { batch.as_ref() });
+    let cell = batch.and_then(|batch| R::cell(batch, cursor.row, column.try_into().ok()?));
+    // SAFETY: `context` is SQLite's own for this call. The text is static for SQLite: it lives as long as the batch.
+    unsafe {
+        match cell {
+            Some(Cell::Integer(value)) => ffi::sqlite3_result_int64(context, value),
+            Some(Cell::Text(text)) => ffi::sqlite3_result_text64(
+                context,
+                text.as_ptr().cast(),
+                text.len() as u64,
+                ffi::SQLITE_STATIC(),
+                ffi::SQLITE_UTF8 as u8,
+            ),
+            Some(Cell::Null) => {} // A result is NULL until it is set.
+            None => ffi::sqlite3_result_error(context, c"no such value in the batch".as_ptr(), -1),
+        }
+    }
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn rowid<R: Rows>(cursor: *mut ffi::sqlite3_vtab_cursor, rowid: *mut i64) -> c_int {
+    // SAFETY: the cursor is one that `open` made; `rowid` is where SQLite wants the number.
+    unsafe { *rowid = (*cursor.cast::<Cursor<R>>()).row as i64 };
+    ffi::SQLITE_OK
+}

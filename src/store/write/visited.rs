@@ -1,0 +1,161 @@
+//! Keeping `visited_position` and `continuation` in step with games that are added.
+
+use rusqlite::{OptionalExtension as _, Params, Row, params};
+
+use crate::board::{GameResult, PositionKey};
+use crate::store::cell::{Cells, GAME, VISITED_POSITION};
+use crate::store::error::Result;
+use crate::store::read::search::listed_games;
+use crate::store::row::{GameId, ResultCounts, VisitedBatch};
+use crate::store::write::bulk::BulkLoader;
+
+/// What a row of `visited_position` says beside its counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VisitedPosition {
+    /// The canonical FEN.
+    pub fen: String,
+    /// The best-rated games, best first.
+    pub top_games: Vec<GameId>,
+    /// The latest games, latest first.
+    pub recent_games: Vec<GameId>,
+}
+
+/// A game's result, both ratings, and date `YYYY.MM.DD`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameOutcome {
+    /// The result.
+    pub result: GameResult,
+    /// White's rating and Black's.
+    pub elos: (Option<u16>, Option<u16>),
+    /// The date.
+    pub date: Option<String>,
+}
+
+impl GameOutcome {
+    /// What the columns `result`, `white_elo`, `black_elo`, `date` say, of which the first has this index.
+    pub(crate) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        let cells = Cells::new(row, GAME);
+        Ok(Self {
+            result: cells.get(first)?,
+            elos: (cells.get(first + 1)?, cells.get(first + 2)?),
+            date: cells.get(first + 3)?,
+        })
+    }
+}
+
+impl BulkLoader<'_> {
+    /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn has_visits(&self, key: PositionKey, count: u32) -> Result<bool> {
+        let sql = "SELECT 1 FROM position_game WHERE key = ?1 LIMIT 1 OFFSET ?2";
+        Ok(self.row(sql, params![key.as_i64(), count.saturating_sub(1)], |_| Ok(()))?.is_some())
+    }
+
+    /// What a game came to; `None` if there is no such game.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn game_outcome(&self, game: GameId) -> Result<Option<GameOutcome>> {
+        let sql = "SELECT result, white_elo, black_elo, date, game_id FROM game WHERE game_id = ?1";
+        let outcome = self
+            .connection()
+            .prepare_cached(sql)
+            .and_then(|mut query| query.query_row([game.0], |row| GameOutcome::read(row, 0)).optional());
+        outcome.map_err(|source| self.failed("read table game", source))
+    }
+
+    /// A row of `visited_position`, if it is there.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visited_position(&self, key: PositionKey) -> Result<Option<VisitedPosition>> {
+        let sql = "SELECT key, fen, top_games, recent_games FROM visited_position WHERE key = ?1";
+        self.row(sql, [key.as_i64()], |row| {
+            let cells = Cells::new(row, VISITED_POSITION);
+            Ok(VisitedPosition {
+                fen: cells.get("fen")?,
+                top_games: listed_games(cells, "top_games")?,
+                recent_games: listed_games(cells, "recent_games")?,
+            })
+        })
+    }
+
+    /// Adds to the counts of rows that are there, and replaces their lists; continuations that are not there are made.
+    ///
+    /// # Errors
+    /// What SQLite says, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
+    pub fn add_to_visited(&self, batch: &VisitedBatch) -> Result<()> {
+        for row in &batch.positions {
+            let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, .. } = row.counts;
+            self.execute(
+                "write table visited_position",
+                "UPDATE visited_position SET games = games + ?2 + ?3 + ?4, white_wins = white_wins + ?2,
+                 draws = draws + ?3, black_wins = black_wins + ?4, unfinished = unfinished + ?5,
+                 elo_sum = elo_sum + ?6, elo_games = elo_games + ?7, top_games = ?8, recent_games = ?9
+                 WHERE key = ?1",
+                params![
+                    row.key.as_i64(),
+                    white_wins,
+                    draws,
+                    black_wins,
+                    row.unfinished,
+                    elo_sum.cast_signed(),
+                    elo_games,
+                    row.top_games.of(&batch.text),
+                    row.recent_games.of(&batch.text),
+                ],
+            )?;
+        }
+        for row in &batch.continuations {
+            let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year } =
+                row.counts;
+            self.execute(
+                "write table continuation",
+                "INSERT INTO continuation (key, move_code, games, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year)
+                 VALUES (?1, ?2, ?3 + ?4 + ?5, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                 ON CONFLICT DO UPDATE SET games = games + excluded.games,
+                 white_wins = white_wins + excluded.white_wins, draws = draws + excluded.draws,
+                 black_wins = black_wins + excluded.black_wins, elo_sum = elo_sum + excluded.elo_sum,
+                 elo_games = elo_games + excluded.elo_games,
+                 first_year = min(ifnull(first_year, excluded.first_year), ifnull(excluded.first_year, first_year)),
+                 last_year = max(ifnull(last_year, excluded.last_year), ifnull(excluded.last_year, last_year))",
+                params![
+                    row.key.as_i64(),
+                    row.move_code.bits(),
+                    white_wins,
+                    draws,
+                    black_wins,
+                    elo_sum.cast_signed(),
+                    elo_games,
+                    first_year,
+                    last_year,
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Removes a row of `visited_position` and its continuations.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn remove_visited(&self, key: PositionKey) -> Result<()> {
+        let action = "write table visited_position";
+        self.execute(action, "DELETE FROM continuation WHERE key = ?1", [key.as_i64()])?;
+        self.execute(action, "DELETE FROM visited_position WHERE key = ?1", [key.as_i64()])
+    }
+
+    fn row<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        self.connection()
+            .prepare_cached(sql)
+            .and_then(|mut query| query.query_row(params, read).optional())
+            .map_err(|source| self.failed("read table visited_position", source))
+    }
+}
