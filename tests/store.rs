@@ -711,14 +711,3 @@ fn adding_to_a_database_is_undone_if_it_fails() {
     assert_eq!(count(), "8");
     assert_eq!(table(database.connection(), "PRAGMA integrity_check"), "ok");
 }
-
-#[test]
-fn a_file_can_be_worked_on_while_sqlite_has_it_closed() {
-    let directory = directory();
-    let path = directory.path().join("games.db");
-    let mut build = Build::create(&path, BuildOptions::default()).expect("a build");
-    let bytes = build.with_closed(|path| Ok::<_, Error>(fs::read(path).expect("a file"))).expect("closed");
-    assert_eq!(&bytes[..15], b"SQLite format 3");
-    assert_eq!(table(build.connection(), "SELECT count(*) FROM game"), "0");
-    assert_eq!(table(build.connection(), "PRAGMA journal_mode"), "off");
-}

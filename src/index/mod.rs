@@ -34,6 +34,6 @@ pub(crate) use number::duplicates::PREFIX_PLIES;
 pub(crate) use number::signature::MIN_PLIES_OF_MOVES;
 pub use plan::options::{Duplicates, IndexOptions, OnProblem, Writer};
 pub use plan::space::Estimate;
+pub use plan::{Plan, index};
 pub use report::progress::{Phase, Progress};
 pub use report::summary::{DuplicateCounts, ProblemCounts, Stages, Summary};
-pub use run::{Plan, index};

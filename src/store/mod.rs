@@ -16,6 +16,8 @@ mod path;
 pub(crate) mod read;
 pub mod row;
 mod schema;
+#[cfg(feature = "index")]
+pub(crate) mod sink;
 pub(crate) mod statement_end;
 pub(crate) mod write;
 

@@ -1,27 +1,26 @@
 //! Adding sources to a database that has games.
 
 pub(crate) mod growth;
-pub(crate) mod merge;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::index::add::growth::{Beginning, Earlier, Growth, Survey};
-use crate::index::add::merge::is_merging_quicker;
 use crate::index::error::{Error, Result};
 use crate::index::number::sequence::SourceStart;
 use crate::index::plan::options::{Duplicates, IndexOptions, Writer};
+use crate::index::plan::{Plan, directory, estimate};
 use crate::index::report::files::Reports;
 use crate::index::report::progress::{Phase, Progress};
 use crate::index::report::summary::Summary;
-use crate::index::run::{Intake, Plan, Replaced, Run, Update, Way, directory, estimate};
+use crate::index::run::{Intake, Run, Update};
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources, Watch as _};
 use crate::store::row::SourceId;
+use crate::store::sink::{AddedPages, AddedRows, Replaced, is_merging_quicker};
 use crate::store::{
-    BulkLoader, Database, Graft, ImportId, Known, KnownSource, KnownSources, LoadMode, Scratch, Tail,
-    WriterLock, keep_temporary_files_in,
+    Database, ImportId, Known, KnownSource, KnownSources, Tail, WriterLock, keep_temporary_files_in,
 };
 
 /// Adds what is new of the plan's sources to the database at `target`, in one transaction.
@@ -75,18 +74,17 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         let run = Run::new(&plan, intake, progress, started, spill, reports)?;
         let threshold = options.continuation_threshold;
         let update = Update { visited: &visited, threshold, removed: &removed_keys, replaced: &replaced };
-        let graft = match options.writer {
+        let tails: Vec<Tail> = again.into_iter().map(|(_, tail)| tail).collect();
+        let pages = match options.writer {
             // Through SQL a row that stands in the way is found.
-            Writer::Direct if !has_orphans => Graft::begin(&database)?,
+            Writer::Direct if !has_orphans => {
+                AddedPages::new(&database, &lock, options.memory / 8, rows, &tails)?
+            }
             Writer::Direct | Writer::Sql => None,
         };
-        summary = if let Some(graft) = graft {
-            let scratch = Scratch::create(&lock, "headers", options.memory / 8)?;
-            run.load_grafted(graft, &database, scratch, rows, update, |loader| remove(loader, &again))?
-        } else {
-            let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
-            remove(&loader, &again)?;
-            run.load(loader, Way::Added(&update))?.0
+        summary = match pages {
+            Some(pages) => run.fill(pages, Some(&update))?,
+            None => run.fill(AddedRows::new(&database, &tails)?, Some(&update))?,
         };
     }
     let syncing = Instant::now();
@@ -113,11 +111,6 @@ fn tell_rewritten(path: &Path, what: &str, options: &IndexOptions) -> String {
         Duplicates::Skip | Duplicates::Moves => "games already there are skipped as duplicates",
     };
     format!("{} is not what was indexed before ({what}); read as new; {games}", path.display())
-}
-
-/// Removes the ends of texts that are read again.
-fn remove(loader: &BulkLoader<'_>, again: &[(usize, Tail)]) -> Result<()> {
-    Ok(again.iter().try_for_each(|(_, tail)| loader.remove_tail(tail))?)
 }
 
 /// The games that are removed, and where they are read again.

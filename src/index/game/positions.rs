@@ -1,22 +1,10 @@
 //! Replayed games to rows: the second half of a worker's work.
 
 use crate::board::{FenText, MoveCode, Position};
+use crate::id::{GameId, Ply};
 use crate::index::game::batch::{Part, Replay, Start};
 use crate::index::game::parse::Standard;
-use crate::store::row::{GameId, Ply};
-
-/// One position of one game, as it comes by.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PositionView<'a> {
-    pub(crate) game: GameId,
-    pub(crate) ply: Ply,
-    pub(crate) position: &'a Position,
-    pub(crate) placement: &'a FenText,
-    /// The move played from here.
-    pub(crate) move_code: Option<MoveCode>,
-    /// Whether the game starts at a set-up.
-    pub(crate) is_setup: bool,
-}
+use crate::store::sink::PositionView;
 
 /// Replays the games of a part, the first of which has the id `first`, and shows `sink` every position of every game in
 /// order.

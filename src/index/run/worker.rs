@@ -1,15 +1,14 @@
 //! What each worker thread does: chunks to parts, parts to numbered rows.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender};
 
-use crate::board::MAX_CANONICAL_FEN;
 use crate::index::error::{Error, Result};
 use crate::index::game::batch::Part;
 use crate::index::game::parse::{ChunkParser, Standard};
-use crate::index::game::positions::{PositionView, for_each_position};
+use crate::index::game::positions::for_each_position;
 use crate::index::game::problem::Kind;
 use crate::index::number::sequence::{Sequencer, Turnstile};
 use crate::index::number::signature::Comparison;
@@ -21,8 +20,8 @@ use crate::index::sort::occurrence::Visit;
 use crate::index::sort::partition::{Partitions, Scatter};
 use crate::index::sort::setups::RecentSetups;
 use crate::opening::OpeningBook;
-use crate::store::pages::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
-use crate::store::row::{GameId, HeaderBatch, PositionBatch, PositionRow, ProblemRow, SourceId, Text};
+use crate::store::row::{GameId, HeaderBatch, ProblemRow, SourceId};
+use crate::store::sink::{BlockNumber, PositionEncoder, PositionView};
 
 /// What all workers of a run share.
 pub(crate) struct Shared<'s> {
@@ -30,7 +29,7 @@ pub(crate) struct Shared<'s> {
     pub(crate) sequencer: Mutex<Sequencer>,
     /// Whose turn it is to number games.
     pub(crate) turn: Turnstile,
-    /// Whose turn it is to append positions through SQL.
+    /// Whose turn it is to hand positions over, where the sink wants them in order.
     pub(crate) append_turn: Turnstile,
     pub(crate) partitions: &'s Partitions,
     /// Memory for each worker's visits on their way into the partitions.
@@ -42,60 +41,29 @@ pub(crate) struct Shared<'s> {
     /// Whether games with an error are left out.
     pub(crate) leave_out: bool,
     pub(crate) comparison: Comparison,
-    /// The leaves of `game_position` by chunk and part, where they are built directly.
-    pub(crate) segments: Mutex<Vec<(u64, u32, Segment)>>,
+    /// Whether the sink keeps anything.
+    pub(crate) keeps: bool,
 }
 
-/// What workers hand to the one thread that writes through SQL.
+/// What workers hand to the one thread that calls the sink.
 #[derive(Debug)]
-pub(crate) enum Load {
+pub(crate) enum Load<B> {
     Headers(HeaderBatch),
-    Positions(PositionBatch),
+    Positions(BlockNumber, B),
 }
 
-/// The way from a worker to the writer, and the way its emptied batches come back.
+/// The way from a worker to the sink, and the way its emptied batches come back.
 #[derive(Clone, Debug)]
-pub(crate) struct Outlet {
-    pub(crate) loads: Sender<Load>,
+pub(crate) struct Outlet<B> {
+    pub(crate) loads: Sender<Load<B>>,
     pub(crate) empty_headers: Receiver<HeaderBatch>,
-    pub(crate) empty_positions: Receiver<PositionBatch>,
+    pub(crate) empty_blocks: Receiver<B>,
 }
 
-impl Outlet {
-    fn send(&self, load: Load) -> Result<()> {
+impl<B> Outlet<B> {
+    fn send(&self, load: Load<B>) -> Result<()> {
         // The writer hangs up only when it failed; its error is the one to be told.
         self.loads.send(load).map_err(|_| Error::Stopped)
-    }
-}
-
-/// Where a worker's positions go.
-pub(crate) enum PositionSink {
-    /// Into leaf pages that it builds itself.
-    Leaves(LeafWriter),
-    /// Through SQL, in batches.
-    Batches(PositionBatch),
-    /// Nowhere: the input is only looked at.
-    Nowhere,
-}
-
-/// Where positions go.
-#[derive(Clone, Copy)]
-pub(crate) enum Destination<'f> {
-    /// Into pages of this file.
-    Pages(&'f Arc<PageFile>),
-    /// To the writer, in batches.
-    Rows,
-    /// Nowhere.
-    Nowhere,
-}
-
-impl PositionSink {
-    pub(crate) fn new(destination: Destination<'_>) -> Self {
-        match destination {
-            Destination::Pages(file) => Self::Leaves(LeafWriter::new(Arc::clone(file))),
-            Destination::Rows => Self::Batches(PositionBatch::default()),
-            Destination::Nowhere => Self::Nowhere,
-        }
     }
 }
 
@@ -116,12 +84,12 @@ impl Shared<'_> {
     }
 
     /// Works until there is nothing left to do.
-    pub(crate) fn work(&self, outlet: &Outlet, destination: Destination<'_>) -> Result<()> {
+    pub(crate) fn work<E: PositionEncoder>(&self, outlet: &Outlet<E::Block>, encoder: E) -> Result<()> {
         let guard = StopOnDrop(self);
         let mut worker = Worker {
             shared: self,
             outlet,
-            sink: PositionSink::new(destination),
+            encoder,
             scatter: Scatter::new(self.partitions, self.scatter_bytes),
             part: Part::default(),
             setups: RecentSetups::default(),
@@ -147,16 +115,16 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Worker<'w, 's> {
+struct Worker<'w, 's, E: PositionEncoder> {
     shared: &'w Shared<'s>,
-    outlet: &'w Outlet,
-    sink: PositionSink,
+    outlet: &'w Outlet<E::Block>,
+    encoder: E,
     scatter: Scatter<'s>,
     part: Part,
     setups: RecentSetups,
 }
 
-impl Worker<'_, '_> {
+impl<E: PositionEncoder> Worker<'_, '_, E> {
     fn chunk(&mut self, number: u64, source: SourceId, chunk: &Chunk) -> Result<()> {
         let shared = self.shared;
         let text = chunk.bytes();
@@ -206,31 +174,16 @@ impl Worker<'_, '_> {
 
     /// Makes the rows of the part's positions, the first of its games having the id `first`.
     fn positions(&mut self, chunk: u64, part_number: u32, first: GameId) -> Result<()> {
-        let Self { shared, outlet, sink, scatter, part, setups } = self;
-        match sink {
-            PositionSink::Leaves(leaves) => {
-                for_each_position(part, first, &shared.standard, |view| {
-                    scatter.push(visit(&view, setups))?;
-                    Ok::<_, Error>(leaves.push(&record(&view))?)
-                })?;
-                let segment = leaves.finish_segment()?;
-                if !segment.is_empty() {
-                    lock(&shared.segments).push((chunk, part_number, segment));
-                }
-                Ok(())
-            }
-            PositionSink::Batches(batch) => {
-                for_each_position(part, first, &shared.standard, |view| {
-                    scatter.push(visit(&view, setups))?;
-                    if push(batch, &view) {
-                        send_positions(shared, outlet, chunk, batch)?;
-                    }
-                    Ok::<_, Error>(())
-                })?;
-                send_positions(shared, outlet, chunk, batch)
-            }
-            PositionSink::Nowhere => Ok(()),
+        let Self { shared, outlet, encoder, scatter, part, setups } = self;
+        if !shared.keeps {
+            return Ok(());
         }
+        let number = BlockNumber { chunk, part: part_number };
+        for_each_position(part, first, &shared.standard, |view| {
+            scatter.push(visit(&view, setups))?;
+            if encoder.push(&view)? { send_block(shared, outlet, number, encoder) } else { Ok(()) }
+        })?;
+        send_block(shared, outlet, number, encoder)
     }
 
     /// Numbers and sends the report on a source of which something cannot be read.
@@ -284,9 +237,9 @@ impl Worker<'_, '_> {
         self.send_headers()
     }
 
-    /// Lets the next chunk append its positions, where they go through SQL.
+    /// Lets the next chunk hand over its positions, where the sink wants them in order.
     fn end_appending(&self, number: u64) -> Result<()> {
-        if matches!(self.sink, PositionSink::Batches(_)) {
+        if E::IN_ORDER {
             self.shared.append_turn.wait(number)?;
             self.shared.append_turn.pass();
         }
@@ -298,41 +251,16 @@ fn visit(view: &PositionView<'_>, setups: &mut RecentSetups) -> Visit {
     Visit::new(view.position.key(), view.game, view.ply, view.move_code).of(setups.origin(view))
 }
 
-fn record<'p>(view: &PositionView<'p>) -> PositionRecord<BoardFen<'p>> {
-    PositionRecord {
-        game: view.game,
-        ply: view.ply,
-        key: view.position.key(),
-        halfmove_clock: view.position.halfmove_clock(),
-        move_code: view.move_code,
-        fen: BoardFen { position: view.position, placement: view.placement },
+/// Hands over what the encoder made, when it is the chunk's turn.
+fn send_block<E: PositionEncoder>(
+    shared: &Shared<'_>,
+    outlet: &Outlet<E::Block>,
+    number: BlockNumber,
+    encoder: &mut E,
+) -> Result<()> {
+    let Some(block) = encoder.take(outlet.empty_blocks.try_recv().ok())? else { return Ok(()) };
+    if E::IN_ORDER {
+        shared.append_turn.wait(number.chunk)?;
     }
-}
-
-/// Adds a row to a batch. Gives back whether the batch is full.
-fn push(batch: &mut PositionBatch, view: &PositionView<'_>) -> bool {
-    const ROWS: usize = 1 << 14;
-    let mut space = [0; MAX_CANONICAL_FEN];
-    let length = view.placement.write_at_end(view.position, &mut space);
-    let start = u32::try_from(batch.text.len()).expect("a batch is small");
-    batch.text.extend(space[MAX_CANONICAL_FEN - length..].iter().copied().map(char::from));
-    batch.rows.push(PositionRow {
-        game: view.game,
-        ply: view.ply,
-        key: view.position.key(),
-        halfmove_clock: view.position.halfmove_clock(),
-        move_code: view.move_code,
-        fen: Text { start, len: length as u32 },
-    });
-    batch.rows.len() >= ROWS
-}
-
-/// Sends a batch when it is the chunk's turn, and takes an emptied one in its place.
-fn send_positions(shared: &Shared<'_>, outlet: &Outlet, chunk: u64, batch: &mut PositionBatch) -> Result<()> {
-    if batch.rows.is_empty() {
-        return Ok(());
-    }
-    shared.append_turn.wait(chunk)?;
-    let empty = outlet.empty_positions.try_recv().unwrap_or_default();
-    outlet.send(Load::Positions(std::mem::replace(batch, empty)))
+    outlet.send(Load::Positions(number, block))
 }

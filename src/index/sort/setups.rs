@@ -1,8 +1,8 @@
 //! Positions of games from set-ups that came by lately.
 
 use crate::board::{Color, PositionKey};
-use crate::index::game::positions::PositionView;
 use crate::index::sort::occurrence::Origin;
+use crate::store::sink::PositionView;
 
 /// Tells of positions whether they were the same as one that came by, so that not each visit need be compared later. One is
 /// forgotten when another takes its place.

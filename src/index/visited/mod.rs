@@ -3,4 +3,5 @@
 pub(crate) mod counted_game;
 pub(crate) mod position;
 pub(crate) mod rows;
+pub(crate) mod sorted;
 pub(crate) mod update;

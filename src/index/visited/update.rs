@@ -10,7 +10,7 @@ use crate::index::run::{Intake, Run};
 use crate::index::sort::occurrence::Visit;
 use crate::index::visited::counted_game::{Outcome, Outcomes};
 use crate::index::visited::position::{Counter, Crossroads, Fens, to_json};
-use crate::index::visited::rows::{self, compare_fens, count_untold};
+use crate::index::visited::rows::{compare_fens, count_untold};
 use crate::store::row::{ContinuationRow, GameId, Text, VisitedBatch, VisitedRow};
 use crate::store::{BulkLoader, GameOutcome, Known};
 
@@ -144,19 +144,6 @@ impl<'o> Tracker<'o> {
             positions.into_par_iter().map_init(|| self.recount(run), count).collect::<Result<_>>()
         })?;
         Ok(counted.into_iter().flatten().collect())
-    }
-
-    /// Brings `visited_position` and `continuation` up to date; all other rows were written.
-    pub(crate) fn finish(&self, found: Found, run: &Run<'_>, loader: &mut BulkLoader<'_>) -> Result<()> {
-        let Found { crossroads, risen, again, .. } = found;
-        let mut positions = self.removed_with(again);
-        positions.extend(risen.into_iter().map(|visited| (visited.key, Some(visited))));
-        let counted = std::thread::scope(|scope| {
-            let counted = scope.spawn(|| self.recount_all(positions, run));
-            add_all(crossroads, run, loader)?;
-            counted.join().map_err(|_| Error::Panicked)?
-        })?;
-        rows::write(counted, loader)
     }
 }
 

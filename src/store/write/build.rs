@@ -85,10 +85,10 @@ impl Build {
     /// The connection to the temporary file. Foreign keys are not enforced on it.
     ///
     /// # Panics
-    /// Inside [`with_closed`](Self::with_closed), which borrows the build, so never.
+    /// While it is closed for others to write to it.
     #[must_use]
     pub fn connection(&self) -> &Connection {
-        self.connection.as_ref().expect("open outside with_closed")
+        self.connection.as_ref().expect("not closed")
     }
 
     /// The temporary file.
@@ -108,20 +108,6 @@ impl Build {
     #[must_use]
     pub fn spill_path(&self, suffix: &str) -> PathBuf {
         self.lock.temporary(&format!("-{suffix}"))
-    }
-
-    /// Lets `work` at the temporary file while SQLite has it closed, all pages written.
-    ///
-    /// # Errors
-    /// Those of `work`, and what SQLite says on closing and opening.
-    pub fn with_closed<T, E: From<Error>>(
-        &mut self,
-        work: impl FnOnce(&Path) -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.close()?;
-        let result = work(&self.temporary.0)?;
-        self.reopen()?;
-        Ok(result)
     }
 
     /// The root page of a table.
@@ -179,7 +165,8 @@ impl Build {
         sync_directory(directory_of(self.target()))
     }
 
-    fn close(&mut self) -> Result<()> {
+    /// Closes the temporary file, all pages written, for others to write to it.
+    pub(crate) fn close(&mut self) -> Result<()> {
         match self.connection.take() {
             Some(connection) => connection
                 .close()
@@ -188,7 +175,8 @@ impl Build {
         }
     }
 
-    fn reopen(&mut self) -> Result<()> {
+    /// Opens the temporary file again.
+    pub(crate) fn reopen(&mut self) -> Result<()> {
         let connection = open_file(self.path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         configure(&connection, self.options.cache_bytes)
             .map_err(|source| Error::sqlite(self.path(), "configure the database", source))?;

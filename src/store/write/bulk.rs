@@ -1,6 +1,7 @@
 //! Writing rows through SQL, in batches.
 
 use std::cell::Cell;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -109,7 +110,7 @@ pub enum LoadMode {
 /// Each batch is one `INSERT INTO … SELECT` from a virtual table over the batch's memory: 2 to 3 times as fast as a
 /// statement per row.
 pub struct BulkLoader<'c> {
-    connection: &'c Connection,
+    connection: LoaderConnection<'c>,
     path: PathBuf,
     mode: LoadMode,
     finished: bool,
@@ -128,6 +129,26 @@ pub struct BulkLoader<'c> {
     scratch: Option<Temporary>,
     /// Indexes that are not in the schema at present.
     withheld: Vec<SchemaRow>,
+}
+
+/// A connection of somebody else, or that of a side database that belongs to the loader.
+enum LoaderConnection<'c> {
+    Borrowed(&'c Connection),
+    Own(Scratch),
+    /// Given back.
+    Gone,
+}
+
+impl Deref for LoaderConnection<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        match self {
+            Self::Borrowed(connection) => connection,
+            Self::Own(scratch) => scratch.connection(),
+            Self::Gone => unreachable!("given back with the loader's end"),
+        }
+    }
 }
 
 struct HeaderTables {
@@ -161,16 +182,28 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says; [`Error::Busy`] if another program is writing.
     pub fn begin(connection: &'c Connection, path: &Path, mode: LoadMode) -> Result<Self> {
-        let mut loader = Self::new(connection, path, mode)?;
-        let failed = |source| Error::sqlite(path, "begin the bulk load", source);
-        connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-        if mode != LoadMode::Append {
-            let indexes = drop_indexes(connection).map_err(failed)?;
-            if mode == LoadMode::Fresh {
-                loader.indexes = indexes;
+        Self::new(LoaderConnection::Borrowed(connection), path, mode)?.begun()
+    }
+
+    /// Begins a load into a side database, which [`finish_scratch`](Self::finish_scratch) gives back.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn into_scratch(scratch: Scratch, mode: LoadMode) -> Result<Self> {
+        let path = scratch.path().to_owned();
+        Self::new(LoaderConnection::Own(scratch), &path, mode)?.begun()
+    }
+
+    fn begun(mut self) -> Result<Self> {
+        let failed = |source| Error::sqlite(&self.path, "begin the bulk load", source);
+        self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+        if self.mode != LoadMode::Append {
+            let indexes = drop_indexes(&self.connection).map_err(failed)?;
+            if self.mode == LoadMode::Fresh {
+                self.indexes = indexes;
             }
         }
-        Ok(loader)
+        Ok(self)
     }
 
     /// Goes on with the transaction in which a [`Graft`](crate::store::Graft) was finished, for the run `import`.
@@ -178,20 +211,21 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says.
     pub fn go_on(database: &'c Database, import: ImportId) -> Result<Self> {
-        let mut loader = Self::new(database.connection(), database.path(), LoadMode::Append)?;
+        let mut loader =
+            Self::new(LoaderConnection::Borrowed(database.connection()), database.path(), LoadMode::Append)?;
         loader.import = Some(import);
         Ok(loader)
     }
 
-    fn new(connection: &'c Connection, path: &Path, mode: LoadMode) -> Result<Self> {
+    fn new(connection: LoaderConnection<'c>, path: &Path, mode: LoadMode) -> Result<Self> {
         let failed = |source| Error::sqlite(path, "begin the bulk load", source);
         // Statements of an earlier loader would go on reading its tables.
         connection.flush_prepared_statement_cache();
-        let positions = RowTable::register(connection).map_err(failed)?;
-        let occurrences = RowTable::register(connection).map_err(failed)?;
-        let headers = HeaderTables::register(connection).map_err(failed)?;
-        let visited = RowTable::register(connection).map_err(failed)?;
-        let continuations = RowTable::register(connection).map_err(failed)?;
+        let positions = RowTable::register(&connection).map_err(failed)?;
+        let occurrences = RowTable::register(&connection).map_err(failed)?;
+        let headers = HeaderTables::register(&connection).map_err(failed)?;
+        let visited = RowTable::register(&connection).map_err(failed)?;
+        let continuations = RowTable::register(&connection).map_err(failed)?;
         Ok(Self {
             connection,
             path: path.to_owned(),
@@ -211,8 +245,8 @@ impl<'c> BulkLoader<'c> {
         })
     }
 
-    pub(crate) const fn connection(&self) -> &Connection {
-        self.connection
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
     }
 
     /// Adds the row of this run to `import`; call it before the first [`append_headers`](Self::append_headers).
@@ -353,8 +387,8 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
     pub fn take_rows(&mut self, scratch: Scratch) -> Result<()> {
-        self.scratch = Some(scratch.attach(self.connection, &self.path)?);
-        copy_rows(self.connection).map_err(|source| self.failed("copy the small tables", source))
+        self.scratch = Some(scratch.attach(&self.connection, &self.path)?);
+        copy_rows(&self.connection).map_err(|source| self.failed("copy the small tables", source))
     }
 
     /// Takes the problems over of the scratch database whose other rows were [taken](Self::take_rows): once those are gone that are
@@ -363,7 +397,7 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
     pub fn take_problems(&mut self) -> Result<()> {
-        copy_problems(self.connection).map_err(|source| self.failed("copy the problems", source))
+        copy_problems(&self.connection).map_err(|source| self.failed("copy the problems", source))
     }
 
     /// Takes indexes out of the schema, so that rows are added as if they were not there.
@@ -371,7 +405,7 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says.
     pub fn withhold_indexes(&mut self, names: &[&str]) -> Result<()> {
-        let rows = hidden_index::take_out(self.connection, names);
+        let rows = hidden_index::take_out(&self.connection, names);
         self.withheld = rows.map_err(|source| self.failed("set indexes aside", source))?;
         Ok(())
     }
@@ -382,7 +416,7 @@ impl<'c> BulkLoader<'c> {
     /// What SQLite says.
     pub fn put_indexes_back(&mut self) -> Result<()> {
         let rows = std::mem::take(&mut self.withheld);
-        hidden_index::put_back(self.connection, &rows)
+        hidden_index::put_back(&self.connection, &rows)
             .map_err(|source| self.failed("put indexes back", source))
     }
 
@@ -429,6 +463,28 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`]; [`Error::Unfinished`] if an earlier call failed.
     pub fn finish(mut self) -> Result<()> {
+        self.commit()
+    }
+
+    /// [Finishes](Self::finish) the load and gives the side database back that it filled.
+    ///
+    /// # Errors
+    /// Those of [`finish`](Self::finish).
+    ///
+    /// # Panics
+    /// When the load was not begun with one.
+    pub(crate) fn finish_scratch(mut self) -> Result<Scratch> {
+        self.commit()?;
+        match std::mem::replace(&mut self.connection, LoaderConnection::Gone) {
+            LoaderConnection::Own(scratch) => Ok(scratch),
+            LoaderConnection::Borrowed(_) | LoaderConnection::Gone => {
+                unreachable!("a load into a side database")
+            }
+        }
+    }
+
+    /// Makes the ordinary indexes and commits. Nothing can be written afterwards.
+    pub(crate) fn commit(&mut self) -> Result<()> {
         if self.broken.get() || !self.withheld.is_empty() {
             return Err(Error::Unfinished { path: self.path.clone() });
         }
@@ -454,7 +510,7 @@ impl<'c> BulkLoader<'c> {
             return Ok(());
         }
         let written = table
-            .execute(self.connection, batch, R::INSERT, params)
+            .execute(&self.connection, batch, R::INSERT, params)
             .map_err(|source| self.failed(R::ACTION, source))?;
         if written == given {
             Ok(())

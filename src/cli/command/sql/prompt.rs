@@ -13,7 +13,8 @@ use rustyline::{CompletionType, Config, Context, Editor, Helper};
 use super::complete::Completer;
 use super::script::Script;
 use super::session::{Flow, Session};
-use crate::cli::{refuse_file_of, report, text::printable};
+use crate::cli::render::text::printable;
+use crate::cli::{refuse_file_of, report};
 
 const PROMPT: &str = "pgndex> ";
 /// Inputs that are remembered.

@@ -1,0 +1,151 @@
+//! Reading the sources: workers parse and replay, one thread hands the sink what they make.
+
+use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
+
+use crate::id::GameId;
+use crate::index::error::{Error, Result};
+use crate::index::game::parse::Standard;
+use crate::index::number::duplicates::Originals;
+use crate::index::number::sequence::{Numbering, Sequencer, SourceCount, Turnstile};
+use crate::index::number::signature::Comparison;
+use crate::index::plan::options::{Duplicates, OnProblem};
+use crate::index::read::feed::Feed;
+use crate::index::read::stream::{CutOptions, SourceEnd};
+use crate::index::run::tally::Tally;
+use crate::index::run::worker::{Load, Outlet, Shared};
+use crate::index::run::{Intake, Run};
+use crate::index::spill::SpillMap;
+use crate::index::visited::counted_game::Outcomes;
+use crate::source::DecodeOptions;
+use crate::store::Known;
+use crate::store::sink::{PositionEncoder as _, Sink};
+
+/// What reading the sources gave.
+pub(crate) struct ReadResult {
+    pub(crate) counts: Vec<SourceCount>,
+    pub(crate) outcomes: Outcomes,
+    pub(crate) ends: Vec<SourceEnd>,
+    pub(crate) tally: Tally,
+    /// The game before the first that was read.
+    pub(crate) last_game: GameId,
+}
+
+impl Run<'_> {
+    /// Reads all sources.
+    pub(crate) fn read<S: Sink>(&self, sink: &mut S) -> Result<ReadResult> {
+        let numbering = if S::KEEPS { Numbering::All } else { Numbering::Places };
+        let shared = self.shared(numbering)?;
+        let encoder = sink.encoder();
+        let (loads, load_queue) = crossbeam_channel::bounded(2 * self.pool.current_num_threads() + 2);
+        let (headers_back, empty_headers) = crossbeam_channel::unbounded();
+        let (blocks_back, empty_blocks) = crossbeam_channel::unbounded();
+        let outlet = Outlet { loads, empty_headers, empty_blocks };
+        let mut tally = Tally::default();
+        let digests = std::thread::scope(|scope| {
+            let digests = S::KEEPS.then(|| scope.spawn(|| self.digests(&shared)));
+            let workers = scope.spawn(|| {
+                let (outlet, encoder) = (outlet, encoder);
+                first_failure(self.pool.broadcast(|_| shared.work(&outlet, encoder.another())))
+            });
+            let written = load_queue.iter().try_for_each(|load| {
+                match load {
+                    Load::Headers(mut batch) => {
+                        tally.count(&batch);
+                        sink.headers(&batch)?;
+                        batch.clear();
+                        let _ = headers_back.send(batch);
+                    }
+                    Load::Positions(number, block) => {
+                        if let Some(used) = sink.positions(number, block)? {
+                            let _ = blocks_back.send(used);
+                        }
+                    }
+                }
+                Ok::<_, Error>(())
+            });
+            if written.is_err() {
+                shared.stop();
+            }
+            drop(load_queue);
+            let worked = workers.join().map_err(|_| Error::Panicked)?;
+            let digests =
+                digests.map_or(Ok(Vec::new()), ScopedJoinHandle::join).map_err(|_| Error::Panicked)?;
+            // The sink's error is the cause of the workers' being stopped, if it has one.
+            written.and(worked).map(|()| digests)
+        })?;
+        let sequencer = shared.sequencer.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let feed = shared.feed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let ends = feed.ends.into_iter().zip(digests.into_iter().chain(std::iter::repeat(None)));
+        let ends =
+            ends.enumerate().map(|(index, (end, digested))| self.end_of(index, end, digested)).collect();
+        Ok(ReadResult {
+            counts: sequencer.sources,
+            last_game: sequencer.outcomes.before(),
+            outcomes: sequencer.outcomes,
+            ends,
+            tally,
+        })
+    }
+
+    fn shared(&self, numbering: Numbering) -> Result<Shared<'_>> {
+        Ok(Shared {
+            feed: Mutex::new(Feed::new(self.intake.sources, self.intake.last_source, self.cut_options())),
+            sequencer: Mutex::new(self.sequencer(numbering)?),
+            turn: Turnstile::default(),
+            append_turn: Turnstile::default(),
+            partitions: &self.partitions,
+            scatter_bytes: self.scatter_bytes(),
+            standard: Standard::new(),
+            openings: &self.options.openings,
+            progress: self.progress,
+            reports: &self.reports,
+            leave_out: self.options.on_problem == OnProblem::Skip,
+            comparison: self.comparison(numbering),
+            keeps: numbering == Numbering::All,
+        })
+    }
+
+    fn cut_options(&self) -> CutOptions {
+        let threads = self.pool.current_num_threads();
+        let most = usize::try_from(self.options.memory / 8 / threads as u64).unwrap_or(usize::MAX);
+        CutOptions {
+            chunk_size: self.options.chunk_size,
+            most_in_memory: most.clamp(4 << 20, 32 << 20),
+            directory: self.directory.clone(),
+            decode: DecodeOptions { threads, memory: self.options.memory },
+        }
+    }
+
+    /// PGN text that was read, in bytes.
+    pub(crate) fn text_read(&self, ends: &[SourceEnd]) -> u64 {
+        let files = self.intake.sources.files.iter();
+        let first = files.map(|file| file.as_ref().map_or(0, |file| file.first_byte));
+        ends.iter().zip(first).map(|(end, first)| end.bytes.unwrap_or(0).saturating_sub(first)).sum()
+    }
+
+    fn sequencer(&self, numbering: Numbering) -> Result<Sequencer> {
+        let Intake { starts, last_source, target, removed, .. } = &self.intake;
+        let known = target.as_deref().map(Known::open).transpose()?;
+        let memory = self.options.memory / 16;
+        let originals = Originals::new(self.comparison(numbering), removed, memory, &self.directory);
+        let (ids, hash) = (SpillMap::new(memory, self.directory.clone()), self.hash.clone());
+        Sequencer::new(numbering, starts.clone(), *last_source, known, originals, ids, hash)
+    }
+
+    /// What games are compared by, if they are.
+    fn comparison(&self, numbering: Numbering) -> Comparison {
+        let rule = match numbering {
+            Numbering::All => self.options.duplicates,
+            Numbering::Places => Duplicates::Keep,
+        };
+        Comparison { rule, hash: self.hash.clone() }
+    }
+}
+
+/// The first error that is not the consequence of another.
+fn first_failure(results: Vec<Result<()>>) -> Result<()> {
+    let (stopped, failed): (Vec<Error>, Vec<Error>) =
+        results.into_iter().filter_map(Result::err).partition(|error| matches!(error, Error::Stopped));
+    failed.into_iter().chain(stopped).next().map_or(Ok(()), Err)
+}

@@ -1,0 +1,242 @@
+//! Sorted occurrences on their way into a sink, and what is counted of visited positions as they come by.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender};
+use rayon::ThreadPool;
+
+use crate::id::GameId;
+use crate::index::error::{Error, Result};
+use crate::index::run::{Run, Update};
+use crate::index::visited::counted_game::Outcomes;
+use crate::index::visited::position::{Counter, Crossroads};
+use crate::index::visited::rows;
+use crate::index::visited::update::{Found, Tracker, add_all};
+use crate::store::BulkLoader;
+use crate::store::row::Occurrence;
+use crate::store::sink::{OccurrenceRows, SortedOccurrences};
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Those of a new database: all that is counted is counted here.
+pub(crate) struct FreshOccurrences<'r> {
+    run: &'r Run<'r>,
+    outcomes: &'r Outcomes,
+    /// By part: how many distinct keys, and the visited positions.
+    counted: Mutex<Vec<(usize, u64, Vec<Crossroads>)>>,
+}
+
+impl<'r> FreshOccurrences<'r> {
+    pub(crate) const fn new(run: &'r Run<'r>, outcomes: &'r Outcomes) -> Self {
+        Self { run, outcomes, counted: Mutex::new(Vec::new()) }
+    }
+}
+
+impl SortedOccurrences for FreshOccurrences<'_> {
+    type Error = Error;
+
+    fn parts(&self) -> usize {
+        self.run.partitions.len()
+    }
+
+    fn count(&self) -> u64 {
+        self.run.partitions.records()
+    }
+
+    fn range(&self, part: usize) -> (Occurrence, Option<Occurrence>) {
+        self.run.partitions.range(part)
+    }
+
+    fn drain<R: OccurrenceRows>(&self, part: usize, rows: &mut R) -> Result<()> {
+        let mut counter = Counter::new(self.outcomes, self.threshold());
+        self.run.partitions.drain_sorted(part, self.run.sorted_at_once(), |piece| {
+            self.run.progress.check()?;
+            counter.see(piece);
+            Ok(rows.append(piece.iter().map(|visit| visit.occurrence()))?)
+        })?;
+        let (distinct, positions) = counter.finish();
+        lock(&self.counted).push((part, distinct, positions));
+        Ok(())
+    }
+
+    fn drained(&self) {}
+
+    fn distinct(&self) -> u64 {
+        lock(&self.counted).iter().map(|(_, distinct, _)| distinct).sum()
+    }
+
+    fn update_visited<'c>(
+        &self,
+        loader: &mut BulkLoader<'c>,
+        first: impl FnOnce(&mut BulkLoader<'c>) -> crate::store::Result<()>,
+    ) -> Result<()> {
+        Ok(first(loader)?)
+    }
+
+    fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
+        let mut counted = std::mem::take(&mut *lock(&self.counted));
+        counted.sort_unstable_by_key(|&(part, ..)| part);
+        rows::write(counted.into_iter().flat_map(|(.., positions)| positions).collect(), loader)
+    }
+
+    fn note_prefixes(&self, loader: &BulkLoader<'_>, last: GameId, freed: &[GameId]) -> Result<u64> {
+        self.run.note_prefixes(loader, last, freed)
+    }
+
+    fn panicked(&self) -> Error {
+        Error::Panicked
+    }
+
+    fn pool(&self) -> &ThreadPool {
+        &self.run.pool
+    }
+
+    fn threshold(&self) -> u32 {
+        self.run.options.continuation_threshold
+    }
+}
+
+/// Those that are added to a database: what it has counted already goes on.
+pub(crate) struct AddedOccurrences<'r> {
+    run: &'r Run<'r>,
+    tracker: Tracker<'r>,
+    /// Where it goes what is found, until all is drained.
+    outlets: Mutex<Option<Outlets>>,
+    /// New visits to positions that have a row.
+    found: Receiver<Vec<Crossroads>>,
+    /// New visits to positions that are to have one.
+    risen: Receiver<Vec<Crossroads>>,
+    /// New visits to positions of removed games.
+    again: Mutex<Vec<Crossroads>>,
+    /// Positions that were counted afresh.
+    counted: Mutex<Vec<Crossroads>>,
+    distinct: AtomicU64,
+}
+
+#[derive(Clone)]
+struct Outlets {
+    found: Sender<Vec<Crossroads>>,
+    risen: Sender<Vec<Crossroads>>,
+}
+
+impl<'r> AddedOccurrences<'r> {
+    pub(crate) fn new(run: &'r Run<'r>, outcomes: &'r Outcomes, update: &Update<'_>) -> Self {
+        let (to_found, found) = crossbeam_channel::unbounded();
+        let (to_risen, risen) = crossbeam_channel::unbounded();
+        Self {
+            run,
+            tracker: update.tracker(outcomes),
+            outlets: Mutex::new(Some(Outlets { found: to_found, risen: to_risen })),
+            found,
+            risen,
+            again: Mutex::default(),
+            counted: Mutex::default(),
+            distinct: AtomicU64::new(0),
+        }
+    }
+}
+
+impl SortedOccurrences for AddedOccurrences<'_> {
+    type Error = Error;
+
+    fn parts(&self) -> usize {
+        self.run.partitions.len()
+    }
+
+    fn count(&self) -> u64 {
+        self.run.partitions.records()
+    }
+
+    fn range(&self, part: usize) -> (Occurrence, Option<Occurrence>) {
+        self.run.partitions.range(part)
+    }
+
+    fn drain<R: OccurrenceRows>(&self, part: usize, rows: &mut R) -> Result<()> {
+        // Nobody takes what is found: something failed there.
+        let Some(outlets) = lock(&self.outlets).clone() else { return Err(Error::Stopped) };
+        let mut watch = self.tracker.watch();
+        self.run.progress.check()?;
+        // Twice as many threads sort where rows are merged.
+        self.run.partitions.drain_sorted(part, self.run.sorted_at_once() / 2, |piece| {
+            self.run.progress.check()?;
+            if R::MANY_AT_ONCE {
+                rows.append(piece.iter().map(|visit| visit.occurrence()))?;
+            }
+            piece.chunk_by(|a, b| a.key() == b.key()).try_for_each(|run| {
+                if !R::MANY_AT_ONCE {
+                    rows.append(run.iter().map(|visit| visit.occurrence()))?;
+                }
+                watch.see(run, |threshold, new| Ok(rows.has(run[0].key(), threshold, new)?))
+            })
+        })?;
+        let Found { distinct, crossroads, risen, again } = watch.end();
+        self.distinct.fetch_add(distinct, Ordering::Relaxed);
+        lock(&self.again).extend(again);
+        let sent = outlets.found.send(crossroads).and_then(|()| outlets.risen.send(risen));
+        sent.map_err(|_| Error::Stopped)
+    }
+
+    fn drained(&self) {
+        *lock(&self.outlets) = None;
+    }
+
+    fn distinct(&self) -> u64 {
+        self.distinct.load(Ordering::Relaxed)
+    }
+
+    fn update_visited<'c>(
+        &self,
+        loader: &mut BulkLoader<'c>,
+        first: impl FnOnce(&mut BulkLoader<'c>) -> crate::store::Result<()>,
+    ) -> Result<()> {
+        let has_failed = AtomicBool::new(false);
+        let positions = || {
+            let positions = self.risen.iter().flatten().take_while(|_| !has_failed.load(Ordering::Relaxed));
+            positions.map(|visited: Crossroads| (visited.key, Some(visited)))
+        };
+        std::thread::scope(|scope| {
+            let counts: Vec<_> = (0..self.run.pool.current_num_threads())
+                .map(|_| scope.spawn(|| self.tracker.recount(self.run).count_all(positions())))
+                .collect();
+            let written = first(loader)
+                .map_err(Error::from)
+                .and_then(|()| add_all(self.found.iter().flatten(), self.run, loader));
+            if written.is_err() {
+                has_failed.store(true, Ordering::Relaxed);
+                self.drained();
+            }
+            written?;
+            for count in counts {
+                lock(&self.counted).extend(count.join().map_err(|_| Error::Panicked)??);
+            }
+            Ok(())
+        })
+    }
+
+    fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
+        let again = std::mem::take(&mut *lock(&self.again));
+        let mut counted = std::mem::take(&mut *lock(&self.counted));
+        counted.extend(self.tracker.recount_removed(again, self.run)?);
+        counted.sort_unstable_by_key(|visited| visited.key.as_i64());
+        rows::write(counted, loader)
+    }
+
+    fn note_prefixes(&self, loader: &BulkLoader<'_>, last: GameId, freed: &[GameId]) -> Result<u64> {
+        self.run.note_prefixes(loader, last, freed)
+    }
+
+    fn panicked(&self) -> Error {
+        Error::Panicked
+    }
+
+    fn pool(&self) -> &ThreadPool {
+        &self.run.pool
+    }
+
+    fn threshold(&self) -> u32 {
+        self.tracker.threshold()
+    }
+}

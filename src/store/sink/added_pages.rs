@@ -1,0 +1,327 @@
+//! Into a database that is there: new leaves behind those of `game_position`, and all of `position_game` and of the indexes of `game`
+//! anew, with the new rows merged in.
+
+use std::sync::Arc;
+
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{IntoParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
+
+use super::added_rows::add_occurrences;
+use super::encoder::{BlockNumber, LeafEncoder};
+use super::{
+    DuplicateLinks, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences, begin, end, link_duplicates,
+};
+use crate::board::PositionKey;
+use crate::id::ImportId;
+use crate::store::error::{Error, Result};
+use crate::store::pages::{
+    Combined, LONGEST_COMBINED, LeafWriter, OccurrenceRecord, OldRows, PageFile, PageNumber, PageRun,
+    Regrowth, Segment, Tree, assemble_anew, combine, extend,
+};
+use crate::store::row::{HeaderBatch, Occurrence};
+use crate::store::{BulkLoader, Database, Graft, LoadMode, Scratch, ScratchIndex, Tail, WriterLock};
+
+/// Whether `position_game` with so many rows is better copied, with the new rows merged in, than given them one by one through
+/// SQL. Measured: see docs/performance.md.
+pub(crate) const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
+    const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 10_000;
+    new_rows.saturating_mul(ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED) >= rows
+}
+
+/// Adds games in one transaction, most of it as pages beside those that readers go on reading.
+pub(crate) struct AddedPages<'d> {
+    database: &'d Database,
+    /// Until SQLite was told of all pages.
+    pages: Option<Graft<'d>>,
+    /// How many rows `position_game` has.
+    rows: u64,
+    tails: &'d [Tail],
+    /// The leaves of `game_position`.
+    leaves: Vec<(BlockNumber, Segment)>,
+    /// Writes the small tables into a file of their own while games are read.
+    small: Option<BulkLoader<'static>>,
+    /// Writes into the database once all games are read.
+    loader: Option<BulkLoader<'d>>,
+    import: ImportId,
+}
+
+impl<'d> AddedPages<'d> {
+    /// Begins to add; `None` if it cannot be done this way. The ends of texts in `tails` are removed, as they are read again.
+    pub(crate) fn new(
+        database: &'d Database,
+        lock: &WriterLock,
+        cache_bytes: u64,
+        rows: u64,
+        tails: &'d [Tail],
+    ) -> Result<Option<Self>> {
+        let Some(pages) = Graft::begin(database)? else { return Ok(None) };
+        let scratch = Scratch::create(lock, "headers", cache_bytes)?;
+        let small = Some(BulkLoader::into_scratch(scratch, LoadMode::Passing)?);
+        let (leaves, import) = (Vec::new(), ImportId(0));
+        Ok(Some(Self { database, pages: Some(pages), rows, tails, leaves, small, loader: None, import }))
+    }
+
+    fn small(&mut self) -> &mut BulkLoader<'static> {
+        self.small.as_mut().expect("while games are read")
+    }
+
+    fn pages(&self) -> &Graft<'d> {
+        self.pages.as_ref().expect("until all pages are told of")
+    }
+
+    fn loader(&mut self) -> &mut BulkLoader<'d> {
+        self.loader.as_mut().expect("once all games are read")
+    }
+
+    /// Puts the new leaves of `game_position` behind those that are there.
+    fn extend_positions(&mut self) -> Result<Vec<(PageNumber, Regrowth)>> {
+        let mut leaves = std::mem::take(&mut self.leaves);
+        if leaves.is_empty() {
+            return Ok(Vec::new());
+        }
+        leaves.sort_by_key(|&(number, _)| number);
+        let root = self.pages().root_page("game_position")?;
+        let leaves = leaves.into_iter().map(|(_, segment)| segment);
+        Ok(vec![(root, extend(self.pages().file(), root, leaves)?)])
+    }
+
+    fn remove_tails(&mut self) -> Result<()> {
+        let tails = self.tails;
+        let loader = self.loader();
+        tails.iter().try_for_each(|tail| loader.remove_tail(tail))
+    }
+
+    /// Adds the occurrences through SQL: they are few.
+    fn insert<S: SortedOccurrences>(
+        &mut self,
+        scratch: Scratch,
+        trees: Vec<(PageNumber, Regrowth)>,
+        sorted: &S,
+    ) -> Result<(), S::Error> {
+        self.pages.take().expect("until all pages are told of").finish(trees)?;
+        self.loader = Some(BulkLoader::go_on(self.database, self.import)?);
+        self.remove_tails()?;
+        self.loader().take_rows(scratch)?;
+        self.loader().take_problems()?;
+        add_occurrences(self.loader(), sorted)
+    }
+
+    /// Builds `position_game` and the indexes of `game` anew while the small tables are written through SQL.
+    fn merge<S: SortedOccurrences>(
+        &mut self,
+        scratch: Scratch,
+        trees: Vec<(PageNumber, Regrowth)>,
+        sorted: &S,
+    ) -> Result<(), S::Error> {
+        let mut pages = self.pages.take().expect("until all pages are told of");
+        let file = Arc::clone(pages.file());
+        let root = pages.root_page("position_game")?;
+        let occurrences = Tree::read(&file, root).map_err(Error::from)?;
+        let indexes = game_indexes(&pages, &scratch)?;
+        let room = occurrence_room(&file, &occurrences, sorted);
+        pages
+            .publish(trees, indexes.iter().map(|index| index.room(&file)).fold(room, u32::saturating_add))?;
+        self.loader = Some(BulkLoader::go_on(self.database, self.import)?);
+        let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
+        let loader = self.loader();
+        loader.withhold_indexes(&names)?;
+        let (tree, built) = std::thread::scope(|scope| {
+            let merged = scope.spawn(|| {
+                let _drained = DrainedOnDrop(sorted);
+                merge_trees(&file, &occurrences, &indexes, sorted)
+            });
+            let written = sorted.update_visited(loader, |loader| loader.take_rows(scratch));
+            written.inspect_err(|_| sorted.drained())?;
+            merged.join().map_err(|_| sorted.panicked())?
+        })?;
+        let mut trees = vec![(root, tree)];
+        let mut not_built = Vec::new();
+        for (index, built) in indexes.iter().zip(built) {
+            match built {
+                Built::Tree(tree) => trees.push((index.root, tree)),
+                Built::Nothing(pages) => {
+                    file.reuse(pages);
+                    not_built.push(index.new.name.as_str());
+                }
+            }
+        }
+        pages.finish(trees)?;
+        let loader = self.loader();
+        loader.put_indexes_back()?;
+        not_built.into_iter().try_for_each(|name| loader.make_index_anew(name))?;
+        self.remove_tails()?;
+        self.loader().take_problems()?;
+        sorted.write_visited(self.loader())
+    }
+}
+
+/// Says that no more is drained when a thread ends in any way.
+struct DrainedOnDrop<'s, S: SortedOccurrences>(&'s S);
+
+impl<S: SortedOccurrences> Drop for DrainedOnDrop<'_, S> {
+    fn drop(&mut self) {
+        self.0.drained();
+    }
+}
+
+/// The most pages that `position_game` takes with the new rows.
+fn occurrence_room(file: &PageFile, old: &Tree, sorted: &impl SortedOccurrences) -> u32 {
+    let bytes = old.bytes(file.page_size()) + sorted.count() * OccurrenceRecord::MOST_BYTES;
+    Tree::room_for(bytes, file.page_size(), OccurrenceRecord::LONGEST_CELL, sorted.parts())
+}
+
+/// Builds `position_game` and indexes of `game` anew, on twice as many threads as others use: half of the time they wait for the
+/// disk.
+fn merge_trees<S: SortedOccurrences>(
+    file: &Arc<PageFile>,
+    occurrences: &Tree,
+    indexes: &[GameIndex],
+    sorted: &S,
+) -> Result<(Regrowth, Vec<Built>), S::Error> {
+    let threads = 2 * sorted.pool().current_num_threads();
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.panicked())?;
+    let (built, merged) = pool.join(
+        || indexes.par_iter().map(|index| index.build(file)).collect::<Result<_>>(),
+        || merge_occurrences(file, occurrences, sorted),
+    );
+    Ok((merged?, built?))
+}
+
+/// Takes new rows and puts those that were there between them.
+struct Merging<'m> {
+    old: OldRows<'m>,
+    writer: &'m mut LeafWriter,
+}
+
+impl OccurrenceRows for Merging<'_> {
+    const MANY_AT_ONCE: bool = false;
+
+    fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
+        rows.try_for_each(|row| {
+            self.old.copy_before(row, self.writer)?;
+            Ok(self.writer.push(&OccurrenceRecord(row))?)
+        })
+    }
+
+    fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool> {
+        Ok(self.old.rows_of(key).saturating_add(appended) >= count)
+    }
+}
+
+/// Builds `position_game` anew: its rows, and in their places the new ones.
+fn merge_occurrences<S: SortedOccurrences>(
+    file: &Arc<PageFile>,
+    old: &Tree,
+    sorted: &S,
+) -> Result<Regrowth, S::Error> {
+    let merge = |writer: &mut LeafWriter, part| {
+        let (start, end) = sorted.range(part);
+        let old = OldRows::new(file, old, start, end, sorted.threshold()).map_err(Error::from)?;
+        let mut merging = Merging { old, writer };
+        sorted.drain(part, &mut merging)?;
+        let Merging { old, writer } = merging;
+        let segment = old.copy_rest(writer).and_then(|()| writer.finish_segment());
+        Ok(segment.map_err(Error::from)?)
+    };
+    let segments: Vec<Segment> = (0..sorted.parts())
+        .into_par_iter()
+        .map_init(|| LeafWriter::new(Arc::clone(file)), merge)
+        .collect::<Result<_, S::Error>>()?;
+    let root = assemble_anew(file, segments).map_err(Error::from)?;
+    Ok(Regrowth { root, freed: old.pages().collect() })
+}
+
+/// An index of `game` that has rows, and that of the new rows.
+struct GameIndex {
+    root: PageNumber,
+    old: Tree,
+    new: ScratchIndex,
+}
+
+/// What became of an index.
+enum Built {
+    Tree(Regrowth),
+    /// It has rows that are not known here: the pages that were written in vain.
+    Nothing(Vec<PageRun>),
+}
+
+/// The indexes of `game` that are built anew.
+fn game_indexes(graft: &Graft<'_>, scratch: &Scratch) -> Result<Vec<GameIndex>> {
+    let mut indexes = Vec::new();
+    for new in scratch.index_games()? {
+        // Somebody may have made another one in its place.
+        if graft.has_index(&new.name, &new.sql)? {
+            let root = graft.root_page(&new.name)?;
+            // One whose rows do not stand on their pages as a whole is left to SQLite.
+            let Ok(old) = Tree::read(graft.file(), root) else { continue };
+            indexes.push(GameIndex { root, old, new });
+        }
+    }
+    Ok(indexes)
+}
+
+impl GameIndex {
+    /// The most pages it takes.
+    fn room(&self, file: &PageFile) -> u32 {
+        let bytes = self.old.bytes(file.page_size()) + self.new.tree.bytes(self.new.file.page_size());
+        Tree::room_for(bytes, file.page_size(), LONGEST_COMBINED, 1)
+    }
+
+    /// Builds the index anew, from its rows and the new ones.
+    fn build(&self, file: &Arc<PageFile>) -> Result<Built> {
+        let Combined { segment, is_whole } = combine(file, &self.old, (&self.new.file, &self.new.tree))?;
+        if !is_whole {
+            return Ok(Built::Nothing(segment.runs().to_vec()));
+        }
+        let root = assemble_anew(file, [segment])?;
+        Ok(Built::Tree(Regrowth { root, freed: self.old.pages().collect() }))
+    }
+}
+
+impl Sink for AddedPages<'_> {
+    type Encoder = LeafEncoder;
+
+    fn encoder(&self) -> LeafEncoder {
+        LeafEncoder::new(self.pages().file())
+    }
+
+    fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
+        self.import = run.import;
+        begin(self.small(), run, false)
+    }
+
+    fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
+        self.small().append_headers(batch)
+    }
+
+    fn positions(&mut self, number: BlockNumber, leaves: Segment) -> Result<Option<Segment>> {
+        self.leaves.push((number, leaves));
+        Ok(None)
+    }
+
+    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
+        let scratch = self.small.take().expect("while games are read").finish_scratch()?;
+        let trees = self.extend_positions()?;
+        if is_merging_quicker(self.rows, sorted.count()) {
+            self.merge(scratch, trees, sorted)
+        } else {
+            self.insert(scratch, trees, sorted)
+        }
+    }
+
+    fn end(&mut self, run: &RunTotals) -> Result<()> {
+        end(self.loader(), run)
+    }
+
+    fn links<S: SortedOccurrences>(
+        &mut self,
+        sorted: &S,
+        duplicates: &DuplicateLinks,
+    ) -> Result<u64, S::Error> {
+        link_duplicates(self.loader(), duplicates, sorted)
+    }
+
+    fn finish(self) -> Result<()> {
+        self.loader.expect("once all games are read").finish()
+    }
+}

@@ -1,0 +1,76 @@
+//! Into a database that is there, through SQL.
+
+use super::encoder::{BlockNumber, RowEncoder};
+use super::fresh_rows::SqlOccurrences;
+use super::{DuplicateLinks, NewRun, RunTotals, Sink, SortedOccurrences, begin, end, link_duplicates};
+use crate::store::error::Result;
+use crate::store::row::{HeaderBatch, PositionBatch};
+use crate::store::{BulkLoader, Database, LoadMode, Tail};
+
+/// Adds rows in one transaction.
+pub(crate) struct AddedRows<'d> {
+    loader: BulkLoader<'d>,
+}
+
+impl<'d> AddedRows<'d> {
+    /// Begins to add, and removes the ends of texts that are read again.
+    pub(crate) fn new(database: &'d Database, tails: &[Tail]) -> Result<Self> {
+        let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
+        tails.iter().try_for_each(|tail| loader.remove_tail(tail))?;
+        Ok(Self { loader })
+    }
+}
+
+impl Sink for AddedRows<'_> {
+    type Encoder = RowEncoder;
+
+    fn encoder(&self) -> RowEncoder {
+        RowEncoder::default()
+    }
+
+    fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
+        begin(&mut self.loader, run, false)
+    }
+
+    fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
+        self.loader.append_headers(batch)
+    }
+
+    fn positions(&mut self, _: BlockNumber, mut batch: PositionBatch) -> Result<Option<PositionBatch>> {
+        self.loader.append_positions(&batch)?;
+        batch.clear();
+        Ok(Some(batch))
+    }
+
+    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
+        add_occurrences(&mut self.loader, sorted)
+    }
+
+    fn end(&mut self, run: &RunTotals) -> Result<()> {
+        end(&mut self.loader, run)
+    }
+
+    fn links<S: SortedOccurrences>(
+        &mut self,
+        sorted: &S,
+        duplicates: &DuplicateLinks,
+    ) -> Result<u64, S::Error> {
+        link_duplicates(&self.loader, duplicates, sorted)
+    }
+
+    fn finish(self) -> Result<()> {
+        self.loader.finish()
+    }
+}
+
+/// Adds occurrences through SQL, and brings the visited positions up to date.
+pub(super) fn add_occurrences<S: SortedOccurrences>(
+    loader: &mut BulkLoader<'_>,
+    sorted: &S,
+) -> Result<(), S::Error> {
+    let mut rows = SqlOccurrences { loader, batch: Vec::new() };
+    (0..sorted.parts()).try_for_each(|part| sorted.drain(part, &mut rows))?;
+    sorted.drained();
+    sorted.update_visited(loader, |_| Ok(()))?;
+    sorted.write_visited(loader)
+}

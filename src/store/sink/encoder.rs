@@ -1,0 +1,145 @@
+//! Positions on their way from a worker to a sink.
+
+use std::sync::Arc;
+
+use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position};
+use crate::id::{GameId, Ply};
+use crate::store::error::Result;
+use crate::store::pages::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
+use crate::store::row::{PositionBatch, PositionRow, Text};
+
+/// One position of one game, as it comes by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PositionView<'a> {
+    pub(crate) game: GameId,
+    pub(crate) ply: Ply,
+    pub(crate) position: &'a Position,
+    pub(crate) placement: &'a FenText,
+    /// The move played from here.
+    pub(crate) move_code: Option<MoveCode>,
+    /// Whether the game starts at a set-up.
+    pub(crate) is_setup: bool,
+}
+
+/// Where a block belongs: chunk by chunk, and in each of them one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct BlockNumber {
+    pub(crate) chunk: u64,
+    pub(crate) part: u32,
+}
+
+/// Makes of positions what a sink takes. Each worker has one.
+pub(crate) trait PositionEncoder: Send + Sync + Sized {
+    /// What it makes.
+    type Block: Send;
+
+    /// Whether the sink must be given the blocks in order.
+    const IN_ORDER: bool;
+
+    /// Another one for another worker.
+    fn another(&self) -> Self;
+
+    /// Adds the next position. Gives back whether the block is full.
+    fn push(&mut self, position: &PositionView<'_>) -> Result<bool>;
+
+    /// Ends a block; `None` if there is nothing in it. The next one may be made in a block that was `used` before.
+    fn take(&mut self, used: Option<Self::Block>) -> Result<Option<Self::Block>>;
+}
+
+/// Builds the leaf pages of `game_position` and writes them at once; a block tells where they are.
+#[derive(Debug)]
+pub(crate) struct LeafEncoder {
+    file: Arc<PageFile>,
+    leaves: LeafWriter,
+}
+
+impl LeafEncoder {
+    pub(super) fn new(file: &Arc<PageFile>) -> Self {
+        Self { file: Arc::clone(file), leaves: LeafWriter::new(Arc::clone(file)) }
+    }
+}
+
+impl PositionEncoder for LeafEncoder {
+    type Block = Segment;
+    const IN_ORDER: bool = false;
+
+    fn another(&self) -> Self {
+        Self::new(&self.file)
+    }
+
+    #[inline]
+    fn push(&mut self, view: &PositionView<'_>) -> Result<bool> {
+        self.leaves.push(&PositionRecord {
+            game: view.game,
+            ply: view.ply,
+            key: view.position.key(),
+            halfmove_clock: view.position.halfmove_clock(),
+            move_code: view.move_code,
+            fen: BoardFen { position: view.position, placement: view.placement },
+        })?;
+        Ok(false)
+    }
+
+    fn take(&mut self, _: Option<Segment>) -> Result<Option<Segment>> {
+        Ok(Some(self.leaves.finish_segment()?).filter(|segment| !segment.is_empty()))
+    }
+}
+
+/// Gathers rows for SQL.
+#[derive(Debug, Default)]
+pub(crate) struct RowEncoder(PositionBatch);
+
+impl PositionEncoder for RowEncoder {
+    type Block = PositionBatch;
+    const IN_ORDER: bool = true;
+
+    fn another(&self) -> Self {
+        Self::default()
+    }
+
+    fn push(&mut self, view: &PositionView<'_>) -> Result<bool> {
+        const ROWS: usize = 1 << 14;
+        let Self(batch) = self;
+        let mut space = [0; MAX_CANONICAL_FEN];
+        let length = view.placement.write_at_end(view.position, &mut space);
+        let start = u32::try_from(batch.text.len()).expect("a batch is small");
+        batch.text.extend(space[MAX_CANONICAL_FEN - length..].iter().copied().map(char::from));
+        batch.rows.push(PositionRow {
+            game: view.game,
+            ply: view.ply,
+            key: view.position.key(),
+            halfmove_clock: view.position.halfmove_clock(),
+            move_code: view.move_code,
+            fen: Text { start, len: length as u32 },
+        });
+        Ok(batch.rows.len() >= ROWS)
+    }
+
+    fn take(&mut self, used: Option<PositionBatch>) -> Result<Option<PositionBatch>> {
+        if self.0.rows.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(std::mem::replace(&mut self.0, used.unwrap_or_default())))
+    }
+}
+
+/// Makes nothing.
+#[derive(Debug)]
+pub(crate) struct NoEncoder;
+
+impl PositionEncoder for NoEncoder {
+    type Block = ();
+    const IN_ORDER: bool = false;
+
+    fn another(&self) -> Self {
+        Self
+    }
+
+    fn push(&mut self, _: &PositionView<'_>) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn take(&mut self, _: Option<()>) -> Result<Option<()>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,150 @@
+//! A new database, its large tables as pages.
+
+use std::sync::Arc;
+
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+use rusqlite::Connection;
+
+use super::encoder::{BlockNumber, LeafEncoder};
+use super::{
+    DuplicateLinks, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences, begin, end, link_duplicates,
+};
+use crate::board::PositionKey;
+use crate::store::error::Result;
+use crate::store::pages::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
+use crate::store::row::{HeaderBatch, Occurrence};
+use crate::store::{Build, BulkLoader, LoadMode};
+
+/// Builds the two large tables of a new database as pages, while the small ones are written through SQL into another file, from where
+/// they are copied as a whole.
+pub(crate) struct FreshPages<'b> {
+    build: &'b mut Build,
+    watch: &'b dyn Fn(&Connection),
+    /// Closed before SQLite opens the file again.
+    file: Option<Arc<PageFile>>,
+    game_position: PageNumber,
+    position_game: PageNumber,
+    /// The leaves of `game_position`.
+    leaves: Vec<(BlockNumber, Segment)>,
+    /// Writes the small tables.
+    small: Option<BulkLoader<'static>>,
+}
+
+impl<'b> FreshPages<'b> {
+    /// Begins to fill a database; `watch` is shown each connection that is used.
+    pub(crate) fn new(build: &'b mut Build, watch: &'b dyn Fn(&Connection)) -> Result<Self> {
+        let (game_position, position_game) =
+            (build.root_page("game_position")?, build.root_page("position_game")?);
+        let scratch = build.scratch("headers")?;
+        watch(scratch.connection());
+        let small = BulkLoader::into_scratch(scratch, LoadMode::Fresh)?;
+        build.close()?;
+        let file = Some(Arc::new(PageFile::open(build.path())?));
+        Ok(Self { build, watch, file, game_position, position_game, leaves: Vec::new(), small: Some(small) })
+    }
+
+    fn small(&mut self) -> &mut BulkLoader<'static> {
+        self.small.as_mut().expect("until the end")
+    }
+
+    fn file(&self) -> &Arc<PageFile> {
+        self.file.as_ref().expect("until the end")
+    }
+}
+
+/// Writes occurrences into leaves.
+struct Leaves<'w>(&'w mut LeafWriter);
+
+impl OccurrenceRows for Leaves<'_> {
+    const MANY_AT_ONCE: bool = true;
+
+    #[inline]
+    fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
+        rows.try_for_each(|row| Ok(self.0.push(&OccurrenceRecord(row))?))
+    }
+
+    fn has(&mut self, _: PositionKey, count: u32, appended: u32) -> Result<bool> {
+        Ok(appended >= count)
+    }
+}
+
+/// Builds the leaves of `position_game`, a segment a part, and completes both trees.
+fn build_trees<S: SortedOccurrences>(
+    file: &Arc<PageFile>,
+    (game_position, leaves): (PageNumber, Vec<Segment>),
+    position_game: PageNumber,
+    sorted: &S,
+) -> Result<(), S::Error> {
+    let build = |writer: &mut LeafWriter, part| {
+        sorted.drain(part, &mut Leaves(writer))?;
+        Ok(writer.finish_segment().map_err(crate::store::Error::from)?)
+    };
+    let occurrences: Vec<Segment> = sorted.pool().install(|| {
+        let parts = (0..sorted.parts()).into_par_iter();
+        parts.map_init(|| LeafWriter::new(Arc::clone(file)), build).collect::<Result<_, S::Error>>()
+    })?;
+    let assembled =
+        assemble(file, game_position, leaves).and_then(|()| assemble(file, position_game, occurrences));
+    Ok(assembled.map_err(crate::store::Error::from)?)
+}
+
+impl Sink for FreshPages<'_> {
+    type Encoder = LeafEncoder;
+
+    fn encoder(&self) -> LeafEncoder {
+        LeafEncoder::new(self.file())
+    }
+
+    fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
+        begin(self.small(), run, true)
+    }
+
+    fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
+        self.small().append_headers(batch)
+    }
+
+    fn positions(&mut self, number: BlockNumber, leaves: Segment) -> Result<Option<Segment>> {
+        self.leaves.push((number, leaves));
+        Ok(None)
+    }
+
+    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
+        let mut leaves = std::mem::take(&mut self.leaves);
+        leaves.sort_by_key(|&(number, _)| number);
+        let leaves = leaves.into_iter().map(|(_, segment)| segment).collect();
+        let (file, roots) = (Arc::clone(self.file()), (self.game_position, self.position_game));
+        std::thread::scope(|scope| {
+            let built = scope.spawn(move || build_trees(&file, (roots.0, leaves), roots.1, sorted));
+            // Meanwhile, in another file:
+            let indexed = self.small().make_indexes();
+            built.join().map_err(|_| sorted.panicked())??;
+            Ok(indexed?)
+        })
+    }
+
+    fn end(&mut self, run: &RunTotals) -> Result<()> {
+        end(self.small(), run)?;
+        let scratch = self.small.take().expect("until the end").finish_scratch()?;
+        self.file().finish()?;
+        self.file = None;
+        self.build.reopen()?;
+        (self.watch)(self.build.connection());
+        self.build.take_rows(scratch)
+    }
+
+    fn links<S: SortedOccurrences>(
+        &mut self,
+        sorted: &S,
+        duplicates: &DuplicateLinks,
+    ) -> Result<u64, S::Error> {
+        let mut loader = BulkLoader::begin(self.build.connection(), self.build.path(), LoadMode::Append)?;
+        sorted.write_visited(&mut loader)?;
+        let prefixes = link_duplicates(&loader, duplicates, sorted)?;
+        loader.finish()?;
+        Ok(prefixes)
+    }
+
+    fn finish(self) -> Result<()> {
+        Ok(())
+    }
+}
