@@ -250,7 +250,10 @@ fn sources_that_cannot_be_read() {
             told("a.pgn", &cut(6)),
             told("b.pgn", &cut(4)),
             told("c.pgn", &cut(7)),
-            told("d.pgn", "damaged: invalid Zip archive: Could not find EOCD; fetch or make it again"),
+            told(
+                "d.pgn",
+                "damaged: it is cut off: its table of contents, which is its end, is missing; fetch or make it again"
+            ),
             told("e.pgn", "an SQLite database, no PGN text; give PGN files"),
             told("f.pgn", "an xz archive, no PGN text; unpack it first (xz -d)"),
             told("g.pgn", "no such file or directory; check the path"),
