@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::pages::{
-    LeafWriter, OccurrenceRecord, OldRows, PositionRecord, Regrowth, Segment, Tree, assemble_anew, extend,
+    LeafWriter, OccurrenceRecord, OldRows, PositionRecord, RebuiltTree, Segment, Tree, assemble_anew, extend,
 };
 use pgndex::store::row::{GameId, Occurrence, Ply};
-use pgndex::store::{BulkLoader, Database, Graft, ImportId, migrate};
+use pgndex::store::{BulkLoader, Database, ImportId, PageTransaction, migrate};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -111,7 +111,12 @@ impl Model {
 }
 
 /// Merges new rows in, in `ranges` pieces.
-fn merge(graft: &Graft<'_>, new: &BTreeSet<Occurrence>, model: &Model, ranges: usize) -> Regrowth {
+fn merge(
+    graft: &PageTransaction<'_>,
+    new: &BTreeSet<Occurrence>,
+    model: &Model,
+    ranges: usize,
+) -> RebuiltTree {
     let file = graft.file();
     let old = Tree::read(file, graft.root_page("position_game").unwrap()).unwrap();
     let bounds: Vec<Occurrence> = (0..ranges as u64)
@@ -140,11 +145,15 @@ fn merge(graft: &Graft<'_>, new: &BTreeSet<Occurrence>, model: &Model, ranges: u
             writer.finish_segment().unwrap()
         })
         .collect();
-    Regrowth { root: assemble_anew(file, segments).unwrap(), freed: old.pages().collect() }
+    RebuiltTree { root: assemble_anew(file, segments).unwrap(), freed: old.pages().collect() }
 }
 
 /// Adds games to the end of `game_position`, a segment each.
-fn play(graft: &Graft<'_>, games: impl Iterator<Item = (u32, u32)>, model: &mut Model) -> Regrowth {
+fn play(
+    graft: &PageTransaction<'_>,
+    games: impl Iterator<Item = (u32, u32)>,
+    model: &mut Model,
+) -> RebuiltTree {
     let file = graft.file();
     let mut writer = LeafWriter::new(Arc::clone(file));
     let segments: Vec<Segment> = games
@@ -186,7 +195,8 @@ fn trees_of_any_shape_grow_again_and_again() {
         for round in 1..=4_u32 {
             let database = Database::open(&path).unwrap();
             database.begin_adding(1 << 20).unwrap();
-            let mut graft = Graft::begin(&database).unwrap().expect("SQLite has the table of pages");
+            let mut graft =
+                PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
             let count = random.below(rows / 2 + 20);
             let new: BTreeSet<_> = (0..count).map(|_| random.occurrence(1000 * round)).collect();
             let games = 1000 * round..1000 * round + 1 + random.below(rows / 50 + 3) as u32;
@@ -250,7 +260,7 @@ fn what_is_given_up_leaves_nothing() {
     for commits in [false, true] {
         let database = Database::open(&path).unwrap();
         database.begin_adding(1 << 20).unwrap();
-        let graft = Graft::begin(&database).unwrap().expect("SQLite has the table of pages");
+        let graft = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
         let root = graft.root_page("position_game").unwrap();
         let tree = merge(&graft, &BTreeSet::new(), &model, 3);
         assert!(length(&path) > before, "pages were written behind the end");
@@ -280,7 +290,7 @@ fn what_a_crash_left_behind_the_end_is_cut_off() {
         let database = Database::open(&path).unwrap();
         database.begin_adding(1 << 20).unwrap();
         assert!(database.free_bytes().unwrap() >= 50 << 20);
-        let graft = Graft::begin(&database).unwrap().expect("SQLite has the table of pages");
+        let graft = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
         let root = graft.root_page("game_position").unwrap();
         let tree = play(&graft, [(1000 * round, 30)].into_iter(), &mut model);
         graft.finish(vec![(root, tree)]).unwrap();
@@ -305,7 +315,7 @@ fn readers_see_what_was_there_until_the_commit() {
         // Nothing is to be waited for.
         database.connection().busy_timeout(Duration::ZERO).unwrap();
         database.begin_adding(1 << 20).unwrap();
-        let graft = Graft::begin(&database).unwrap().expect("SQLite has the table of pages");
+        let graft = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
         let reader = open(&path);
         reader.execute_batch("BEGIN").unwrap();
         let sum = || -> i64 {
@@ -325,7 +335,7 @@ fn readers_see_what_was_there_until_the_commit() {
         let added = database.end_adding();
         assert!(added.is_ok());
         database.begin_adding(1 << 20).unwrap();
-        assert!(Graft::begin(&database).unwrap().is_none());
+        assert!(PageTransaction::begin(&database).unwrap().is_none());
         assert_eq!(sum(), seen);
         reader.execute_batch("COMMIT").unwrap();
         drop(reader);
@@ -351,7 +361,7 @@ fn what_others_commit_is_not_written_over() {
     drop(maker);
     let database = Database::open(&path).unwrap();
     database.begin_adding(1 << 20).unwrap();
-    let mut graft = Graft::begin(&database).unwrap().expect("SQLite has the table of pages");
+    let mut graft = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
     let root = graft.root_page("position_game").unwrap();
     let page_size = graft.file().page_size();
     let bytes = Tree::read(graft.file(), root).unwrap().bytes(page_size);
@@ -410,7 +420,7 @@ fn indexes_that_are_withheld_come_back() {
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
         let mut loader = BulkLoader::go_on(&database, ImportId(1)).unwrap();
         insert(connection, 10 * round);
-        loader.withhold_indexes(&names).unwrap();
+        loader.hide_indexes(&names).unwrap();
         assert_eq!(indexed(connection), u32::MAX, "it is not to be seen");
         insert(connection, 10 * round + 1);
         match round {
@@ -445,7 +455,7 @@ fn a_file_of_another_layout_is_left_to_sqlite() {
         drop(connection);
         let database = Database::open(&path).unwrap();
         database.begin_adding(1 << 20).unwrap();
-        assert!(Graft::begin(&database).unwrap().is_none());
+        assert!(PageTransaction::begin(&database).unwrap().is_none());
         assert!(database.connection().is_autocommit());
     }
 }

@@ -54,6 +54,6 @@ pub use write::bulk::{
     BulkLoader, ImportTotals, LoadMode, NewImport, PlayedPosition, SourceDigest, SourceTotals,
 };
 pub use write::duplicate::PrefixCandidate;
-pub use write::page_transaction::Graft;
-pub use write::side_database::{Scratch, ScratchIndex};
-pub use write::visited::{GameOutcome, VisitedPosition};
+pub use write::page_transaction::PageTransaction;
+pub use write::side_database::{SideDatabase, SideIndex};
+pub use write::visited::{GameOutcome, VisitedPositionLists};

@@ -137,17 +137,17 @@ impl Findings {
 
 /// Takes findings from all threads.
 #[derive(Debug)]
-pub(super) struct Collector {
+pub(crate) struct Collector {
     limit: usize,
     findings: Mutex<Findings>,
 }
 
 impl Collector {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self { limit, findings: Mutex::default() }
     }
 
-    pub(super) fn add(&self, finding: Finding) {
+    pub(crate) fn add(&self, finding: Finding) {
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
         *findings.counts.entry(finding.kind).or_default() += 1;
         findings.first.insert(finding);
@@ -157,7 +157,7 @@ impl Collector {
     }
 
     /// Adds what another one has taken, of which that kept no fewer.
-    pub(super) fn absorb(&self, others: Findings) {
+    pub(crate) fn absorb(&self, others: Findings) {
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
         for (kind, count) in others.counts {
             *findings.counts.entry(kind).or_default() += count;
@@ -169,7 +169,7 @@ impl Collector {
     }
 
     /// A value that should be another one.
-    pub(super) fn wrong(
+    pub(crate) fn wrong(
         &self,
         kind: Kind,
         table: &'static str,
@@ -183,12 +183,12 @@ impl Collector {
     }
 
     /// Something about a row or table as a whole.
-    pub(super) fn about(&self, kind: Kind, table: &'static str, row: RowId, found: impl fmt::Display) {
+    pub(crate) fn about(&self, kind: Kind, table: &'static str, row: RowId, found: impl fmt::Display) {
         let found = found.to_string();
         self.add(Finding { kind, table, row, column: None, expected: String::new(), found });
     }
 
-    pub(super) fn into_findings(self) -> Findings {
+    pub(crate) fn into_findings(self) -> Findings {
         self.findings.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -47,31 +47,31 @@ impl Progress {
         self.plies.load(Ordering::Relaxed)
     }
 
-    /// Asks the check to stop at once; it then fails with [`Error::Stopped`](super::Error::Stopped).
+    /// Asks the check to stop at once; it then fails with [`Error::Stopped`](crate::verify::Error::Stopped).
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         let statements = self.statements.lock().unwrap_or_else(PoisonError::into_inner);
         statements.iter().for_each(InterruptHandle::interrupt);
     }
 
-    pub(super) fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
     /// Lets `stop` end the statements of a connection too.
-    pub(super) fn listen(&self, handle: InterruptHandle) {
+    pub(crate) fn listen(&self, handle: InterruptHandle) {
         self.statements.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
     }
 
-    pub(super) fn expect(&self, rows: u64) {
+    pub(crate) fn expect(&self, rows: u64) {
         self.total_rows.store(rows, Ordering::Relaxed);
     }
 
-    pub(super) fn add_rows(&self, rows: u64) {
+    pub(crate) fn add_rows(&self, rows: u64) {
         self.rows.fetch_add(rows, Ordering::Relaxed);
     }
 
-    pub(super) fn add_games(&self, games: u64, plies: u64) {
+    pub(crate) fn add_games(&self, games: u64, plies: u64) {
         self.games.fetch_add(games, Ordering::Relaxed);
         self.plies.fetch_add(plies, Ordering::Relaxed);
     }

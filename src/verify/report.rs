@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::finding::Findings;
+use crate::verify::finding::Findings;
 
 /// What a check came to.
 #[derive(Clone, Debug, Default)]

@@ -10,45 +10,45 @@ use std::time::Instant;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rusqlite::{Connection, ErrorCode};
 
-use super::checksum::Checksum;
-use super::duplicates::{DuplicateScan, Duplicates};
-use super::error::{Error, Result};
-use super::finding::{Collector, Kind, RowId};
-use super::games::{GameScan, Sums};
-use super::occurrences::{OccurrenceScan, find_missing, find_surplus};
-use super::options::VerifyOptions;
-use super::packed;
-use super::problems;
-use super::problems::Problems;
-use super::progress::Progress;
-use super::report::Report;
-use super::source::Sources;
-use super::stored::StoredGame;
-use super::structure::{self, Names};
-use super::visited::{AT_ONCE, Visited};
 use crate::board::Position;
 use crate::store::{self, Cells, Database, OPENING, WrongCell};
+use crate::verify::error::{Error, Result};
+use crate::verify::file::structure::{self, Names};
+use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::options::VerifyOptions;
+use crate::verify::progress::Progress;
+use crate::verify::report::Report;
+use crate::verify::rows::checksum::Checksum;
+use crate::verify::rows::duplicates::{DuplicateScan, Duplicates};
+use crate::verify::rows::games::{GameScan, Sums};
+use crate::verify::rows::occurrences::{OccurrenceScan, find_missing, find_surplus};
+use crate::verify::rows::problems;
+use crate::verify::rows::problems::Problems;
+use crate::verify::rows::stored::StoredGame;
+use crate::verify::rows::visited_positions::{AT_ONCE, VisitedPositions};
+use crate::verify::source::packed;
+use crate::verify::source::text::Sources;
 
 /// What all threads of a check share.
-pub(super) struct Check<'a> {
+pub(crate) struct Check<'a> {
     path: &'a Path,
-    pub(super) options: &'a VerifyOptions,
-    pub(super) progress: &'a Progress,
-    pub(super) findings: Collector,
-    pub(super) sources: Sources,
-    pub(super) duplicates: Duplicates,
-    pub(super) problems: Problems,
-    pub(super) start: Position,
+    pub(crate) options: &'a VerifyOptions,
+    pub(crate) progress: &'a Progress,
+    pub(crate) findings: Collector,
+    pub(crate) sources: Sources,
+    pub(crate) duplicates: Duplicates,
+    pub(crate) problems: Problems,
+    pub(crate) start: Position,
     /// By key: number and FEN.
-    pub(super) openings: HashMap<i64, Vec<(i64, String)>>,
-    pub(super) threshold: Option<i64>,
+    pub(crate) openings: HashMap<i64, Vec<(i64, String)>>,
+    pub(crate) threshold: Option<i64>,
     /// Whether there were several runs: then a game may have been read again, under a new number, when its file had grown,
     /// and names that only it had have stayed.
     is_added_to: bool,
-    pub(super) players: Names,
-    pub(super) events: Names,
-    pub(super) sites: Names,
-    pub(super) game_sql: String,
+    pub(crate) players: Names,
+    pub(crate) events: Names,
+    pub(crate) sites: Names,
+    pub(crate) game_sql: String,
     games: u64,
     last_game: i64,
     /// Whether a thread failed, so that the others need not go on.
@@ -134,7 +134,7 @@ impl<'a> Check<'a> {
     }
 
     /// Whether a game is among those that are replayed.
-    pub(super) fn is_sampled(&self, game: i64) -> bool {
+    pub(crate) fn is_sampled(&self, game: i64) -> bool {
         let index = game.checked_sub(1).and_then(|index| u64::try_from(index).ok());
         index.is_some_and(|index| self.options.sample.has(index, self.games))
     }
@@ -159,7 +159,7 @@ impl<'a> Check<'a> {
         self.duplicates = duplicates.unwrap_or_default();
         let mut index = 0;
         let next = |check: &Self, after, index: &mut u64| {
-            let next = Visited::next(connection, after, check.options.sample, index, visited_rows);
+            let next = VisitedPositions::next(connection, after, check.options.sample, index, visited_rows);
             Ok::<_, Error>(check.guard("visited_position", RowId::default(), next)?.unwrap_or_default())
         };
         let mut visited = next(self, None, &mut index)?;
@@ -221,7 +221,7 @@ impl<'a> Check<'a> {
     }
 
     /// Reads everything once.
-    fn work(&self, pool: &ThreadPool, visited: &Visited) -> Result<Outcome> {
+    fn work(&self, pool: &ThreadPool, visited: &VisitedPositions) -> Result<Outcome> {
         let mut jobs = vec![Job::Integrity, Job::Structure];
         if self.options.sources {
             jobs.extend((0..self.sources.chains().len()).map(Job::Source));
@@ -243,7 +243,7 @@ impl<'a> Check<'a> {
         &self,
         connection: &Connection,
         job: &Job,
-        visited: &Visited,
+        visited: &VisitedPositions,
         outcome: &Mutex<Outcome>,
     ) -> Result<bool> {
         let whole = RowId::default;

@@ -57,7 +57,7 @@ pub(crate) enum Beginning {
 
 /// Takes a text piece by piece. Of it no more is kept than is needed to tell where games begin.
 #[derive(Debug)]
-pub(crate) struct Survey<'k> {
+pub(crate) struct GrowthCheck<'k> {
     earlier: Option<Earlier<'k>>,
     /// How long a text may be that the database has, in bytes.
     longest: Option<u64>,
@@ -80,7 +80,7 @@ pub(crate) struct Survey<'k> {
 /// What must be known of the text before a place to tell whether a game begins there, in bytes.
 const KEPT: usize = LOOK_BACK + 8;
 
-impl<'k> Survey<'k> {
+impl<'k> GrowthCheck<'k> {
     /// A text of which an earlier run read so much, if one did; to be told apart from what the database has, which is at most
     /// `longest` bytes long. `None`: it has no such text.
     pub(crate) fn new(earlier: Option<Earlier<'k>>, longest: Option<u64>) -> Self {
@@ -243,7 +243,7 @@ mod tests {
             let digest = hex(&text[..read]);
             let earlier = Some(Earlier { bytes: read as u64, digest: &digest, last_game: last_game as u64 });
             for longest in [None, Some(read as u64), Some(u64::MAX)] {
-                let mut survey = Survey::new(earlier, longest);
+                let mut survey = GrowthCheck::new(earlier, longest);
                 for piece in text.chunks(size) {
                     survey.take(piece);
                     if survey.is_done() {
@@ -264,7 +264,7 @@ mod tests {
         let text = b"[Event \"a\"]\n\n1. e4 *\n";
         let digest = hex(&text[..10]);
         let beginning = |text: &[u8], bytes| {
-            let mut survey = Survey::new(Some(Earlier { bytes, digest: &digest, last_game: 0 }), None);
+            let mut survey = GrowthCheck::new(Some(Earlier { bytes, digest: &digest, last_game: 0 }), None);
             survey.take(text);
             survey.finish().1
         };
@@ -272,6 +272,6 @@ mod tests {
         assert_eq!(beginning(text, 11), Some(Beginning::Other));
         assert_eq!(beginning(&text[1..], 10), Some(Beginning::Other));
         assert_eq!(beginning(&text[..9], 10), Some(Beginning::Shorter(9)));
-        assert_eq!(Survey::new(None, None).finish(), (None, None));
+        assert_eq!(GrowthCheck::new(None, None).finish(), (None, None));
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::index::add::growth::{Beginning, Earlier, Growth, Survey};
+use crate::index::add::growth::{Beginning, Earlier, Growth, GrowthCheck};
 use crate::index::error::{Error, Result};
 use crate::index::number::sequence::SourceStart;
 use crate::index::plan::options::{Duplicates, IndexOptions, Writer};
@@ -235,7 +235,7 @@ impl<'k> Standing<'k> {
         if longest.is_none() && earlier.is_none() {
             return Self::New;
         }
-        let mut survey = Survey::new(earlier.map(Earlier::of), longest);
+        let mut survey = GrowthCheck::new(earlier.map(Earlier::of), longest);
         if !read(file, decode, progress, &mut survey) {
             return Self::New;
         }
@@ -258,7 +258,12 @@ impl<'k> Standing<'k> {
 
 /// Reads the text of a file until a survey has seen enough. Gives back whether it has: nothing can be told of a file that
 /// cannot be read, or if somebody asks to stop.
-fn read(file: &SourceFile, options: DecodeOptions, progress: &Progress, survey: &mut Survey<'_>) -> bool {
+fn read(
+    file: &SourceFile,
+    options: DecodeOptions,
+    progress: &Progress,
+    survey: &mut GrowthCheck<'_>,
+) -> bool {
     const BLOCK: usize = 1 << 20;
     let mut decoded = match source::open(file) {
         Ok(Opened::Mapped(map)) => {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::board::{MoveCode, Position};
 use crate::index::number::signature::Signatures;
-use crate::index::visited::counted_game::Outcome;
+use crate::index::visited::counted_game::CountedGame;
 use crate::store::row::{GameId, HeaderBatch, Text};
 
 /// The names of a game that have tables of their own.
@@ -43,7 +43,7 @@ pub(crate) struct Part {
     pub(crate) signatures: Signatures,
     /// The lines in which games begin, from 0, and which games of the part they are, from 1.
     pub(crate) places: Vec<(u64, u32)>,
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Vec<CountedGame>,
     pub(crate) replays: Vec<Replay>,
     pub(crate) codes: Vec<MoveCode>,
     pub(crate) setups: Vec<Position>,

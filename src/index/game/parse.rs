@@ -9,7 +9,7 @@ use crate::index::game::word::{glued_move, is_annotation, is_known_variant, may_
 use crate::index::number::duplicates::{PREFIX_PLIES, mix, mix_text};
 use crate::index::number::signature::{Comparison, Pairing};
 use crate::index::read::lines::LineCounter;
-use crate::index::visited::counted_game::Outcome;
+use crate::index::visited::counted_game::CountedGame;
 use crate::opening::OpeningBook;
 use crate::pgn::{
     FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_foreign_move, is_misspelt_move,
@@ -177,7 +177,7 @@ impl<'a> ChunkParser<'a> {
         self.sign(&header.names, &mut row, first_code, part);
         part.places.push((self.lines.at(self.text, begin).0, part.read + 1));
         part.replays.push(Replay { moves: part.codes.len() - first_code, start });
-        part.outcomes.push(Outcome::of(&row, &part.headers.text));
+        part.outcomes.push(CountedGame::of(&row, &part.headers.text));
         part.headers.games.push(row);
     }
 

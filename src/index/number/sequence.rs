@@ -9,7 +9,7 @@ use crate::index::number::duplicates::Originals;
 use crate::index::number::names::Names;
 use crate::index::number::signature::Signature;
 use crate::index::spill::{KeyHash, SpillMap};
-use crate::index::visited::counted_game::Outcomes;
+use crate::index::visited::counted_game::CountedGames;
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
 use crate::store::{Known, NameTable};
 
@@ -103,7 +103,7 @@ pub(crate) struct Sequencer {
     known: Option<Known>,
     last_player: NameId,
     originals: Originals,
-    pub(crate) outcomes: Outcomes,
+    pub(crate) outcomes: CountedGames,
     /// By source.
     pub(crate) sources: Vec<SourceCount>,
     starts: Vec<SourceStart>,
@@ -135,7 +135,7 @@ impl Sequencer {
             known,
             last_player: last[0],
             originals,
-            outcomes: Outcomes::new(GameId(game.0.saturating_add(1))),
+            outcomes: CountedGames::new(GameId(game.0.saturating_add(1))),
             sources: vec![SourceCount::default(); starts.len()],
             starts,
             last_source,

@@ -26,7 +26,7 @@ use crate::index::run::read::ReadResult;
 use crate::index::run::tally::Tally;
 use crate::index::sort::partition::{Partitions, RECORD};
 use crate::index::spill::{KeyHash, SpillMap};
-use crate::index::visited::counted_game::Outcomes;
+use crate::index::visited::counted_game::CountedGames;
 use crate::index::visited::sorted::{AddedOccurrences, FreshOccurrences};
 use crate::index::visited::update::Tracker;
 use crate::source::{self, SourceFile, Sources};
@@ -48,7 +48,7 @@ pub(crate) struct Update<'u> {
 }
 
 impl Update<'_> {
-    pub(crate) fn tracker<'o>(&self, outcomes: &'o Outcomes) -> Tracker<'o> {
+    pub(crate) fn tracker<'o>(&self, outcomes: &'o CountedGames) -> Tracker<'o> {
         Tracker::new(self.visited.iter().copied(), self.removed.iter().copied(), outcomes, self.threshold)
     }
 }

@@ -16,7 +16,7 @@ use crate::index::run::tally::Tally;
 use crate::index::run::worker::{Load, Outlet, Shared};
 use crate::index::run::{Intake, Run};
 use crate::index::spill::SpillMap;
-use crate::index::visited::counted_game::Outcomes;
+use crate::index::visited::counted_game::CountedGames;
 use crate::source::DecodeOptions;
 use crate::store::Known;
 use crate::store::sink::{PositionEncoder as _, Sink};
@@ -24,7 +24,7 @@ use crate::store::sink::{PositionEncoder as _, Sink};
 /// What reading the sources gave.
 pub(crate) struct ReadResult {
     pub(crate) counts: Vec<SourceCount>,
-    pub(crate) outcomes: Outcomes,
+    pub(crate) outcomes: CountedGames,
     pub(crate) ends: Vec<SourceEnd>,
     pub(crate) tally: Tally,
     /// The game before the first that was read.

@@ -16,7 +16,7 @@ use crate::index::read::chunk::Chunk;
 use crate::index::read::feed::{Feed, Task};
 use crate::index::report::files::Reports;
 use crate::index::report::progress::Progress;
-use crate::index::sort::occurrence::Visit;
+use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::sort::partition::{Partitions, Scatter};
 use crate::index::sort::setups::RecentSetups;
 use crate::opening::OpeningBook;
@@ -247,8 +247,8 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
     }
 }
 
-fn visit(view: &PositionView<'_>, setups: &mut RecentSetups) -> Visit {
-    Visit::new(view.position.key(), view.game, view.ply, view.move_code).of(setups.origin(view))
+fn visit(view: &PositionView<'_>, setups: &mut RecentSetups) -> PlayedOccurrence {
+    PlayedOccurrence::new(view.position.key(), view.game, view.ply, view.move_code).of(setups.origin(view))
 }
 
 /// Hands over what the encoder made, when it is the chunk's turn.

@@ -9,7 +9,7 @@ use crate::store::row::{GameId, Occurrence, Ply};
 /// game, the ply. The ply's 32 bits hold the move and the origin too: 14 bits of ply, 15 of move and 2 of origin, or, with the top
 /// bit set, 29 bits of ply and the origin for games longer than any that was played; the order is that of plies in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Visit(u128);
+pub(crate) struct PlayedOccurrence(u128);
 
 /// Where the game started, and whether the position must be looked at.
 ///
@@ -35,7 +35,7 @@ pub(crate) enum Played {
     Untold,
 }
 
-impl Visit {
+impl PlayedOccurrence {
     const SIGN: u64 = 1 << 63;
     const LONG: u32 = 1 << 31;
     /// The last ply that leaves room for a move.
@@ -127,10 +127,10 @@ mod tests {
                         // An origin does not change the order.
                         let origins = [Origin::SetupToCompare, Origin::Setup, Origin::Standard];
                         let origin = origins[index % 3];
-                        let visit = Visit::new(key, game, ply, code).of(origin);
+                        let visit = PlayedOccurrence::new(key, game, ply, code).of(origin);
                         assert_eq!(visit.origin(), origin);
                         assert_eq!(visit.occurrence(), Occurrence::new(key, game, ply));
-                        assert_eq!(Visit::from_sort_key(visit.sort_key()), visit);
+                        assert_eq!(PlayedOccurrence::from_sort_key(visit.sort_key()), visit);
                         let played = match code {
                             _ if ply.0 > 16_383 => Played::Untold,
                             Some(code) => Played::Move(ShortMove::new(code)),
@@ -145,7 +145,8 @@ mod tests {
         let mut rows = visits.clone();
         visits.sort_unstable();
         rows.sort_by_key(|visit| visit.occurrence());
-        let order = |visits: &[Visit]| visits.iter().map(|visit| visit.occurrence()).collect::<Vec<_>>();
+        let order =
+            |visits: &[PlayedOccurrence]| visits.iter().map(|visit| visit.occurrence()).collect::<Vec<_>>();
         assert_eq!(order(&visits), order(&rows));
     }
 }

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::index::error::{Error, Result};
-use crate::index::sort::occurrence::Visit;
+use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::temporary_file::{read_at, write_at};
 use crate::store::row::{GameId, Occurrence, Ply};
 
 /// Bytes of a visit in memory and in temporary files.
-pub(crate) const RECORD: usize = size_of::<Visit>();
+pub(crate) const RECORD: usize = size_of::<PlayedOccurrence>();
 
 /// Visits of all workers, by the top bits of their keys. What is beyond the memory allowed goes to a temporary file that
 /// has no name and vanishes with the process.
@@ -30,7 +30,7 @@ pub(crate) struct Partitions {
 
 #[derive(Debug, Default)]
 struct Partition {
-    blocks: Vec<Vec<Visit>>,
+    blocks: Vec<Vec<PlayedOccurrence>>,
     extents: Vec<Extent>,
 }
 
@@ -78,7 +78,7 @@ impl Partitions {
     /// Where a partition's keys begin, and where they end, unless it is the last one.
     pub(crate) fn range(&self, index: usize) -> (Occurrence, Option<Occurrence>) {
         let first = |index: usize| {
-            let visit = Visit::from_sort_key((index as u128) << (128 - self.bits));
+            let visit = PlayedOccurrence::from_sort_key((index as u128) << (128 - self.bits));
             Occurrence::new(visit.key(), GameId(0), Ply(0))
         };
         (first(index), (index + 1 < self.len()).then(|| first(index + 1)))
@@ -89,12 +89,12 @@ impl Partitions {
         self.spilled.load(Ordering::Relaxed)
     }
 
-    fn index(&self, visit: Visit) -> usize {
+    fn index(&self, visit: PlayedOccurrence) -> usize {
         (visit.sort_key() >> (128 - self.bits)) as usize
     }
 
     /// Takes a worker's block; gives back an empty one to go on with.
-    fn accept(&self, index: usize, block: &mut Vec<Visit>) -> Result<()> {
+    fn accept(&self, index: usize, block: &mut Vec<PlayedOccurrence>) -> Result<()> {
         let bytes = (block.len() * RECORD) as u64;
         if self.used.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.memory {
             let capacity = block.capacity();
@@ -113,7 +113,7 @@ impl Partitions {
         self.partitions[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, block: &[Visit]) -> Result<Extent> {
+    fn write(&self, block: &[PlayedOccurrence]) -> Result<Extent> {
         let bytes: Vec<u8> = block.iter().flat_map(|record| record.sort_key().to_ne_bytes()).collect();
         let offset = self.spilled.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         write_at(&self.spill, &bytes, offset).map_err(|source| self.failed(source))?;
@@ -129,7 +129,7 @@ impl Partitions {
         &self,
         index: usize,
         most: usize,
-        mut sink: impl FnMut(&[Visit]) -> Result<()>,
+        mut sink: impl FnMut(&[PlayedOccurrence]) -> Result<()>,
     ) -> Result<()> {
         let partition = std::mem::take(&mut *self.lock(index));
         let blocks = partition.blocks.iter().map(Vec::len);
@@ -157,7 +157,7 @@ impl Partitions {
         const SAMPLES_PER_PIECE: usize = 256;
         let pieces = total.div_ceil(most / 2 + 1);
         let step = (total / (pieces * SAMPLES_PER_PIECE)).max(1);
-        let mut sample: Vec<Visit> = Vec::new();
+        let mut sample: Vec<PlayedOccurrence> = Vec::new();
         let mut seen = 0;
         self.for_each_block(partition, |block| {
             let first = seen % step;
@@ -173,7 +173,7 @@ impl Partitions {
         &self,
         partition: &Partition,
         range: std::ops::RangeInclusive<u128>,
-        records: &mut Vec<Visit>,
+        records: &mut Vec<PlayedOccurrence>,
     ) -> Result<()> {
         let all = range == (0..=u128::MAX);
         self.for_each_block(partition, |block| {
@@ -185,7 +185,7 @@ impl Partitions {
         })
     }
 
-    fn for_each_block(&self, partition: &Partition, mut see: impl FnMut(&[Visit])) -> Result<()> {
+    fn for_each_block(&self, partition: &Partition, mut see: impl FnMut(&[PlayedOccurrence])) -> Result<()> {
         partition.blocks.iter().for_each(|block| see(block));
         if partition.extents.is_empty() {
             return Ok(());
@@ -200,7 +200,7 @@ impl Partitions {
                     .as_chunks::<RECORD>()
                     .0
                     .iter()
-                    .map(|record| Visit::from_sort_key(u128::from_ne_bytes(*record))),
+                    .map(|record| PlayedOccurrence::from_sort_key(u128::from_ne_bytes(*record))),
             );
             see(&block);
         }
@@ -212,7 +212,7 @@ impl Partitions {
 #[derive(Debug)]
 pub(crate) struct Scatter<'p> {
     partitions: &'p Partitions,
-    blocks: Vec<Vec<Visit>>,
+    blocks: Vec<Vec<PlayedOccurrence>>,
 }
 
 impl<'p> Scatter<'p> {
@@ -223,7 +223,7 @@ impl<'p> Scatter<'p> {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, visit: Visit) -> Result<()> {
+    pub(crate) fn push(&mut self, visit: PlayedOccurrence) -> Result<()> {
         let index = self.partitions.index(visit);
         let block = &mut self.blocks[index];
         block.push(visit);
@@ -261,9 +261,9 @@ mod tests {
         ) {
             let directory = tempfile::tempdir().unwrap();
             let partitions = Partitions::new(expected, memory, directory.path().to_owned()).unwrap();
-            let records: Vec<Visit> = (1..)
+            let records: Vec<PlayedOccurrence> = (1..)
                 .zip(&keys)
-                .map(|(game, &key)| Visit::new(PositionKey(key), GameId(game), Ply(game % 7), None))
+                .map(|(game, &key)| PlayedOccurrence::new(PositionKey(key), GameId(game), Ply(game % 7), None))
                 .collect();
             let mut scatters = [Scatter::new(&partitions, 1 << 20), Scatter::new(&partitions, 0)];
             for (index, &record) in records.iter().enumerate() {

@@ -7,9 +7,9 @@ use crate::store::row::{GameId, GameRow};
 ///
 /// Bits 1..0 are the result, 18..2 the sum of both ratings (0: not both are known), 41..19 the date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Outcome(u64);
+pub(crate) struct CountedGame(u64);
 
-impl Outcome {
+impl CountedGame {
     const DATE: u32 = 19;
     const YEAR: u64 = 13 * 32;
 
@@ -57,12 +57,12 @@ impl Outcome {
 
 /// The outcomes of all games of a run, whose ids follow one another.
 #[derive(Debug)]
-pub(crate) struct Outcomes {
+pub(crate) struct CountedGames {
     first: GameId,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<CountedGame>,
 }
 
-impl Outcomes {
+impl CountedGames {
     /// None yet, and the id of the first game.
     pub(crate) const fn new(first: GameId) -> Self {
         Self { first, outcomes: Vec::new() }
@@ -73,13 +73,13 @@ impl Outcomes {
         GameId(self.first.0 - 1)
     }
 
-    pub(crate) fn extend(&mut self, outcomes: &[Outcome]) {
+    pub(crate) fn extend(&mut self, outcomes: &[CountedGame]) {
         self.outcomes.extend_from_slice(outcomes);
     }
 
     /// The outcome of one of the games.
     #[inline]
-    pub(crate) fn of(&self, game: GameId) -> Outcome {
+    pub(crate) fn of(&self, game: GameId) -> CountedGame {
         self.outcomes[(game.0 - self.first.0) as usize]
     }
 }
@@ -88,7 +88,7 @@ impl Outcomes {
 fn day(date: &str) -> u64 {
     let mut parts = date.split('.').map(|part| part.parse::<u64>().unwrap_or(0));
     let mut next = |most: u64| parts.next().unwrap_or(0).min(most);
-    next(9999) * Outcome::YEAR + next(12) * 32 + next(31)
+    next(9999) * CountedGame::YEAR + next(12) * 32 + next(31)
 }
 
 #[cfg(test)]
@@ -101,7 +101,7 @@ mod tests {
         let outcome = |result, white_elo, black_elo, date: &str| {
             let text = Text { start: 0, len: date.len() as u32 };
             let row = GameRow { result, white_elo, black_elo, date: Some(text), ..GameRow::default() };
-            Outcome::of(&row, date)
+            CountedGame::of(&row, date)
         };
         for result in [GameResult::White, GameResult::Black, GameResult::Draw, GameResult::Unknown] {
             let found = outcome(result, Some(u16::MAX), Some(u16::MAX), "9999.12.31");
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(outcome(GameResult::Draw, Some(2500), None, "199?.??.??").elo_sum(), None);
         assert_eq!(outcome(GameResult::Draw, None, None, "199?.??.??").year(), None);
         assert_eq!(
-            Outcome::of(&GameRow::default(), ""),
+            CountedGame::of(&GameRow::default(), ""),
             outcome(GameResult::Unknown, None, None, "????.??.??")
         );
         let days = ["????.??.??", "1851.??.??", "1851.06.??", "1851.06.21", "1851.07.01", "1992.??.??"];

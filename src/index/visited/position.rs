@@ -1,8 +1,8 @@
 //! What was played from much visited positions, counted as the sorted visits come by.
 
 use crate::board::{GameResult, PositionKey, ShortMove};
-use crate::index::sort::occurrence::{Origin, Played, Visit};
-use crate::index::visited::counted_game::{Outcome, Outcomes};
+use crate::index::sort::occurrence::{Origin, Played, PlayedOccurrence};
+use crate::index::visited::counted_game::{CountedGame, CountedGames};
 use crate::store::row::{GameId, Ply, ResultCounts};
 
 /// How many of a position's best-rated and latest games are kept.
@@ -10,7 +10,7 @@ const LISTED: usize = 15;
 
 /// A position that many games reached, and what was played there.
 #[derive(Debug)]
-pub(crate) struct Crossroads {
+pub(crate) struct VisitedPosition {
     pub(crate) key: PositionKey,
     pub(crate) fens: Fens,
     /// A visit by a game from the standard start.
@@ -21,7 +21,7 @@ pub(crate) struct Crossroads {
     pub(crate) unfinished: u32,
     pub(crate) moves: Vec<(ShortMove, ResultCounts)>,
     /// Games whose move must be looked up.
-    pub(crate) untold: Vec<(GameId, Ply, Outcome)>,
+    pub(crate) untold: Vec<(GameId, Ply, CountedGame)>,
     /// The best-rated games.
     pub(crate) top: GameList,
     /// The latest games.
@@ -119,7 +119,7 @@ pub(crate) fn to_json(games: &[GameId]) -> String {
     format!("[{}]", ids.join(","))
 }
 
-impl Crossroads {
+impl VisitedPosition {
     pub(crate) const fn new(key: PositionKey) -> Self {
         Self {
             key,
@@ -136,7 +136,7 @@ impl Crossroads {
     }
 
     /// Keeps a visit if the position is to be looked at there.
-    fn note(&mut self, visit: Visit) {
+    fn note(&mut self, visit: PlayedOccurrence) {
         let place = (visit.game(), visit.ply());
         match visit.origin() {
             Origin::Standard => _ = self.standard.get_or_insert(place),
@@ -146,7 +146,7 @@ impl Crossroads {
     }
 
     /// Counts a game by its last visit.
-    pub(crate) fn count(&mut self, last: Visit, outcome: Outcome) {
+    pub(crate) fn count(&mut self, last: PlayedOccurrence, outcome: CountedGame) {
         if outcome.result() == GameResult::Unknown {
             self.unfinished += 1;
             return;
@@ -163,7 +163,7 @@ impl Crossroads {
         self.recent.insert(outcome.day(), last.game());
     }
 
-    pub(crate) fn count_move(&mut self, played: ShortMove, outcome: Outcome) {
+    pub(crate) fn count_move(&mut self, played: ShortMove, outcome: CountedGame) {
         let at = self.moves.iter().position(|(other, _)| *other == played).unwrap_or_else(|| {
             self.moves.push((played, ResultCounts::NONE));
             self.moves.len() - 1
@@ -177,7 +177,7 @@ impl Crossroads {
     }
 }
 
-fn count(counts: &mut ResultCounts, outcome: Outcome) {
+fn count(counts: &mut ResultCounts, outcome: CountedGame) {
     match outcome.result() {
         GameResult::White => counts.white_wins += 1,
         GameResult::Draw => counts.draws += 1,
@@ -194,29 +194,29 @@ fn count(counts: &mut ResultCounts, outcome: Outcome) {
     }
 }
 
-/// Finds the crossroads in one partition's sorted visits, and counts distinct keys.
+/// Finds the visited in one partition's sorted visits, and counts distinct keys.
 pub(crate) struct Counter<'o> {
-    outcomes: &'o Outcomes,
+    outcomes: &'o CountedGames,
     /// How many games must have come by.
     threshold: usize,
     /// The visits of the latest key, as long as they are fewer than the threshold and the piece ended with them.
-    pending: Vec<Visit>,
+    pending: Vec<PlayedOccurrence>,
     /// The latest key's position, once its visits are as many.
     open: Option<Open>,
     last_key: Option<PositionKey>,
     distinct: u64,
-    found: Vec<Crossroads>,
+    found: Vec<VisitedPosition>,
 }
 
 /// A position that is being counted, and the latest visit to it, which counts unless the same game's next one follows.
 struct Open {
-    crossroads: Crossroads,
-    latest: Visit,
+    visited: VisitedPosition,
+    latest: PlayedOccurrence,
 }
 
 impl<'o> Counter<'o> {
     /// A counter of positions that at least `threshold` games reached; `outcomes` are those of all games.
-    pub(crate) fn new(outcomes: &'o Outcomes, threshold: u32) -> Self {
+    pub(crate) fn new(outcomes: &'o CountedGames, threshold: u32) -> Self {
         Self {
             outcomes,
             threshold: threshold.max(1) as usize,
@@ -229,7 +229,7 @@ impl<'o> Counter<'o> {
     }
 
     /// Looks at the next piece.
-    pub(crate) fn see(&mut self, piece: &[Visit]) {
+    pub(crate) fn see(&mut self, piece: &[PlayedOccurrence]) {
         let mut rest = piece;
         while let Some(first) = rest.first() {
             let key = first.key();
@@ -249,18 +249,18 @@ impl<'o> Counter<'o> {
         }
     }
 
-    fn add(&mut self, run: &[Visit]) {
+    fn add(&mut self, run: &[PlayedOccurrence]) {
         if self.open.is_none() && self.pending.len() + run.len() < self.threshold {
             self.pending.extend_from_slice(run);
             return;
         }
         let mut pending = std::mem::take(&mut self.pending);
         for &visit in pending.iter().chain(run) {
-            let new = || Open { crossroads: Crossroads::new(visit.key()), latest: visit };
-            let Open { crossroads, latest } = self.open.get_or_insert_with(new);
-            crossroads.note(visit);
+            let new = || Open { visited: VisitedPosition::new(visit.key()), latest: visit };
+            let Open { visited, latest } = self.open.get_or_insert_with(new);
+            visited.note(visit);
             if latest.game() != visit.game() {
-                crossroads.count(*latest, self.outcomes.of(latest.game()));
+                visited.count(*latest, self.outcomes.of(latest.game()));
             }
             *latest = visit;
         }
@@ -270,16 +270,16 @@ impl<'o> Counter<'o> {
 
     fn end_key(&mut self) {
         self.pending.clear();
-        if let Some(Open { mut crossroads, latest }) = self.open.take() {
-            crossroads.count(latest, self.outcomes.of(latest.game()));
-            if crossroads.games() >= self.threshold as u64 {
-                self.found.push(crossroads);
+        if let Some(Open { mut visited, latest }) = self.open.take() {
+            visited.count(latest, self.outcomes.of(latest.game()));
+            if visited.games() >= self.threshold as u64 {
+                self.found.push(visited);
             }
         }
     }
 
-    /// The number of distinct keys, and the crossroads in the order of their keys.
-    pub(crate) fn finish(mut self) -> (u64, Vec<Crossroads>) {
+    /// The number of distinct keys, and the visited in the order of their keys.
+    pub(crate) fn finish(mut self) -> (u64, Vec<VisitedPosition>) {
         self.end_key();
         (self.distinct, self.found)
     }

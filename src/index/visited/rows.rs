@@ -1,35 +1,35 @@
-//! Crossroads to rows: their FENs and full move codes are found, and what was counted is written.
+//! VisitedPosition to rows: their FENs and full move codes are found, and what was counted is written.
 
 use std::collections::HashMap;
 
 use crate::board::{MoveCode, Position, PositionKey, ShortMove};
 use crate::index::error::Result;
-use crate::index::visited::position::{Crossroads, Fens, to_json};
+use crate::index::visited::position::{Fens, VisitedPosition, to_json};
 use crate::store::BulkLoader;
 use crate::store::row::{ContinuationRow, Text, VisitedBatch, VisitedRow};
 
 /// Writes the rows of `visited_position` and `continuation`; all other tables must be there.
 ///
-/// A crossroads has but its key and its moves in short. Nearly always it is one move away from another one, so the start
+/// A visited has but its key and its moves in short. Nearly always it is one move away from another one, so the start
 /// position tells them all; for those that are not, and for those that games from set-ups reached, rows of `game_position` are
 /// read. Of two positions that share a key neither gets a row. It is told by the FENs that are read, by two walks that lead to
 /// one key, and by a move that does not fit.
-pub(crate) fn write(mut crossroads: Vec<Crossroads>, loader: &mut BulkLoader<'_>) -> Result<()> {
-    for visited in &mut crossroads {
+pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'_>) -> Result<()> {
+    for visited in &mut visited {
         compare_fens(visited, loader)?;
     }
-    crossroads.retain(|visited| visited.fens != Fens::Several);
-    for visited in &mut crossroads {
+    visited.retain(|visited| visited.fens != Fens::Several);
+    for visited in &mut visited {
         count_untold(visited, loader)?;
     }
-    let told = Walk::new(&crossroads).tell(|visited| match (&visited.fens, visited.standard) {
+    let told = Walk::new(&visited).tell(|visited| match (&visited.fens, visited.standard) {
         (Fens::Unknown, Some((game, ply))) => Ok(Some(loader.position_at(game, ply)?.fen)),
         (Fens::One(fen), _) => Ok(Some(fen.clone())),
         _ => Ok(None),
     })?;
     const AT_ONCE: usize = 4096;
     let mut batch = VisitedBatch::default();
-    let mut rows = crossroads.into_iter().zip(told).peekable();
+    let mut rows = visited.into_iter().zip(told).peekable();
     while let Some((visited, told)) = rows.next() {
         if let (Fens::One(fen), Some(codes)) = told {
             add(&mut batch, visited, &fen, &codes);
@@ -44,7 +44,7 @@ pub(crate) fn write(mut crossroads: Vec<Crossroads>, loader: &mut BulkLoader<'_>
 
 /// Compares the positions that games from set-ups reached with each other, with that of the others and with what is known. Without
 /// such games, nothing is read.
-pub(crate) fn compare_fens(visited: &mut Crossroads, loader: &BulkLoader<'_>) -> Result<()> {
+pub(crate) fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     let places = std::mem::take(&mut visited.to_compare);
     if places.is_empty() && visited.fens == Fens::Unknown {
         return Ok(());
@@ -58,7 +58,7 @@ pub(crate) fn compare_fens(visited: &mut Crossroads, loader: &BulkLoader<'_>) ->
 }
 
 /// Counts the moves that were not told, by looking them up.
-pub(crate) fn count_untold(visited: &mut Crossroads, loader: &BulkLoader<'_>) -> Result<()> {
+pub(crate) fn count_untold(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     for (game, ply, outcome) in std::mem::take(&mut visited.untold) {
         if let Some(code) = loader.position_at(game, ply)?.move_code {
             visited.count_move(ShortMove::new(code), outcome);
@@ -67,7 +67,7 @@ pub(crate) fn count_untold(visited: &mut Crossroads, loader: &BulkLoader<'_>) ->
     Ok(())
 }
 
-fn add(batch: &mut VisitedBatch, mut visited: Crossroads, fen: &str, codes: &[MoveCode]) {
+fn add(batch: &mut VisitedBatch, mut visited: VisitedPosition, fen: &str, codes: &[MoveCode]) {
     let key = visited.key;
     let position = VisitedRow {
         key,
@@ -85,9 +85,9 @@ fn add(batch: &mut VisitedBatch, mut visited: Crossroads, fen: &str, codes: &[Mo
     batch.continuations[first..].sort_unstable_by_key(|row| row.move_code);
 }
 
-/// Goes from crossroads to crossroads by the moves that were played.
+/// Goes from visited to visited by the moves that were played.
 struct Walk<'c> {
-    crossroads: &'c [Crossroads],
+    visited: &'c [VisitedPosition],
     indexes: HashMap<PositionKey, usize>,
     /// Of those that were reached.
     fens: Vec<Fens>,
@@ -96,27 +96,27 @@ struct Walk<'c> {
 }
 
 impl<'c> Walk<'c> {
-    fn new(crossroads: &'c [Crossroads]) -> Self {
-        let indexes = crossroads.iter().enumerate().map(|(index, visited)| (visited.key, index)).collect();
-        let fens = crossroads.iter().map(|visited| visited.fens.clone()).collect();
-        Self { crossroads, indexes, fens, queue: Vec::new() }
+    fn new(visited: &'c [VisitedPosition]) -> Self {
+        let indexes = visited.iter().enumerate().map(|(index, visited)| (visited.key, index)).collect();
+        let fens = visited.iter().map(|visited| visited.fens.clone()).collect();
+        Self { visited, indexes, fens, queue: Vec::new() }
     }
 
-    /// Tells of all crossroads, in their order, the FENs and the codes of the moves, if these fit; `look_up` gives the FEN of one
+    /// Tells of all visited, in their order, the FENs and the codes of the moves, if these fit; `look_up` gives the FEN of one
     /// that no walk leads to.
     fn tell(
         mut self,
-        mut look_up: impl FnMut(&Crossroads) -> Result<Option<String>>,
+        mut look_up: impl FnMut(&VisitedPosition) -> Result<Option<String>>,
     ) -> Result<Vec<(Fens, Option<Vec<MoveCode>>)>> {
-        let mut codes = vec![None; self.crossroads.len()];
+        let mut codes = vec![None; self.visited.len()];
         let start = Position::start();
-        if self.indexes.get(&start.key()).is_some_and(|&index| self.crossroads[index].standard.is_some()) {
+        if self.indexes.get(&start.key()).is_some_and(|&index| self.visited[index].standard.is_some()) {
             self.reach(start);
         }
-        for index in 0..self.crossroads.len() {
+        for index in 0..self.visited.len() {
             self.look_around_all(&mut codes);
             if codes[index].is_none()
-                && let Some(fen) = look_up(&self.crossroads[index])?
+                && let Some(fen) = look_up(&self.visited[index])?
                 && let Ok((position, _)) = Position::from_fen(fen.as_bytes())
                 && self.fens[index].see(&fen)
             {
@@ -144,7 +144,7 @@ impl<'c> Walk<'c> {
     }
 
     fn look_around(&mut self, index: usize, position: &Position) -> Option<Vec<MoveCode>> {
-        let moves = &self.crossroads[index].moves;
+        let moves = &self.visited[index].moves;
         let mut codes = Vec::with_capacity(moves.len());
         for &(short, _) in moves {
             let mut next = position.clone();

@@ -9,8 +9,8 @@ use rayon::ThreadPool;
 use crate::id::GameId;
 use crate::index::error::{Error, Result};
 use crate::index::run::{Run, Update};
-use crate::index::visited::counted_game::Outcomes;
-use crate::index::visited::position::{Counter, Crossroads};
+use crate::index::visited::counted_game::CountedGames;
+use crate::index::visited::position::{Counter, VisitedPosition};
 use crate::index::visited::rows;
 use crate::index::visited::update::{Found, Tracker, add_all};
 use crate::store::BulkLoader;
@@ -24,13 +24,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Those of a new database: all that is counted is counted here.
 pub(crate) struct FreshOccurrences<'r> {
     run: &'r Run<'r>,
-    outcomes: &'r Outcomes,
+    outcomes: &'r CountedGames,
     /// By part: how many distinct keys, and the visited positions.
-    counted: Mutex<Vec<(usize, u64, Vec<Crossroads>)>>,
+    counted: Mutex<Vec<(usize, u64, Vec<VisitedPosition>)>>,
 }
 
 impl<'r> FreshOccurrences<'r> {
-    pub(crate) const fn new(run: &'r Run<'r>, outcomes: &'r Outcomes) -> Self {
+    pub(crate) const fn new(run: &'r Run<'r>, outcomes: &'r CountedGames) -> Self {
         Self { run, outcomes, counted: Mutex::new(Vec::new()) }
     }
 }
@@ -106,24 +106,24 @@ pub(crate) struct AddedOccurrences<'r> {
     /// Where it goes what is found, until all is drained.
     outlets: Mutex<Option<Outlets>>,
     /// New visits to positions that have a row.
-    found: Receiver<Vec<Crossroads>>,
+    found: Receiver<Vec<VisitedPosition>>,
     /// New visits to positions that are to have one.
-    risen: Receiver<Vec<Crossroads>>,
+    risen: Receiver<Vec<VisitedPosition>>,
     /// New visits to positions of removed games.
-    again: Mutex<Vec<Crossroads>>,
+    again: Mutex<Vec<VisitedPosition>>,
     /// Positions that were counted afresh.
-    counted: Mutex<Vec<Crossroads>>,
+    counted: Mutex<Vec<VisitedPosition>>,
     distinct: AtomicU64,
 }
 
 #[derive(Clone)]
 struct Outlets {
-    found: Sender<Vec<Crossroads>>,
-    risen: Sender<Vec<Crossroads>>,
+    found: Sender<Vec<VisitedPosition>>,
+    risen: Sender<Vec<VisitedPosition>>,
 }
 
 impl<'r> AddedOccurrences<'r> {
-    pub(crate) fn new(run: &'r Run<'r>, outcomes: &'r Outcomes, update: &Update<'_>) -> Self {
+    pub(crate) fn new(run: &'r Run<'r>, outcomes: &'r CountedGames, update: &Update<'_>) -> Self {
         let (to_found, found) = crossbeam_channel::unbounded();
         let (to_risen, risen) = crossbeam_channel::unbounded();
         Self {
@@ -172,10 +172,10 @@ impl SortedOccurrences for AddedOccurrences<'_> {
                 watch.see(run, |threshold, new| Ok(rows.has(run[0].key(), threshold, new)?))
             })
         })?;
-        let Found { distinct, crossroads, risen, again } = watch.end();
+        let Found { distinct, visited, risen, again } = watch.end();
         self.distinct.fetch_add(distinct, Ordering::Relaxed);
         lock(&self.again).extend(again);
-        let sent = outlets.found.send(crossroads).and_then(|()| outlets.risen.send(risen));
+        let sent = outlets.found.send(visited).and_then(|()| outlets.risen.send(risen));
         sent.map_err(|_| Error::Stopped)
     }
 
@@ -195,7 +195,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         let has_failed = AtomicBool::new(false);
         let positions = || {
             let positions = self.risen.iter().flatten().take_while(|_| !has_failed.load(Ordering::Relaxed));
-            positions.map(|visited: Crossroads| (visited.key, Some(visited)))
+            positions.map(|visited: VisitedPosition| (visited.key, Some(visited)))
         };
         std::thread::scope(|scope| {
             let counts: Vec<_> = (0..self.run.pool.current_num_threads())

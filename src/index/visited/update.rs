@@ -7,9 +7,9 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use crate::board::{GameResult, Position, PositionKey};
 use crate::index::error::{Error, Result};
 use crate::index::run::{Intake, Run};
-use crate::index::sort::occurrence::Visit;
-use crate::index::visited::counted_game::{Outcome, Outcomes};
-use crate::index::visited::position::{Counter, Crossroads, Fens, to_json};
+use crate::index::sort::occurrence::PlayedOccurrence;
+use crate::index::visited::counted_game::{CountedGame, CountedGames};
+use crate::index::visited::position::{Counter, Fens, VisitedPosition, to_json};
 use crate::index::visited::rows::{compare_fens, count_untold};
 use crate::store::row::{ContinuationRow, GameId, Text, VisitedBatch, VisitedRow};
 use crate::store::{BulkLoader, GameOutcome, Known};
@@ -21,7 +21,7 @@ pub(crate) struct Tracker<'o> {
     /// Keys of the positions of games that are removed: these are counted afresh.
     removed: HashSet<PositionKey>,
     threshold: u32,
-    outcomes: &'o Outcomes,
+    outcomes: &'o CountedGames,
 }
 
 /// Counts what comes by of a range of keys, in order.
@@ -34,7 +34,7 @@ pub(crate) struct Watch<'t> {
     /// The key that came by last, and how many visits to it did.
     last: Option<(PositionKey, u32)>,
     /// Those visits, as long as they are too few, or whether there are enough.
-    pending: Vec<Visit>,
+    pending: Vec<PlayedOccurrence>,
     is_rising: bool,
     distinct: u64,
 }
@@ -45,17 +45,21 @@ pub(crate) struct Found {
     /// Distinct keys that came by.
     pub(crate) distinct: u64,
     /// New visits to positions that have a row, which are to be added to it.
-    pub(crate) crossroads: Vec<Crossroads>,
+    pub(crate) visited: Vec<VisitedPosition>,
     /// New visits to others that were reached often enough by now.
-    pub(crate) risen: Vec<Crossroads>,
+    pub(crate) risen: Vec<VisitedPosition>,
     /// New visits to positions of removed games.
-    pub(crate) again: Vec<Crossroads>,
+    pub(crate) again: Vec<VisitedPosition>,
 }
 
 impl Watch<'_> {
     /// Looks at the next visits, all of one key. `has` tells whether there are so many with that key in all; it is given how
     /// many are new.
-    pub(crate) fn see(&mut self, run: &[Visit], has: impl FnOnce(u32, u32) -> Result<bool>) -> Result<()> {
+    pub(crate) fn see(
+        &mut self,
+        run: &[PlayedOccurrence],
+        has: impl FnOnce(u32, u32) -> Result<bool>,
+    ) -> Result<()> {
         let Some(key) = run.first().map(|visit| visit.key()) else { return Ok(()) };
         let earlier = self.last.filter(|(last, _)| *last == key).map(|(_, count)| count);
         if earlier.is_none() {
@@ -80,9 +84,9 @@ impl Watch<'_> {
     }
 
     pub(crate) fn end(self) -> Found {
-        let (crossroads, mut risen) = (self.counter.finish().1, self.rising.finish().1);
+        let (visited, mut risen) = (self.counter.finish().1, self.rising.finish().1);
         let again = risen.extract_if(.., |visited| self.tracker.removed.contains(&visited.key)).collect();
-        Found { distinct: self.distinct, crossroads, risen, again }
+        Found { distinct: self.distinct, visited, risen, again }
     }
 }
 
@@ -91,7 +95,7 @@ impl<'o> Tracker<'o> {
     pub(crate) fn new(
         visited: impl IntoIterator<Item = PositionKey>,
         removed: impl IntoIterator<Item = PositionKey>,
-        outcomes: &'o Outcomes,
+        outcomes: &'o CountedGames,
         threshold: u32,
     ) -> Self {
         let (visited, removed) = (visited.into_iter().collect(), removed.into_iter().collect());
@@ -121,12 +125,16 @@ impl<'o> Tracker<'o> {
     }
 
     /// Counts all positions of removed games afresh, to some of which there are new visits.
-    pub(crate) fn recount_removed(&self, again: Vec<Crossroads>, run: &Run<'_>) -> Result<Vec<Crossroads>> {
+    pub(crate) fn recount_removed(
+        &self,
+        again: Vec<VisitedPosition>,
+        run: &Run<'_>,
+    ) -> Result<Vec<VisitedPosition>> {
         self.recount_all(self.removed_with(again), run)
     }
 
     /// All positions of removed games, with new visits to some of them.
-    fn removed_with(&self, again: Vec<Crossroads>) -> Vec<(PositionKey, Option<Crossroads>)> {
+    fn removed_with(&self, again: Vec<VisitedPosition>) -> Vec<(PositionKey, Option<VisitedPosition>)> {
         let mut positions: HashMap<_, _> = self.removed.iter().map(|&key| (key, None)).collect();
         positions.extend(again.into_iter().map(|visited| (visited.key, Some(visited))));
         positions.into_iter().collect()
@@ -135,12 +143,12 @@ impl<'o> Tracker<'o> {
     /// Counts positions afresh, with the new visits to them. Nearly each row stands on another page, so all threads read.
     fn recount_all(
         &self,
-        mut positions: Vec<(PositionKey, Option<Crossroads>)>,
+        mut positions: Vec<(PositionKey, Option<VisitedPosition>)>,
         run: &Run<'_>,
-    ) -> Result<Vec<Crossroads>> {
+    ) -> Result<Vec<VisitedPosition>> {
         positions.sort_unstable_by_key(|(key, _)| key.as_i64());
         let count = |recount: &mut Recount<'_>, (key, new)| recount.count(key, new);
-        let counted: Vec<Option<Crossroads>> = run.pool.install(|| {
+        let counted: Vec<Option<VisitedPosition>> = run.pool.install(|| {
             positions.into_par_iter().map_init(|| self.recount(run), count).collect::<Result<_>>()
         })?;
         Ok(counted.into_iter().flatten().collect())
@@ -158,8 +166,8 @@ impl Recount<'_> {
     /// [Counts](Self::count) positions, and gives those back that enough games reached.
     pub(crate) fn count_all(
         &mut self,
-        positions: impl Iterator<Item = (PositionKey, Option<Crossroads>)>,
-    ) -> Result<Vec<Crossroads>> {
+        positions: impl Iterator<Item = (PositionKey, Option<VisitedPosition>)>,
+    ) -> Result<Vec<VisitedPosition>> {
         positions.filter_map(|(key, new)| self.count(key, new).transpose()).collect()
     }
 
@@ -168,8 +176,8 @@ impl Recount<'_> {
     pub(crate) fn count(
         &mut self,
         key: PositionKey,
-        mut crossroads: Option<Crossroads>,
-    ) -> Result<Option<Crossroads>> {
+        mut visited: Option<VisitedPosition>,
+    ) -> Result<Option<VisitedPosition>> {
         self.run.progress.check()?;
         let Intake { target: Some(target), removed, .. } = &self.run.intake else { return Ok(None) };
         let known = match &mut self.known {
@@ -180,27 +188,27 @@ impl Recount<'_> {
             if removed.contains(&game) {
                 return true;
             }
-            let crossroads = crossroads.get_or_insert_with(|| Crossroads::new(key));
-            let outcome = Outcome::new(outcome.result, outcome.elos, outcome.date.as_deref());
-            crossroads.count(Visit::new(key, game, ply, code), outcome);
-            crossroads.fens.see(fen)
+            let visited = visited.get_or_insert_with(|| VisitedPosition::new(key));
+            let outcome = CountedGame::new(outcome.result, outcome.elos, outcome.date.as_deref());
+            visited.count(PlayedOccurrence::new(key, game, ply, code), outcome);
+            visited.fens.see(fen)
         })?;
-        let has_row = |crossroads: &Crossroads| {
-            crossroads.fens != Fens::Several && crossroads.games() >= u64::from(self.threshold)
+        let has_row = |visited: &VisitedPosition| {
+            visited.fens != Fens::Several && visited.games() >= u64::from(self.threshold)
         };
-        Ok(crossroads.filter(has_row))
+        Ok(visited.filter(has_row))
     }
 }
 
 /// Adds what is new of positions that have a row.
 pub(crate) fn add_all(
-    crossroads: impl IntoIterator<Item = Crossroads>,
+    visited: impl IntoIterator<Item = VisitedPosition>,
     run: &Run<'_>,
     loader: &mut BulkLoader<'_>,
 ) -> Result<()> {
     let mut known = KnownOutcomes::default();
     let mut batch = VisitedBatch::default();
-    for mut visited in crossroads {
+    for mut visited in visited {
         count_untold(&mut visited, loader)?;
         if !add(&mut batch, visited, &mut known, loader)? {
             continue;
@@ -218,7 +226,7 @@ pub(crate) fn add_all(
 /// positions share the key: the row is removed, and `false` given back.
 fn add(
     batch: &mut VisitedBatch,
-    mut visited: Crossroads,
+    mut visited: VisitedPosition,
     known: &mut KnownOutcomes,
     loader: &BulkLoader<'_>,
 ) -> Result<bool> {
@@ -259,12 +267,12 @@ fn add(
     Ok(true)
 }
 
-/// Outcomes of games that have been looked up: the same games are the best everywhere.
+/// CountedGames of games that have been looked up: the same games are the best everywhere.
 #[derive(Default)]
-struct KnownOutcomes(HashMap<GameId, Outcome>);
+struct KnownOutcomes(HashMap<GameId, CountedGame>);
 
 impl KnownOutcomes {
-    fn of(&mut self, game: GameId, loader: &BulkLoader<'_>) -> Result<Outcome> {
+    fn of(&mut self, game: GameId, loader: &BulkLoader<'_>) -> Result<CountedGame> {
         /// About 16 MiB.
         const MOST: usize = 1 << 20;
         if let Some(&outcome) = self.0.get(&game) {
@@ -276,7 +284,7 @@ impl KnownOutcomes {
         // One that somebody deleted ranks last.
         let nothing = || GameOutcome { result: GameResult::Unknown, elos: (None, None), date: None };
         let GameOutcome { result, elos, date } = loader.game_outcome(game)?.unwrap_or_else(nothing);
-        let outcome = Outcome::new(result, elos, date.as_deref());
+        let outcome = CountedGame::new(result, elos, date.as_deref());
         self.0.insert(game, outcome);
         Ok(outcome)
     }

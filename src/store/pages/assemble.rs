@@ -47,7 +47,7 @@ pub fn assemble_anew(
 
 /// What becomes of the pages of a tree that is changed.
 #[derive(Clone, Debug, Default)]
-pub struct Regrowth {
+pub struct RebuiltTree {
     /// What is to stand on its root page.
     pub root: Vec<u8>,
     /// Pages that it does not need any more.
@@ -63,7 +63,7 @@ pub fn extend(
     file: &Arc<PageFile>,
     root: PageNumber,
     segments: impl IntoIterator<Item = Segment>,
-) -> Result<Regrowth, BtreeError> {
+) -> Result<RebuiltTree, BtreeError> {
     let Spine { numbers, mut pages } = Spine::read(file, root)?;
     let damaged = || BtreeError::Damaged { page: root };
     let mut assembly = Assembly::new(file);
@@ -75,7 +75,7 @@ pub fn extend(
         return Err(damaged());
     }
     last_leaf.rows().try_for_each(|row| assembly.loose.push_cell(row))?;
-    Ok(Regrowth { root: assembly.run(segments)?, freed: numbers[1..].to_vec() })
+    Ok(RebuiltTree { root: assembly.run(segments)?, freed: numbers[1..].to_vec() })
 }
 
 /// A tree whose segments come in one by one.

@@ -31,7 +31,7 @@ mod record;
 mod segment;
 mod tree;
 
-pub use assemble::{Regrowth, assemble, assemble_anew, extend};
+pub use assemble::{RebuiltTree, assemble, assemble_anew, extend};
 pub use combine::{Combined, LONGEST_COMBINED, combine};
 pub use error::BtreeError;
 pub use file::{PageFile, PageNumber, PageRun, PageSize};

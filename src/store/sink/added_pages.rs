@@ -16,10 +16,12 @@ use crate::id::ImportId;
 use crate::store::error::{Error, Result};
 use crate::store::pages::{
     Combined, LONGEST_COMBINED, LeafWriter, OccurrenceRecord, OldRows, PageFile, PageNumber, PageRun,
-    Regrowth, Segment, Tree, assemble_anew, combine, extend,
+    RebuiltTree, Segment, Tree, assemble_anew, combine, extend,
 };
 use crate::store::row::{HeaderBatch, Occurrence};
-use crate::store::{BulkLoader, Database, Graft, LoadMode, Scratch, ScratchIndex, Tail, WriterLock};
+use crate::store::{
+    BulkLoader, Database, LoadMode, PageTransaction, SideDatabase, SideIndex, Tail, WriterLock,
+};
 
 /// Whether `position_game` with so many rows is better copied, with the new rows merged in, than given them one by one through
 /// SQL. Measured: see docs/performance.md.
@@ -32,7 +34,7 @@ pub(crate) const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
 pub(crate) struct AddedPages<'d> {
     database: &'d Database,
     /// Until SQLite was told of all pages.
-    pages: Option<Graft<'d>>,
+    pages: Option<PageTransaction<'d>>,
     /// How many rows `position_game` has.
     rows: u64,
     tails: &'d [Tail],
@@ -54,9 +56,9 @@ impl<'d> AddedPages<'d> {
         rows: u64,
         tails: &'d [Tail],
     ) -> Result<Option<Self>> {
-        let Some(pages) = Graft::begin(database)? else { return Ok(None) };
-        let scratch = Scratch::create(lock, "headers", cache_bytes)?;
-        let small = Some(BulkLoader::into_scratch(scratch, LoadMode::Passing)?);
+        let Some(pages) = PageTransaction::begin(database)? else { return Ok(None) };
+        let scratch = SideDatabase::create(lock, "headers", cache_bytes)?;
+        let small = Some(BulkLoader::into_side_database(scratch, LoadMode::Passing)?);
         let (leaves, import) = (Vec::new(), ImportId(0));
         Ok(Some(Self { database, pages: Some(pages), rows, tails, leaves, small, loader: None, import }))
     }
@@ -65,7 +67,7 @@ impl<'d> AddedPages<'d> {
         self.small.as_mut().expect("while games are read")
     }
 
-    fn pages(&self) -> &Graft<'d> {
+    fn pages(&self) -> &PageTransaction<'d> {
         self.pages.as_ref().expect("until all pages are told of")
     }
 
@@ -74,7 +76,7 @@ impl<'d> AddedPages<'d> {
     }
 
     /// Puts the new leaves of `game_position` behind those that are there.
-    fn extend_positions(&mut self) -> Result<Vec<(PageNumber, Regrowth)>> {
+    fn extend_positions(&mut self) -> Result<Vec<(PageNumber, RebuiltTree)>> {
         let mut leaves = std::mem::take(&mut self.leaves);
         if leaves.is_empty() {
             return Ok(Vec::new());
@@ -94,8 +96,8 @@ impl<'d> AddedPages<'d> {
     /// Adds the occurrences through SQL: they are few.
     fn insert<S: SortedOccurrences>(
         &mut self,
-        scratch: Scratch,
-        trees: Vec<(PageNumber, Regrowth)>,
+        scratch: SideDatabase,
+        trees: Vec<(PageNumber, RebuiltTree)>,
         sorted: &S,
     ) -> Result<(), S::Error> {
         self.pages.take().expect("until all pages are told of").finish(trees)?;
@@ -109,8 +111,8 @@ impl<'d> AddedPages<'d> {
     /// Builds `position_game` and the indexes of `game` anew while the small tables are written through SQL.
     fn merge<S: SortedOccurrences>(
         &mut self,
-        scratch: Scratch,
-        trees: Vec<(PageNumber, Regrowth)>,
+        scratch: SideDatabase,
+        trees: Vec<(PageNumber, RebuiltTree)>,
         sorted: &S,
     ) -> Result<(), S::Error> {
         let mut pages = self.pages.take().expect("until all pages are told of");
@@ -124,7 +126,7 @@ impl<'d> AddedPages<'d> {
         self.loader = Some(BulkLoader::go_on(self.database, self.import)?);
         let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
         let loader = self.loader();
-        loader.withhold_indexes(&names)?;
+        loader.hide_indexes(&names)?;
         let (tree, built) = std::thread::scope(|scope| {
             let merged = scope.spawn(|| {
                 let _drained = DrainedOnDrop(sorted);
@@ -177,7 +179,7 @@ fn merge_trees<S: SortedOccurrences>(
     occurrences: &Tree,
     indexes: &[GameIndex],
     sorted: &S,
-) -> Result<(Regrowth, Vec<Built>), S::Error> {
+) -> Result<(RebuiltTree, Vec<Built>), S::Error> {
     let threads = 2 * sorted.pool().current_num_threads();
     let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.panicked())?;
     let (built, merged) = pool.join(
@@ -213,7 +215,7 @@ fn merge_occurrences<S: SortedOccurrences>(
     file: &Arc<PageFile>,
     old: &Tree,
     sorted: &S,
-) -> Result<Regrowth, S::Error> {
+) -> Result<RebuiltTree, S::Error> {
     let merge = |writer: &mut LeafWriter, part| {
         let (start, end) = sorted.range(part);
         let old = OldRows::new(file, old, start, end, sorted.threshold()).map_err(Error::from)?;
@@ -228,25 +230,25 @@ fn merge_occurrences<S: SortedOccurrences>(
         .map_init(|| LeafWriter::new(Arc::clone(file)), merge)
         .collect::<Result<_, S::Error>>()?;
     let root = assemble_anew(file, segments).map_err(Error::from)?;
-    Ok(Regrowth { root, freed: old.pages().collect() })
+    Ok(RebuiltTree { root, freed: old.pages().collect() })
 }
 
 /// An index of `game` that has rows, and that of the new rows.
 struct GameIndex {
     root: PageNumber,
     old: Tree,
-    new: ScratchIndex,
+    new: SideIndex,
 }
 
 /// What became of an index.
 enum Built {
-    Tree(Regrowth),
+    Tree(RebuiltTree),
     /// It has rows that are not known here: the pages that were written in vain.
     Nothing(Vec<PageRun>),
 }
 
 /// The indexes of `game` that are built anew.
-fn game_indexes(graft: &Graft<'_>, scratch: &Scratch) -> Result<Vec<GameIndex>> {
+fn game_indexes(graft: &PageTransaction<'_>, scratch: &SideDatabase) -> Result<Vec<GameIndex>> {
     let mut indexes = Vec::new();
     for new in scratch.index_games()? {
         // Somebody may have made another one in its place.
@@ -274,7 +276,7 @@ impl GameIndex {
             return Ok(Built::Nothing(segment.runs().to_vec()));
         }
         let root = assemble_anew(file, [segment])?;
-        Ok(Built::Tree(Regrowth { root, freed: self.old.pages().collect() }))
+        Ok(Built::Tree(RebuiltTree { root, freed: self.old.pages().collect() }))
     }
 }
 
@@ -300,7 +302,7 @@ impl Sink for AddedPages<'_> {
     }
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
-        let scratch = self.small.take().expect("while games are read").finish_scratch()?;
+        let scratch = self.small.take().expect("while games are read").finish_side_database()?;
         let trees = self.extend_positions()?;
         if is_merging_quicker(self.rows, sorted.count()) {
             self.merge(scratch, trees, sorted)

@@ -37,7 +37,7 @@ impl<'b> FreshPages<'b> {
             (build.root_page("game_position")?, build.root_page("position_game")?);
         let scratch = build.scratch("headers")?;
         watch(scratch.connection());
-        let small = BulkLoader::into_scratch(scratch, LoadMode::Fresh)?;
+        let small = BulkLoader::into_side_database(scratch, LoadMode::Fresh)?;
         build.close()?;
         let file = Some(Arc::new(PageFile::open(build.path())?));
         Ok(Self { build, watch, file, game_position, position_game, leaves: Vec::new(), small: Some(small) })
@@ -124,7 +124,7 @@ impl Sink for FreshPages<'_> {
 
     fn end(&mut self, run: &RunTotals) -> Result<()> {
         end(self.small(), run)?;
-        let scratch = self.small.take().expect("until the end").finish_scratch()?;
+        let scratch = self.small.take().expect("until the end").finish_side_database()?;
         self.file().finish()?;
         self.file = None;
         self.build.reopen()?;

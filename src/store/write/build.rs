@@ -12,7 +12,7 @@ use crate::store::lock::{WriterLock, directory_of};
 use crate::store::pages::PageNumber;
 use crate::store::schema;
 use crate::store::write::page_transaction::root_page;
-use crate::store::write::side_database::{self, Scratch};
+use crate::store::write::side_database::{self, SideDatabase};
 
 /// What SQLite appends to a database's name for its side files.
 const SIDE_FILES: [&str; 3] = ["-journal", "-wal", "-shm"];
@@ -123,8 +123,8 @@ impl Build {
     ///
     /// # Errors
     /// [`Error::Directory`], or what SQLite says.
-    pub fn scratch(&self, name: &str) -> Result<Scratch> {
-        Scratch::create(&self.lock, name, self.options.cache_bytes)
+    pub fn scratch(&self, name: &str) -> Result<SideDatabase> {
+        SideDatabase::create(&self.lock, name, self.options.cache_bytes)
     }
 
     /// Takes all rows of a scratch database over, into tables that must be empty. The tables have equal schemas, so SQLite
@@ -132,7 +132,7 @@ impl Build {
     ///
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
-    pub fn take_rows(&self, scratch: Scratch) -> Result<()> {
+    pub fn take_rows(&self, scratch: SideDatabase) -> Result<()> {
         let failed = |source| Error::sqlite(self.path(), "copy the small tables", source);
         let main = self.connection();
         let _temporary = scratch.attach(main, self.path())?;

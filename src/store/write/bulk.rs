@@ -20,7 +20,7 @@ use crate::store::row::{
 use crate::store::write::build::Temporary;
 use crate::store::write::hidden_index::{self, SchemaRow};
 use crate::store::write::row_table::RowTable;
-use crate::store::write::side_database::{Scratch, copy_problems, copy_rows};
+use crate::store::write::side_database::{SideDatabase, copy_problems, copy_rows};
 
 /// What is written about a run when it begins.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +101,7 @@ pub enum LoadMode {
     Fresh,
     /// Into a database that has rows; undone if the load fails.
     Append,
-    /// Into a [`Scratch`] database: nothing is looked up there, and no indexes are made.
+    /// Into a [`SideDatabase`] database: nothing is looked up there, and no indexes are made.
     Passing,
 }
 
@@ -128,13 +128,13 @@ pub struct BulkLoader<'c> {
     /// Attached until the end.
     scratch: Option<Temporary>,
     /// Indexes that are not in the schema at present.
-    withheld: Vec<SchemaRow>,
+    hidden: Vec<SchemaRow>,
 }
 
 /// A connection of somebody else, or that of a side database that belongs to the loader.
 enum LoaderConnection<'c> {
     Borrowed(&'c Connection),
-    Own(Scratch),
+    Own(SideDatabase),
     /// Given back.
     Gone,
 }
@@ -185,11 +185,11 @@ impl<'c> BulkLoader<'c> {
         Self::new(LoaderConnection::Borrowed(connection), path, mode)?.begun()
     }
 
-    /// Begins a load into a side database, which [`finish_scratch`](Self::finish_scratch) gives back.
+    /// Begins a load into a side database, which [`finish_side_database`](Self::finish_side_database) gives back.
     ///
     /// # Errors
     /// What SQLite says.
-    pub(crate) fn into_scratch(scratch: Scratch, mode: LoadMode) -> Result<Self> {
+    pub(crate) fn into_side_database(scratch: SideDatabase, mode: LoadMode) -> Result<Self> {
         let path = scratch.path().to_owned();
         Self::new(LoaderConnection::Own(scratch), &path, mode)?.begun()
     }
@@ -206,7 +206,7 @@ impl<'c> BulkLoader<'c> {
         Ok(self)
     }
 
-    /// Goes on with the transaction in which a [`Graft`](crate::store::Graft) was finished, for the run `import`.
+    /// Goes on with the transaction in which a [`PageTransaction`](crate::store::PageTransaction) was finished, for the run `import`.
     ///
     /// # Errors
     /// What SQLite says.
@@ -241,7 +241,7 @@ impl<'c> BulkLoader<'c> {
             visited,
             continuations,
             scratch: None,
-            withheld: Vec::new(),
+            hidden: Vec::new(),
         })
     }
 
@@ -386,7 +386,7 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
-    pub fn take_rows(&mut self, scratch: Scratch) -> Result<()> {
+    pub fn take_rows(&mut self, scratch: SideDatabase) -> Result<()> {
         self.scratch = Some(scratch.attach(&self.connection, &self.path)?);
         copy_rows(&self.connection).map_err(|source| self.failed("copy the small tables", source))
     }
@@ -404,18 +404,18 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn withhold_indexes(&mut self, names: &[&str]) -> Result<()> {
+    pub fn hide_indexes(&mut self, names: &[&str]) -> Result<()> {
         let rows = hidden_index::take_out(&self.connection, names);
-        self.withheld = rows.map_err(|source| self.failed("set indexes aside", source))?;
+        self.hidden = rows.map_err(|source| self.failed("set indexes aside", source))?;
         Ok(())
     }
 
-    /// Puts the indexes back that were [taken out](Self::withhold_indexes), with what stands on their pages by now.
+    /// Puts the indexes back that were [taken out](Self::hide_indexes), with what stands on their pages by now.
     ///
     /// # Errors
     /// What SQLite says.
     pub fn put_indexes_back(&mut self) -> Result<()> {
-        let rows = std::mem::take(&mut self.withheld);
+        let rows = std::mem::take(&mut self.hidden);
         hidden_index::put_back(&self.connection, &rows)
             .map_err(|source| self.failed("put indexes back", source))
     }
@@ -473,7 +473,7 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Panics
     /// When the load was not begun with one.
-    pub(crate) fn finish_scratch(mut self) -> Result<Scratch> {
+    pub(crate) fn finish_side_database(mut self) -> Result<SideDatabase> {
         self.commit()?;
         match std::mem::replace(&mut self.connection, LoaderConnection::Gone) {
             LoaderConnection::Own(scratch) => Ok(scratch),
@@ -485,7 +485,7 @@ impl<'c> BulkLoader<'c> {
 
     /// Makes the ordinary indexes and commits. Nothing can be written afterwards.
     pub(crate) fn commit(&mut self) -> Result<()> {
-        if self.broken.get() || !self.withheld.is_empty() {
+        if self.broken.get() || !self.hidden.is_empty() {
             return Err(Error::Unfinished { path: self.path.clone() });
         }
         self.make_indexes()?;
@@ -541,7 +541,7 @@ impl Drop for BulkLoader<'_> {
         // A fresh database has no journal to roll back with and is thrown away.
         if !self.finished && self.mode == LoadMode::Append {
             let _ = self.connection.execute_batch("ROLLBACK");
-            // Indexes that were withheld are there again, and SQLite is to know.
+            // Indexes that were hidden are there again, and SQLite is to know.
             let _ = self.connection.execute_batch("PRAGMA writable_schema = RESET");
         }
     }

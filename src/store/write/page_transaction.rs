@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use crate::store::database::{Database, open_file};
 use crate::store::error::{Error, Result};
-use crate::store::pages::{BtreeError, PageFile, PageNumber, PageRun, Regrowth};
+use crate::store::pages::{BtreeError, PageFile, PageNumber, PageRun, RebuiltTree};
 use crate::store::write::build::with_suffix;
 
 /// A write transaction on a database with a write-ahead log, in which new trees are built for tables: on pages of the file that
@@ -26,7 +26,7 @@ use crate::store::write::build::with_suffix;
 ///
 /// Before SQLite was told anything, nothing may be written through SQL. Tables that are still to grow may not be read.
 #[derive(Debug)]
-pub struct Graft<'d> {
+pub struct PageTransaction<'d> {
     connection: &'d Connection,
     path: &'d Path,
     file: Arc<PageFile>,
@@ -43,7 +43,7 @@ pub struct Graft<'d> {
 /// Bytes of the longest row of `game_position`, or a few more. A longer one than fits a page would have its end on another.
 const LONGEST_ROW: usize = 160;
 
-impl<'d> Graft<'d> {
+impl<'d> PageTransaction<'d> {
     /// Neighbouring free pages that are worth a write.
     const WORTH: u32 = 8;
 
@@ -140,7 +140,7 @@ impl<'d> Graft<'d> {
     ///
     /// # Errors
     /// What SQLite and the operating system say; the transaction is then to be rolled back.
-    pub fn publish(&mut self, trees: Vec<(PageNumber, Regrowth)>, room: u32) -> Result<()> {
+    pub fn publish(&mut self, trees: Vec<(PageNumber, RebuiltTree)>, room: u32) -> Result<()> {
         let last = self.file.set_apart(room)?;
         self.tell(trees, vec![last])
     }
@@ -150,7 +150,7 @@ impl<'d> Graft<'d> {
     ///
     /// # Errors
     /// As [`publish`](Self::publish).
-    pub fn finish(mut self, trees: Vec<(PageNumber, Regrowth)>) -> Result<()> {
+    pub fn finish(mut self, trees: Vec<(PageNumber, RebuiltTree)>) -> Result<()> {
         self.file.sync()?;
         let unused = self.file.unused().into_iter().flat_map(PageRun::pages).collect();
         self.tell(trees, unused)?;
@@ -159,11 +159,11 @@ impl<'d> Graft<'d> {
     }
 
     /// Tells SQLite of trees and free pages.
-    fn tell(&mut self, trees: Vec<(PageNumber, Regrowth)>, unused: Vec<PageNumber>) -> Result<()> {
+    fn tell(&mut self, trees: Vec<(PageNumber, RebuiltTree)>, unused: Vec<PageNumber>) -> Result<()> {
         let mut free = std::mem::take(&mut self.spare);
         free.extend(unused);
         let mut pages: Vec<(PageNumber, Vec<u8>)> = Vec::new();
-        for (root, Regrowth { root: page, freed }) in trees {
+        for (root, RebuiltTree { root: page, freed }) in trees {
             pages.push((root, page));
             free.extend(freed);
         }
@@ -255,7 +255,7 @@ impl<'d> Graft<'d> {
     }
 }
 
-impl Drop for Graft<'_> {
+impl Drop for PageTransaction<'_> {
     fn drop(&mut self) {
         if !self.finished {
             let _ = self.connection.execute_batch("ROLLBACK");

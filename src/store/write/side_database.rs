@@ -15,7 +15,7 @@ use crate::store::write::page_transaction::root_page;
 
 /// A temporary database with the same schema, for rows that another one takes over later.
 #[derive(Debug)]
-pub struct Scratch {
+pub struct SideDatabase {
     connection: Connection,
     temporary: Temporary,
     /// The names of the indexes of `game`, and the statements that make them.
@@ -24,7 +24,7 @@ pub struct Scratch {
 
 /// An index of a scratch database's rows.
 #[derive(Debug)]
-pub struct ScratchIndex {
+pub struct SideIndex {
     /// Its name.
     pub name: String,
     /// The statement that makes it.
@@ -35,7 +35,7 @@ pub struct ScratchIndex {
     pub tree: Tree,
 }
 
-impl Scratch {
+impl SideDatabase {
     /// Makes an empty one beside the lock's target.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Scratch {
     ///
     /// # Errors
     /// What SQLite and the operating system say.
-    pub fn index_games(&self) -> Result<Vec<ScratchIndex>> {
+    pub fn index_games(&self) -> Result<Vec<SideIndex>> {
         let path = self.path();
         let failed = |source| Error::sqlite(path, "create an index", source);
         for (_, sql) in &self.game_indexes {
@@ -68,7 +68,7 @@ impl Scratch {
             let root = root_page(&self.connection, name).map_err(failed)?;
             if let Ok(tree) = Tree::read(&file, root) {
                 let (name, sql, file) = (name.clone(), sql.clone(), Arc::clone(&file));
-                indexes.push(ScratchIndex { name, sql, file, tree });
+                indexes.push(SideIndex { name, sql, file, tree });
             }
         }
         Ok(indexes)

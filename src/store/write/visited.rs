@@ -11,7 +11,7 @@ use crate::store::write::bulk::BulkLoader;
 
 /// What a row of `visited_position` says beside its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VisitedPosition {
+pub struct VisitedPositionLists {
     /// The canonical FEN.
     pub fen: String,
     /// The best-rated games, best first.
@@ -70,11 +70,11 @@ impl BulkLoader<'_> {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn visited_position(&self, key: PositionKey) -> Result<Option<VisitedPosition>> {
+    pub fn visited_position(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>> {
         let sql = "SELECT key, fen, top_games, recent_games FROM visited_position WHERE key = ?1";
         self.row(sql, [key.as_i64()], |row| {
             let cells = Cells::new(row, VISITED_POSITION);
-            Ok(VisitedPosition {
+            Ok(VisitedPositionLists {
                 fen: cells.get("fen")?,
                 top_games: listed_games(cells, "top_games")?,
                 recent_games: listed_games(cells, "recent_games")?,

@@ -2,14 +2,14 @@
 
 use rusqlite::Connection;
 
-use super::finding::{Collector, Kind, RowId};
-use super::stored::{StoredGame, StoredPosition, bytes, shown};
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
 use crate::index::{mix_move, prefix_hash};
+use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::rows::stored::{StoredGame, StoredPosition, bytes, shown};
 
 /// Follows a game from row to row. A row that does not fit is told, and the board goes on as far as it can tell how.
 #[derive(Debug)]
-pub(super) struct Replay<'c> {
+pub(crate) struct Replay<'c> {
     findings: &'c Collector,
     game: i64,
     position: Position,
@@ -29,7 +29,7 @@ impl<'c> Replay<'c> {
     /// Two FENs in a row that do not fit end the replay: what follows would not fit either.
     const MOST_MISFITS: u32 = 2;
 
-    pub(super) fn new(findings: &'c Collector) -> Self {
+    pub(crate) fn new(findings: &'c Collector) -> Self {
         let position = Position::start();
         Self {
             findings,
@@ -45,7 +45,7 @@ impl<'c> Replay<'c> {
     }
 
     /// Begins a game; `start_fen` is what its row says.
-    pub(super) fn begin(&mut self, game: i64, start: &Position, start_fen: Option<&str>) {
+    pub(crate) fn begin(&mut self, game: i64, start: &Position, start_fen: Option<&str>) {
         self.game = game;
         self.previous = None;
         self.misfits = 0;
@@ -68,33 +68,33 @@ impl<'c> Replay<'c> {
     }
 
     /// The game has a gap here: the board cannot follow.
-    pub(super) fn lose_course(&mut self) {
+    pub(crate) fn lose_course(&mut self) {
         self.on_course = false;
     }
 
     /// The position the board is at, if it still knows.
-    pub(super) fn position(&self) -> Option<&Position> {
+    pub(crate) fn position(&self) -> Option<&Position> {
         self.on_course.then_some(&self.position)
     }
 
     /// The game's moves, if all of them could be made.
-    pub(super) fn codes(&self) -> Option<&[MoveCode]> {
+    pub(crate) fn codes(&self) -> Option<&[MoveCode]> {
         self.on_course.then_some(&self.codes[..])
     }
 
     /// The hash of the game's moves, if all of them could be made.
-    pub(super) fn moves_hash(&self) -> Option<i64> {
+    pub(crate) fn moves_hash(&self) -> Option<i64> {
         let hash = |codes: &[MoveCode]| codes.iter().copied().fold(self.start_key.0, mix_move);
         self.codes().map(|codes| hash(codes).cast_signed())
     }
 
     /// The hash of the game's first moves and of its `pairing`; `None` if it has fewer.
-    pub(super) fn prefix_hash(&self, pairing: u64) -> Option<i64> {
+    pub(crate) fn prefix_hash(&self, pairing: u64) -> Option<i64> {
         prefix_hash(self.start_key.0, self.codes()?, pairing).map(u64::cast_signed)
     }
 
     /// Holds the next row against the board.
-    pub(super) fn step(&mut self, stored: &StoredPosition, fen: &[u8]) {
+    pub(crate) fn step(&mut self, stored: &StoredPosition, fen: &[u8]) {
         if !self.on_course {
             return;
         }
@@ -178,7 +178,7 @@ impl<'c> Replay<'c> {
 }
 
 /// The moves of a game, put right where its positions tell how; `None` if they do not tell all of them.
-pub(super) fn replayed_codes(
+pub(crate) fn replayed_codes(
     connection: &Connection,
     game: &StoredGame,
     start: &Position,
@@ -205,7 +205,7 @@ pub(super) fn replayed_codes(
 }
 
 /// A move code with the move it stands for.
-pub(super) fn told(code: MoveCode) -> String {
+pub(crate) fn told(code: MoveCode) -> String {
     format!("{} ({})", code.bits(), code.uci(None))
 }
 

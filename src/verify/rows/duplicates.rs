@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
-use super::finding::{Collector, Kind, RowId};
-use super::run::Check;
-use super::source::{Texts, piece};
-use super::stored::{Fields, shown};
 use crate::board::Position;
 use crate::index::{GameText, MIN_PLIES_OF_MOVES, PREFIX_PLIES, Reread};
+use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::rows::stored::{Fields, shown};
+use crate::verify::run::Check;
+use crate::verify::source::text::{Texts, piece};
 
 /// Rows of `duplicate` in pieces.
 #[derive(Debug, Default)]
-pub(super) struct Duplicates {
+pub(crate) struct Duplicates {
     count: u64,
     /// The first key of each piece.
     starts: Vec<[Value; 2]>,
@@ -27,7 +27,7 @@ impl Duplicates {
     const PIECE: u64 = 4096;
 
     /// Looks where the pieces begin.
-    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut duplicates = Self::default();
         let mut statement = connection
             .prepare("SELECT source_id, byte_offset FROM duplicate ORDER BY source_id, byte_offset")?;
@@ -45,13 +45,13 @@ impl Duplicates {
     }
 
     /// The numbers of the pieces.
-    pub(super) fn pieces(&self) -> std::ops::Range<usize> {
+    pub(crate) fn pieces(&self) -> std::ops::Range<usize> {
         0..self.starts.len()
     }
 }
 
 /// The games of some sources that were skipped and are to be looked at, source by source in the order of their texts.
-pub(super) struct Skipped<'c> {
+pub(crate) struct Skipped<'c> {
     check: &'c Check<'c>,
     connection: &'c Connection,
     /// Those that come after the present one.
@@ -62,13 +62,13 @@ pub(super) struct Skipped<'c> {
 }
 
 impl<'c> Skipped<'c> {
-    pub(super) fn new(check: &'c Check<'c>, connection: &'c Connection, sources: Vec<i64>) -> Self {
+    pub(crate) fn new(check: &'c Check<'c>, connection: &'c Connection, sources: Vec<i64>) -> Self {
         let (sources, rows) = (sources.into_iter(), Vec::new().into_iter());
         Self { check, connection, sources, source: None, rows }
     }
 
     /// The next of them.
-    pub(super) fn next(&mut self) -> rusqlite::Result<Option<StoredDuplicate>> {
+    pub(crate) fn next(&mut self) -> rusqlite::Result<Option<StoredDuplicate>> {
         loop {
             if let Some(row) = self.rows.next() {
                 return Ok(Some(row));
@@ -111,10 +111,10 @@ impl<'c> Skipped<'c> {
 
 /// A row of `duplicate`.
 #[derive(Debug)]
-pub(super) struct StoredDuplicate {
-    pub(super) source: i64,
-    pub(super) byte_offset: i64,
-    pub(super) byte_length: i64,
+pub(crate) struct StoredDuplicate {
+    pub(crate) source: i64,
+    pub(crate) byte_offset: i64,
+    pub(crate) byte_length: i64,
     line: Option<i64>,
     game_number: Option<i64>,
     kind: Option<String>,
@@ -164,20 +164,20 @@ enum Like {
 }
 
 /// Scans pieces of the table; a thread has its own.
-pub(super) struct DuplicateScan<'c> {
+pub(crate) struct DuplicateScan<'c> {
     check: &'c Check<'c>,
     texts: Texts<'c>,
     reread: Reread,
     /// Rows that were looked at.
-    pub(super) seen: u64,
+    pub(crate) seen: u64,
 }
 
 impl<'c> DuplicateScan<'c> {
-    pub(super) fn new(check: &'c Check<'c>) -> Self {
+    pub(crate) fn new(check: &'c Check<'c>) -> Self {
         Self { check, texts: Texts::new(check), reread: Reread::default(), seen: 0 }
     }
 
-    pub(super) fn scan(&mut self, connection: &Connection, piece: usize) -> rusqlite::Result<()> {
+    pub(crate) fn scan(&mut self, connection: &Connection, piece: usize) -> rusqlite::Result<()> {
         let Duplicates { count, ref starts, .. } = self.check.duplicates;
         let columns = StoredDuplicate::COLUMNS.join(", ");
         let sql = format!(
@@ -279,7 +279,7 @@ impl<'c> DuplicateScan<'c> {
 }
 
 /// Holds a game that was skipped, and the game that it repeats, against its text, if there can be any.
-pub(super) fn compare(
+pub(crate) fn compare(
     findings: &Collector,
     connection: &Connection,
     reread: &mut Reread,

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::definition::is_extension;
-use super::finding::{Collector, Id, Kind, RowId};
-use super::games::{Counted, Sums};
-use super::stored::shown;
 use crate::board::Position;
 use crate::store::{self, Cells, Database, OPENING, migrate};
+use crate::verify::file::definition::is_extension;
+use crate::verify::finding::{Collector, Id, Kind, RowId};
+use crate::verify::rows::games::{Counted, Sums};
+use crate::verify::rows::stored::shown;
 
 /// A column that names a row of another table, and the table's primary key.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
@@ -46,7 +46,7 @@ const NUMBERED: [(&str, &str); 5] = [
 ];
 
 /// Lets SQLite look at every page and row.
-pub(super) fn integrity(connection: &Connection, path: &Path, findings: &Collector) -> rusqlite::Result<()> {
+pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collector) -> rusqlite::Result<()> {
     // Of a page that the file has only the beginning of, SQLite takes the rest to be zeros.
     let told: i64 = connection.query_row(
         "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
@@ -78,7 +78,7 @@ pub(super) fn integrity(connection: &Connection, path: &Path, findings: &Collect
 
 /// Holds the schema against the one that this program makes. What somebody added does not matter: tables, indexes, and columns
 /// behind those of a table.
-pub(super) fn schema(connection: &Connection, findings: &Collector) -> store::Result<()> {
+pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Result<()> {
     const MEMORY: &str = ":memory:";
     let failed = |source| store::Error::sqlite(Path::new(MEMORY), "make the schema", source);
     let mut fresh = Connection::open_in_memory().map_err(failed)?;
@@ -102,7 +102,7 @@ pub(super) fn schema(connection: &Connection, findings: &Collector) -> store::Re
 }
 
 /// Follows every link.
-pub(super) fn links(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+pub(crate) fn links(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     for (table, key, column, parent, parent_column) in LINKS {
         let sql = format!(
             "SELECT {column}, {} FROM {table} WHERE {column} IS NOT NULL AND NOT EXISTS
@@ -130,7 +130,7 @@ pub(super) fn links(connection: &Connection, findings: &Collector) -> rusqlite::
                 id,
                 column,
                 expected,
-                super::stored::tell((&found).into()),
+                crate::verify::rows::stored::tell((&found).into()),
             );
         }
     }
@@ -140,12 +140,12 @@ pub(super) fn links(connection: &Connection, findings: &Collector) -> rusqlite::
 fn row_text(value: &rusqlite::types::Value) -> String {
     match value {
         rusqlite::types::Value::Text(text) => text.clone(),
-        other => super::stored::tell(other.into()),
+        other => crate::verify::rows::stored::tell(other.into()),
     }
 }
 
 /// Tells gaps in what is numbered 1, 2, 3 ... Where games `may_go`, they leave gaps.
-pub(super) fn numbers(connection: &Connection, findings: &Collector, may_go: bool) -> rusqlite::Result<()> {
+pub(crate) fn numbers(connection: &Connection, findings: &Collector, may_go: bool) -> rusqlite::Result<()> {
     for (table, column) in NUMBERED.into_iter().filter(|(table, _)| !(may_go && *table == "game")) {
         let sql = format!("SELECT count(*), ifnull(max({column}), 0), ifnull(min({column}), 1) FROM {table}");
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
@@ -176,7 +176,7 @@ pub(super) fn numbers(connection: &Connection, findings: &Collector, may_go: boo
 }
 
 /// How many games must have reached a position that has a row in `visited_position`.
-pub(super) fn threshold(connection: &Connection, findings: &Collector) -> rusqlite::Result<Option<i64>> {
+pub(crate) fn threshold(connection: &Connection, findings: &Collector) -> rusqlite::Result<Option<i64>> {
     const NAME: &str = "continuation_threshold";
     let row = || RowId(vec![("name", Id::Text(NAME.to_owned()))]);
     let sql = "SELECT value FROM setting WHERE name = ?1";
@@ -185,7 +185,7 @@ pub(super) fn threshold(connection: &Connection, findings: &Collector) -> rusqli
     match value {
         Some(rusqlite::types::Value::Integer(threshold)) if threshold > 0 => return Ok(Some(threshold)),
         Some(other) => {
-            let found = super::stored::tell((&other).into());
+            let found = crate::verify::rows::stored::tell((&other).into());
             findings.wrong(Kind::WrongValue, "setting", row(), "value", "a number of games", found);
         }
         None => findings.about(Kind::MissingRow, "setting", row(), "the row is missing"),
@@ -194,7 +194,7 @@ pub(super) fn threshold(connection: &Connection, findings: &Collector) -> rusqli
 }
 
 /// Holds the list of openings against its digest, and their keys against their positions.
-pub(super) fn openings(database: &Database, findings: &Collector) -> rusqlite::Result<()> {
+pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::Result<()> {
     const NAME: &str = "openings";
     let connection = database.connection();
     let mut statement = connection.prepare("SELECT opening_id, key, fen FROM opening ORDER BY opening_id")?;
@@ -232,7 +232,7 @@ pub(super) fn openings(database: &Database, findings: &Collector) -> rusqlite::R
 }
 
 /// Holds the totals of sources and imports against what was counted.
-pub(super) fn totals(
+pub(crate) fn totals(
     connection: &Connection,
     findings: &Collector,
     sums: &Sums,
@@ -307,20 +307,20 @@ fn duplicate_totals(connection: &Connection, findings: &Collector) -> rusqlite::
 
 /// Which names have been seen, by number.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     /// How many names there are.
     count: u64,
     bits: Vec<AtomicU64>,
 }
 
 impl Names {
-    pub(super) fn new(count: u64) -> Self {
+    pub(crate) fn new(count: u64) -> Self {
         // A bit for each of 1, 2, 3 ... count; the first one is for nobody.
         let words = usize::try_from(count / 64 + 1).unwrap_or(0);
         Self { count, bits: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    pub(super) fn mark(&self, id: Option<i64>) {
+    pub(crate) fn mark(&self, id: Option<i64>) {
         let Some(id) = id.and_then(|id| u64::try_from(id).ok()).filter(|&id| id <= self.count) else {
             return;
         };
@@ -330,7 +330,7 @@ impl Names {
     }
 
     /// Tells the names that no game has.
-    pub(super) fn tell_unused(&self, table: &'static str, column: &'static str, findings: &Collector) {
+    pub(crate) fn tell_unused(&self, table: &'static str, column: &'static str, findings: &Collector) {
         for id in 1..=self.count {
             let word = self.bits[(id / 64) as usize].load(Ordering::Relaxed);
             if word >> (id % 64) & 1 == 0 {

@@ -6,19 +6,19 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::finding::{Collector, Kind, RowId};
-use super::options::Sample;
-use super::stored::{StoredGame, StoredPosition, shown};
+use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::options::Sample;
+use crate::verify::rows::stored::{StoredGame, StoredPosition, shown};
 
 /// How many of a position's best-rated and latest games are listed.
 const LISTED: usize = 15;
 
 /// How many positions are counted in one pass over the games: about 200 MiB.
-pub(super) const AT_ONCE: usize = 1 << 18;
+pub(crate) const AT_ONCE: usize = 1 << 18;
 
 /// Keys are hashes already.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct KeyHasher(u64);
+pub(crate) struct KeyHasher(u64);
 
 impl Hasher for KeyHasher {
     fn finish(&self) -> u64 {
@@ -159,16 +159,16 @@ fn insert(list: &mut Vec<((i64, i64), i64)>, listed: ((i64, i64), i64)) {
 
 /// The visited positions that are counted anew in one pass over the games.
 #[derive(Debug, Default)]
-pub(super) struct Visited {
+pub(crate) struct VisitedPositions {
     slots: HashMap<i64, u32, BuildHasherDefault<KeyHasher>>,
     /// By slot: key, the FEN that is stored, what has been counted.
     entries: Vec<(i64, Box<[u8]>, Mutex<Tally>)>,
 }
 
-impl Visited {
+impl VisitedPositions {
     /// The next positions of the sample after the key `after`, at most [`AT_ONCE`]; `index` counts the rows gone by, of
     /// `count`.
-    pub(super) fn next(
+    pub(crate) fn next(
         connection: &Connection,
         after: Option<i64>,
         sample: Sample,
@@ -186,27 +186,31 @@ impl Visited {
                 let key = row.get(0)?;
                 let slot = u32::try_from(visited.entries.len()).expect("one pass counts few positions");
                 visited.slots.insert(key, slot);
-                visited.entries.push((key, super::stored::bytes(row, 1)?.into(), Mutex::default()));
+                visited.entries.push((
+                    key,
+                    crate::verify::rows::stored::bytes(row, 1)?.into(),
+                    Mutex::default(),
+                ));
             }
             *index += 1;
         }
         Ok(visited)
     }
 
-    pub(super) const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         self.entries.len()
     }
 
-    pub(super) fn last_key(&self) -> Option<i64> {
+    pub(crate) fn last_key(&self) -> Option<i64> {
         self.entries.last().map(|&(key, ..)| key)
     }
 
-    pub(super) fn has(&self, key: i64) -> bool {
+    pub(crate) fn has(&self, key: i64) -> bool {
         self.slots.contains_key(&key)
     }
 
     /// Holds the rows of both tables against what was counted.
-    pub(super) fn compare(&self, connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    pub(crate) fn compare(&self, connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
         for (key, _, tally) in &self.entries {
             let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
             if tally.same_fen > 0 && tally.other_fen > 0 {
@@ -221,7 +225,7 @@ impl Visited {
 }
 
 /// Tells of a row whose counts mix two positions.
-pub(super) fn tell_shared(findings: &Collector, key: i64) {
+pub(crate) fn tell_shared(findings: &Collector, key: i64) {
     let found = "games reached two positions with this key: counted as one, and there should be no row";
     findings.about(Kind::SurplusRow, "visited_position", RowId::of([("key", key)]), found);
 }
@@ -323,24 +327,24 @@ fn compare_moves(
 }
 
 fn show(value: &rusqlite::types::Value) -> String {
-    super::stored::tell(value.into())
+    crate::verify::rows::stored::tell(value.into())
 }
 
 /// Counts the visits of one thread's games.
 #[derive(Debug)]
-pub(super) struct Visits<'v> {
-    visited: &'v Visited,
+pub(crate) struct VisitCounter<'v> {
+    visited: &'v VisitedPositions,
     /// Of the present game: slot, ply, move, whether the FEN is the stored one.
     hits: Vec<(u32, i64, Option<i64>, bool)>,
     tallies: HashMap<u32, Tally>,
 }
 
-impl<'v> Visits<'v> {
-    pub(super) fn new(visited: &'v Visited) -> Self {
+impl<'v> VisitCounter<'v> {
+    pub(crate) fn new(visited: &'v VisitedPositions) -> Self {
         Self { visited, hits: Vec::new(), tallies: HashMap::new() }
     }
 
-    pub(super) fn see(&mut self, stored: &StoredPosition, fen: &[u8]) {
+    pub(crate) fn see(&mut self, stored: &StoredPosition, fen: &[u8]) {
         if let Some(&slot) = self.visited.slots.get(&stored.key) {
             let same = *self.visited.entries[slot as usize].1 == *fen;
             self.hits.push((slot, stored.ply, stored.move_code, same));
@@ -348,7 +352,7 @@ impl<'v> Visits<'v> {
     }
 
     /// Counts the game for each position that it reached: once, by its last visit.
-    pub(super) fn end_game(&mut self, game: &StoredGame) {
+    pub(crate) fn end_game(&mut self, game: &StoredGame) {
         if self.hits.is_empty() {
             return;
         }
@@ -366,7 +370,7 @@ impl<'v> Visits<'v> {
     }
 
     /// Hands over what was counted.
-    pub(super) fn hand_over(&mut self) {
+    pub(crate) fn hand_over(&mut self) {
         for (slot, tally) in self.tallies.drain() {
             let entry = &self.visited.entries[slot as usize].2;
             entry.lock().unwrap_or_else(PoisonError::into_inner).absorb(&tally);

@@ -2,7 +2,7 @@
 
 /// Sums over `(key, game, ply)`, apart for groups of games, so that a difference leads to few games.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Checksum {
+pub(crate) struct Checksum {
     groups: Box<[(u64, u64)]>,
 }
 
@@ -16,12 +16,12 @@ impl Checksum {
     const GROUPS: usize = 1 << 12;
 
     /// The group of a game. Games that follow each other are in the same one or in groups that follow each other.
-    pub(super) const fn group(game: i64) -> usize {
+    pub(crate) const fn group(game: i64) -> usize {
         (game >> 4).cast_unsigned() as usize % Self::GROUPS
     }
 
     /// Adds a row.
-    pub(super) fn add(&mut self, key: i64, game: i64, ply: i64) {
+    pub(crate) fn add(&mut self, key: i64, game: i64, ply: i64) {
         let (rows, sum) = &mut self.groups[Self::group(game)];
         *rows += 1;
         let place = mix(game.cast_unsigned() ^ mix(ply.cast_unsigned()));
@@ -29,19 +29,19 @@ impl Checksum {
     }
 
     /// Adds what another one has summed up.
-    pub(super) fn absorb(&mut self, other: &Self) {
+    pub(crate) fn absorb(&mut self, other: &Self) {
         for ((rows, sum), (more_rows, more)) in self.groups.iter_mut().zip(&other.groups) {
             *rows += more_rows;
             *sum = sum.wrapping_add(*more);
         }
     }
 
-    pub(super) fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.groups.iter().map(|(rows, _)| rows).sum()
     }
 
     /// For each group, whether the two differ.
-    pub(super) fn differences(&self, other: &Self) -> Vec<bool> {
+    pub(crate) fn differences(&self, other: &Self) -> Vec<bool> {
         self.groups.iter().zip(&other.groups).map(|(ours, theirs)| ours != theirs).collect()
     }
 }

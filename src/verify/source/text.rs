@@ -8,31 +8,31 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::finding::{Collector, Id, Kind, RowId};
-use super::problems::Problems;
-use super::progress::Progress;
-use super::replay::told;
-use super::report::{SourceNote, SourceState};
-use super::run::Check;
-use super::stored::{StoredGame, shown};
 use crate::board::MoveCode;
 use crate::index::Reread;
 use crate::source::{self, Finder, Mapped, SourceFile};
 use crate::store::{Cells, SOURCE};
+use crate::verify::finding::{Collector, Id, Kind, RowId};
+use crate::verify::progress::Progress;
+use crate::verify::report::{SourceNote, SourceState};
+use crate::verify::rows::problems::Problems;
+use crate::verify::rows::replay::told;
+use crate::verify::rows::stored::{StoredGame, shown};
+use crate::verify::run::Check;
 
 /// A row of `source`: one reading of a file.
 #[derive(Debug)]
-pub(super) struct SourceRow {
-    pub(super) id: i64,
+pub(crate) struct SourceRow {
+    pub(crate) id: i64,
     /// Size and digest of the text up to the end of this reading; `None` if it was not read to its end.
-    pub(super) text: Option<(u64, String)>,
+    pub(crate) text: Option<(u64, String)>,
 }
 
 /// Readings of a file of which each goes on with the text of the one before.
 #[derive(Debug)]
-pub(super) struct Chain {
+pub(crate) struct Chain {
     path: PathBuf,
-    pub(super) rows: Vec<SourceRow>,
+    pub(crate) rows: Vec<SourceRow>,
     file: OnceLock<Result<SourceFile, Verdict>>,
     /// Of each row.
     verdicts: OnceLock<Vec<Verdict>>,
@@ -40,8 +40,8 @@ pub(super) struct Chain {
 
 /// What became of a reading's text, and a sentence on it if games cannot be held against it.
 #[derive(Clone, Debug)]
-pub(super) struct Verdict {
-    pub(super) state: SourceState,
+pub(crate) struct Verdict {
+    pub(crate) state: SourceState,
     message: String,
 }
 
@@ -72,7 +72,7 @@ type GameRanges = HashMap<i64, RangeInclusive<i64>>;
 
 /// The sources. Each file is looked at when the first of its games is, and no more than once.
 #[derive(Debug, Default)]
-pub(super) struct Sources {
+pub(crate) struct Sources {
     chains: Vec<Chain>,
     /// By the id of a row: its chain, and its place in that.
     places: HashMap<i64, (usize, usize)>,
@@ -83,7 +83,7 @@ pub(super) struct Sources {
 
 impl Sources {
     /// Reads the table `source`.
-    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut sources = Self::default();
         let mut latest: HashMap<PathBuf, usize> = HashMap::new();
         let sql = "SELECT source_id, path, first_byte, bytes, digest FROM source ORDER BY source_id";
@@ -110,17 +110,17 @@ impl Sources {
     }
 
     /// Finds their files.
-    pub(super) const fn finder(&self) -> &Finder {
+    pub(crate) const fn finder(&self) -> &Finder {
         &self.finder
     }
 
     /// The chains of readings.
-    pub(super) fn chains(&self) -> &[Chain] {
+    pub(crate) fn chains(&self) -> &[Chain] {
         &self.chains
     }
 
     /// The first and the last game of a source; `None` if it has no games.
-    pub(super) fn games(
+    pub(crate) fn games(
         &self,
         source: i64,
         connection: &Connection,
@@ -134,7 +134,7 @@ impl Sources {
     }
 
     /// How many sources are as they were, how many are not, and the first notes on these.
-    pub(super) fn outcome(self, limit: usize) -> (u64, u64, Vec<SourceNote>) {
+    pub(crate) fn outcome(self, limit: usize) -> (u64, u64, Vec<SourceNote>) {
         let (mut same, mut others) = (0, Vec::new());
         for Chain { path, rows, verdicts, .. } in self.chains {
             for (row, Verdict { state, message }) in
@@ -168,12 +168,12 @@ impl Chain {
     }
 
     /// The file, if it has to be decoded.
-    pub(super) fn packed(&self, finder: &Finder) -> Option<&SourceFile> {
+    pub(crate) fn packed(&self, finder: &Finder) -> Option<&SourceFile> {
         self.file(finder).ok().filter(|file| !file.is_plain())
     }
 
     /// What became of each reading of a file that is none that has to be decoded: reads all of it when asked first.
-    pub(super) fn look_at(&self, finder: &Finder, progress: &Progress) -> &[Verdict] {
+    pub(crate) fn look_at(&self, finder: &Finder, progress: &Progress) -> &[Verdict] {
         self.verdicts.get_or_init(|| {
             let map = self
                 .file(finder)
@@ -187,7 +187,7 @@ impl Chain {
     }
 
     /// Says what became of each reading of a file that was decoded.
-    pub(super) fn set_verdicts(&self, verdicts: Result<Vec<Verdict>, source::Error>) -> &[Verdict] {
+    pub(crate) fn set_verdicts(&self, verdicts: Result<Vec<Verdict>, source::Error>) -> &[Verdict] {
         let of = |row: &SourceRow, error: &source::Error| match Verdict::of(error) {
             Verdict { state: SourceState::Changed, .. } if row.text.is_none() => Verdict::unread(),
             verdict => verdict,
@@ -212,7 +212,7 @@ impl Chain {
 
 /// Holds sizes and digests of readings against a text that comes by.
 #[derive(Debug)]
-pub(super) struct Marks<'r> {
+pub(crate) struct Marks<'r> {
     rows: &'r [SourceRow],
     /// Those that tell, and have not been told yet: the one with the shortest text is the last.
     left: Vec<(&'r (u64, String), usize)>,
@@ -223,7 +223,7 @@ pub(super) struct Marks<'r> {
 }
 
 impl<'r> Marks<'r> {
-    pub(super) fn new(rows: &'r [SourceRow]) -> Self {
+    pub(crate) fn new(rows: &'r [SourceRow]) -> Self {
         let told = rows.iter().zip(0..).filter_map(|(row, index)| Some((row.text.as_ref()?, index)));
         let mut left: Vec<_> = told.collect();
         left.sort_by_key(|&((bytes, _), _)| std::cmp::Reverse(*bytes));
@@ -234,7 +234,7 @@ impl<'r> Marks<'r> {
     }
 
     /// Takes the next piece of text.
-    pub(super) fn pass(&mut self, mut text: &[u8]) {
+    pub(crate) fn pass(&mut self, mut text: &[u8]) {
         while let Some(&((mark, digest), row)) = self.left.last() {
             let before = usize::try_from(mark - self.bytes).unwrap_or(usize::MAX).min(text.len());
             self.hasher.update(&text[..before]);
@@ -250,13 +250,13 @@ impl<'r> Marks<'r> {
     }
 
     /// Whether more text tells nothing more.
-    pub(super) fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         let longest = self.rows.iter().filter_map(|row| row.text.as_ref()).map(|(bytes, _)| *bytes).max();
         self.left.is_empty() && longest.is_none_or(|longest| self.bytes > longest)
     }
 
     /// What came of each row.
-    pub(super) fn verdicts(&self) -> Vec<Verdict> {
+    pub(crate) fn verdicts(&self) -> Vec<Verdict> {
         let verdict = |(row, is_same): (&SourceRow, &bool)| match &row.text {
             None => Verdict::unread(),
             Some((bytes, _)) if *is_same => {
@@ -270,7 +270,7 @@ impl<'r> Marks<'r> {
 }
 
 /// Reads games' texts in plain files again, and holds their rows against them; a thread has its own.
-pub(super) struct Texts<'c> {
+pub(crate) struct Texts<'c> {
     check: &'c Check<'c>,
     /// The source that was read last, and its text if games can be held against it.
     open: Option<(i64, Option<Arc<Mapped>>)>,
@@ -278,12 +278,12 @@ pub(super) struct Texts<'c> {
 }
 
 impl<'c> Texts<'c> {
-    pub(super) fn new(check: &'c Check<'c>) -> Self {
+    pub(crate) fn new(check: &'c Check<'c>) -> Self {
         Self { check, open: None, reread: Reread::default() }
     }
 
     /// Holds a game, with the moves that its rows tell, against its text. Gives back whether its text is there.
-    pub(super) fn compare(
+    pub(crate) fn compare(
         &mut self,
         connection: &Connection,
         game: &StoredGame,
@@ -305,7 +305,7 @@ impl<'c> Texts<'c> {
     }
 
     /// The text of a source that is a plain file, if it is what it was.
-    pub(super) fn open(&mut self, source: i64) -> Option<Arc<Mapped>> {
+    pub(crate) fn open(&mut self, source: i64) -> Option<Arc<Mapped>> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != source) {
             self.open = Some((source, self.map(source)));
         }
@@ -323,13 +323,13 @@ impl<'c> Texts<'c> {
 }
 
 /// The piece of a source of so many bytes that begins at an offset and has a length, if there is such a piece.
-pub(super) fn piece(offset: i64, length: i64, bytes: u64) -> Option<Range<u64>> {
+pub(crate) fn piece(offset: i64, length: i64, bytes: u64) -> Option<Range<u64>> {
     let (offset, length) = u64::try_from(offset).ok().zip(u64::try_from(length).ok())?;
     Some(offset..offset.checked_add(length)?).filter(|range| range.end <= bytes)
 }
 
 /// Tells that a game's text does not stand in its source of so many bytes.
-pub(super) fn tell_misplaced(findings: &Collector, game: &StoredGame, bytes: u64) {
+pub(crate) fn tell_misplaced(findings: &Collector, game: &StoredGame, bytes: u64) {
     let found = game.byte_offset.saturating_add(game.byte_length);
     let expected = format!("a place within the {bytes} bytes of its source");
     let id = RowId::of([("game_id", game.game)]);
@@ -337,7 +337,7 @@ pub(super) fn tell_misplaced(findings: &Collector, game: &StoredGame, bytes: u64
 }
 
 /// Holds a game and what is wrong with it against its text. `codes` gives its moves, as its rows tell them, if they do; it is shown those of the text.
-pub(super) fn compare_game<'m>(
+pub(crate) fn compare_game<'m>(
     findings: &Collector,
     connection: &Connection,
     problems: &Problems,

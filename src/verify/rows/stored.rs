@@ -3,16 +3,16 @@
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
-use super::finding::{Collector, Kind, RowId};
-pub(super) use crate::store::tell;
+pub(crate) use crate::store::tell;
+use crate::verify::finding::{Collector, Kind, RowId};
 
 /// A value as it is told.
-pub(super) fn shown(value: Option<impl std::fmt::Display>) -> String {
+pub(crate) fn shown(value: Option<impl std::fmt::Display>) -> String {
     value.map_or_else(|| "NULL".to_owned(), |value| value.to_string())
 }
 
 /// The bytes of a text, or of a blob in its place; nothing for anything else.
-pub(super) fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r [u8]> {
+pub(crate) fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r [u8]> {
     match row.get_ref(column)? {
         ValueRef::Text(text) | ValueRef::Blob(text) => Ok(text),
         _ => Ok(b""),
@@ -22,18 +22,18 @@ pub(super) fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r
 /// Reads the columns of a row; the first ones are its primary key. What is no whole number, or no text, where one belongs
 /// is told.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fields<'a> {
-    pub(super) row: &'a Row<'a>,
-    pub(super) findings: &'a Collector,
-    pub(super) table: &'static str,
-    pub(super) columns: &'static [&'static str],
+pub(crate) struct Fields<'a> {
+    pub(crate) row: &'a Row<'a>,
+    pub(crate) findings: &'a Collector,
+    pub(crate) table: &'static str,
+    pub(crate) columns: &'static [&'static str],
     /// How many columns the primary key has.
-    pub(super) key: usize,
+    pub(crate) key: usize,
 }
 
 impl Fields<'_> {
     /// A whole number; 0 if something else stands there.
-    pub(super) fn integer(&self, column: usize) -> rusqlite::Result<i64> {
+    pub(crate) fn integer(&self, column: usize) -> rusqlite::Result<i64> {
         match self.row.get_ref(column)? {
             ValueRef::Integer(number) => Ok(number),
             other => {
@@ -44,7 +44,7 @@ impl Fields<'_> {
     }
 
     /// A whole number or NULL.
-    pub(super) fn optional_integer(&self, column: usize) -> rusqlite::Result<Option<i64>> {
+    pub(crate) fn optional_integer(&self, column: usize) -> rusqlite::Result<Option<i64>> {
         match self.row.get_ref(column)? {
             ValueRef::Null => Ok(None),
             _ => self.integer(column).map(Some),
@@ -52,7 +52,7 @@ impl Fields<'_> {
     }
 
     /// A text or NULL.
-    pub(super) fn optional_text(&self, column: usize) -> rusqlite::Result<Option<String>> {
+    pub(crate) fn optional_text(&self, column: usize) -> rusqlite::Result<Option<String>> {
         match self.row.get_ref(column)? {
             ValueRef::Null => Ok(None),
             ValueRef::Text(text) => Ok(Some(String::from_utf8_lossy(text).into_owned())),
@@ -69,8 +69,10 @@ impl Fields<'_> {
         for (index, &name) in self.columns.iter().enumerate().take(self.key) {
             let id = match self.row.get_ref(index)? {
                 ValueRef::Integer(number) => number.into(),
-                ValueRef::Text(text) => super::finding::Id::Text(String::from_utf8_lossy(text).into_owned()),
-                other => super::finding::Id::Text(tell(other)),
+                ValueRef::Text(text) => {
+                    crate::verify::finding::Id::Text(String::from_utf8_lossy(text).into_owned())
+                }
+                other => crate::verify::finding::Id::Text(tell(other)),
             };
             row.0.push((name, id));
         }
@@ -81,23 +83,23 @@ impl Fields<'_> {
 
 /// A row of `game_position` without its FEN.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct StoredPosition {
-    pub(super) game: i64,
-    pub(super) ply: i64,
-    pub(super) key: i64,
-    pub(super) halfmove_clock: i64,
-    pub(super) move_code: Option<i64>,
+pub(crate) struct StoredPosition {
+    pub(crate) game: i64,
+    pub(crate) ply: i64,
+    pub(crate) key: i64,
+    pub(crate) halfmove_clock: i64,
+    pub(crate) move_code: Option<i64>,
 }
 
 impl StoredPosition {
     const COLUMNS: [&str; 6] = ["game_id", "ply", "key", "halfmove_clock", "move_code", "fen"];
     /// The rows of a range of games.
-    pub(super) const SQL: &str = "SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position
+    pub(crate) const SQL: &str = "SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position
          WHERE game_id BETWEEN ?1 AND ?2 ORDER BY game_id, ply";
     /// The column of the FEN.
-    pub(super) const FEN: usize = 5;
+    pub(crate) const FEN: usize = 5;
 
-    pub(super) fn read(row: &Row<'_>, findings: &Collector) -> rusqlite::Result<Self> {
+    pub(crate) fn read(row: &Row<'_>, findings: &Collector) -> rusqlite::Result<Self> {
         let fields = Fields { row, findings, table: "game_position", columns: &Self::COLUMNS, key: 2 };
         Ok(Self {
             game: fields.integer(0)?,
@@ -111,22 +113,22 @@ impl StoredPosition {
 
 /// A row of `game`.
 #[derive(Clone, Debug)]
-pub(super) struct StoredGame {
-    pub(super) game: i64,
-    pub(super) source: i64,
-    pub(super) import: i64,
-    pub(super) byte_offset: i64,
-    pub(super) byte_length: i64,
-    pub(super) event: Option<i64>,
-    pub(super) site: Option<i64>,
-    pub(super) white: Option<i64>,
-    pub(super) black: Option<i64>,
-    pub(super) white_elo: Option<i64>,
-    pub(super) black_elo: Option<i64>,
-    pub(super) opening: Option<i64>,
-    pub(super) ply_count: i64,
-    pub(super) moves_hash: i64,
-    pub(super) prefix_hash: Option<i64>,
+pub(crate) struct StoredGame {
+    pub(crate) game: i64,
+    pub(crate) source: i64,
+    pub(crate) import: i64,
+    pub(crate) byte_offset: i64,
+    pub(crate) byte_length: i64,
+    pub(crate) event: Option<i64>,
+    pub(crate) site: Option<i64>,
+    pub(crate) white: Option<i64>,
+    pub(crate) black: Option<i64>,
+    pub(crate) white_elo: Option<i64>,
+    pub(crate) black_elo: Option<i64>,
+    pub(crate) opening: Option<i64>,
+    pub(crate) ply_count: i64,
+    pub(crate) moves_hash: i64,
+    pub(crate) prefix_hash: Option<i64>,
     /// The columns of text.
     texts: [Option<String>; 10],
 }
@@ -162,12 +164,12 @@ impl StoredGame {
     const FIRST_TEXT: usize = 15;
 
     /// The rows of a range of games.
-    pub(super) fn sql() -> String {
+    pub(crate) fn sql() -> String {
         let columns = Self::COLUMNS.join(", ");
         format!("SELECT {columns} FROM game WHERE game_id BETWEEN ?1 AND ?2 ORDER BY game_id")
     }
 
-    pub(super) fn read(row: &Row<'_>, findings: &Collector) -> rusqlite::Result<Self> {
+    pub(crate) fn read(row: &Row<'_>, findings: &Collector) -> rusqlite::Result<Self> {
         let fields = Fields { row, findings, table: "game", columns: &Self::COLUMNS, key: 1 };
         let mut texts = <[Option<String>; 10]>::default();
         for (index, text) in texts.iter_mut().enumerate() {
@@ -194,7 +196,7 @@ impl StoredGame {
     }
 
     /// A column of text.
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
         let at = Self::COLUMNS[Self::FIRST_TEXT..].iter().position(|&column| column == name)?;
         self.texts[at].as_deref()
     }

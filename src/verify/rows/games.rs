@@ -6,24 +6,24 @@ use std::ops::RangeInclusive;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{Connection, OptionalExtension as _, Row, Rows};
 
-use super::checksum::Checksum;
-use super::finding::{Kind, RowId};
-use super::replay::Replay;
-use super::run::Check;
-use super::source::Texts;
-use super::stored::{StoredGame, StoredPosition, bytes, shown};
-use super::visited::{Visited, Visits};
 use crate::board::Position;
 use crate::index::pairing_hash;
+use crate::verify::finding::{Kind, RowId};
+use crate::verify::rows::checksum::Checksum;
+use crate::verify::rows::replay::Replay;
+use crate::verify::rows::stored::{StoredGame, StoredPosition, bytes, shown};
+use crate::verify::rows::visited_positions::{VisitCounter, VisitedPositions};
+use crate::verify::run::Check;
+use crate::verify::source::text::Texts;
 
 /// What was counted of a source or an import.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counted {
-    pub(super) games: u64,
-    pub(super) plies: u64,
-    pub(super) positions: u64,
+pub(crate) struct Counted {
+    pub(crate) games: u64,
+    pub(crate) plies: u64,
+    pub(crate) positions: u64,
     /// Where the last of the games begins, in bytes of its source.
-    pub(super) last_game: Option<i64>,
+    pub(crate) last_game: Option<i64>,
 }
 
 impl Counted {
@@ -37,18 +37,18 @@ impl Counted {
 
 /// What a scan counts and sums up.
 #[derive(Debug, Default)]
-pub(super) struct Sums {
-    pub(super) positions: Checksum,
-    pub(super) sources: HashMap<i64, Counted>,
-    pub(super) imports: HashMap<i64, Counted>,
-    pub(super) games: u64,
-    pub(super) replayed_games: u64,
-    pub(super) replayed_plies: u64,
-    pub(super) reread_games: u64,
+pub(crate) struct Sums {
+    pub(crate) positions: Checksum,
+    pub(crate) sources: HashMap<i64, Counted>,
+    pub(crate) imports: HashMap<i64, Counted>,
+    pub(crate) games: u64,
+    pub(crate) replayed_games: u64,
+    pub(crate) replayed_plies: u64,
+    pub(crate) reread_games: u64,
 }
 
 impl Sums {
-    pub(super) fn absorb(&mut self, other: &Self) {
+    pub(crate) fn absorb(&mut self, other: &Self) {
         self.positions.absorb(&other.positions);
         for (ours, theirs) in [(&mut self.sources, &other.sources), (&mut self.imports, &other.imports)] {
             theirs.iter().for_each(|(id, counted)| ours.entry(*id).or_default().add(*counted));
@@ -61,14 +61,14 @@ impl Sums {
 }
 
 /// Scans ranges of games; a thread has its own.
-pub(super) struct GameScan<'c> {
+pub(crate) struct GameScan<'c> {
     check: &'c Check<'c>,
     replay: Replay<'c>,
     texts: Texts<'c>,
-    visits: Visits<'c>,
+    visits: VisitCounter<'c>,
     /// Whether only visits are counted.
     again: bool,
-    pub(super) sums: Sums,
+    pub(crate) sums: Sums,
 }
 
 /// What has been seen of the present game's rows.
@@ -82,23 +82,23 @@ struct Seen {
 
 impl<'c> GameScan<'c> {
     /// A scan that does all there is to do, and counts the visits to some positions.
-    pub(super) fn new(check: &'c Check<'c>, visited: &'c Visited) -> Self {
+    pub(crate) fn new(check: &'c Check<'c>, visited: &'c VisitedPositions) -> Self {
         Self {
             check,
             replay: Replay::new(&check.findings),
             texts: Texts::new(check),
-            visits: Visits::new(visited),
+            visits: VisitCounter::new(visited),
             again: false,
             sums: Sums::default(),
         }
     }
 
     /// A scan that only counts the visits to some positions.
-    pub(super) fn again(check: &'c Check<'c>, visited: &'c Visited) -> Self {
+    pub(crate) fn again(check: &'c Check<'c>, visited: &'c VisitedPositions) -> Self {
         Self { again: true, ..Self::new(check, visited) }
     }
 
-    pub(super) fn scan(
+    pub(crate) fn scan(
         &mut self,
         connection: &Connection,
         range: &RangeInclusive<i64>,

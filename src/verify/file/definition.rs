@@ -1,7 +1,7 @@
 //! Statements that define tables, indexes and views, compared word by word.
 
 /// Whether `found` defines the same as `expected`, or a table that has more columns behind the last of its own.
-pub(super) fn is_extension(expected: &str, found: &str) -> bool {
+pub(crate) fn is_extension(expected: &str, found: &str) -> bool {
     let (expected, found) = (words(expected), words(found));
     if expected == found {
         return true;

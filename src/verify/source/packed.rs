@@ -6,16 +6,16 @@ use std::ops::RangeInclusive;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use super::duplicates::{self, Skipped, StoredDuplicate};
-use super::finding::Collector;
-use super::progress::Progress;
-use super::replay::replayed_codes;
-use super::run::Check;
-use super::source::{Chain, Marks, compare_game, piece, tell_misplaced};
-use super::stored::StoredGame;
 use crate::board::MoveCode;
 use crate::index::Reread;
 use crate::source::{self, DecodeOptions, Decoded, Opened, SourceFile};
+use crate::verify::finding::Collector;
+use crate::verify::progress::Progress;
+use crate::verify::rows::duplicates::{self, Skipped, StoredDuplicate};
+use crate::verify::rows::replay::replayed_codes;
+use crate::verify::rows::stored::StoredGame;
+use crate::verify::run::Check;
+use crate::verify::source::text::{Chain, Marks, compare_game, piece, tell_misplaced};
 
 /// Text that is decoded at once, in bytes.
 const BLOCK: usize = 1 << 20;
@@ -26,7 +26,7 @@ const MOST_BEHIND: usize = 1 << 14;
 
 /// Holds the games of a chain of readings that are to be replayed, and those that were skipped, against their texts in `file`.
 /// Gives back how many there were of the former.
-pub(super) fn compare(
+pub(crate) fn compare(
     check: &Check<'_>,
     connection: &Connection,
     chain: &Chain,

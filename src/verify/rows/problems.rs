@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use rusqlite::Connection;
 
-use super::finding::{Collector, Kind, RowId};
-use super::stored::{Fields, StoredGame, shown};
 use crate::index::{GameProblem, ProblemKind};
+use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::rows::stored::{Fields, StoredGame, shown};
 
 const TABLE: &str = "problem";
 
@@ -69,7 +69,7 @@ fn quoted(text: Option<&str>) -> String {
 
 /// Holds the problems against their games and sources, and their words against the words there are. Gives back how many each
 /// source has.
-pub(super) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<HashMap<i64, i64>> {
+pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<HashMap<i64, i64>> {
     let mut counts = HashMap::new();
     let columns = StoredProblem::COLUMNS.map(|column| format!("p.{column}")).join(", ");
     let mut statement = connection.prepare(&format!(
@@ -123,14 +123,14 @@ pub(super) fn check(connection: &Connection, findings: &Collector) -> rusqlite::
 
 /// Which problems each game has: eight bytes for each of them.
 #[derive(Debug, Default)]
-pub(super) struct Problems {
+pub(crate) struct Problems {
     /// Game and problem, in order.
     of_games: Vec<(u32, u32)>,
 }
 
 impl Problems {
     /// Reads which there are. Numbers that no game or problem can have are told elsewhere.
-    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut statement =
             connection.prepare("SELECT game_id, problem_id FROM problem WHERE game_id IS NOT NULL")?;
         let mut rows = statement.query([])?;
@@ -153,7 +153,7 @@ impl Problems {
     }
 
     /// Holds the rows of a game against what its text tells.
-    pub(super) fn compare<'t>(
+    pub(crate) fn compare<'t>(
         &self,
         findings: &Collector,
         connection: &Connection,

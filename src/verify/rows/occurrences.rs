@@ -5,19 +5,19 @@ use std::ops::RangeInclusive;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{Connection, OptionalExtension as _, Rows};
 
-use super::checksum::Checksum;
-use super::finding::{Collector, Kind, RowId};
-use super::run::Check;
-use super::stored::shown;
-use super::visited::{Visited, tell_shared};
+use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::rows::checksum::Checksum;
+use crate::verify::rows::stored::shown;
+use crate::verify::rows::visited_positions::{VisitedPositions, tell_shared};
+use crate::verify::run::Check;
 
 /// Scans ranges of keys; a thread has its own.
-pub(super) struct OccurrenceScan<'c> {
+pub(crate) struct OccurrenceScan<'c> {
     check: &'c Check<'c>,
     /// Positions that are counted anew anyway.
-    visited: &'c Visited,
-    pub(super) occurrences: Checksum,
-    pub(super) distinct: u64,
+    visited: &'c VisitedPositions,
+    pub(crate) occurrences: Checksum,
+    pub(crate) distinct: u64,
 }
 
 /// The rows of one key.
@@ -29,11 +29,11 @@ struct Run {
 }
 
 impl<'c> OccurrenceScan<'c> {
-    pub(super) fn new(check: &'c Check<'c>, visited: &'c Visited) -> Self {
+    pub(crate) fn new(check: &'c Check<'c>, visited: &'c VisitedPositions) -> Self {
         Self { check, visited, occurrences: Checksum::default(), distinct: 0 }
     }
 
-    pub(super) fn scan(
+    pub(crate) fn scan(
         &mut self,
         connection: &Connection,
         range: &RangeInclusive<i64>,
@@ -137,7 +137,7 @@ fn is_shared(connection: &Connection, key: i64) -> rusqlite::Result<bool> {
 }
 
 /// Tells the rows of `game_position` that have none in `position_game`, among games of the groups that `differ`.
-pub(super) fn find_missing(
+pub(crate) fn find_missing(
     connection: &Connection,
     range: &RangeInclusive<i64>,
     differ: &[bool],
@@ -163,7 +163,7 @@ pub(super) fn find_missing(
 }
 
 /// Tells the rows of `position_game` that have none in `game_position`, among games of the groups that `differ`.
-pub(super) fn find_surplus(
+pub(crate) fn find_surplus(
     connection: &Connection,
     range: &RangeInclusive<i64>,
     differ: &[bool],

@@ -1,0 +1,4 @@
+//! The file and its schema.
+
+pub(crate) mod definition;
+pub(crate) mod structure;

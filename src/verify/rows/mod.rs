@@ -1,0 +1,10 @@
+//! Rows held against each other and against the rules.
+
+pub(crate) mod checksum;
+pub(crate) mod duplicates;
+pub(crate) mod games;
+pub(crate) mod occurrences;
+pub(crate) mod problems;
+pub(crate) mod replay;
+pub(crate) mod stored;
+pub(crate) mod visited_positions;
