@@ -24,7 +24,7 @@ mod spill;
 pub(crate) mod temporary_file;
 #[cfg(test)]
 mod tests;
-pub(crate) mod visited;
+pub(crate) mod visited_position;
 
 pub use error::{Error, Result};
 pub(crate) use game::parse::{mix_move, pairing_hash, prefix_hash};

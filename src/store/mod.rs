@@ -56,4 +56,4 @@ pub use write::bulk::{
 pub use write::duplicate::PrefixCandidate;
 pub use write::page_transaction::PageTransaction;
 pub use write::side_database::{SideDatabase, SideIndex};
-pub use write::visited::{GameOutcome, VisitedPositionLists};
+pub use write::visited_position::{GameOutcome, VisitedPositionLists};

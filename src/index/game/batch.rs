@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::board::{MoveCode, Position};
 use crate::index::number::signature::Signatures;
-use crate::index::visited::counted_game::CountedGame;
+use crate::index::visited_position::counted_game::CountedGame;
 use crate::store::row::{GameId, HeaderBatch, Text};
 
 /// The names of a game that have tables of their own.

@@ -9,7 +9,7 @@ use crate::index::game::word::{glued_move, is_annotation, is_known_variant, may_
 use crate::index::number::duplicates::{PREFIX_PLIES, mix, mix_text};
 use crate::index::number::signature::{Comparison, Pairing};
 use crate::index::read::lines::LineCounter;
-use crate::index::visited::counted_game::CountedGame;
+use crate::index::visited_position::counted_game::CountedGame;
 use crate::opening::OpeningBook;
 use crate::pgn::{
     FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_foreign_move, is_misspelt_move,

@@ -9,7 +9,7 @@ use crate::index::number::duplicates::Originals;
 use crate::index::number::names::Names;
 use crate::index::number::signature::Signature;
 use crate::index::spill::{KeyHash, SpillMap};
-use crate::index::visited::counted_game::CountedGames;
+use crate::index::visited_position::counted_game::CountedGames;
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
 use crate::store::{Known, NameTable};
 

@@ -16,7 +16,7 @@ use crate::index::run::tally::Tally;
 use crate::index::run::worker::{Load, Outlet, Shared};
 use crate::index::run::{Intake, Run};
 use crate::index::spill::SpillMap;
-use crate::index::visited::counted_game::CountedGames;
+use crate::index::visited_position::counted_game::CountedGames;
 use crate::source::DecodeOptions;
 use crate::store::Known;
 use crate::store::sink::{PositionEncoder as _, Sink};

@@ -9,7 +9,7 @@ mod position;
 mod problem;
 mod table;
 mod text;
-mod visited;
+mod visited_position;
 
 pub use game::{GameRow, GameStatus, TagRow};
 pub use header::HeaderBatch;
@@ -19,6 +19,6 @@ pub use position::{Occurrence, PositionBatch, PositionRow};
 pub use problem::{DuplicateKind, DuplicateRow, ProblemRow, Severity};
 pub(in crate::store) use table::InsertRows;
 pub use text::Text;
-pub use visited::{ContinuationRow, ResultCounts, VisitedBatch, VisitedRow};
+pub use visited_position::{ContinuationRow, ResultCounts, VisitedPositionBatch, VisitedPositionRow};
 
 pub use crate::id::{GameId, NameId, Ply, SourceId};

@@ -15,7 +15,8 @@ use crate::store::error::{Error, Result};
 use crate::store::path::StoredPath;
 use crate::store::row::{
     ContinuationRow, DuplicateRow, EventRows, GameRow, HeaderBatch, InsertRows, Occurrence, Occurrences,
-    PlayerRows, PositionBatch, PositionRow, ProblemRow, SiteRows, TagRow, VisitedBatch, VisitedRow,
+    PlayerRows, PositionBatch, PositionRow, ProblemRow, SiteRows, TagRow, VisitedPositionBatch,
+    VisitedPositionRow,
 };
 use crate::store::write::build::Temporary;
 use crate::store::write::hidden_index::{self, SchemaRow};
@@ -123,7 +124,7 @@ pub struct BulkLoader<'c> {
     positions: RowTable<PositionRow>,
     occurrences: RowTable<Occurrences>,
     headers: HeaderTables,
-    visited: RowTable<VisitedRow>,
+    visited: RowTable<VisitedPositionRow>,
     continuations: RowTable<ContinuationRow>,
     /// Attached until the end.
     scratch: Option<Temporary>,
@@ -377,7 +378,7 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
-    pub fn append_visited(&mut self, batch: &VisitedBatch) -> Result<()> {
+    pub fn append_visited(&mut self, batch: &VisitedPositionBatch) -> Result<()> {
         self.insert(&self.visited, batch, [])?;
         self.insert(&self.continuations, batch, [])
     }

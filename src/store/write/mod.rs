@@ -8,4 +8,4 @@ pub(crate) mod page_transaction;
 pub(crate) mod remove;
 pub(crate) mod row_table;
 pub(crate) mod side_database;
-pub(crate) mod visited;
+pub(crate) mod visited_position;

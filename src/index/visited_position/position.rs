@@ -1,8 +1,8 @@
-//! What was played from much visited positions, counted as the sorted visits come by.
+//! What was played from visited positions, counted as the sorted occurrences come by.
 
 use crate::board::{GameResult, PositionKey, ShortMove};
 use crate::index::sort::occurrence::{Origin, Played, PlayedOccurrence};
-use crate::index::visited::counted_game::{CountedGame, CountedGames};
+use crate::index::visited_position::counted_game::{CountedGame, CountedGames};
 use crate::store::row::{GameId, Ply, ResultCounts};
 
 /// How many of a position's best-rated and latest games are kept.
@@ -194,7 +194,7 @@ fn count(counts: &mut ResultCounts, outcome: CountedGame) {
     }
 }
 
-/// Finds the visited in one partition's sorted visits, and counts distinct keys.
+/// Finds the visited positions among one partition's sorted occurrences, and counts distinct keys.
 pub(crate) struct Counter<'o> {
     outcomes: &'o CountedGames,
     /// How many games must have come by.
@@ -278,7 +278,7 @@ impl<'o> Counter<'o> {
         }
     }
 
-    /// The number of distinct keys, and the visited in the order of their keys.
+    /// The number of distinct keys, and the visited positions in the order of their keys.
     pub(crate) fn finish(mut self) -> (u64, Vec<VisitedPosition>) {
         self.end_key();
         (self.distinct, self.found)

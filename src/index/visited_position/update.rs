@@ -1,4 +1,4 @@
-//! Continuations of a database to which games are added.
+//! Visited positions of a database to which games are added.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,10 +8,10 @@ use crate::board::{GameResult, Position, PositionKey};
 use crate::index::error::{Error, Result};
 use crate::index::run::{Intake, Run};
 use crate::index::sort::occurrence::PlayedOccurrence;
-use crate::index::visited::counted_game::{CountedGame, CountedGames};
-use crate::index::visited::position::{Counter, Fens, VisitedPosition, to_json};
-use crate::index::visited::rows::{compare_fens, count_untold};
-use crate::store::row::{ContinuationRow, GameId, Text, VisitedBatch, VisitedRow};
+use crate::index::visited_position::counted_game::{CountedGame, CountedGames};
+use crate::index::visited_position::position::{Counter, Fens, VisitedPosition, to_json};
+use crate::index::visited_position::rows::{compare_fens, count_untold};
+use crate::store::row::{ContinuationRow, GameId, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::{BulkLoader, GameOutcome, Known};
 
 /// What the added games change.
@@ -207,7 +207,7 @@ pub(crate) fn add_all(
     loader: &mut BulkLoader<'_>,
 ) -> Result<()> {
     let mut known = KnownOutcomes::default();
-    let mut batch = VisitedBatch::default();
+    let mut batch = VisitedPositionBatch::default();
     for mut visited in visited {
         count_untold(&mut visited, loader)?;
         if !add(&mut batch, visited, &mut known, loader)? {
@@ -225,7 +225,7 @@ pub(crate) fn add_all(
 /// Adds to `batch` what is new of a position that has a row. If another position was reached, or the new moves do not fit, two
 /// positions share the key: the row is removed, and `false` given back.
 fn add(
-    batch: &mut VisitedBatch,
+    batch: &mut VisitedPositionBatch,
     mut visited: VisitedPosition,
     known: &mut KnownOutcomes,
     loader: &BulkLoader<'_>,
@@ -250,7 +250,7 @@ fn add(
         .with(&old.top_games, |game| Ok::<_, Error>(known.of(game, loader)?.elo_sum().unwrap_or(0)))?;
     let recent_games =
         visited.recent.with(&old.recent_games, |game| Ok::<_, Error>(known.of(game, loader)?.day()))?;
-    batch.positions.push(VisitedRow {
+    batch.positions.push(VisitedPositionRow {
         key,
         fen: Text::default(),
         counts: visited.counts,
@@ -267,7 +267,7 @@ fn add(
     Ok(true)
 }
 
-/// CountedGames of games that have been looked up: the same games are the best everywhere.
+/// Games that have been looked up: the same games are the best everywhere.
 #[derive(Default)]
 struct KnownOutcomes(HashMap<GameId, CountedGame>);
 

@@ -6,7 +6,7 @@ use crate::board::{GameResult, PositionKey};
 use crate::store::cell::{Cells, GAME, VISITED_POSITION};
 use crate::store::error::Result;
 use crate::store::read::search::listed_games;
-use crate::store::row::{GameId, ResultCounts, VisitedBatch};
+use crate::store::row::{GameId, ResultCounts, VisitedPositionBatch};
 use crate::store::write::bulk::BulkLoader;
 
 /// What a row of `visited_position` says beside its counts.
@@ -86,7 +86,7 @@ impl BulkLoader<'_> {
     ///
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
-    pub fn add_to_visited(&self, batch: &VisitedBatch) -> Result<()> {
+    pub fn add_to_visited(&self, batch: &VisitedPositionBatch) -> Result<()> {
         for row in &batch.positions {
             let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, .. } = row.counts;
             self.execute(

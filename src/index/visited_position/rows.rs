@@ -1,16 +1,16 @@
-//! VisitedPosition to rows: their FENs and full move codes are found, and what was counted is written.
+//! Visited positions to rows: their FENs and full move codes are found, and what was counted is written.
 
 use std::collections::HashMap;
 
 use crate::board::{MoveCode, Position, PositionKey, ShortMove};
 use crate::index::error::Result;
-use crate::index::visited::position::{Fens, VisitedPosition, to_json};
+use crate::index::visited_position::position::{Fens, VisitedPosition, to_json};
 use crate::store::BulkLoader;
-use crate::store::row::{ContinuationRow, Text, VisitedBatch, VisitedRow};
+use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
 
 /// Writes the rows of `visited_position` and `continuation`; all other tables must be there.
 ///
-/// A visited has but its key and its moves in short. Nearly always it is one move away from another one, so the start
+/// What was counted of a position tells but its key and its moves in short. Nearly always it is one move away from another one, so the start
 /// position tells them all; for those that are not, and for those that games from set-ups reached, rows of `game_position` are
 /// read. Of two positions that share a key neither gets a row. It is told by the FENs that are read, by two walks that lead to
 /// one key, and by a move that does not fit.
@@ -28,7 +28,7 @@ pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'
         _ => Ok(None),
     })?;
     const AT_ONCE: usize = 4096;
-    let mut batch = VisitedBatch::default();
+    let mut batch = VisitedPositionBatch::default();
     let mut rows = visited.into_iter().zip(told).peekable();
     while let Some((visited, told)) = rows.next() {
         if let (Fens::One(fen), Some(codes)) = told {
@@ -67,9 +67,9 @@ pub(crate) fn count_untold(visited: &mut VisitedPosition, loader: &BulkLoader<'_
     Ok(())
 }
 
-fn add(batch: &mut VisitedBatch, mut visited: VisitedPosition, fen: &str, codes: &[MoveCode]) {
+fn add(batch: &mut VisitedPositionBatch, mut visited: VisitedPosition, fen: &str, codes: &[MoveCode]) {
     let key = visited.key;
-    let position = VisitedRow {
+    let position = VisitedPositionRow {
         key,
         fen: Text::push(&mut batch.text, fen),
         counts: visited.counts,
@@ -85,7 +85,7 @@ fn add(batch: &mut VisitedBatch, mut visited: VisitedPosition, fen: &str, codes:
     batch.continuations[first..].sort_unstable_by_key(|row| row.move_code);
 }
 
-/// Goes from visited to visited by the moves that were played.
+/// Goes from one visited position to another by the moves that were played.
 struct Walk<'c> {
     visited: &'c [VisitedPosition],
     indexes: HashMap<PositionKey, usize>,
@@ -102,7 +102,7 @@ impl<'c> Walk<'c> {
         Self { visited, indexes, fens, queue: Vec::new() }
     }
 
-    /// Tells of all visited, in their order, the FENs and the codes of the moves, if these fit; `look_up` gives the FEN of one
+    /// Tells of all visited positions, in their order, the FENs and the codes of the moves, if these fit; `look_up` gives the FEN of one
     /// that no walk leads to.
     fn tell(
         mut self,

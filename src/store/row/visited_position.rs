@@ -52,7 +52,7 @@ impl ResultCounts {
 
 /// One row of `visited_position`. The lists are JSON arrays.
 #[derive(Clone, Copy, Debug)]
-pub struct VisitedRow {
+pub struct VisitedPositionRow {
     /// The position's key.
     pub key: PositionKey,
     /// Its canonical FEN.
@@ -68,8 +68,8 @@ pub struct VisitedRow {
 }
 
 columns! {
-    VisitedRow: VisitedRow in "visited_position",
-    |batch: VisitedBatch| &batch.positions, &batch.text;
+    VisitedPositionRow: VisitedPositionRow in "visited_position",
+    |batch: VisitedPositionBatch| &batch.positions, &batch.text;
     |row| {
         "key" => row.key,
         "fen" => row.fen,
@@ -98,7 +98,7 @@ pub struct ContinuationRow {
 
 columns! {
     ContinuationRow: ContinuationRow in "continuation",
-    |batch: VisitedBatch| &batch.continuations, &batch.text;
+    |batch: VisitedPositionBatch| &batch.continuations, &batch.text;
     |row| {
         "key" => row.key,
         "move_code" => row.move_code,
@@ -115,16 +115,16 @@ columns! {
 
 /// Rows of `visited_position` and `continuation`, in key order.
 #[derive(Debug, Default)]
-pub struct VisitedBatch {
+pub struct VisitedPositionBatch {
     /// Rows of `visited_position`.
-    pub positions: Vec<VisitedRow>,
+    pub positions: Vec<VisitedPositionRow>,
     /// Rows of `continuation`.
     pub continuations: Vec<ContinuationRow>,
     /// All texts, one after the other.
     pub text: String,
 }
 
-impl VisitedBatch {
+impl VisitedPositionBatch {
     /// Empties the batch and keeps its memory.
     pub fn clear(&mut self) {
         self.positions.clear();

@@ -1,4 +1,4 @@
-//! What a game came to, in one number: for counting results and ratings by position without looking at its row.
+//! What is counted of a game, in one number: its result, ratings and date, so that nobody has to look at its row.
 
 use crate::board::GameResult;
 use crate::store::row::{GameId, GameRow};
@@ -13,7 +13,7 @@ impl CountedGame {
     const DATE: u32 = 19;
     const YEAR: u64 = 13 * 32;
 
-    /// The outcome of a game with these ratings of White and Black, played at a date `YYYY.MM.DD`.
+    /// A game with this result and these ratings of White and Black, played at a date `YYYY.MM.DD`.
     pub(crate) fn new(result: GameResult, elos: (Option<u16>, Option<u16>), date: Option<&str>) -> Self {
         let elo_sum = match elos {
             (Some(white), Some(black)) => u64::from(white) + u64::from(black),
@@ -22,7 +22,7 @@ impl CountedGame {
         Self(result as u64 | elo_sum << 2 | date.map_or(0, day) << Self::DATE)
     }
 
-    /// The outcome of a game; `text` is what its row's texts stand in.
+    /// What is counted of a game; `text` is what its row's texts stand in.
     pub(crate) fn of(row: &GameRow, text: &str) -> Self {
         Self::new(row.result, (row.white_elo, row.black_elo), row.date.map(|date| date.of(text)))
     }
@@ -55,7 +55,7 @@ impl CountedGame {
     }
 }
 
-/// The outcomes of all games of a run, whose ids follow one another.
+/// All games of a run, whose ids follow one another.
 #[derive(Debug)]
 pub(crate) struct CountedGames {
     first: GameId,
@@ -77,7 +77,7 @@ impl CountedGames {
         self.outcomes.extend_from_slice(outcomes);
     }
 
-    /// The outcome of one of the games.
+    /// One of the games.
     #[inline]
     pub(crate) fn of(&self, game: GameId) -> CountedGame {
         self.outcomes[(game.0 - self.first.0) as usize]
