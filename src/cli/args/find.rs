@@ -1,0 +1,89 @@
+//! Arguments of `pgndex find`.
+
+use crate::cli::args::filter::FilterArgs;
+use crate::cli::args::filter::SortArg;
+use crate::cli::args::position::PositionArgs;
+use crate::cli::args::within;
+use clap::Args;
+use clap::ValueEnum;
+use std::path::PathBuf;
+
+/// Find the games that reached a position
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pgndex find games.db --moves \"1. e4 c5 2. Nf3 d6\"
+  pgndex find games.db --play e2e4,c7c5 --limit 0 --format csv > sicilian.csv
+  pgndex find games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --format json
+  pgndex find games.db --moves \"1. d4 f5\" --elo-min 2600 --since 2010 --sort rating
+  pgndex find games.db --moves \"1. e4 e5 2. f4\" --white spassky --format pgn > spassky.pgn
+  pgndex find games.db --pattern \"*R*k*/*/*/*/*/*/*/* b\"
+  pgndex find games.db --material KRPvKR --elo-min 2600
+
+Positions are the same if placement, side to move, castling rights and en passant are: neither the moves that led \
+there nor the counters matter. There is one line for each time the position arose. \
+For --pattern and --material every position of every game is looked at, and there is one line for each game, with the \
+first position that fits. Sorted by rating or date, games without a \
+result come last.")]
+pub(crate) struct FindArgs {
+    /// Database
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+    #[command(flatten)]
+    pub(crate) target: FindTargetArgs,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Order: of the database, by the players' mean rating (best first), or by date (latest first)
+    #[arg(long, value_name = "ORDER", value_enum, default_value = "game")]
+    pub(crate) sort: SortArg,
+    /// How many lines to show; 0 for all
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 15, value_parser = within(0..=u32::MAX))]
+    pub(crate) limit: u32,
+    /// How many lines to skip first
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
+    pub(crate) offset: u32,
+    /// How to print them; json is one object a line, pgn the games themselves
+    #[arg(long, short, value_enum, default_value = "table")]
+    pub(crate) format: FindFormat,
+    /// End with a line on standard error that tells the time taken
+    #[arg(long)]
+    pub(crate) timing: bool,
+}
+
+/// What is looked for: a position, told in one of three ways, or a description of positions.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+pub(crate) struct FindTargetArgs {
+    /// The position as a FEN; what is left out counts as no castling and no en passant, and the counters are ignored
+    #[arg(long, value_name = "FEN", alias = "position")]
+    fen: Option<String>,
+    /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3"
+    #[arg(long, value_name = "MOVES")]
+    moves: Option<String>,
+    /// The same in UCI notation: e2e4,c7c5
+    #[arg(long, value_name = "MOVES")]
+    play: Option<String>,
+    /// A FEN's placement in which '?' stands for anything on a square, '!' for a piece, 'A' and 'a' for a white and a black
+    /// one, [QR] for one of these, '*' for any number of squares; then, if it matters, the side to move
+    #[arg(long, value_name = "PLACEMENT")]
+    pub(crate) pattern: Option<String>,
+    /// The pieces that are left, White's first, as in KRPvKR
+    #[arg(long, value_name = "PIECES")]
+    pub(crate) material: Option<String>,
+}
+
+impl FindTargetArgs {
+    /// The position, unless positions are described.
+    pub(crate) fn position(&self) -> PositionArgs {
+        PositionArgs { fen: self.fen.clone(), moves: self.moves.clone(), play: self.play.clone() }
+    }
+}
+
+/// Formats for found games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FindFormat {
+    Table,
+    Json,
+    Csv,
+    Pgn,
+}

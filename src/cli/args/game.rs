@@ -1,0 +1,92 @@
+//! Arguments of `pgndex game`.
+
+use crate::cli::args::board::BoardArgs;
+use crate::cli::args::within;
+use clap::Args;
+use clap::ValueEnum;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pgndex game games.db 42
+  pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
+  pgndex game games.db 42 --board-every 10
+  pgndex game games.db 42 50-60 --format pgn > chosen.pgn
+  pgndex game games.db 42 --format json | jq -r '.plies[].fen'
+
+Below a board stands the balance of material, counted in pawns, + for White.
+
+In JSON, `key` is the position's key as the database has it, a signed 64-bit integer; jq and JavaScript round such \
+numbers, so `key_hex` has it as text. Castling in UCI is the king's move (e1g1), in games of Chess960 the king taking \
+its rook. PGN of a game that is not all in the database has the tag \"Truncated\".")]
+pub(crate) struct GameArgs {
+    /// Database
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+    /// Numbers of games, as `find` and the view `games` show them: 42, or 1-5
+    #[arg(value_name = "GAME_ID", required = true)]
+    pub(crate) games: Vec<GameRange>,
+    /// How to print it; pgn is PGN's export format without comments, json is one object a line
+    #[arg(long, short, value_enum, default_value = "table")]
+    pub(crate) format: GameFormat,
+    /// Draw the board after these plies; 0 is the start, `end` the last position
+    #[arg(long, value_name = "PLY", value_delimiter = ',')]
+    pub(crate) ply: Vec<BoardPly>,
+    /// Draw the board after every N plies and at the end
+    #[arg(long, value_name = "N", value_parser = within(1..=u32::MAX))]
+    pub(crate) board_every: Option<u32>,
+    #[command(flatten)]
+    pub(crate) board: BoardArgs,
+}
+
+/// Games with numbers from `first` to `last`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GameRange {
+    /// The first game.
+    pub(crate) first: u32,
+    /// The last game, not before the first.
+    pub(crate) last: u32,
+}
+
+impl FromStr for GameRange {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        match (first.parse(), last.parse()) {
+            (Ok(first), Ok(last)) if first <= last => Ok(Self { first, last }),
+            _ => Err("not a game's number; give one, such as 42, or a range, such as 1-5"),
+        }
+    }
+}
+
+/// Where in a game a board is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BoardPly {
+    /// After this many plies.
+    After(u32),
+    /// After the last.
+    End,
+}
+
+impl FromStr for BoardPly {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "end" => Ok(Self::End),
+            _ => text.parse().map(Self::After).map_err(|_| "not a ply; give a number or `end`"),
+        }
+    }
+}
+
+/// Formats for games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GameFormat {
+    Table,
+    Json,
+    Pgn,
+}

@@ -1,0 +1,37 @@
+//! Arguments of `pgndex info`.
+
+use clap::Args;
+use clap::ValueEnum;
+use std::path::PathBuf;
+
+/// Show what a database holds
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pgndex info games.db
+  pgndex info games.db --sizes
+  pgndex info games.db --format json | jq .games
+
+Games are counted by result, year, rating and opening: by its name, or by the PGN's ECO code if no names are known. A \
+game counts twice among the ratings, once for each player. JSON has all of it, and every source and run.")]
+pub(crate) struct InfoArgs {
+    /// Database
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+    /// How to print it; json is one object
+    #[arg(long, short, value_enum, default_value = "table")]
+    pub(crate) format: InfoFormat,
+    /// List every source and run, not only the latest 20
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Measure each table and index; this reads the whole file
+    #[arg(long)]
+    pub(crate) sizes: bool,
+}
+
+/// Formats for what a database holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InfoFormat {
+    Table,
+    Json,
+}

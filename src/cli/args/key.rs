@@ -1,0 +1,21 @@
+//! Arguments of `pgndex key`.
+
+use crate::cli::args::format::RowFormat;
+use clap::Args;
+
+/// Show the key and the canonical FEN of a position
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pgndex key \"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1\"
+  pgndex sql games.db \"SELECT * FROM positions WHERE key = -9062197578030825066\"
+
+The key is the Polyglot Zobrist hash of the canonical FEN; the database has it as a signed 64-bit integer.")]
+pub(crate) struct KeyArgs {
+    /// The position; the quotes can be left out
+    #[arg(value_name = "FEN", required = true, num_args = 1..)]
+    pub(crate) fen: Vec<String>,
+    /// How to print it; json is one object
+    #[arg(long, short, value_enum, default_value = "table")]
+    pub(crate) format: RowFormat,
+}

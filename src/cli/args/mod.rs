@@ -1,0 +1,106 @@
+//! The arguments, a file per command. Only here and where they are read is clap known.
+
+mod board;
+mod explore;
+mod export;
+mod filter;
+mod find;
+mod format;
+mod game;
+mod index;
+mod info;
+mod key;
+mod position;
+mod sql;
+mod verify;
+
+use clap::Parser;
+use clap::Subcommand;
+use std::fmt::Display;
+use std::num::IntErrorKind;
+use std::num::ParseIntError;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+pub(crate) use board::{BoardArgs, ColorChoice};
+pub(crate) use explore::ExploreArgs;
+pub(crate) use export::{ExportArgs, ExportFormatArgs};
+pub(crate) use filter::SortArg;
+pub(crate) use find::{FindArgs, FindFormat, FindTargetArgs};
+pub(crate) use format::RowFormat;
+pub(crate) use game::{BoardPly, GameArgs, GameFormat};
+pub(crate) use index::{DuplicatesArg, IndexArgs, LogFormat, OnProblemArg, WriterArg};
+pub(crate) use info::{InfoArgs, InfoFormat};
+pub(crate) use key::KeyArgs;
+pub(crate) use position::PositionArgs;
+pub(crate) use sql::{SqlArgs, SqlFormat};
+pub(crate) use verify::VerifyArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
+  pgndex find games.db --moves \"1. e4 c5 2. Nf3\"  games with this position
+  pgndex find games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\"
+  pgndex game games.db 42                         score sheet of game 42
+  pgndex game games.db 42 --format pgn > 42.pgn
+  pgndex sql games.db \"SELECT white, black, date FROM games WHERE eco = 'B90'\"
+
+Answers go to standard output, all else to standard error.
+Exit status: 0 done (also if nothing was found), 1 failed, 2 wrong usage, 3 done but something of some games or files was \
+lost, 4 another program is writing the database.";
+
+/// Index PGN dumps into one SQLite file and look up any position or move of any game
+#[derive(Debug, Parser)]
+#[command(name = "pgndex", version, after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(max_term_width = 100)]
+pub(crate) struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Reads a whole number of a range.
+pub(crate) fn within<N: FromStr<Err = ParseIntError> + PartialOrd + Display>(
+    range: RangeInclusive<N>,
+) -> impl Fn(&str) -> Result<N, String> + Clone
+where
+    RangeInclusive<N>: Clone,
+{
+    move |text| {
+        let too_large = || format!("too large; the most is {}", range.end());
+        match text.parse::<N>() {
+            Ok(number) if number > *range.end() => Err(too_large()),
+            Ok(number) if number < *range.start() => {
+                Err(format!("too small; the least is {}", range.start()))
+            }
+            Ok(number) => Ok(number),
+            Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(too_large()),
+            Err(_) => Err("not a whole number".to_owned()),
+        }
+    }
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Index(IndexArgs),
+    Info(InfoArgs),
+    Find(Box<FindArgs>),
+    Explore(Box<ExploreArgs>),
+    Game(GameArgs),
+    Export(Box<ExportArgs>),
+    Sql(SqlArgs),
+    Verify(VerifyArgs),
+    Key(KeyArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,46 @@
+//! Arguments of `pgndex verify`.
+
+use crate::cli::args::within;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Check that a database is sound; nothing is changed or repaired
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pgndex verify games.db                      the whole structure, and 1,000 games on the board
+  pgndex verify games.db --all --limit 100    every game
+  pgndex verify games.db --json | jq .sound
+
+Pages, links between tables, counts and totals are checked in full. Of a sample of games each position and move is made \
+again on the board, hashes and the opening too, and their PGN is read again where the files are still there; of as many much \
+visited positions the continuations are counted again, and as many duplicates are compared with the games that they \
+repeat. A file that is no longer there or has changed is noted and no damage.
+
+Exit status: 0 the database is sound, 1 it is not, or it could not be checked.")]
+pub(crate) struct VerifyArgs {
+    /// Database
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+    /// How many games to replay, positions to count again and duplicates to compare, spread evenly
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]
+    pub(crate) sample: u32,
+    /// Replay all games, count all positions again and compare all duplicates
+    #[arg(long, conflicts_with = "sample")]
+    pub(crate) all: bool,
+    /// How many findings to show; all are counted
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = within(1..=u32::MAX))]
+    pub(crate) limit: u32,
+    /// Do not read the PGN files
+    #[arg(long)]
+    pub(crate) no_sources: bool,
+    /// Threads, at most 256 [default: one for each processor]
+    #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
+    pub(crate) threads: Option<u16>,
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// End with one JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
