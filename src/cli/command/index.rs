@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pgndex::index::{Duplicates, Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Writer};
+use pgndex::index::{Duplicates, Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Summary, Writer};
 use pgndex::opening::OpeningBook;
 use pgndex::store::row::Severity;
 
@@ -27,20 +27,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     if args.log_format == LogFormat::Json {
         crate::cli::terminal::log::use_json();
     }
-    let announced = !args.quiet && !args.dry_run;
-    let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
-        if announced {
-            announce(estimate);
-        }
-    }));
-    let stopped = Arc::clone(&progress);
-    stop_on_signal(move || {
-        stopped.stop();
-        crate::cli::note(
-            "stopping; a second Ctrl-C ends at once and leaves temporary files, which the next run removes",
-        );
-    })?;
-    ignore_file_size_signal();
+    let progress = stoppable_progress(args)?;
     if args.eco.is_some() {
         crate::cli::note("names of openings are given by --openings; --eco is an ECO code in other commands");
     }
@@ -69,6 +56,35 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let result = if args.dry_run { plan.dry_run(&progress) } else { plan.run(&args.database, &progress) };
     display.stop();
     let summary = result?;
+    tell(args, &summary)?;
+    let found = summary.games + summary.left_out + summary.duplicates.skipped();
+    if found == 0 && summary.known_sources == 0 {
+        crate::cli::note("no games were found");
+    }
+    Ok(if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done })
+}
+
+/// A progress that announces what is about to be written, and that a signal stops.
+fn stoppable_progress(args: &IndexArgs) -> anyhow::Result<Arc<Progress>> {
+    let announced = !args.quiet && !args.dry_run;
+    let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
+        if announced {
+            announce(estimate);
+        }
+    }));
+    let stopped = Arc::clone(&progress);
+    stop_on_signal(move || {
+        stopped.stop();
+        crate::cli::note(
+            "stopping; a second Ctrl-C ends at once and leaves temporary files, which the next run removes",
+        );
+    })?;
+    ignore_file_size_signal();
+    Ok(progress)
+}
+
+/// Says how a run went.
+fn tell(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
         crate::cli::complain(source);
     }
@@ -77,7 +93,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     }
     summary.log_left.iter().for_each(|note| crate::cli::note(note));
     let database = Some(args.database.as_path()).filter(|_| !args.dry_run);
-    let report = Report { database, summary: &summary };
+    let report = Report { database, summary };
     if args.json {
         match writeln!(io::stdout().lock(), "{}", escaped_json(&report.to_json().to_string())) {
             // Nobody reads it: the exit status still tells whether something was lost.
@@ -91,11 +107,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         // The database is in place; a summary that cannot be shown is no failure.
         let _ = report.write(&mut io::stderr().lock());
     }
-    let found = summary.games + summary.left_out + summary.duplicates.skipped();
-    if found == 0 && summary.known_sources == 0 {
-        crate::cli::note("no games were found");
-    }
-    Ok(if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done })
+    Ok(())
 }
 
 /// What is to be read. A dry run has no database: all its arguments are inputs, but for a database that comes first, as in the

@@ -49,43 +49,14 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let reports = Reports::create(&options, &plan.sources, last_source, Some(lock.target()))?;
     let mut summary = Summary { added: true, ..Summary::default() };
     if !plan.sources.files.is_empty() {
-        progress.enter(Phase::Reading);
-        progress.expect(plan.sources.bytes().unwrap_or(0));
-        let known = Known::open(lock.target())?;
-        let (rows, visited) = (known.positions()?, known.visited_keys()?);
-        let has_orphans = known.has_orphans()?;
-        let mut removed_keys = Vec::new();
-        for replaced in &replaced {
-            removed_keys.extend(known.keys_of(replaced.game)?);
-        }
-        drop(known);
-        let spill = directory(plan.options, lock.target());
-        keep_temporary_files_in(&spill, database.connection());
-        let new_rows = plan.estimate.plies + plan.estimate.games;
-        let copied = if is_merging_quicker(rows, new_rows) { rows } else { 0 };
-        let estimate = plan.estimate.with_copy(copied, database.free_bytes()?);
-        progress.estimated(&estimate);
-        estimate.check(lock.target(), &spill)?;
+        let tails: Vec<Tail> = again.into_iter().map(|(_, tail)| tail).collect();
         let target = Some(lock.target().to_owned());
         let removed = replaced.iter().map(|replaced| replaced.game).collect();
         let has_known = known_sources > 0;
         let intake =
             Intake { sources: &plan.sources, starts, last_source, import, target, removed, has_known };
-        let run = Run::new(&plan, intake, progress, started, spill, reports)?;
-        let threshold = options.continuation_threshold;
-        let update = Update { visited: &visited, threshold, removed: &removed_keys, replaced: &replaced };
-        let tails: Vec<Tail> = again.into_iter().map(|(_, tail)| tail).collect();
-        let pages = match options.writer {
-            // Through SQL a row that stands in the way is found.
-            Writer::Direct if !has_orphans => {
-                AddedPages::new(&database, &lock, options.memory / 8, rows, &tails)?
-            }
-            Writer::Direct | Writer::Sql => None,
-        };
-        summary = match pages {
-            Some(pages) => run.fill(pages, Some(&update))?,
-            None => run.fill(AddedRows::new(&database, &tails)?, Some(&update))?,
-        };
+        let adding = Adding { plan: &plan, database: &database, lock: &lock, progress, started };
+        summary = adding.fill(intake, &replaced, &tails, reports)?;
     }
     let syncing = Instant::now();
     if let Err(error) = database.end_adding() {
@@ -103,6 +74,59 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     summary.file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     summary.elapsed = started.elapsed();
     Ok(summary)
+}
+
+/// Sources on their way into a database.
+struct Adding<'a> {
+    plan: &'a Plan<'a>,
+    database: &'a Database,
+    lock: &'a WriterLock,
+    progress: &'a Progress,
+    started: Instant,
+}
+
+impl Adding<'_> {
+    /// Adds what the intake has. The ends of texts in `tails` are removed, as they are read again, with the games that are `replaced`.
+    fn fill(
+        &self,
+        intake: Intake<'_>,
+        replaced: &[Replaced],
+        tails: &[Tail],
+        reports: Reports,
+    ) -> Result<Summary> {
+        let Self { plan, database, lock, progress, started } = *self;
+        progress.enter(Phase::Reading);
+        progress.expect(plan.sources.bytes().unwrap_or(0));
+        let known = Known::open(lock.target())?;
+        let (rows, visited) = (known.positions()?, known.visited_keys()?);
+        let has_orphans = known.has_orphans()?;
+        let mut removed = Vec::new();
+        for replaced in replaced {
+            removed.extend(known.keys_of(replaced.game)?);
+        }
+        drop(known);
+        let spill = directory(plan.options, lock.target());
+        keep_temporary_files_in(&spill, database.connection());
+        let new_rows = plan.estimate.plies + plan.estimate.games;
+        let copied = if is_merging_quicker(rows, new_rows) { rows } else { 0 };
+        let estimate = plan.estimate.with_copy(copied, database.free_bytes()?);
+        progress.estimated(&estimate);
+        estimate.check(lock.target(), &spill)?;
+        let run = Run::new(plan, intake, progress, started, spill, reports)?;
+        let threshold = plan.options.continuation_threshold;
+        let update = Update { visited: &visited, threshold, removed: &removed, replaced };
+        let pages = match plan.options.writer {
+            // Through SQL a row that stands in the way is found.
+            Writer::Direct if !has_orphans => {
+                AddedPages::new(database, lock, plan.options.memory / 8, rows, tails)?
+            }
+            Writer::Direct | Writer::Sql => None,
+        };
+        match pages {
+            Some(pages) => run.fill(pages, Some(&update)),
+            None => run.fill(AddedRows::new(database, tails)?, Some(&update)),
+        }
+    }
 }
 
 fn tell_rewritten(path: &Path, what: &str, options: &IndexOptions) -> String {

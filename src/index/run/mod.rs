@@ -255,7 +255,7 @@ impl<'r> Run<'r> {
         last: GameId,
         freed: &[GameId],
     ) -> Result<u64> {
-        let keys = SpillMap::new(self.options.memory / 16, self.directory.clone());
+        let keys = SpillMap::new(SpillMap::share_of(self.options.memory), self.directory.clone());
         Prefixes::new(keys, self.hash.clone(), last, self.progress).note(loader, freed)
     }
 

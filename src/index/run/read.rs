@@ -127,7 +127,7 @@ impl Run<'_> {
     fn sequencer(&self, numbering: Numbering) -> Result<Sequencer> {
         let Intake { starts, last_source, target, removed, .. } = &self.intake;
         let known = target.as_deref().map(Known::open).transpose()?;
-        let memory = self.options.memory / 16;
+        let memory = SpillMap::share_of(self.options.memory);
         let originals = Originals::new(self.comparison(numbering), removed, memory, &self.directory);
         let (ids, hash) = (SpillMap::new(memory, self.directory.clone()), self.hash.clone());
         Sequencer::new(numbering, starts.clone(), *last_source, known, originals, ids, hash)

@@ -27,6 +27,13 @@ pub(crate) struct SpillMap {
 }
 
 impl SpillMap {
+    /// What one map may have of the memory of a run, in bytes.
+    pub(crate) fn share_of(memory: u64) -> u64 {
+        // With less, nearly each new key would be looked for in a file.
+        const LEAST: u64 = 16 << 20;
+        (memory / 16).max(LEAST)
+    }
+
     /// An empty one for about `memory` bytes, with its files in `directory`.
     pub(crate) fn new(memory: u64, directory: PathBuf) -> Self {
         let half = usize::try_from(memory / 2).unwrap_or(usize::MAX);

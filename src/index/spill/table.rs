@@ -21,7 +21,8 @@ pub(crate) struct Table {
 #[derive(Debug)]
 enum Slots {
     Memory(Vec<Slot>),
-    File(File),
+    /// In a file, with a byte of each slot in memory, as long as there is enough for that.
+    File(File, Option<Vec<u8>>),
 }
 
 /// A hash, and a place plus one; 0 is an empty slot.
@@ -46,6 +47,11 @@ impl Slot {
     const fn is_empty(self) -> bool {
         self.record == 0
     }
+
+    /// A byte that tells most slots apart; 0 is an empty one. A file need then be read only where something is likely to be found.
+    const fn tag(self) -> u8 {
+        if self.is_empty() { 0 } else { tag(self.hash) }
+    }
 }
 
 impl Table {
@@ -63,11 +69,28 @@ impl Table {
         hash: u64,
         mut see: impl FnMut(u64) -> io::Result<Option<T>>,
     ) -> io::Result<Option<T>> {
-        self.walk(home(hash, self.bits), Self::FEW, |_, slot| match slot.record.checked_sub(1) {
+        let mut see_slot = |slot: Slot| match slot.record.checked_sub(1) {
             None => Ok(Some(None)),
             Some(place) if slot.hash == hash => Ok(see(place)?.map(Some)),
             Some(_) => Ok(None),
-        })
+        };
+        let home = home(hash, self.bits);
+        let Slots::File(file, Some(tags)) = &self.slots else {
+            return self.walk(home, Self::FEW, |_, slot| see_slot(slot));
+        };
+        for at in (home..tags.len()).chain(0..home) {
+            if tags[at] == 0 {
+                break;
+            }
+            if tags[at] == tag(hash) {
+                let mut bytes = [0; Slot::BYTES];
+                read_at(file, &mut bytes, (at * Slot::BYTES) as u64)?;
+                if let Some(found) = see_slot(Slot::of(bytes))? {
+                    return Ok(found);
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Adds a place.
@@ -80,11 +103,21 @@ impl Table {
     }
 
     fn put(&mut self, slot: Slot) -> io::Result<()> {
-        let free = |at, slot: Slot| Ok(slot.is_empty().then_some(at));
-        let at = self.walk(home(slot.hash, self.bits), Self::FEW, free)?;
+        let home = home(slot.hash, self.bits);
+        let at = match &self.slots {
+            Slots::File(_, Some(tags)) => {
+                (home..tags.len()).chain(0..home).find(|&at| tags[at] == 0).expect("a quarter is free")
+            }
+            _ => self.walk(home, Self::FEW, |at, slot: Slot| Ok(slot.is_empty().then_some(at)))?,
+        };
         match &mut self.slots {
             Slots::Memory(slots) => slots[at] = slot,
-            Slots::File(file) => write_at(file, &slot.bytes(), (at * Slot::BYTES) as u64)?,
+            Slots::File(file, tags) => {
+                write_at(file, &slot.bytes(), (at * Slot::BYTES) as u64)?;
+                if let Some(tags) = tags {
+                    tags[at] = slot.tag();
+                }
+            }
         }
         Ok(())
     }
@@ -113,7 +146,7 @@ impl Table {
                         at += 1;
                     }
                 }
-                Slots::File(file) => {
+                Slots::File(file, _) => {
                     let mut space = vec![0; at_once.min(count - from) * Slot::BYTES];
                     read_at(file, &mut space, (from * Slot::BYTES) as u64)?;
                     for &slot in space.as_chunks().0 {
@@ -137,7 +170,8 @@ impl Table {
         let mut larger = if count * Slot::BYTES / 2 * 3 <= self.memory {
             Slots::Memory(Vec::with_capacity(count))
         } else {
-            Slots::File(tempfile::tempfile_in(directory)?)
+            let tags = (count <= self.memory).then(|| Vec::with_capacity(count));
+            Slots::File(tempfile::tempfile_in(directory)?, tags)
         };
         let (mut region, mut left_over) = (Vec::new(), Vec::new());
         for first in (0..count).step_by(REGION) {
@@ -152,9 +186,12 @@ impl Table {
             })?;
             match &mut larger {
                 Slots::Memory(slots) => slots.extend_from_slice(&region),
-                Slots::File(file) => {
+                Slots::File(file, tags) => {
                     let bytes: Vec<u8> = region.iter().flat_map(|slot| slot.bytes()).collect();
                     write_at(file, &bytes, (first * Slot::BYTES) as u64)?;
+                    if let Some(tags) = tags {
+                        tags.extend(region.iter().map(|slot| slot.tag()));
+                    }
                 }
             }
         }
@@ -179,6 +216,11 @@ impl Table {
 /// Where a hash belongs in a table of so many bits.
 const fn home(hash: u64, bits: u32) -> usize {
     (hash >> (u64::BITS - bits)) as usize
+}
+
+/// The byte that a slot with this hash has in memory: of bits that do not tell where it belongs.
+const fn tag(hash: u64) -> u8 {
+    hash as u8 | 1
 }
 
 /// Puts a slot into a part of a table, at a place or after it, or with those that are left over.
