@@ -16,10 +16,16 @@ pub(crate) struct GameNames {
     pub(crate) black: Option<Text>,
 }
 
-/// A game's moves, for replaying them.
+/// What is known of a game beside its rows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Replay {
-    /// How many codes of the part's are this game's; they follow those of the game before.
+pub(crate) struct ReadGame {
+    pub(crate) names: GameNames,
+    /// The line in which it begins, from 0.
+    pub(crate) line: u64,
+    /// Which game of the batch it is, from 1; those that were left out count.
+    pub(crate) number: u32,
+    pub(crate) counted: CountedGame,
+    /// How many of the batch's codes are this game's; they follow those of the game before.
     pub(crate) moves: usize,
     pub(crate) start: Start,
 }
@@ -28,23 +34,20 @@ pub(crate) struct Replay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     Standard,
-    /// The next of the part's set-ups.
+    /// The next of the batch's set-ups.
     Setup,
     /// Nowhere: the game could not be replayed at all and has no positions.
     Nowhere,
 }
 
-/// Games in a row of one chunk. Ids and lines are counted from 0 within the part until it is sequenced.
+/// Games in a row of one chunk. Ids and lines are counted from 0 within the batch until it is sequenced.
 #[derive(Debug, Default)]
-pub(crate) struct Part {
+pub(crate) struct GameBatch {
     pub(crate) headers: HeaderBatch,
-    pub(crate) names: Vec<GameNames>,
+    /// A game for each row of `game` in the headers.
+    pub(crate) games: Vec<ReadGame>,
     /// What tells whether a game repeats another.
     pub(crate) signatures: Signatures,
-    /// The lines in which games begin, from 0, and which games of the part they are, from 1.
-    pub(crate) places: Vec<(u64, u32)>,
-    pub(crate) outcomes: Vec<CountedGame>,
-    pub(crate) replays: Vec<Replay>,
     pub(crate) codes: Vec<MoveCode>,
     pub(crate) setups: Vec<Position>,
     /// Games read, those too that were left out.
@@ -58,15 +61,12 @@ pub(crate) struct Part {
     pub(crate) warnings: u64,
 }
 
-impl Part {
-    /// Empties the part and keeps its memory.
+impl GameBatch {
+    /// Empties the batch and keeps its memory.
     pub(crate) fn clear(&mut self) {
         self.headers.clear();
-        self.names.clear();
+        self.games.clear();
         self.signatures.clear();
-        self.places.clear();
-        self.outcomes.clear();
-        self.replays.clear();
         self.codes.clear();
         self.setups.clear();
         self.read = 0;
@@ -84,23 +84,20 @@ impl Part {
         }
         let flag = |index: usize| is_removed[index];
         let (mut from, mut to) = (0, 0);
-        for (replay, &is_removed) in self.replays.iter().zip(is_removed) {
+        for (game, &is_removed) in self.games.iter().zip(is_removed) {
             if !is_removed {
-                self.codes.copy_within(from..from + replay.moves, to);
-                to += replay.moves;
+                self.codes.copy_within(from..from + game.moves, to);
+                to += game.moves;
             }
-            from += replay.moves;
+            from += game.moves;
         }
         self.codes.truncate(to);
-        let setups = self.replays.iter().zip(is_removed).filter(|(replay, _)| replay.start == Start::Setup);
+        let setups = self.games.iter().zip(is_removed).filter(|(game, _)| game.start == Start::Setup);
         let setups: Vec<bool> = setups.map(|(_, &is_removed)| is_removed).collect();
         retain(&mut self.setups, |index| setups[index]);
-        retain(&mut self.replays, flag);
-        retain(&mut self.names, flag);
+        retain(&mut self.games, flag);
         // They have been compared.
         self.signatures.clear();
-        retain(&mut self.places, flag);
-        retain(&mut self.outcomes, flag);
         let mut next = 0;
         let new_id = |&is_removed: &bool| {
             let id = (!is_removed).then_some(GameId(next));
@@ -122,15 +119,15 @@ impl Part {
         const ROWS: usize = 1 << 14;
         self.codes.len() >= CODES
             || self.headers.text.len() >= TEXT
-            || self.names.len().max(self.headers.problems.len()) >= ROWS
+            || self.games.len().max(self.headers.problems.len()) >= ROWS
     }
 
     pub(crate) fn game_count(&self) -> u32 {
-        u32::try_from(self.names.len()).expect("a part is small")
+        u32::try_from(self.games.len()).expect("a batch is small")
     }
 }
 
-/// How much there is in a part.
+/// How much there is in a batch.
 pub(crate) struct Extent {
     games: usize,
     tags: usize,
@@ -140,27 +137,24 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    pub(crate) fn of(part: &Part) -> Self {
+    pub(crate) fn of(batch: &GameBatch) -> Self {
         Self {
-            games: part.names.len(),
-            tags: part.headers.tags.len(),
-            problems: part.headers.problems.len(),
-            codes: part.codes.len(),
-            setups: part.setups.len(),
+            games: batch.games.len(),
+            tags: batch.headers.tags.len(),
+            problems: batch.headers.problems.len(),
+            codes: batch.codes.len(),
+            setups: batch.setups.len(),
         }
     }
 
-    /// Takes out of the part what came since, but not the problems.
-    pub(crate) fn restore(&self, part: &mut Part) {
-        part.names.truncate(self.games);
-        part.signatures.truncate(self.games);
-        part.places.truncate(self.games);
-        part.outcomes.truncate(self.games);
-        part.replays.truncate(self.games);
-        part.headers.games.truncate(self.games);
-        part.headers.tags.truncate(self.tags);
-        part.codes.truncate(self.codes);
-        part.setups.truncate(self.setups);
-        part.headers.problems[self.problems..].iter_mut().for_each(|problem| problem.game = None);
+    /// Takes out of the batch what came since, but not the problems.
+    pub(crate) fn restore(&self, batch: &mut GameBatch) {
+        batch.games.truncate(self.games);
+        batch.signatures.truncate(self.games);
+        batch.headers.games.truncate(self.games);
+        batch.headers.tags.truncate(self.tags);
+        batch.codes.truncate(self.codes);
+        batch.setups.truncate(self.setups);
+        batch.headers.problems[self.problems..].iter_mut().for_each(|problem| problem.game = None);
     }
 }

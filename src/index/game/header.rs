@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::board::GameResult;
-use crate::index::game::batch::{GameNames, Part};
+use crate::index::game::batch::{GameBatch, GameNames};
 use crate::index::game::problem::Kind;
 use crate::pgn::TagPair;
 use crate::store::row::{GameId, GameRow, TagRow, Text};
@@ -23,16 +23,16 @@ pub(crate) struct Header {
 pub(crate) type TagProblem = (usize, Kind, String, &'static str);
 
 impl Header {
-    /// Reads the tags of the game numbered `game` within its part. Tags without a column go to the part's `tag` rows, by name.
+    /// Reads the tags of the game numbered `game` within its batch. Tags without a column go to the batch's `tag` rows, by name.
     pub(crate) fn read(
         tags: &[TagPair<'_>],
         game: GameId,
-        part: &mut Part,
+        batch: &mut GameBatch,
         problems: &mut Vec<TagProblem>,
     ) -> Self {
         let mut header = Self::default();
         header.row.game = game;
-        let first_tag = part.headers.tags.len();
+        let first_tag = batch.headers.tags.len();
         let mut left = MOST_TEXT;
         for tag in tags {
             let kept = tag.value.len().min(MOST_VALUE).min(left.saturating_sub(tag.name.len()));
@@ -46,31 +46,31 @@ impl Header {
             }
             left -= tag.name.len() + kept;
             let value = TagPair { value: cut(tag.value, kept), ..*tag }.text();
-            if let Err(reason) = header.set(tag.name, &value, part) {
-                header.keep(tag.name, &value, part);
+            if let Err(reason) = header.set(tag.name, &value, batch) {
+                header.keep(tag.name, &value, batch);
                 if let Some(reason) = reason {
                     let token = format!("[{} \"{value}\"]", String::from_utf8_lossy(tag.name));
                     problems.push((tag.offset, Kind::InvalidTag, token, reason));
                 }
             }
         }
-        sort_tags(part, first_tag);
+        sort_tags(batch, first_tag);
         header.row.date = header.row.date.or(header.utc_date);
         header
     }
 
     /// Sets the column of a tag. `Err(None)`: the tag has none. `Err(reason)`: it has, but the value cannot be read.
-    fn set(&mut self, name: &[u8], value: &str, part: &mut Part) -> Result<(), Option<&'static str>> {
+    fn set(&mut self, name: &[u8], value: &str, batch: &mut GameBatch) -> Result<(), Option<&'static str>> {
         let row = &mut self.row;
         match name {
-            b"Event" => self.names.event = known(value, part),
-            b"Site" => self.names.site = known(value, part),
-            b"White" => self.names.white = known(value, part),
-            b"Black" => self.names.black = known(value, part),
-            b"Round" => row.round = known(value, part),
-            b"Date" => row.date = date(value).map_err(Some)?.map(|date| part.headers.push_text(&date)),
+            b"Event" => self.names.event = known(value, batch),
+            b"Site" => self.names.site = known(value, batch),
+            b"White" => self.names.white = known(value, batch),
+            b"Black" => self.names.black = known(value, batch),
+            b"Round" => row.round = known(value, batch),
+            b"Date" => row.date = date(value).map_err(Some)?.map(|date| batch.headers.push_text(&date)),
             b"UTCDate" => {
-                self.utc_date = date(value).ok().flatten().map(|date| part.headers.push_text(&date));
+                self.utc_date = date(value).ok().flatten().map(|date| batch.headers.push_text(&date));
                 return Err(None);
             }
             b"Result" => match GameResult::parse(value.trim().as_bytes()) {
@@ -80,25 +80,25 @@ impl Header {
             },
             b"WhiteElo" => row.white_elo = rating(value)?,
             b"BlackElo" => row.black_elo = rating(value)?,
-            b"WhiteTitle" => row.white_title = known(value, part).filter(|_| value != "-"),
-            b"BlackTitle" => row.black_title = known(value, part).filter(|_| value != "-"),
-            b"ECO" => row.eco = known(value, part),
-            b"TimeControl" => row.time_control = known(value, part),
-            b"Variant" => row.variant = known(value, part),
-            b"FEN" => self.fen = known(value, part),
+            b"WhiteTitle" => row.white_title = known(value, batch).filter(|_| value != "-"),
+            b"BlackTitle" => row.black_title = known(value, batch).filter(|_| value != "-"),
+            b"ECO" => row.eco = known(value, batch),
+            b"TimeControl" => row.time_control = known(value, batch),
+            b"Variant" => row.variant = known(value, batch),
+            b"FEN" => self.fen = known(value, batch),
             b"SetUp" => {}
             _ => {
                 let name = usual_spelling(name).ok_or(None)?;
-                return self.set(name, value, part);
+                return self.set(name, value, batch);
             }
         }
         Ok(())
     }
 
-    fn keep(&self, name: &[u8], value: &str, part: &mut Part) {
-        let name = part.headers.push_text(&String::from_utf8_lossy(name));
-        let value = part.headers.push_text(value);
-        part.headers.tags.push(TagRow { game: self.row.game, name, value });
+    fn keep(&self, name: &[u8], value: &str, batch: &mut GameBatch) {
+        let name = batch.headers.push_text(&String::from_utf8_lossy(name));
+        let value = batch.headers.push_text(value);
+        batch.headers.tags.push(TagRow { game: self.row.game, name, value });
     }
 }
 
@@ -140,9 +140,9 @@ fn usual_spelling(name: &[u8]) -> Option<&'static [u8]> {
 }
 
 /// Sorts the rows of the last game by name; of tags given twice the last one counts.
-fn sort_tags(part: &mut Part, first: usize) {
-    let rows = &mut part.headers.tags;
-    let text = &part.headers.text;
+fn sort_tags(batch: &mut GameBatch, first: usize) {
+    let rows = &mut batch.headers.tags;
+    let text = &batch.headers.text;
     rows[first..]
         .sort_unstable_by(|a, b| (a.name.of(text), b.name.start).cmp(&(b.name.of(text), a.name.start)));
     let mut kept = first;
@@ -159,8 +159,8 @@ fn is_unknown(value: &str) -> bool {
     matches!(value.trim(), "" | "?")
 }
 
-fn known(value: &str, part: &mut Part) -> Option<Text> {
-    (!is_unknown(value)).then(|| part.headers.push_text(value.trim()))
+fn known(value: &str, batch: &mut GameBatch) -> Option<Text> {
+    (!is_unknown(value)).then(|| batch.headers.push_text(value.trim()))
 }
 
 /// A rating: absent, `?`, `-` and `0` are unknown.
@@ -244,18 +244,18 @@ mod tests {
         let tag = |name, value| TagPair { name, value, offset: 0 };
         let mut tags = vec![tag(&b"Event"[..], long.as_bytes()), tag(b"Latin", &[0xe9; MOST_VALUE + 1])];
         tags.extend([b"A", b"B", b"C", b"D"].map(|name| tag(&name[..], &long.as_bytes()[..MOST_VALUE - 1])));
-        let (mut part, mut problems) = (Part::default(), Vec::new());
-        let header = Header::read(&tags, GameId(0), &mut part, &mut problems);
-        let text = &part.headers.text;
+        let (mut batch, mut problems) = (GameBatch::default(), Vec::new());
+        let header = Header::read(&tags, GameId(0), &mut batch, &mut problems);
+        let text = &batch.headers.text;
         assert_eq!(header.names.event.unwrap().of(text), "\u{20ac}".repeat(MOST_VALUE / 3));
-        let latin = part.headers.tags.iter().find(|tag| tag.name.of(text) == "Latin").unwrap();
+        let latin = batch.headers.tags.iter().find(|tag| tag.name.of(text) == "Latin").unwrap();
         assert_eq!(latin.value.of(text), "\u{e9}".repeat(MOST_VALUE));
         assert_eq!((problems.len(), problems[0].1), (2, Kind::LongTags));
         let many = vec![tag(&b"X"[..], &[b'x'; MOST_VALUE][..]); 100];
-        let (mut part, mut problems) = (Part::default(), Vec::new());
-        Header::read(&many, GameId(0), &mut part, &mut problems);
-        assert!(part.headers.text.len() <= MOST_TEXT);
-        assert_eq!((part.headers.tags.len(), problems.len()), (1, 1));
+        let (mut batch, mut problems) = (GameBatch::default(), Vec::new());
+        Header::read(&many, GameId(0), &mut batch, &mut problems);
+        assert!(batch.headers.text.len() <= MOST_TEXT);
+        assert_eq!((batch.headers.tags.len(), problems.len()), (1, 1));
     }
 
     #[test]
@@ -268,11 +268,11 @@ mod tests {
             tag(b"Alpha", b"last"),
             tag(b"WhiteElo", b"none"),
         ];
-        let (mut part, mut problems) = (Part::default(), Vec::new());
-        let header = Header::read(&tags, GameId(0), &mut part, &mut problems);
-        let text = &part.headers.text;
+        let (mut batch, mut problems) = (GameBatch::default(), Vec::new());
+        let header = Header::read(&tags, GameId(0), &mut batch, &mut problems);
+        let text = &batch.headers.text;
         let rows: Vec<_> =
-            part.headers.tags.iter().map(|row| (row.name.of(text), row.value.of(text))).collect();
+            batch.headers.tags.iter().map(|row| (row.name.of(text), row.value.of(text))).collect();
         assert_eq!(rows, [("Alpha", "last"), ("WhiteElo", "none"), ("Zeta", "1")]);
         assert_eq!(header.row.eco.unwrap().of(text), "B20");
         assert_eq!(problems.len(), 1);

@@ -2,7 +2,7 @@
 
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError, ShortMove};
 use crate::id::OpeningId;
-use crate::index::game::batch::{Extent, GameNames, Part, Replay, Start};
+use crate::index::game::batch::{Extent, GameBatch, GameNames, ReadGame, Start};
 use crate::index::game::header::Header;
 use crate::index::game::problem::Kind;
 use crate::index::game::word::{glued_move, is_annotation, is_known_variant, may_be_move};
@@ -17,7 +17,7 @@ use crate::pgn::{
 };
 use crate::store::row::{GameId, GameRow, GameStatus, Ply, ProblemRow, SourceId};
 
-/// Parses the games of one chunk, part by part.
+/// Parses the games of one chunk, batch by batch.
 pub(crate) struct ChunkParser<'a> {
     text: &'a [u8],
     source: SourceId,
@@ -109,54 +109,53 @@ impl<'a> ChunkParser<'a> {
         self.lines.at(self.text, self.text.len()).0
     }
 
-    /// Reads games into `part`, emptied first, until it is full. Gives back whether the chunk is at its end.
-    pub(crate) fn parse_part(&mut self, part: &mut Part) -> bool {
-        part.clear();
-        while !part.is_full() {
+    /// Reads games into `batch`, emptied first, until it is full. Gives back whether the chunk is at its end.
+    pub(crate) fn parse_batch(&mut self, batch: &mut GameBatch) -> bool {
+        batch.clear();
+        while !batch.is_full() {
             self.frame.clear();
             self.warnings_left = MOST_WARNINGS;
             self.doubtful = None;
-            let (before, errors) = (Extent::of(part), part.errors);
+            let (before, errors) = (Extent::of(batch), batch.errors);
             let found = self.reader.next_game(&mut self.tags, &mut self.frame);
             for index in 0..self.frame.len() {
-                self.frame_problem(self.frame[index], found, part);
+                self.frame_problem(self.frame[index], found, batch);
             }
             if !found {
                 return true;
             }
-            self.game(part);
-            part.read += 1;
-            part.last_game = Some(self.base + self.reader.game_start() as u64);
-            if part.errors > errors {
+            self.game(batch);
+            batch.read += 1;
+            batch.last_game = Some(self.base + self.reader.game_start() as u64);
+            if batch.errors > errors {
                 let start = self.reader.game_start();
                 let end = start + self.text[start..self.reader.offset()].trim_ascii_end().len();
-                part.rejects.push(start..end);
+                batch.rejects.push(start..end);
                 if self.leave_out {
-                    before.restore(part);
+                    before.restore(batch);
                 }
             }
         }
         false
     }
 
-    fn game(&mut self, part: &mut Part) {
+    fn game(&mut self, batch: &mut GameBatch) {
         let begin = self.reader.game_start();
         #[cfg(test)]
         assert!(!self.text[begin..].starts_with(crate::index::tests::PANIC.as_bytes()), "a test asks for it");
-        let game = GameId(part.game_count());
+        let game = GameId(batch.game_count());
         let mut tag_problems = Vec::new();
-        let mut header = Header::read(&self.tags, game, part, &mut tag_problems);
-        part.names.push(header.names);
+        let mut header = Header::read(&self.tags, game, batch, &mut tag_problems);
         for (offset, kind, token, reason) in tag_problems {
-            self.problem(part, kind, offset, Some(game), None, Some(&token), &format!("{token}: {reason}"));
+            self.problem(batch, kind, offset, Some(game), None, Some(&token), &format!("{token}: {reason}"));
         }
-        let first_code = part.codes.len();
-        let start = self.start_position(&mut header, game, part);
+        let first_code = batch.codes.len();
+        let start = self.start_position(&mut header, game, batch);
         let ending = match start {
-            Start::Standard => self.replay(self.start.clone(), game, part),
+            Start::Standard => self.replay(self.start.clone(), game, batch),
             Start::Setup => {
-                let position = part.setups.last().expect("the set-up just added").clone();
-                self.replay(position, game, part)
+                let position = batch.setups.last().expect("the set-up just added").clone();
+                self.replay(position, game, batch)
             }
             Start::Nowhere => {
                 Ending { status: GameStatus::Skipped, result: self.skip_moves(), opening: None }
@@ -170,26 +169,31 @@ impl<'a> ChunkParser<'a> {
         row.byte_length = length as u64;
         row.status = ending.status;
         row.opening = ending.opening;
-        row.result = self.result(&header, &ending, game, begin + length, part);
-        row.ply_count = u32::try_from(part.codes.len() - first_code).unwrap_or(u32::MAX);
-        let pairing = pairing(&header.names, &row, &part.headers.text);
-        (row.moves_hash, row.prefix_hash) = moves_hashes(part, start, self.start, first_code, pairing);
-        self.sign(&header.names, &mut row, first_code, part);
-        part.places.push((self.lines.at(self.text, begin).0, part.read + 1));
-        part.replays.push(Replay { moves: part.codes.len() - first_code, start });
-        part.outcomes.push(CountedGame::of(&row, &part.headers.text));
-        part.headers.games.push(row);
+        row.result = self.result(&header, &ending, game, begin + length, batch);
+        row.ply_count = u32::try_from(batch.codes.len() - first_code).unwrap_or(u32::MAX);
+        let pairing = pairing(&header.names, &row, &batch.headers.text);
+        (row.moves_hash, row.prefix_hash) = moves_hashes(batch, start, self.start, first_code, pairing);
+        self.sign(&header.names, &mut row, first_code, batch);
+        batch.games.push(ReadGame {
+            names: header.names,
+            line: self.lines.at(self.text, begin).0,
+            number: batch.read + 1,
+            counted: CountedGame::of(&row, &batch.headers.text),
+            moves: batch.codes.len() - first_code,
+            start,
+        });
+        batch.headers.games.push(row);
     }
 
     /// Adds what the game is compared by.
-    fn sign(&self, names: &GameNames, row: &mut GameRow, first_code: usize, part: &mut Part) {
+    fn sign(&self, names: &GameNames, row: &mut GameRow, first_code: usize, batch: &mut GameBatch) {
         let Some(comparison) = self.comparison else {
-            part.signatures.push_none();
+            batch.signatures.push_none();
             return;
         };
         row.moves_hash = comparison.hash.narrow(row.moves_hash);
         row.prefix_hash = row.prefix_hash.map(|hash| comparison.hash.narrow(hash));
-        let text = &part.headers.text;
+        let text = &batch.headers.text;
         let (date, result) = (row.date.map(|date| date.of(text)), row.result);
         let pairing = names.white.zip(names.black).map(|(white, black)| Pairing {
             white: white.of(text),
@@ -197,96 +201,96 @@ impl<'a> ChunkParser<'a> {
             date,
             result,
         });
-        let moves = part.codes[first_code..].iter().map(|&code| ShortMove::new(code));
+        let moves = batch.codes[first_code..].iter().map(|&code| ShortMove::new(code));
         let start_fen = row.start_fen.map(|fen| fen.of(text));
-        part.signatures.push(comparison, row.status, start_fen, moves, pairing);
+        batch.signatures.push(comparison, row.status, start_fen, moves, pairing);
     }
 
-    /// The start position that the tags tell; a set-up is added to the part's.
-    fn start_position(&mut self, header: &mut Header, game: GameId, part: &mut Part) -> Start {
+    /// The start position that the tags tell; a set-up is added to the batch's.
+    fn start_position(&mut self, header: &mut Header, game: GameId, batch: &mut GameBatch) -> Start {
         if let Some(variant) = header.row.variant
-            && !is_known_variant(variant.of(&part.headers.text))
+            && !is_known_variant(variant.of(&batch.headers.text))
         {
-            let name = variant.of(&part.headers.text).to_owned();
+            let name = variant.of(&batch.headers.text).to_owned();
             let message = format!("variant \"{name}\" is not supported: moves are skipped, tags are kept");
-            self.problem_at_tag("Variant", part, Kind::UnsupportedVariant, game, &name, &message);
+            self.problem_at_tag("Variant", batch, Kind::UnsupportedVariant, game, &name, &message);
             return Start::Nowhere;
         }
         let Some(fen) = header.fen else { return Start::Standard };
-        match Position::from_fen(fen.of(&part.headers.text).as_bytes()) {
+        match Position::from_fen(fen.of(&batch.headers.text).as_bytes()) {
             Ok((position, _)) if position == *self.start => Start::Standard,
             Ok((position, _)) => {
-                header.row.start_fen = Some(part.headers.push_text(&position.fen()));
-                part.setups.push(position);
+                header.row.start_fen = Some(batch.headers.push_text(&position.fen()));
+                batch.setups.push(position);
                 Start::Setup
             }
             Err(error) => {
-                let fen = fen.of(&part.headers.text).to_owned();
+                let fen = fen.of(&batch.headers.text).to_owned();
                 let message = format!("start position: {error}; moves are skipped, tags are kept");
-                self.problem_at_tag("FEN", part, Kind::InvalidFen, game, &fen, &message);
-                let name = part.headers.push_text("FEN");
-                let value = part.headers.push_text(&fen);
+                self.problem_at_tag("FEN", batch, Kind::InvalidFen, game, &fen, &message);
+                let name = batch.headers.push_text("FEN");
+                let value = batch.headers.push_text(&fen);
                 let at =
-                    part.headers.tags.iter().rposition(|tag| tag.game != game).map_or(0, |last| last + 1);
-                let text = &part.headers.text;
-                let before = part.headers.tags[at..].iter().filter(|tag| tag.name.of(text) < "FEN").count();
-                part.headers.tags.insert(at + before, crate::store::row::TagRow { game, name, value });
+                    batch.headers.tags.iter().rposition(|tag| tag.game != game).map_or(0, |last| last + 1);
+                let text = &batch.headers.text;
+                let before = batch.headers.tags[at..].iter().filter(|tag| tag.name.of(text) < "FEN").count();
+                batch.headers.tags.insert(at + before, crate::store::row::TagRow { game, name, value });
                 Start::Nowhere
             }
         }
     }
 
-    /// Plays the game's moves from `position` on and adds their codes to the part's.
-    fn replay(&mut self, mut position: Position, game: GameId, part: &mut Part) -> Ending {
-        let first = part.codes.len();
+    /// Plays the game's moves from `position` on and adds their codes to the batch's.
+    fn replay(&mut self, mut position: Position, game: GameId, batch: &mut GameBatch) -> Ending {
+        let first = batch.codes.len();
         let mut status = GameStatus::Ok;
         let mut opening = self.openings.find(&position);
         let result = loop {
             match self.reader.next_token() {
-                Token::Move(_) if part.codes.len() - first == MOST_PLIES => {
+                Token::Move(_) if batch.codes.len() - first == MOST_PLIES => {
                     let message = format!("more than {MOST_PLIES} plies: the rest is left out");
                     let offset = self.reader.offset();
-                    self.problem(part, Kind::LongGame, offset, Some(game), Some(MOST_PLIES), None, &message);
+                    self.problem(batch, Kind::LongGame, offset, Some(game), Some(MOST_PLIES), None, &message);
                     status = GameStatus::Truncated;
                     break self.skip_moves();
                 }
                 Token::Move(token) => match position.play_san(token) {
                     Ok(code) => {
-                        part.codes.push(code);
+                        batch.codes.push(code);
                         opening = self.openings.find(&position).or(opening);
                     }
                     Err(error) => {
-                        let ply = part.codes.len() - first;
-                        if let Ok(code) = self.play_glued(token, error, &mut position, game, ply, part) {
-                            part.codes.push(code);
+                        let ply = batch.codes.len() - first;
+                        if let Ok(code) = self.play_glued(token, error, &mut position, game, ply, batch) {
+                            batch.codes.push(code);
                             opening = self.openings.find(&position).or(opening);
-                        } else if self.unplayable(token, error, &position, game, ply, part) {
+                        } else if self.unplayable(token, error, &position, game, ply, batch) {
                             status = GameStatus::Truncated;
                             break self.skip_moves();
                         }
                     }
                 },
                 Token::Junk(word) if self.is_meant_as_move(word) => {
-                    let ply = part.codes.len() - first;
-                    self.unplayable(word, SanError::Unreadable, &position, game, ply, part);
+                    let ply = batch.codes.len() - first;
+                    self.unplayable(word, SanError::Unreadable, &position, game, ply, batch);
                     status = GameStatus::Truncated;
                     break self.skip_moves();
                 }
                 Token::Result(result) => break Some(result),
                 Token::End => break None,
                 other => {
-                    if self.oddity(other, game, part.codes.len() - first, part) {
+                    if self.oddity(other, game, batch.codes.len() - first, batch) {
                         status = GameStatus::Truncated;
                     }
                 }
             }
         };
-        if part.codes.len() == first && status == GameStatus::Ok && self.all_moves_lost(game, part) {
+        if batch.codes.len() == first && status == GameStatus::Ok && self.all_moves_lost(game, batch) {
             status = GameStatus::Truncated;
         }
-        if part.codes.len() > first && position.is_check() && !position.has_legal_move() {
-            let last = part.codes.len() - 1;
-            part.codes[last] = part.codes[last].with_mate();
+        if batch.codes.len() > first && position.is_check() && !position.has_legal_move() {
+            let last = batch.codes.len() - 1;
+            batch.codes[last] = batch.codes[last].with_mate();
         }
         Ending { status, result, opening }
     }
@@ -310,14 +314,14 @@ impl<'a> ChunkParser<'a> {
         position: &mut Position,
         game: GameId,
         ply: usize,
-        part: &mut Part,
+        batch: &mut GameBatch,
     ) -> Result<MoveCode, SanError> {
         let length = glued_move(token).filter(|_| error == SanError::Unreadable).ok_or(error)?;
         let code = position.play_san(&token[..length])?;
         let (shown, played) = (shown(token), decode(&token[..length]));
         let message = format!("no space after the move: \"{shown}\" begins with {played}");
         let offset = self.reader.offset() - token.len();
-        self.problem(part, Kind::MissingSpace, offset, Some(game), Some(ply), Some(&shown), &message);
+        self.problem(batch, Kind::MissingSpace, offset, Some(game), Some(ply), Some(&shown), &message);
         self.reader.unread(token.len() - length);
         Ok(code)
     }
@@ -331,11 +335,11 @@ impl<'a> ChunkParser<'a> {
         position: &Position,
         game: GameId,
         ply: usize,
-        part: &mut Part,
+        batch: &mut GameBatch,
     ) -> bool {
         let kind = match error {
             SanError::Unreadable if !self.is_meant_as_move(token) => {
-                return self.unknown_token(token, game, ply, part);
+                return self.unknown_token(token, game, ply, batch);
             }
             SanError::Unreadable => Kind::UnreadableMove,
             SanError::Ambiguous => Kind::AmbiguousMove,
@@ -346,7 +350,7 @@ impl<'a> ChunkParser<'a> {
         let number = position.fullmove_number();
         let message = format!("{number}{dots}{shown}: {error} in {}", position.fen());
         let offset = self.reader.offset() - token.len();
-        self.problem(part, kind, offset, Some(game), Some(ply), Some(&shown), &message);
+        self.problem(batch, kind, offset, Some(game), Some(ply), Some(&shown), &message);
         true
     }
 
@@ -365,10 +369,10 @@ impl<'a> ChunkParser<'a> {
 
     /// Reports a token that is neither a move nor a result. Gives back whether moves may be lost with it.
     #[cold]
-    fn oddity(&mut self, token: Token<'_>, game: GameId, ply: usize, part: &mut Part) -> bool {
+    fn oddity(&mut self, token: Token<'_>, game: GameId, ply: usize, batch: &mut GameBatch) -> bool {
         let offset = self.reader.token_start();
         let (kind, message) = match token {
-            Token::Junk(word) => return self.unknown_token(word, game, ply, part),
+            Token::Junk(word) => return self.unknown_token(word, game, ply, batch),
             Token::UnclosedComment => (
                 Kind::UnclosedComment,
                 "a comment is not closed before the game ends: what follows it is lost",
@@ -383,31 +387,31 @@ impl<'a> ChunkParser<'a> {
             ),
             _ => (Kind::StrayClosing, "a closing bracket without an opening one"),
         };
-        self.problem(part, kind, offset, Some(game), Some(ply), None, message);
+        self.problem(batch, kind, offset, Some(game), Some(ply), None, message);
         matches!(kind, Kind::UnclosedComment | Kind::UnclosedVariation)
     }
 
     /// Reports that a game has no moves because those it may have had were passed over. Gives back whether it is so.
-    fn all_moves_lost(&mut self, game: GameId, part: &mut Part) -> bool {
+    fn all_moves_lost(&mut self, game: GameId, batch: &mut GameBatch) -> bool {
         let Some(Doubtful { word, offset }) = self.doubtful.take() else { return false };
         let message = format!(
             "no move of the game can be read; the first word that may be one is \"{}\"",
             word.escape_debug()
         );
-        self.problem(part, Kind::UnreadableMove, offset, Some(game), Some(0), Some(&word), &message);
+        self.problem(batch, Kind::UnreadableMove, offset, Some(game), Some(0), Some(&word), &message);
         true
     }
 
-    fn unknown_token(&mut self, token: &[u8], game: GameId, ply: usize, part: &mut Part) -> bool {
+    fn unknown_token(&mut self, token: &[u8], game: GameId, ply: usize, batch: &mut GameBatch) -> bool {
         if !is_annotation(token) {
             let shown = shown(token);
             if self.doubtful.is_none() && may_be_move(&shown) {
                 let offset = self.reader.offset() - token.len();
                 self.doubtful = Some(Doubtful { word: shown.clone().into_owned(), offset });
             }
-            let message = format!("\"{}\" is no part of movetext: passed over", shown.escape_debug());
+            let message = format!("\"{}\" is no batch of movetext: passed over", shown.escape_debug());
             let offset = self.reader.offset() - token.len();
-            self.problem(part, Kind::UnknownToken, offset, Some(game), Some(ply), Some(&shown), &message);
+            self.problem(batch, Kind::UnknownToken, offset, Some(game), Some(ply), Some(&shown), &message);
         }
         false
     }
@@ -419,20 +423,20 @@ impl<'a> ChunkParser<'a> {
         ending: &Ending,
         game: GameId,
         end: usize,
-        part: &mut Part,
+        batch: &mut GameBatch,
     ) -> GameResult {
         let tag = header.result;
         match ending.result {
             None if ending.status == GameStatus::Ok => {
                 let message = "no result after the moves: the tag's is taken";
-                self.problem(part, Kind::MissingResult, end, Some(game), None, None, message);
+                self.problem(batch, Kind::MissingResult, end, Some(game), None, None, message);
             }
             Some(token) if tag.is_some_and(|tag| tag != token) => {
                 let tag = tag.unwrap_or_default().as_str();
                 let message = format!("the tag says {tag}, the moves end in {}", token.as_str());
                 let at = self.reader.token_start();
                 let shown = shown(&self.text[at..self.reader.offset()]);
-                self.problem(part, Kind::ResultMismatch, at, Some(game), None, Some(&shown), &message);
+                self.problem(batch, Kind::ResultMismatch, at, Some(game), None, Some(&shown), &message);
             }
             _ => {}
         }
@@ -442,24 +446,24 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    fn frame_problem(&mut self, problem: FrameProblem, in_game: bool, part: &mut Part) {
-        let game = in_game.then(|| GameId(part.game_count()));
+    fn frame_problem(&mut self, problem: FrameProblem, in_game: bool, batch: &mut GameBatch) {
+        let game = in_game.then(|| GameId(batch.game_count()));
         match problem {
             FrameProblem::UnclosedTag { offset } => {
                 let message = "a tag pair without its closing quote and bracket: read to the end of the line";
-                self.problem(part, Kind::UnclosedTag, offset, game, None, None, message);
+                self.problem(batch, Kind::UnclosedTag, offset, game, None, None, message);
             }
             FrameProblem::DamagedTag { offset } => {
                 let message = "a line among the tags that is no tag pair: passed over";
-                self.problem(part, Kind::InvalidTag, offset, game, None, None, message);
+                self.problem(batch, Kind::InvalidTag, offset, game, None, None, message);
             }
             FrameProblem::TooManyTags { offset } => {
                 let message = format!("more than {MOST_TAGS} tag pairs: passed over from here on");
-                self.problem(part, Kind::LongTags, offset, game, None, None, &message);
+                self.problem(batch, Kind::LongTags, offset, game, None, None, &message);
             }
             FrameProblem::Outside { offset } => {
                 let message = "text that belongs to no game: passed over";
-                self.problem(part, Kind::OutsideText, offset, None, None, None, message);
+                self.problem(batch, Kind::OutsideText, offset, None, None, None, message);
             }
         }
     }
@@ -468,7 +472,7 @@ impl<'a> ChunkParser<'a> {
     fn problem_at_tag(
         &mut self,
         tag: &str,
-        part: &mut Part,
+        batch: &mut GameBatch,
         kind: Kind,
         game: GameId,
         token: &str,
@@ -476,13 +480,13 @@ impl<'a> ChunkParser<'a> {
     ) {
         let last = self.tags.iter().rfind(|pair| pair.name.eq_ignore_ascii_case(tag.as_bytes()));
         let offset = last.map_or(self.reader.game_start(), |pair| pair.offset);
-        self.problem(part, kind, offset, Some(game), None, Some(token), message);
+        self.problem(batch, kind, offset, Some(game), None, Some(token), message);
     }
 
     #[allow(clippy::too_many_arguments)]
     fn problem(
         &mut self,
-        part: &mut Part,
+        batch: &mut GameBatch,
         kind: Kind,
         offset: usize,
         game: Option<GameId>,
@@ -502,23 +506,23 @@ impl<'a> ChunkParser<'a> {
         }
         let (line, column) = self.lines.at(self.text, offset);
         *(match kind.severity() {
-            Severity::Error => &mut part.errors,
-            Severity::Warning => &mut part.warnings,
+            Severity::Error => &mut batch.errors,
+            Severity::Warning => &mut batch.warnings,
         }) += 1;
         let row = ProblemRow {
             source: self.source,
             byte_offset: self.base + offset as u64,
             line,
             column,
-            game_number: game.map_or(0, |_| part.read + 1),
+            game_number: game.map_or(0, |_| batch.read + 1),
             game,
             ply: ply.map(|ply| Ply(u32::try_from(ply).unwrap_or(u32::MAX))),
-            token: token.map(|token| part.headers.push_text(&shorten(token))),
+            token: token.map(|token| batch.headers.push_text(&shorten(token))),
             kind: kind.as_str(),
             severity: kind.severity(),
-            message: part.headers.push_text(&message),
+            message: batch.headers.push_text(&message),
         };
-        part.headers.problems.push(row);
+        batch.headers.problems.push(row);
     }
 }
 
@@ -559,7 +563,7 @@ pub(crate) fn pairing_hash(white: &str, black: &str, date: Option<&str>) -> u64 
 
 /// A hash of start position and moves, and one of the first of these moves and `pairing`.
 fn moves_hashes(
-    part: &Part,
+    batch: &GameBatch,
     start: Start,
     standard: &Position,
     first_code: usize,
@@ -567,10 +571,10 @@ fn moves_hashes(
 ) -> (u64, Option<u64>) {
     let seed = match start {
         Start::Standard => standard.key().0,
-        Start::Setup => part.setups.last().map_or(0, |position| position.key().0),
+        Start::Setup => batch.setups.last().map_or(0, |position| position.key().0),
         Start::Nowhere => 0,
     };
-    let codes = &part.codes[first_code..];
+    let codes = &batch.codes[first_code..];
     let prefix_hash = pairing.and_then(|pairing| prefix_hash(seed, codes, pairing));
     (codes.iter().copied().fold(seed, mix_move), prefix_hash)
 }
@@ -610,12 +614,12 @@ mod tests {
     /// The moves and the kinds of problems of the first game.
     fn first_game(text: &[u8]) -> (Vec<String>, Vec<&'static str>, GameResult) {
         let (start, openings) = (Position::start(), OpeningBook::built_in());
-        let mut part = Part::default();
+        let mut batch = GameBatch::default();
         let mut parser = ChunkParser::new(text, text.len(), SourceId(1), 0, &start, &openings);
-        parser.parse_part(&mut part);
-        let moves = &part.codes[..part.replays[0].moves];
-        let kinds = part.headers.problems.iter().map(|problem| problem.kind).collect();
-        (moves.iter().map(|code| code.uci(None).to_string()).collect(), kinds, part.headers.games[0].result)
+        parser.parse_batch(&mut batch);
+        let moves = &batch.codes[..batch.games[0].moves];
+        let kinds = batch.headers.problems.iter().map(|problem| problem.kind).collect();
+        (moves.iter().map(|code| code.uci(None).to_string()).collect(), kinds, batch.headers.games[0].result)
     }
 
     #[test]

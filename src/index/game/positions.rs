@@ -2,21 +2,21 @@
 
 use crate::board::{FenText, MoveCode, Position};
 use crate::id::{GameId, Ply};
-use crate::index::game::batch::{Part, Replay, Start};
+use crate::index::game::batch::{GameBatch, ReadGame, Start};
 use crate::index::game::parse::Standard;
 use crate::store::sink::PositionView;
 
-/// Replays the games of a part, the first of which has the id `first`, and shows `sink` every position of every game in
+/// Replays the games of a batch, the first of which has the id `first`, and shows `sink` every position of every game in
 /// order.
 pub(crate) fn for_each_position<E>(
-    part: &Part,
+    batch: &GameBatch,
     first: GameId,
     standard: &Standard,
     mut sink: impl FnMut(PositionView<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut codes = &part.codes[..];
-    let mut setups = part.setups.iter();
-    for (game, &Replay { moves, start }) in (first.0..).zip(&part.replays) {
+    let mut codes = &batch.codes[..];
+    let mut setups = batch.setups.iter();
+    for (game, &ReadGame { moves, start, .. }) in (first.0..).zip(&batch.games) {
         let (played, rest) = codes.split_at(moves);
         codes = rest;
         let (position, fen) = match start {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::board::{MoveCode, Position};
-use crate::index::game::batch::Part;
+use crate::index::game::batch::GameBatch;
 use crate::index::game::parse::ChunkParser;
 use crate::opening::OpeningBook;
 use crate::store::row::{Ply, Severity, SourceId, Text};
@@ -11,14 +11,14 @@ use crate::store::row::{Ply, Severity, SourceId, Text};
 /// Reads the texts of single games as a run does.
 #[derive(Debug)]
 pub(crate) struct Reread {
-    part: Part,
+    batch: GameBatch,
     start: Position,
     openings: Arc<OpeningBook>,
 }
 
 impl Default for Reread {
     fn default() -> Self {
-        Self { part: Part::default(), start: Position::start(), openings: OpeningBook::built_in() }
+        Self { batch: GameBatch::default(), start: Position::start(), openings: OpeningBook::built_in() }
     }
 }
 
@@ -26,8 +26,8 @@ impl Reread {
     /// Reads the first game of a text, if there is one.
     pub(crate) fn read(&mut self, text: &[u8]) -> Option<GameText<'_>> {
         ChunkParser::new(text, text.len(), SourceId(1), 0, &self.start, &self.openings)
-            .parse_part(&mut self.part);
-        (!self.part.names.is_empty()).then_some(GameText { part: &self.part })
+            .parse_batch(&mut self.batch);
+        (!self.batch.games.is_empty()).then_some(GameText { batch: &self.batch })
     }
 }
 
@@ -47,25 +47,25 @@ pub(crate) struct GameProblem<'r> {
 /// What a game's text says.
 #[derive(Debug)]
 pub(crate) struct GameText<'r> {
-    part: &'r Part,
+    batch: &'r GameBatch,
 }
 
 impl<'r> GameText<'r> {
     /// Where the game begins in the text, and how long it is, in bytes.
     pub(crate) fn span(&self) -> (u64, u64) {
-        let row = &self.part.headers.games[0];
+        let row = &self.batch.headers.games[0];
         (row.byte_offset, row.byte_length)
     }
 
     /// The moves that can be played.
     pub(crate) fn codes(&self) -> &'r [MoveCode] {
-        &self.part.codes[..self.part.replays[0].moves]
+        &self.batch.codes[..self.batch.games[0].moves]
     }
 
     /// Columns of `game` that the text alone tells; those that are a name's number with the name.
     pub(crate) fn columns(&self) -> [(&'static str, Option<String>); 16] {
-        let (row, names) = (&self.part.headers.games[0], &self.part.names[0]);
-        let text = |text: Option<Text>| text.map(|text| text.of(&self.part.headers.text).to_owned());
+        let (row, names) = (&self.batch.headers.games[0], &self.batch.games[0].names);
+        let text = |text: Option<Text>| text.map(|text| text.of(&self.batch.headers.text).to_owned());
         let number = |number: Option<u16>| number.map(|number| number.to_string());
         [
             ("event_id", text(names.event)),
@@ -90,7 +90,7 @@ impl<'r> GameText<'r> {
     /// What is wrong with the game, in the order in which it was found. Places are told from the beginning of the text, where the
     /// line is 0.
     pub(crate) fn problems(&self) -> impl Iterator<Item = GameProblem<'r>> {
-        let headers = &self.part.headers;
+        let headers = &self.batch.headers;
         let game = headers.games[0].game;
         let text = |text: Text| text.of(&headers.text);
         headers.problems.iter().filter(move |row| row.game == Some(game)).map(move |row| GameProblem {
@@ -107,7 +107,7 @@ impl<'r> GameText<'r> {
 
     /// The tag pairs that have no column, by name.
     pub(crate) fn tags(&self) -> impl Iterator<Item = (&'r str, &'r str)> {
-        let headers = &self.part.headers;
+        let headers = &self.batch.headers;
         let game = headers.games[0].game;
         let tags = headers.tags.iter().take_while(move |tag| tag.game == game);
         tags.map(|tag| (tag.name.of(&headers.text), tag.value.of(&headers.text)))

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::index::error::{Error, Result};
-use crate::index::game::batch::Part;
+use crate::index::game::batch::{GameBatch, ReadGame};
 use crate::index::game::problem::Kind;
 use crate::index::number::duplicates::Originals;
 use crate::index::number::names::Names;
@@ -145,26 +145,26 @@ impl Sequencer {
         })
     }
 
-    /// Takes the duplicates out of a part and numbers the rest. Gives back the id of its first game.
-    pub(crate) fn number(&mut self, source: SourceId, part: &mut Part) -> Result<GameId> {
+    /// Takes the duplicates out of a batch and numbers the rest. Gives back the id of its first game.
+    pub(crate) fn number(&mut self, source: SourceId, batch: &mut GameBatch) -> Result<GameId> {
         let source_index = (source.0 - self.last_source.0) as usize - 1;
         if source != self.source {
             let SourceStart { games, lines, .. } = self.starts[source_index];
             (self.source, self.source_games, self.source_lines) = (source, games, lines);
         }
-        let found = u32::try_from(part.names.len()).map_err(|_| Error::TooManyGames)?;
+        let found = u32::try_from(batch.games.len()).map_err(|_| Error::TooManyGames)?;
         let first = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
         if self.numbering == Numbering::All {
-            self.sift(part)?;
-            self.outcomes.extend(&part.outcomes);
-            part.headers.games.iter_mut().for_each(|row| row.game.0 += first);
-            part.headers.tags.iter_mut().for_each(|tag| tag.game.0 += first);
+            self.sift(batch)?;
+            self.outcomes.extend(batch.games.iter().map(|game| game.counted));
+            batch.headers.games.iter_mut().for_each(|row| row.game.0 += first);
+            batch.headers.tags.iter_mut().for_each(|tag| tag.game.0 += first);
         } else {
             self.games = self.games.checked_add(found).ok_or(Error::TooManyGames)?;
         }
         let start = self.starts[source_index];
         let mut has_text_outside = false;
-        for problem in &mut part.headers.problems {
+        for problem in &mut batch.headers.problems {
             has_text_outside |= problem.kind == Kind::OutsideText.as_str();
             if problem.line == 0 && self.source_lines == start.lines {
                 problem.column += start.columns;
@@ -178,15 +178,15 @@ impl Sequencer {
                 game => *game = None,
             }
         }
-        self.source_games = self.source_games.saturating_add(part.read);
+        self.source_games = self.source_games.saturating_add(batch.read);
         let count = &mut self.sources[source_index];
         count.has_text_outside |= has_text_outside;
-        count.games += part.names.len() as u64;
-        count.duplicates += part.headers.duplicates.len() as u64;
-        count.left_out += u64::from(part.read - found);
-        count.last_game = part.last_game.or(count.last_game);
-        count.plies += part.codes.len() as u64;
-        count.problems += part.headers.problems.len() as u64;
+        count.games += batch.games.len() as u64;
+        count.duplicates += batch.headers.duplicates.len() as u64;
+        count.left_out += u64::from(batch.read - found);
+        count.last_game = batch.last_game.or(count.last_game);
+        count.plies += batch.codes.len() as u64;
+        count.problems += batch.headers.problems.len() as u64;
         Ok(GameId(first))
     }
 
@@ -196,20 +196,20 @@ impl Sequencer {
         count.has_text_outside && count.games + count.duplicates + count.left_out == 0
     }
 
-    /// Counts and names the games of a part, and takes those out that repeat an earlier one.
-    fn sift(&mut self, part: &mut Part) -> Result<()> {
-        let mut is_duplicate = vec![false; part.names.len()];
+    /// Counts and names the games of a batch, and takes those out that repeat an earlier one.
+    fn sift(&mut self, batch: &mut GameBatch) -> Result<()> {
+        let mut is_duplicate = vec![false; batch.games.len()];
         for (index, is_duplicate) in is_duplicate.iter_mut().enumerate() {
-            let signature = part.signatures.of(index);
+            let signature = batch.signatures.of(index);
             let repeated = match &signature {
-                Some(signature) => self.find(signature, index, part)?,
+                Some(signature) => self.find(signature, index, batch)?,
                 None => None,
             };
             if let Some((original, kind)) = repeated {
                 *is_duplicate = true;
-                let game = part.headers.games[index];
-                let (line, number) = part.places[index];
-                part.headers.duplicates.push(DuplicateRow {
+                let game = batch.headers.games[index];
+                let ReadGame { line, number, .. } = batch.games[index];
+                batch.headers.duplicates.push(DuplicateRow {
                     source: game.source,
                     byte_offset: game.byte_offset,
                     byte_length: game.byte_length,
@@ -221,28 +221,28 @@ impl Sequencer {
                 continue;
             }
             self.games = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
-            self.name(index, part)?;
+            self.name(index, batch)?;
             if let Some(signature) = &signature {
-                self.originals.insert(&part.signatures, signature, GameId(self.games))?;
+                self.originals.insert(&batch.signatures, signature, GameId(self.games))?;
             }
         }
         if is_duplicate.contains(&true) {
-            part.remove(&is_duplicate);
+            batch.remove(&is_duplicate);
         }
         Ok(())
     }
 
-    /// The game that a game of a part repeats: rather the same than one with the same moves, and rather an earlier one.
+    /// The game that a game of a batch repeats: rather the same than one with the same moves, and rather an earlier one.
     fn find(
         &mut self,
         signature: &Signature,
         index: usize,
-        part: &Part,
+        batch: &GameBatch,
     ) -> Result<Option<(GameId, DuplicateKind)>> {
-        let (games, moves_hash) = (&part.signatures, part.headers.games[index].moves_hash);
+        let (games, moves_hash) = (&batch.signatures, batch.headers.games[index].moves_hash);
         let mut same = self.originals.same(games, signature)?;
         if same.is_none()
-            && let Some(white) = self.known_white(index, part)?
+            && let Some(white) = self.known_white(index, batch)?
             && let Some(known) = &self.known
             && self.originals.take_known(known, moves_hash, Some(white))?
         {
@@ -264,13 +264,13 @@ impl Sequencer {
     }
 
     /// The player of White, if the database that is added to has both players of a game.
-    fn known_white(&mut self, index: usize, part: &Part) -> Result<Option<NameId>> {
+    fn known_white(&mut self, index: usize, batch: &GameBatch) -> Result<Option<NameId>> {
         let Some(known) = &self.known else { return Ok(None) };
-        let names = part.names[index];
+        let names = batch.games[index].names;
         let Some((white, black)) = names.white.zip(names.black) else { return Ok(None) };
         let mut player = |name: Text| {
             let look_up = |name: &str| Ok(known.name(NameTable::Player, name)?);
-            let id = self.names.find(NameTable::Player, name.of(&part.headers.text), look_up)?;
+            let id = self.names.find(NameTable::Player, name.of(&batch.headers.text), look_up)?;
             Ok::<_, Error>(id.filter(|&id| id <= self.last_player))
         };
         let white = player(white)?;
@@ -282,9 +282,9 @@ impl Sequencer {
         self.source_lines += lines;
     }
 
-    fn name(&mut self, index: usize, part: &mut Part) -> Result<()> {
-        let names = part.names[index];
-        let headers = &mut part.headers;
+    fn name(&mut self, index: usize, batch: &mut GameBatch) -> Result<()> {
+        let names = batch.games[index].names;
+        let headers = &mut batch.headers;
         let text = &headers.text;
         let row = &mut headers.games[index];
         let known = &self.known;

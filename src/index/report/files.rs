@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::index::error::{Error, Result};
-use crate::index::game::batch::Part;
+use crate::index::game::batch::GameBatch;
 use crate::index::plan::options::IndexOptions;
 use crate::source::Sources;
 use crate::store::is_file_of;
@@ -55,21 +55,21 @@ impl Reports {
         Ok(Self { problems, rejects, errors: 0, most_errors: options.most_errors, paths, last_source })
     }
 
-    /// Writes down what is wrong with a part that has been numbered, of the chunk `text`.
+    /// Writes down what is wrong with a batch that has been numbered, of the chunk `text`.
     ///
     /// # Errors
     /// [`Error::TooManyErrors`]; [`Error::Report`].
-    pub(crate) fn take(&mut self, part: &Part, text: &[u8]) -> Result<()> {
-        if part.headers.problems.is_empty() {
+    pub(crate) fn take(&mut self, batch: &GameBatch, text: &[u8]) -> Result<()> {
+        if batch.headers.problems.is_empty() {
             return Ok(());
         }
-        let mut rejects = part.rejects.iter();
+        let mut rejects = batch.rejects.iter();
         let mut last_game = 0;
         let mut excess = Ok(());
-        for problem in &part.headers.problems {
+        for problem in &batch.headers.problems {
             if let Some(output) = &mut self.problems {
                 let path = &self.paths[(problem.source.0 - self.last_source.0) as usize - 1];
-                output.write(|out| write_json(out, path, problem, &part.headers.text))?;
+                output.write(|out| write_json(out, path, problem, &batch.headers.text))?;
             }
             if problem.severity != Severity::Error {
                 continue;
@@ -84,7 +84,7 @@ impl Reports {
             last_game = problem.game_number;
             self.errors += 1;
             if let Some(most) = self.most_errors.filter(|&most| self.errors > most) {
-                excess = Err(self.too_many(most, problem, &part.headers.text));
+                excess = Err(self.too_many(most, problem, &batch.headers.text));
                 break;
             }
         }

@@ -1,4 +1,4 @@
-//! What each worker thread does: chunks to parts, parts to numbered rows.
+//! What each worker thread does: chunks to batches, batches to numbered rows.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crossbeam_channel::{Receiver, Sender};
 
 use crate::index::error::{Error, Result};
-use crate::index::game::batch::Part;
+use crate::index::game::batch::GameBatch;
 use crate::index::game::parse::{ChunkParser, Standard};
 use crate::index::game::positions::for_each_position;
 use crate::index::game::problem::Kind;
@@ -91,7 +91,7 @@ impl Shared<'_> {
             outlet,
             encoder,
             scatter: Scatter::new(self.partitions, self.scatter_bytes),
-            part: Part::default(),
+            batch: GameBatch::default(),
             setups: RecentSetups::default(),
         };
         loop {
@@ -120,7 +120,7 @@ struct Worker<'w, 's, E: PositionEncoder> {
     outlet: &'w Outlet<E::Block>,
     encoder: E,
     scatter: Scatter<'s>,
-    part: Part,
+    batch: GameBatch,
     setups: RecentSetups,
 }
 
@@ -134,26 +134,26 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             .leaving_out(shared.leave_out)
             .comparing(&shared.comparison);
         let mut read = 0;
-        for part_number in 0.. {
+        for batch_number in 0.. {
             if shared.progress.is_stopped() {
                 return Err(Error::Stopped);
             }
-            let done = parser.parse_part(&mut self.part);
+            let done = parser.parse_batch(&mut self.batch);
             let lines = if done { parser.line_count() } else { 0 };
             shared.turn.wait(number)?;
             let first = {
                 let mut sequencer = lock(&shared.sequencer);
-                let first = sequencer.number(source, &mut self.part)?;
+                let first = sequencer.number(source, &mut self.batch)?;
                 sequencer.pass_lines(lines);
                 first
             };
-            lock(shared.reports).take(&self.part, text)?;
+            lock(shared.reports).take(&self.batch, text)?;
             self.send_headers()?;
             if done {
                 shared.turn.pass();
             }
-            let (games, plies) = (self.part.replays.len() as u64, self.part.codes.len() as u64);
-            self.positions(number, part_number, first)?;
+            let (games, plies) = (self.batch.games.len() as u64, self.batch.codes.len() as u64);
+            self.positions(number, batch_number, first)?;
             let offset = if done { text.len() } else { parser.offset() };
             shared.progress.add(chunk.input_share(read..offset), games, plies);
             chunk.release(read..offset);
@@ -168,18 +168,18 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
     /// Sends the rows of the small tables on their way and takes an emptied batch in their place.
     fn send_headers(&mut self) -> Result<()> {
         let empty = self.outlet.empty_headers.try_recv().unwrap_or_default();
-        let headers = std::mem::replace(&mut self.part.headers, empty);
+        let headers = std::mem::replace(&mut self.batch.headers, empty);
         self.outlet.send(Load::Headers(headers))
     }
 
-    /// Makes the rows of the part's positions, the first of its games having the id `first`.
-    fn positions(&mut self, chunk: u64, part_number: u32, first: GameId) -> Result<()> {
-        let Self { shared, outlet, encoder, scatter, part, setups } = self;
+    /// Makes the rows of the batch's positions, the first of its games having the id `first`.
+    fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
+        let Self { shared, outlet, encoder, scatter, batch, setups } = self;
         if !shared.keeps {
             return Ok(());
         }
-        let number = BlockNumber { chunk, part: part_number };
-        for_each_position(part, first, &shared.standard, |view| {
+        let number = BlockNumber { chunk, batch: batch_number };
+        for_each_position(batch, first, &shared.standard, |view| {
             scatter.push(visit(&view, setups))?;
             if encoder.push(&view)? { send_block(shared, outlet, number, encoder) } else { Ok(()) }
         })?;
@@ -214,9 +214,9 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
 
     /// Numbers and sends what is wrong with a whole source, when it is the turn of this worker.
     fn tell(&mut self, source: SourceId, kind: Kind, offset: u64, message: &str) -> Result<()> {
-        self.part.clear();
-        let message = self.part.headers.push_text(message);
-        self.part.headers.problems.push(ProblemRow {
+        self.batch.clear();
+        let message = self.batch.headers.push_text(message);
+        self.batch.headers.problems.push(ProblemRow {
             source,
             byte_offset: offset,
             line: 0,
@@ -229,11 +229,11 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             severity: kind.severity(),
             message,
         });
-        lock(&self.shared.sequencer).number(source, &mut self.part)?;
+        lock(&self.shared.sequencer).number(source, &mut self.batch)?;
         if offset == 0 {
-            self.part.headers.problems[0].line = 1;
+            self.batch.headers.problems[0].line = 1;
         }
-        lock(self.shared.reports).take(&self.part, &[])?;
+        lock(self.shared.reports).take(&self.batch, &[])?;
         self.send_headers()
     }
 

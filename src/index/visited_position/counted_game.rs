@@ -73,8 +73,8 @@ impl CountedGames {
         GameId(self.first.0 - 1)
     }
 
-    pub(crate) fn extend(&mut self, outcomes: &[CountedGame]) {
-        self.outcomes.extend_from_slice(outcomes);
+    pub(crate) fn extend(&mut self, outcomes: impl Iterator<Item = CountedGame>) {
+        self.outcomes.extend(outcomes);
     }
 
     /// One of the games.

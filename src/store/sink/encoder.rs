@@ -25,7 +25,7 @@ pub(crate) struct PositionView<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BlockNumber {
     pub(crate) chunk: u64,
-    pub(crate) part: u32,
+    pub(crate) batch: u32,
 }
 
 /// Makes of positions what a sink takes. Each worker has one.
