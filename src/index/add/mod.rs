@@ -9,12 +9,13 @@ use std::time::Instant;
 use crate::index::add::growth::{Beginning, Earlier, Growth, GrowthCheck};
 use crate::index::error::{Error, Result};
 use crate::index::number::sequence::SourceStart;
-use crate::index::plan::options::{Duplicates, IndexOptions, Writer};
+use crate::index::options::{Duplicates, IndexOptions, Writer};
 use crate::index::plan::{Plan, directory, estimate};
+use crate::index::progress::{Phase, Progress};
 use crate::index::report::files::Reports;
-use crate::index::report::progress::{Phase, Progress};
 use crate::index::report::summary::Summary;
-use crate::index::run::{Intake, Run, Update};
+use crate::index::run::{Intake, Run};
+use crate::index::visited_position::sorting::Update;
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources, Watch as _};
 use crate::store::row::SourceId;
@@ -113,8 +114,7 @@ impl Adding<'_> {
         progress.estimated(&estimate);
         estimate.check(lock.target(), &spill)?;
         let run = Run::new(plan, intake, progress, started, spill, reports)?;
-        let threshold = plan.options.continuation_threshold;
-        let update = Update { visited: &visited, threshold, removed: &removed, replaced };
+        let update = Update { visited: &visited, removed: &removed, replaced };
         let pages = match plan.options.writer {
             // Through SQL a row that stands in the way is found.
             Writer::Direct if !has_orphans => {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::board::{MoveCode, Position};
-use crate::index::number::signature::Signatures;
+use crate::index::game::signature::Signatures;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::store::row::{GameId, HeaderBatch, Text};
 

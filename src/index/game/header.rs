@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::board::GameResult;
 use crate::index::game::batch::{GameBatch, GameNames};
-use crate::index::game::problem::Kind;
+use crate::index::problem::Kind;
 use crate::pgn::TagPair;
 use crate::store::row::{GameId, GameRow, TagRow, Text};
 

@@ -4,6 +4,6 @@ pub(crate) mod batch;
 pub(crate) mod header;
 pub(crate) mod parse;
 pub(crate) mod positions;
-pub(crate) mod problem;
 pub(crate) mod reread;
+pub(crate) mod signature;
 pub(crate) mod word;

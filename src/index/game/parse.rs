@@ -4,10 +4,10 @@ use crate::board::{FenText, GameResult, MoveCode, Position, SanError, ShortMove}
 use crate::id::OpeningId;
 use crate::index::game::batch::{Extent, GameBatch, GameNames, ReadGame, Start};
 use crate::index::game::header::Header;
-use crate::index::game::problem::Kind;
+use crate::index::game::signature::{Comparison, Pairing};
 use crate::index::game::word::{glued_move, is_annotation, is_known_variant, may_be_move};
 use crate::index::number::duplicates::{PREFIX_PLIES, mix, mix_text};
-use crate::index::number::signature::{Comparison, Pairing};
+use crate::index::problem::Kind;
 use crate::index::read::lines::LineCounter;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::opening::OpeningBook;

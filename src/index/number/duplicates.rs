@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use crate::index::error::{Error, Result};
-use crate::index::number::signature::{Comparison, Pairing, Signature, Signatures};
-use crate::index::plan::options::Duplicates;
+use crate::index::game::signature::{Comparison, Pairing, Signature, Signatures};
+use crate::index::options::Duplicates;
 use crate::index::spill::SpillMap;
 use crate::store::row::{GameId, NameId};
 use crate::store::{ComparedGame, Known};

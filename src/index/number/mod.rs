@@ -4,4 +4,3 @@ pub(crate) mod duplicates;
 pub(crate) mod names;
 pub(crate) mod prefixes;
 pub(crate) mod sequence;
-pub(crate) mod signature;

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::hash::Hasher as _;
 
 use crate::index::error::Result;
+use crate::index::game::signature::canonical;
 use crate::index::number::duplicates::PREFIX_PLIES;
-use crate::index::number::signature::canonical;
-use crate::index::report::progress::Progress;
+use crate::index::progress::Progress;
 use crate::index::spill::{KeyHash, SpillMap};
 use crate::store::row::GameId;
 use crate::store::{BulkLoader, ComparedGame, PrefixCandidate};

@@ -4,10 +4,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::index::error::{Error, Result};
 use crate::index::game::batch::{GameBatch, ReadGame};
-use crate::index::game::problem::Kind;
+use crate::index::game::signature::Signature;
 use crate::index::number::duplicates::Originals;
 use crate::index::number::names::Names;
-use crate::index::number::signature::Signature;
+use crate::index::problem::Kind;
 use crate::index::spill::{KeyHash, SpillMap};
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};

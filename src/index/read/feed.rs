@@ -7,7 +7,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use crate::index::error::{Error, Result};
-use crate::index::game::problem::Kind;
+use crate::index::problem::Kind;
 use crate::index::read::chunk::Chunk;
 use crate::index::read::stream::{self, CutOptions, Piece, SourceEnd};
 use crate::pgn::{LOOK_BACK, boundary_in, next_boundary};

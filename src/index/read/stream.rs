@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::index::error::{Error, Result};
-use crate::index::game::problem::Kind;
+use crate::index::problem::Kind;
 use crate::index::read::chunk::Chunk;
 use crate::pgn::{LOOK_AHEAD, LOOK_BACK, boundary_in};
 use crate::source::{DecodeOptions, Decoded, Mapped, Packed};

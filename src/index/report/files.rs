@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::index::error::{Error, Result};
 use crate::index::game::batch::GameBatch;
-use crate::index::plan::options::IndexOptions;
+use crate::index::options::IndexOptions;
 use crate::source::Sources;
 use crate::store::is_file_of;
 use crate::store::row::{ProblemRow, Severity, SourceId};

@@ -1,5 +1,4 @@
 //! What is told of a run: progress, problems, a summary.
 
 pub(crate) mod files;
-pub(crate) mod progress;
 pub(crate) mod summary;

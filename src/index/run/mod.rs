@@ -11,16 +11,15 @@ use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::board::PositionKey;
 use crate::id::{GameId, ImportId, SourceId};
 use crate::index::error::{Error, Result};
 use crate::index::number::prefixes::Prefixes;
 use crate::index::number::sequence::{SourceCount, SourceStart};
-use crate::index::plan::options::{Duplicates, IndexOptions};
+use crate::index::options::{Duplicates, IndexOptions};
 use crate::index::plan::{Plan, occurrence_memory};
+use crate::index::progress::{Phase, Progress};
 use crate::index::read::stream::SourceEnd;
 use crate::index::report::files::Reports;
-use crate::index::report::progress::{Phase, Progress};
 use crate::index::report::summary::{Stages, Summary};
 use crate::index::run::read::ReadResult;
 use crate::index::run::tally::Tally;
@@ -28,30 +27,11 @@ use crate::index::sort::partition::{Partitions, RECORD};
 use crate::index::spill::{KeyHash, SpillMap};
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::sorted::{AddedOccurrences, FreshOccurrences};
-use crate::index::visited_position::update::Tracker;
+use crate::index::visited_position::sorting::{NotePrefixes, Sorting, Update};
 use crate::source::{self, SourceFile, Sources};
 use crate::store::row::{DuplicateKind, Severity};
 use crate::store::sink::{DuplicateLinks, NewRun, Replaced, RunTotals, Sink, SortedOccurrences};
 use crate::store::{BulkLoader, ImportTotals, SourceTotals};
-
-/// What is to be brought up to date in a database that is added to.
-#[derive(Clone, Copy)]
-pub(crate) struct Update<'u> {
-    /// The keys of the positions that have their continuations counted.
-    pub(crate) visited: &'u [PositionKey],
-    /// How many games a position must have been reached by for that.
-    pub(crate) threshold: u32,
-    /// Keys of the positions of games that are removed: these are counted afresh.
-    pub(crate) removed: &'u [PositionKey],
-    /// Games whose duplicates are given to those that were read in their place.
-    pub(crate) replaced: &'u [Replaced],
-}
-
-impl Update<'_> {
-    pub(crate) fn tracker<'o>(&self, outcomes: &'o CountedGames) -> Tracker<'o> {
-        Tracker::new(self.visited.iter().copied(), self.removed.iter().copied(), outcomes, self.threshold)
-    }
-}
 
 /// What is to be read, and how it is numbered.
 #[derive(Debug)]
@@ -138,13 +118,18 @@ impl<'r> Run<'r> {
         if !S::KEEPS {
             return Ok(Summary { stages, ..self.summary(&read) });
         }
+        let note_prefixes =
+            |loader: &BulkLoader<'_>, last, freed: &[GameId]| self.note_prefixes(loader, last, freed);
+        let sorting = self.sorting(&read.outcomes, &note_prefixes);
         match update {
-            None => {
-                let sorted = FreshOccurrences::new(self, &read.outcomes);
-                self.complete(sink, &read, &sorted, Vec::new(), stages)
-            }
+            None => self.complete(sink, &read, &FreshOccurrences::new(sorting), Vec::new(), stages),
             Some(update) => {
-                let sorted = AddedOccurrences::new(self, &read.outcomes, update);
+                let sorted = AddedOccurrences::new(
+                    sorting,
+                    update,
+                    self.intake.target.as_deref(),
+                    &self.intake.removed,
+                );
                 self.complete(sink, &read, &sorted, update.replaced.to_vec(), stages)
             }
         }
@@ -272,6 +257,19 @@ impl<'r> Run<'r> {
             return Err(Error::Strict { errors, warnings });
         }
         Ok(())
+    }
+
+    /// What sorting goes by.
+    fn sorting<'s>(&'s self, outcomes: &'s CountedGames, note_prefixes: &'s NotePrefixes<'s>) -> Sorting<'s> {
+        Sorting {
+            partitions: &self.partitions,
+            at_once: self.sorted_at_once(),
+            threshold: self.options.continuation_threshold,
+            outcomes,
+            progress: self.progress,
+            pool: &self.pool,
+            note_prefixes,
+        }
     }
 
     /// Memory for each worker's blocks: 8 MiB, or less where that would be much of what is allowed.

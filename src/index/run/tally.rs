@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::index::game::problem::Kind;
+use crate::index::problem::Kind;
 use crate::index::report::summary::{DuplicateCounts, ProblemCounts};
 use crate::store::row::{GameStatus, HeaderBatch};
 

@@ -4,4 +4,5 @@ pub(crate) mod counted_game;
 pub(crate) mod position;
 pub(crate) mod rows;
 pub(crate) mod sorted;
+pub(crate) mod sorting;
 pub(crate) mod update;

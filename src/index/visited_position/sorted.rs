@@ -1,5 +1,6 @@
 //! Sorted occurrences on their way into a sink, and what is counted of visited positions as they come by.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,10 +9,9 @@ use rayon::ThreadPool;
 
 use crate::id::GameId;
 use crate::index::error::{Error, Result};
-use crate::index::run::{Run, Update};
-use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::position::{Counter, VisitedPosition};
 use crate::index::visited_position::rows;
+use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::index::visited_position::update::{Found, Tracker, add_all};
 use crate::store::BulkLoader;
 use crate::store::row::Occurrence;
@@ -23,15 +23,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Those of a new database: all that is counted is counted here.
 pub(crate) struct FreshOccurrences<'r> {
-    run: &'r Run<'r>,
-    outcomes: &'r CountedGames,
+    sorting: Sorting<'r>,
     /// By part: how many distinct keys, and the visited positions.
     counted: Mutex<Vec<(usize, u64, Vec<VisitedPosition>)>>,
 }
 
 impl<'r> FreshOccurrences<'r> {
-    pub(crate) const fn new(run: &'r Run<'r>, outcomes: &'r CountedGames) -> Self {
-        Self { run, outcomes, counted: Mutex::new(Vec::new()) }
+    pub(crate) const fn new(sorting: Sorting<'r>) -> Self {
+        Self { sorting, counted: Mutex::new(Vec::new()) }
     }
 }
 
@@ -39,21 +38,21 @@ impl SortedOccurrences for FreshOccurrences<'_> {
     type Error = Error;
 
     fn parts(&self) -> usize {
-        self.run.partitions.len()
+        self.sorting.partitions.len()
     }
 
     fn count(&self) -> u64 {
-        self.run.partitions.records()
+        self.sorting.partitions.records()
     }
 
     fn range(&self, part: usize) -> (Occurrence, Option<Occurrence>) {
-        self.run.partitions.range(part)
+        self.sorting.partitions.range(part)
     }
 
     fn drain<R: OccurrenceRows>(&self, part: usize, rows: &mut R) -> Result<()> {
-        let mut counter = Counter::new(self.outcomes, self.threshold());
-        self.run.partitions.drain_sorted(part, self.run.sorted_at_once(), |piece| {
-            self.run.progress.check()?;
+        let mut counter = Counter::new(self.sorting.outcomes, self.threshold());
+        self.sorting.partitions.drain_sorted(part, self.sorting.at_once, |piece| {
+            self.sorting.progress.check()?;
             counter.see(piece);
             Ok(rows.append(piece.iter().map(|visit| visit.occurrence()))?)
         })?;
@@ -83,7 +82,7 @@ impl SortedOccurrences for FreshOccurrences<'_> {
     }
 
     fn note_prefixes(&self, loader: &BulkLoader<'_>, last: GameId, freed: &[GameId]) -> Result<u64> {
-        self.run.note_prefixes(loader, last, freed)
+        (self.sorting.note_prefixes)(loader, last, freed)
     }
 
     fn panicked(&self) -> Error {
@@ -91,17 +90,17 @@ impl SortedOccurrences for FreshOccurrences<'_> {
     }
 
     fn pool(&self) -> &ThreadPool {
-        &self.run.pool
+        self.sorting.pool
     }
 
     fn threshold(&self) -> u32 {
-        self.run.options.continuation_threshold
+        self.sorting.threshold
     }
 }
 
 /// Those that are added to a database: what it has counted already goes on.
 pub(crate) struct AddedOccurrences<'r> {
-    run: &'r Run<'r>,
+    sorting: Sorting<'r>,
     tracker: Tracker<'r>,
     /// Where it goes what is found, until all is drained.
     outlets: Mutex<Option<Outlets>>,
@@ -123,12 +122,17 @@ struct Outlets {
 }
 
 impl<'r> AddedOccurrences<'r> {
-    pub(crate) fn new(run: &'r Run<'r>, outcomes: &'r CountedGames, update: &Update<'_>) -> Self {
+    pub(crate) fn new(
+        sorting: Sorting<'r>,
+        update: &Update<'_>,
+        target: Option<&'r Path>,
+        removed: &'r [GameId],
+    ) -> Self {
         let (to_found, found) = crossbeam_channel::unbounded();
         let (to_risen, risen) = crossbeam_channel::unbounded();
         Self {
-            run,
-            tracker: update.tracker(outcomes),
+            sorting,
+            tracker: update.tracker(sorting, target, removed),
             outlets: Mutex::new(Some(Outlets { found: to_found, risen: to_risen })),
             found,
             risen,
@@ -143,25 +147,25 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     type Error = Error;
 
     fn parts(&self) -> usize {
-        self.run.partitions.len()
+        self.sorting.partitions.len()
     }
 
     fn count(&self) -> u64 {
-        self.run.partitions.records()
+        self.sorting.partitions.records()
     }
 
     fn range(&self, part: usize) -> (Occurrence, Option<Occurrence>) {
-        self.run.partitions.range(part)
+        self.sorting.partitions.range(part)
     }
 
     fn drain<R: OccurrenceRows>(&self, part: usize, rows: &mut R) -> Result<()> {
         // Nobody takes what is found: something failed there.
         let Some(outlets) = lock(&self.outlets).clone() else { return Err(Error::Stopped) };
         let mut watch = self.tracker.watch();
-        self.run.progress.check()?;
+        self.sorting.progress.check()?;
         // Twice as many threads sort where rows are merged.
-        self.run.partitions.drain_sorted(part, self.run.sorted_at_once() / 2, |piece| {
-            self.run.progress.check()?;
+        self.sorting.partitions.drain_sorted(part, self.sorting.at_once / 2, |piece| {
+            self.sorting.progress.check()?;
             if R::MANY_AT_ONCE {
                 rows.append(piece.iter().map(|visit| visit.occurrence()))?;
             }
@@ -198,12 +202,12 @@ impl SortedOccurrences for AddedOccurrences<'_> {
             positions.map(|visited: VisitedPosition| (visited.key, Some(visited)))
         };
         std::thread::scope(|scope| {
-            let counts: Vec<_> = (0..self.run.pool.current_num_threads())
-                .map(|_| scope.spawn(|| self.tracker.recount(self.run).count_all(positions())))
+            let counts: Vec<_> = (0..self.sorting.pool.current_num_threads())
+                .map(|_| scope.spawn(|| self.tracker.recount().count_all(positions())))
                 .collect();
             let written = first(loader)
                 .map_err(Error::from)
-                .and_then(|()| add_all(self.found.iter().flatten(), self.run, loader));
+                .and_then(|()| add_all(self.found.iter().flatten(), self.sorting.progress, loader));
             if written.is_err() {
                 has_failed.store(true, Ordering::Relaxed);
                 self.drained();
@@ -219,13 +223,13 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
         let again = std::mem::take(&mut *lock(&self.again));
         let mut counted = std::mem::take(&mut *lock(&self.counted));
-        counted.extend(self.tracker.recount_removed(again, self.run)?);
+        counted.extend(self.tracker.recount_removed(again)?);
         counted.sort_unstable_by_key(|visited| visited.key.as_i64());
         rows::write(counted, loader)
     }
 
     fn note_prefixes(&self, loader: &BulkLoader<'_>, last: GameId, freed: &[GameId]) -> Result<u64> {
-        self.run.note_prefixes(loader, last, freed)
+        (self.sorting.note_prefixes)(loader, last, freed)
     }
 
     fn panicked(&self) -> Error {
@@ -233,7 +237,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     }
 
     fn pool(&self) -> &ThreadPool {
-        &self.run.pool
+        self.sorting.pool
     }
 
     fn threshold(&self) -> u32 {

@@ -1,16 +1,18 @@
 //! Visited positions of a database to which games are added.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
 use crate::board::{GameResult, Position, PositionKey};
 use crate::index::error::{Error, Result};
-use crate::index::run::{Intake, Run};
+use crate::index::progress::Progress;
 use crate::index::sort::occurrence::PlayedOccurrence;
-use crate::index::visited_position::counted_game::{CountedGame, CountedGames};
+use crate::index::visited_position::counted_game::CountedGame;
 use crate::index::visited_position::position::{Counter, Fens, VisitedPosition, to_json};
 use crate::index::visited_position::rows::{compare_fens, count_untold};
+use crate::index::visited_position::sorting::Sorting;
 use crate::store::row::{ContinuationRow, GameId, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::{BulkLoader, GameOutcome, Known};
 
@@ -20,8 +22,11 @@ pub(crate) struct Tracker<'o> {
     visited: HashSet<PositionKey>,
     /// Keys of the positions of games that are removed: these are counted afresh.
     removed: HashSet<PositionKey>,
-    threshold: u32,
-    outcomes: &'o CountedGames,
+    sorting: Sorting<'o>,
+    /// The database that is added to.
+    target: Option<&'o Path>,
+    /// Games that it no longer has.
+    removed_games: &'o [GameId],
 }
 
 /// Counts what comes by of a range of keys, in order.
@@ -75,7 +80,7 @@ impl Watch<'_> {
             self.counter.see(run);
         } else {
             self.pending.extend_from_slice(run);
-            if has(self.tracker.threshold, count)? {
+            if has(self.tracker.threshold(), count)? {
                 self.rising.see(&self.pending);
                 self.is_rising = true;
             }
@@ -91,27 +96,28 @@ impl Watch<'_> {
 }
 
 impl<'o> Tracker<'o> {
-    /// A tracker for games with these outcomes.
-    pub(crate) fn new(
-        visited: impl IntoIterator<Item = PositionKey>,
-        removed: impl IntoIterator<Item = PositionKey>,
-        outcomes: &'o CountedGames,
-        threshold: u32,
+    /// A tracker for a database at `target` that has rows for the keys `visited`, and that no longer has some games with positions of the
+    /// keys `removed`.
+    pub(crate) const fn new(
+        sorting: Sorting<'o>,
+        visited: HashSet<PositionKey>,
+        removed: HashSet<PositionKey>,
+        target: Option<&'o Path>,
+        removed_games: &'o [GameId],
     ) -> Self {
-        let (visited, removed) = (visited.into_iter().collect(), removed.into_iter().collect());
-        Self { visited, removed, threshold, outcomes }
+        Self { visited, removed, sorting, target, removed_games }
     }
 
     /// How many visits are enough for a row of `visited_position`.
     pub(crate) const fn threshold(&self) -> u32 {
-        self.threshold
+        self.sorting.threshold
     }
 
     pub(crate) fn watch(&self) -> Watch<'_> {
         Watch {
             tracker: self,
-            counter: Counter::new(self.outcomes, 1),
-            rising: Counter::new(self.outcomes, 1),
+            counter: Counter::new(self.sorting.outcomes, 1),
+            rising: Counter::new(self.sorting.outcomes, 1),
             last: None,
             pending: Vec::new(),
             is_rising: false,
@@ -120,17 +126,13 @@ impl<'o> Tracker<'o> {
     }
 
     /// Counts positions afresh.
-    pub(crate) fn recount<'r>(&self, run: &'r Run<'_>) -> Recount<'r> {
-        Recount { run, threshold: self.threshold, known: None }
+    pub(crate) const fn recount(&self) -> Recount<'_> {
+        Recount { tracker: self, known: None }
     }
 
     /// Counts all positions of removed games afresh, to some of which there are new visits.
-    pub(crate) fn recount_removed(
-        &self,
-        again: Vec<VisitedPosition>,
-        run: &Run<'_>,
-    ) -> Result<Vec<VisitedPosition>> {
-        self.recount_all(self.removed_with(again), run)
+    pub(crate) fn recount_removed(&self, again: Vec<VisitedPosition>) -> Result<Vec<VisitedPosition>> {
+        self.recount_all(self.removed_with(again))
     }
 
     /// All positions of removed games, with new visits to some of them.
@@ -144,12 +146,11 @@ impl<'o> Tracker<'o> {
     fn recount_all(
         &self,
         mut positions: Vec<(PositionKey, Option<VisitedPosition>)>,
-        run: &Run<'_>,
     ) -> Result<Vec<VisitedPosition>> {
         positions.sort_unstable_by_key(|(key, _)| key.as_i64());
         let count = |recount: &mut Recount<'_>, (key, new)| recount.count(key, new);
-        let counted: Vec<Option<VisitedPosition>> = run.pool.install(|| {
-            positions.into_par_iter().map_init(|| self.recount(run), count).collect::<Result<_>>()
+        let counted: Vec<Option<VisitedPosition>> = self.sorting.pool.install(|| {
+            positions.into_par_iter().map_init(|| self.recount(), count).collect::<Result<_>>()
         })?;
         Ok(counted.into_iter().flatten().collect())
     }
@@ -157,8 +158,7 @@ impl<'o> Tracker<'o> {
 
 /// Counts positions afresh, from all games but the removed ones.
 pub(crate) struct Recount<'r> {
-    run: &'r Run<'r>,
-    threshold: u32,
+    tracker: &'r Tracker<'r>,
     known: Option<Known>,
 }
 
@@ -178,14 +178,14 @@ impl Recount<'_> {
         key: PositionKey,
         mut visited: Option<VisitedPosition>,
     ) -> Result<Option<VisitedPosition>> {
-        self.run.progress.check()?;
-        let Intake { target: Some(target), removed, .. } = &self.run.intake else { return Ok(None) };
+        self.tracker.sorting.progress.check()?;
+        let Tracker { target: Some(target), removed_games, .. } = self.tracker else { return Ok(None) };
         let known = match &mut self.known {
             Some(known) => known,
             None => self.known.insert(Known::open(target)?),
         };
         known.for_each_last_visit(key, |game, ply, (fen, code), outcome| {
-            if removed.contains(&game) {
+            if removed_games.contains(&game) {
                 return true;
             }
             let visited = visited.get_or_insert_with(|| VisitedPosition::new(key));
@@ -194,7 +194,7 @@ impl Recount<'_> {
             visited.fens.see(fen)
         })?;
         let has_row = |visited: &VisitedPosition| {
-            visited.fens != Fens::Several && visited.games() >= u64::from(self.threshold)
+            visited.fens != Fens::Several && visited.games() >= u64::from(self.tracker.threshold())
         };
         Ok(visited.filter(has_row))
     }
@@ -203,7 +203,7 @@ impl Recount<'_> {
 /// Adds what is new of positions that have a row.
 pub(crate) fn add_all(
     visited: impl IntoIterator<Item = VisitedPosition>,
-    run: &Run<'_>,
+    progress: &Progress,
     loader: &mut BulkLoader<'_>,
 ) -> Result<()> {
     let mut known = KnownOutcomes::default();
@@ -214,7 +214,7 @@ pub(crate) fn add_all(
             continue;
         }
         if batch.positions.len() >= 1024 {
-            run.progress.check()?;
+            progress.check()?;
             loader.add_to_visited(&batch)?;
             batch.clear();
         }

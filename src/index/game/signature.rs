@@ -3,7 +3,7 @@
 use std::hash::Hasher as _;
 
 use crate::board::{GameResult, ShortMove};
-use crate::index::plan::options::Duplicates;
+use crate::index::options::Duplicates;
 use crate::index::spill::KeyHash;
 use crate::store::row::GameStatus;
 

@@ -1,0 +1,114 @@
+//! A plan carried out: the sink is chosen here.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rusqlite::Connection;
+
+use crate::index::add;
+use crate::index::error::Result;
+use crate::index::options::{IndexOptions, Writer};
+use crate::index::plan::space::Estimate;
+use crate::index::plan::{Plan, directory};
+use crate::index::progress::{Phase, Progress};
+use crate::index::report::files::Reports;
+use crate::index::report::summary::Summary;
+use crate::index::run::{Intake, Run};
+use crate::opening::OpeningBook;
+use crate::store::sink::{FreshPages, FreshRows, Nothing};
+use crate::store::{self, Build, BuildOptions, keep_temporary_files_in};
+
+/// Indexes PGN files, and directories of them, into a new database: a [`Plan`] made and carried out.
+///
+/// # Errors
+/// Those of [`Plan::new`] and [`Plan::run`].
+pub fn index<P: AsRef<Path>>(
+    target: &Path,
+    paths: &[P],
+    options: &IndexOptions,
+    progress: &Progress,
+) -> Result<Summary> {
+    Plan::new(paths, options, progress)?.run(target, progress)
+}
+
+impl Plan<'_> {
+    /// Indexes the sources into a new database, or adds them to one that is there and is not to be replaced.
+    ///
+    /// A new one is built in a temporary file beside `target` and takes its place in one step at the end; until then there is
+    /// what was there before. Equal sources in equal order give equal tables, whatever the number of threads, the memory,
+    /// the chunk size and the writer.
+    ///
+    /// To an existing database the games of sources are added that are not known to it, in one transaction: readers go on
+    /// reading what was there before, until all is there.
+    ///
+    /// # Errors
+    /// When the database cannot be written, when there is clearly too little space for it, or when the run is
+    /// [stopped](Progress::stop). Anything wrong within the sources is no error but a row of `problem`, counted in the summary.
+    pub fn run(self, target: &Path, progress: &Progress) -> Result<Summary> {
+        let length =
+            std::fs::metadata(target).ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
+        if length.is_some_and(|length| length > 0) && !self.options.overwrite {
+            return add::run(self, target, progress);
+        }
+        let started = Instant::now();
+        let cache_bytes = (self.options.memory / 8).min(256 << 20);
+        let build_options =
+            BuildOptions { overwrite: self.options.overwrite || length == Some(0), cache_bytes };
+        match Build::create(target, build_options) {
+            Ok(build) => {
+                self.check_target(target)?;
+                self.build(build, progress, started)
+            }
+            // Another run has made it since we looked.
+            Err(store::Error::TargetExists { .. }) => add::run(self, target, progress),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Reads and replays all games of the sources and finds what [`run`](Self::run) would find wrong, without a database.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run) that come of the sources and of the options on problems.
+    pub fn dry_run(self, progress: &Progress) -> Result<Summary> {
+        let started = Instant::now();
+        let openings = Arc::new(OpeningBook::from_positions(Vec::new()));
+        let options = IndexOptions { openings, ..self.options.clone() };
+        let text_bytes = self.estimate.text_bytes;
+        let estimate = Estimate { text_bytes, ..Estimate::default() };
+        let plan = Plan { options: &options, estimate, ..self };
+        let intake = Intake::all(&plan.sources);
+        progress.enter(Phase::Reading);
+        progress.expect(plan.sources.bytes().unwrap_or(0));
+        let directory = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let reports = Reports::create(&options, &plan.sources, intake.last_source, None)?;
+        let run = Run::new(&plan, intake, progress, started, directory, reports)?;
+        let summary = run.fill(Nothing, None)?;
+        Ok(Summary { dry_run: true, elapsed: started.elapsed(), ..summary })
+    }
+
+    fn build(&self, mut build: Build, progress: &Progress, started: Instant) -> Result<Summary> {
+        let (sources, options) = (&self.sources, self.options);
+        progress.enter(Phase::Reading);
+        progress.expect(sources.bytes().unwrap_or(0));
+        progress.estimated(&self.estimate);
+        let spill = directory(options, build.path());
+        keep_temporary_files_in(&spill, build.connection());
+        self.estimate.check(build.path(), &spill)?;
+        let intake = Intake::all(sources);
+        let reports = Reports::create(options, sources, intake.last_source, Some(build.target()))?;
+        let run = Run::new(self, intake, progress, started, spill, reports)?;
+        let watch = |connection: &Connection| progress.watch(connection);
+        let mut summary = match options.writer {
+            Writer::Direct => run.fill(FreshPages::new(&mut build, &watch)?, None)?,
+            Writer::Sql => run.fill(FreshRows::new(&build, &watch)?, None)?,
+        };
+        let syncing = Instant::now();
+        let path = build.target().to_owned();
+        build.finish()?;
+        summary.stages.sync = syncing.elapsed();
+        summary.file_bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        summary.elapsed = started.elapsed();
+        Ok(summary)
+    }
+}

@@ -1,0 +1,56 @@
+//! What sorting and counting go by.
+
+use std::path::Path;
+
+use rayon::ThreadPool;
+
+use crate::board::PositionKey;
+use crate::id::GameId;
+use crate::index::error::Result;
+use crate::index::progress::Progress;
+use crate::index::sort::partition::Partitions;
+use crate::index::visited_position::counted_game::CountedGames;
+use crate::index::visited_position::update::Tracker;
+use crate::store::BulkLoader;
+use crate::store::sink::Replaced;
+
+/// Notes prefixes down, of games later than one and of some others, and gives back how many.
+pub(crate) type NotePrefixes<'n> = dyn Fn(&BulkLoader<'_>, GameId, &[GameId]) -> Result<u64> + Sync + 'n;
+
+/// What a run has when all games are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Sorting<'r> {
+    pub(crate) partitions: &'r Partitions,
+    /// Records of a partition that are sorted at once.
+    pub(crate) at_once: usize,
+    /// How many games a visited position has at least.
+    pub(crate) threshold: u32,
+    /// All games that were read.
+    pub(crate) outcomes: &'r CountedGames,
+    pub(crate) progress: &'r Progress,
+    pub(crate) pool: &'r ThreadPool,
+    pub(crate) note_prefixes: &'r NotePrefixes<'r>,
+}
+
+/// What is to be brought up to date in a database that is added to.
+#[derive(Clone, Copy)]
+pub(crate) struct Update<'u> {
+    /// The keys of the positions that have their continuations counted.
+    pub(crate) visited: &'u [PositionKey],
+    /// Keys of the positions of games that are removed: these are counted afresh.
+    pub(crate) removed: &'u [PositionKey],
+    /// Games whose duplicates are given to those that were read in their place.
+    pub(crate) replaced: &'u [Replaced],
+}
+
+impl Update<'_> {
+    pub(crate) fn tracker<'o>(
+        &self,
+        sorting: Sorting<'o>,
+        target: Option<&'o Path>,
+        games: &'o [GameId],
+    ) -> Tracker<'o> {
+        let (visited, removed) = (self.visited.iter().copied(), self.removed.iter().copied());
+        Tracker::new(sorting, visited.collect(), removed.collect(), target, games)
+    }
+}
