@@ -8,9 +8,9 @@ use rusqlite::{ErrorCode, ffi};
 use crate::store::cell::WrongCell;
 use crate::store::lock::Holder;
 use crate::store::pages::BtreeError;
-use crate::store::read::sql_query::Place;
 use crate::store::row::GameId;
 use crate::store::schema::SchemaVersion;
+use crate::store::sql_place::Place;
 
 /// What can go wrong with a database; each message says what to do next.
 #[derive(Debug, thiserror::Error)]

@@ -18,6 +18,7 @@ pub mod row;
 mod schema;
 #[cfg(feature = "index")]
 pub(crate) mod sink;
+mod sql_place;
 pub(crate) mod statement_end;
 pub(crate) mod write;
 
@@ -37,6 +38,7 @@ pub(crate) use path::path_of_bytes;
 pub use read::catalog::{Catalog, Relation, RelationKind};
 pub use read::compared::ComparedGame;
 pub use read::explore::{Continuation, Exploration, ListLengths};
+pub use read::game_outcome::GameOutcome;
 pub(crate) use read::game_record::game_record;
 pub use read::game_record::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
 pub use read::info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceInfo, Totals};
@@ -45,15 +47,15 @@ pub use read::name::{NameFilter, Named, fold};
 pub use read::scan::Scan;
 pub use read::search::{Hit, HitCount, HitOrder, OccurrenceCount, Search};
 pub use read::selection::{DatePrefix, EcoRange, FilterError, GameFilter, Selection, UnknownName};
-pub use read::sql_query::{Place, Query, QueryRows, Statements};
+pub use read::sql_query::{Query, QueryRows, Statements};
 pub use read::statistics::{GameStatistics, OpeningCount, TreeSize};
+pub use row::{ImportTotals, NewImport, SourceDigest, SourceTotals};
 pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
+pub use sql_place::Place;
 pub use statement_end::is_complete;
 pub use write::build::{Build, BuildOptions};
-pub use write::bulk::{
-    BulkLoader, ImportTotals, LoadMode, NewImport, PlayedPosition, SourceDigest, SourceTotals,
-};
+pub use write::bulk::{BulkLoader, LoadMode, PlayedPosition};
 pub use write::duplicate::PrefixCandidate;
 pub use write::page_transaction::PageTransaction;
 pub use write::side_database::{SideDatabase, SideIndex};
-pub use write::visited_position::{GameOutcome, VisitedPositionLists};
+pub use write::visited_position::VisitedPositionLists;

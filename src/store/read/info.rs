@@ -10,9 +10,9 @@ use crate::id::ImportId;
 use crate::store::cell::{Cells, DUPLICATE, IMPORT, PROBLEM, SOURCE, Table};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
+use crate::store::row::ImportTotals;
 use crate::store::row::SourceId;
 use crate::store::schema::SchemaVersion;
-use crate::store::write::bulk::ImportTotals;
 
 /// What a database holds.
 #[derive(Clone, Debug, PartialEq)]

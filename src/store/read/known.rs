@@ -13,8 +13,8 @@ use crate::store::cell::{
 use crate::store::database::open_file;
 use crate::store::error::{Error, Result};
 use crate::store::read::compared::ComparedGame;
+use crate::store::read::game_outcome::GameOutcome;
 use crate::store::row::{GameId, NameId, Ply, SourceId};
-use crate::store::write::visited_position::GameOutcome;
 
 /// A table of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 pub(crate) mod catalog;
 pub(crate) mod compared;
 pub(crate) mod explore;
+pub(crate) mod game_outcome;
 pub(crate) mod game_record;
 pub(crate) mod info;
 pub(crate) mod known;

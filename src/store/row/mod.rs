@@ -5,8 +5,10 @@
 
 mod game;
 mod header;
+mod import;
 mod position;
 mod problem;
+pub(crate) mod row_table;
 mod table;
 mod text;
 mod visited_position;
@@ -14,6 +16,7 @@ mod visited_position;
 pub use game::{GameRow, GameStatus, TagRow};
 pub use header::HeaderBatch;
 pub(in crate::store) use header::{EventRows, PlayerRows, SiteRows};
+pub use import::{ImportTotals, NewImport, SourceDigest, SourceTotals};
 pub(in crate::store) use position::Occurrences;
 pub use position::{Occurrence, PositionBatch, PositionRow};
 pub use problem::{DuplicateKind, DuplicateRow, ProblemRow, Severity};

@@ -5,7 +5,7 @@ use super::problem::{DuplicateKind, Severity};
 use super::text::Text;
 use crate::board::{GameResult, MoveCode, PositionKey};
 use crate::id::{GameId, NameId, OpeningId, Ply, SourceId};
-use crate::store::write::row_table::{Cell, Rows};
+use crate::store::row::row_table::{Cell, Rows};
 
 /// Rows and the statement that inserts them.
 pub(in crate::store) trait InsertRows: Rows {
@@ -90,7 +90,7 @@ macro_rules! columns {
         |$this:ident| { $first:literal => $first_value:expr $(, $column:literal => $value:expr)* $(,)? }
         $(with $extra:literal = $parameter:literal)?
     ) => {
-        impl $crate::store::write::row_table::Rows for $kind {
+        impl $crate::store::row::row_table::Rows for $kind {
             type Batch = $batch_type;
             const NAME: &'static std::ffi::CStr = super::table::c_str(concat!("batch_", $table, "\0"));
             const DECLARATION: &'static std::ffi::CStr =
@@ -106,7 +106,7 @@ macro_rules! columns {
                 $batch: &$batch_type,
                 row: usize,
                 column: usize,
-            ) -> Option<$crate::store::write::row_table::Cell<'_>> {
+            ) -> Option<$crate::store::row::row_table::Cell<'_>> {
                 use super::table::Value as _;
                 let rows: &[$row] = $rows;
                 let $this = rows.get(row)?;

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rusqlite::{Connection, Params, ToSql, params};
 
@@ -13,78 +12,15 @@ use crate::store::cell::{Cells, GAME_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::path::StoredPath;
+use crate::store::row::row_table::RowTable;
 use crate::store::row::{
-    ContinuationRow, DuplicateRow, EventRows, GameRow, HeaderBatch, InsertRows, Occurrence, Occurrences,
-    PlayerRows, PositionBatch, PositionRow, ProblemRow, SiteRows, TagRow, VisitedPositionBatch,
-    VisitedPositionRow,
+    ContinuationRow, DuplicateRow, EventRows, GameRow, HeaderBatch, ImportTotals, InsertRows, NewImport,
+    Occurrence, Occurrences, PlayerRows, PositionBatch, PositionRow, ProblemRow, SiteRows, SourceDigest,
+    SourceTotals, TagRow, VisitedPositionBatch, VisitedPositionRow,
 };
 use crate::store::write::build::Temporary;
 use crate::store::write::hidden_index::{self, SchemaRow};
-use crate::store::write::row_table::RowTable;
 use crate::store::write::side_database::{SideDatabase, copy_problems, copy_rows};
-
-/// What is written about a run when it begins.
-#[derive(Clone, Copy, Debug)]
-pub struct NewImport<'a> {
-    /// Its id.
-    pub id: ImportId,
-    /// The program's version.
-    pub program_version: &'a str,
-    /// What it was asked to do: a JSON object.
-    pub options: &'a str,
-}
-
-/// What is written about a run when it ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ImportTotals {
-    /// Games added.
-    pub games: u64,
-    /// Moves in them.
-    pub plies: u64,
-    /// Rows of `game_position`.
-    pub positions: u64,
-    /// Distinct positions among them, told by their keys.
-    pub distinct_positions: u64,
-    /// Rows of `problem`.
-    pub problems: u64,
-    /// Games skipped as duplicates.
-    pub duplicates: u64,
-    /// Wall time.
-    pub elapsed: Duration,
-}
-
-/// A BLAKE3 digest of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SourceDigest(pub [u8; 32]);
-
-impl SourceDigest {
-    /// The digest in hexadecimal, as it stands in the database.
-    #[must_use]
-    pub fn to_hex(self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-/// What is written about a source when all of it is indexed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SourceTotals {
-    /// Size of its PGN text, decompressed, in bytes; `None` if it could not be read.
-    pub bytes: Option<u64>,
-    /// Digest of these bytes; `None` if they were not indexed.
-    pub digest: Option<SourceDigest>,
-    /// Whether they are only what could be decoded of a damaged archive.
-    pub is_damaged: bool,
-    /// Games added from it.
-    pub games: u64,
-    /// Moves in them.
-    pub plies: u64,
-    /// Rows of `problem`.
-    pub problems: u64,
-    /// Games skipped as duplicates.
-    pub duplicates: u64,
-    /// Where the last game begins that was found, kept or not, in bytes; `None` if there is none.
-    pub last_game: Option<u64>,
-}
 
 /// A position of a game and the move played from it.
 #[derive(Clone, Debug, PartialEq, Eq)]

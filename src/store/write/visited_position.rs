@@ -2,9 +2,10 @@
 
 use rusqlite::{OptionalExtension as _, Params, Row, params};
 
-use crate::board::{GameResult, PositionKey};
-use crate::store::cell::{Cells, GAME, VISITED_POSITION};
+use crate::board::PositionKey;
+use crate::store::cell::{Cells, VISITED_POSITION};
 use crate::store::error::Result;
+use crate::store::read::game_outcome::GameOutcome;
 use crate::store::read::search::listed_games;
 use crate::store::row::{GameId, ResultCounts, VisitedPositionBatch};
 use crate::store::write::bulk::BulkLoader;
@@ -18,29 +19,6 @@ pub struct VisitedPositionLists {
     pub top_games: Vec<GameId>,
     /// The latest games, latest first.
     pub recent_games: Vec<GameId>,
-}
-
-/// A game's result, both ratings, and date `YYYY.MM.DD`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GameOutcome {
-    /// The result.
-    pub result: GameResult,
-    /// White's rating and Black's.
-    pub elos: (Option<u16>, Option<u16>),
-    /// The date.
-    pub date: Option<String>,
-}
-
-impl GameOutcome {
-    /// What the columns `result`, `white_elo`, `black_elo`, `date` say, of which the first has this index.
-    pub(crate) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
-        let cells = Cells::new(row, GAME);
-        Ok(Self {
-            result: cells.get(first)?,
-            elos: (cells.get(first + 1)?, cells.get(first + 2)?),
-            date: cells.get(first + 3)?,
-        })
-    }
 }
 
 impl BulkLoader<'_> {
