@@ -8,9 +8,10 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pgndex::board::GameResult;
+use pgndex::query::PositionQuery;
 use pgndex::store::{DatePrefix, EcoRange, FilterError, GameFilter, NameFilter};
 
-use crate::cli::position_query::PositionQuery;
+use crate::cli::position_query::read_position;
 use crate::cli::render::size::{ByteSize, Memory};
 use crate::cli::usage::WrongValue;
 
@@ -630,14 +631,14 @@ impl ExportPositionArgs {
     /// The position, if there is one.
     ///
     /// # Errors
-    /// Those of [`PositionQuery::read`].
+    /// Those of [`read_position`].
     pub(super) fn query(&self) -> anyhow::Result<Option<PositionQuery>> {
         if let (None, None, None) = (&self.position, &self.moves, &self.play) {
             return Ok(None);
         }
         let args =
             PositionArgs { fen: self.position.clone(), moves: self.moves.clone(), play: self.play.clone() };
-        PositionQuery::read(&args).map(Some)
+        read_position(&args).map(Some)
     }
 }
 
