@@ -8,7 +8,7 @@
 //! | [`pgn`] | bytes to games: chunks, movetext tokens, tag pairs |
 //! | [`opening`] | names of openings, told from positions |
 //! | [`source`] | where the bytes come from: files and directories |
-//! | [`replay`], [`export`] | stored games played through, and as PGN |
+//! | [`query`] | questions to a database, and the answers as data |
 //! | [`index`] | the main job: sources in, database out |
 //! | [`functions`] | the SQL functions |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
@@ -18,7 +18,6 @@
 #![cfg_attr(not(feature = "index"), allow(dead_code))]
 
 pub mod board;
-pub mod export;
 pub mod functions;
 pub mod id;
 #[cfg(feature = "index")]
@@ -28,7 +27,7 @@ pub mod pgn;
 #[cfg(test)]
 #[path = "../tests/common/properties.rs"]
 mod properties;
-pub mod replay;
+pub mod query;
 #[cfg(feature = "index")]
 pub mod source;
 pub mod store;

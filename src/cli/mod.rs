@@ -14,7 +14,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use pgndex::{index as index_job, store};
+use pgndex::{index as index_job, query, store};
 use serde_json::json;
 
 use args::{Arguments, Command};
@@ -94,14 +94,18 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 
 /// Whether another program is writing the database.
 fn is_busy(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let of_index = cause.downcast_ref::<index_job::Error>().and_then(|error| match error {
-            index_job::Error::Store(error) => Some(error),
-            _ => None,
-        });
-        let of_store = of_index.or_else(|| cause.downcast_ref::<store::Error>());
-        matches!(of_store, Some(store::Error::Busy { .. }))
-    })
+    error.chain().any(|cause| matches!(store_error(cause), Some(store::Error::Busy { .. })))
+}
+
+/// What is wrong with a database, if that is what an error is about.
+fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e store::Error> {
+    if let Some(index_job::Error::Store(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    if let Some(query::Error::Store(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    error.downcast_ref()
 }
 
 /// Writes to standard error that something could not be done, though the rest could.

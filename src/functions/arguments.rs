@@ -8,7 +8,7 @@ use rusqlite::types::{Type, ValueRef};
 use crate::board::{
     IllegalMove, MaterialError, MoveCode, PatternError, Position, SanError, SetupError, Square,
 };
-use crate::replay::DamagedGame;
+use crate::query::DamagedGame;
 
 /// Why a function has no value.
 #[derive(Debug, thiserror::Error)]

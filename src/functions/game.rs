@@ -1,7 +1,7 @@
 //! Functions of games.
 
 use super::arguments::{Arguments, Problem};
-use crate::export::write_pgn;
+use crate::query::write_pgn;
 use crate::store::game_record;
 use crate::store::row::GameId;
 

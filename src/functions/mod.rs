@@ -12,6 +12,7 @@ mod fen;
 mod game;
 mod legal_moves;
 mod moves;
+mod open;
 
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;

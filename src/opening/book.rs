@@ -4,13 +4,15 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
+use serde::Serialize;
+
 use super::error::Result;
 use super::read;
 use crate::board::{Position, PositionKey};
 use crate::id::OpeningId;
 
 /// An opening.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Opening {
     /// ECO code, as its list has it: `B90`, or `B90a` in Scid's way.
     pub eco: String,

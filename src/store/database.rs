@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use rusqlite::{Connection, InterruptHandle, OpenFlags, Row, ffi};
 
-use crate::functions;
 use crate::store::cell::{Cells, SETTING, Stored};
 use crate::store::error::{Error, Result};
 use crate::store::lock::directory_of;
@@ -18,10 +17,15 @@ use crate::store::schema::{self, Kind, SchemaVersion};
 /// How long a statement waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// What makes a new connection know the SQL functions. They are made of what is built on this module, so that it must be told:
+/// without them not even a row could be added to a table that has an index on one of them.
+pub(crate) type SetUp = fn(&Connection) -> rusqlite::Result<()>;
+
 /// An open database whose schema is this program's.
 #[derive(Debug)]
 pub struct Database {
     path: PathBuf,
+    set_up: SetUp,
     connection: Connection,
     /// Whether there is a write-ahead log that is to be given up.
     is_adding: Cell<bool>,
@@ -41,14 +45,8 @@ impl Drop for Database {
 }
 
 impl Database {
-    /// Opens an existing database for reading; nothing can be changed through it.
-    ///
-    /// If the last writer crashed, the database is first put back to its last commit, as SQLite does for every writer.
-    ///
-    /// # Errors
-    /// [`Error::Missing`], [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::TooOld`],
-    /// [`Error::NeedsWriting`], or what SQLite says.
-    pub fn open_read_only(path: &Path) -> Result<Self> {
+    /// Opens an existing database for reading only.
+    pub(crate) fn open_read_only_with(path: &Path, set_up: SetUp) -> Result<Self> {
         let mut connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let mut kind = schema::inspect(&connection, path);
         if kind.as_ref().is_err_and(needs_recovery) {
@@ -59,7 +57,7 @@ impl Database {
             kind = schema::inspect(&connection, path);
         }
         match kind.map_err(Error::of_recovery)? {
-            Kind::Ours(SchemaVersion::LATEST) => Self::new(path, connection),
+            Kind::Ours(SchemaVersion::LATEST) => Self::new(path, connection, set_up),
             Kind::Ours(found) => {
                 Err(Error::TooOld { path: path.to_owned(), found, supported: SchemaVersion::LATEST })
             }
@@ -68,25 +66,18 @@ impl Database {
     }
 
     /// Opens an existing database for reading and writing, and brings its schema up to date.
-    ///
-    /// Take the [`WriterLock`](crate::store::WriterLock) first.
-    ///
-    /// # Errors
-    /// [`Error::Missing`], [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Migration`], or
-    /// what SQLite says.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open_with(path: &Path, set_up: SetUp) -> Result<Self> {
         let mut connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         schema::migrate(&mut connection, path)?;
-        Self::new(path, connection)
+        Self::new(path, connection, set_up)
     }
 
-    /// Without the SQL functions not even a row could be added to a table that has an index on one of them.
-    fn new(path: &Path, connection: Connection) -> Result<Self> {
-        functions::register(&connection)
-            .map_err(|source| Error::sqlite(path, "register the SQL functions", source))?;
+    fn new(path: &Path, connection: Connection, set_up: SetUp) -> Result<Self> {
+        set_up(&connection).map_err(|source| Error::sqlite(path, "register the SQL functions", source))?;
         keep_temporary_files_in(directory_of(path), &connection);
         Ok(Self {
             path: path.to_owned(),
+            set_up,
             connection,
             is_adding: Cell::new(false),
             kept_open: RefCell::default(),
@@ -188,6 +179,11 @@ impl Database {
     /// that SQLite holds on it, as POSIX has it.
     pub(super) fn keep_open(&self, file: Arc<PageFile>) {
         self.kept_open.borrow_mut().push(file);
+    }
+
+    /// What makes another connection to it know the SQL functions.
+    pub(crate) const fn set_up(&self) -> SetUp {
+        self.set_up
     }
 
     /// Where the database is.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 use rusqlite_migration::{M, Migrations};
+use serde::Serialize;
 
 use crate::store::error::{Error, Result};
 
@@ -25,7 +26,7 @@ const STEPS: &[M<'static>] = &[M::up(include_str!("../../migrations/0001_schema.
 const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS);
 
 /// How many steps of the schema a database has: `PRAGMA user_version`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SchemaVersion(pub i32);
 
 impl SchemaVersion {

@@ -4,8 +4,9 @@ use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::filter::WHICH;
 use crate::cli::args::position::PositionArgs;
 use crate::cli::args::within;
-use crate::cli::position_query::PositionQuery;
+use crate::cli::position_query::read_position;
 use clap::Args;
+use pgndex::query::PositionQuery;
 use std::path::PathBuf;
 
 /// Write chosen games as PGN or CSV, or their positions as FEN or EPD
@@ -87,13 +88,13 @@ impl ExportPositionArgs {
     /// The position, if there is one.
     ///
     /// # Errors
-    /// Those of [`PositionQuery::read`].
+    /// Those of [`read_position`].
     pub(in crate::cli) fn query(&self) -> anyhow::Result<Option<PositionQuery>> {
         if let (None, None, None) = (&self.position, &self.moves, &self.play) {
             return Ok(None);
         }
         let args =
             PositionArgs { fen: self.position.clone(), moves: self.moves.clone(), play: self.play.clone() };
-        PositionQuery::read(&args).map(Some)
+        read_position(&args).map(Some)
     }
 }

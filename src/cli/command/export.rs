@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::{Context as _, bail};
 use pgndex::board::Color;
-use pgndex::export::{PositionFormat, Positions, write_pgn, write_positions};
-use pgndex::replay::replay;
+use pgndex::query::{
+    PositionFormat, PositionQuery, Positions, near_names, replay, write_pgn, write_positions,
+};
 use pgndex::store::row::{GameId, GameStatus, Ply};
 use pgndex::store::{Database, GameFilter, GameRecord, HitOrder, Search};
 use rusqlite::types::ValueRef;
@@ -17,13 +18,12 @@ use tempfile::NamedTempFile;
 
 use crate::cli::args::{ExportArgs, ExportFormatArgs};
 use crate::cli::command::variants::tell_variants;
-use crate::cli::position_query::PositionQuery;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout};
 use crate::cli::render::text::brief;
 use crate::cli::terminal::progress::{Progress, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
-use crate::cli::unknown_name::explain_names;
+use crate::cli::unknown_name::tell_unknown_names;
 use crate::cli::{note, refuse_file_of};
 
 /// A CSV row has these, and at the end the moves.
@@ -247,7 +247,7 @@ impl Exporter<'_> {
             return self.choose_by_sql(sql);
         }
         let selection = self.database.select(filter)?;
-        explain_names(self.database, &selection)?;
+        tell_unknown_names(&near_names(self.database, &selection)?);
         let database = self.database;
         let (mut written, mut last) = (Ok(()), None);
         let mut game = |game: GameId| {

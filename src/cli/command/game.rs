@@ -3,20 +3,17 @@
 use std::io::{self, Write};
 
 use pgndex::board::{Color, Kind, MoveCode, Position};
-use pgndex::export::write_pgn;
-use pgndex::replay::replay;
+use pgndex::query::{GameAnswer, number_before, replay, visit_games, write_pgn};
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, Error, GameProblem, GameRecord, StoredPosition};
-use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::cli::args::{BoardPly, GameArgs, GameFormat};
 use crate::cli::note;
-use crate::cli::position_query::number_before;
 use crate::cli::render::board::BoardStyle;
-use crate::cli::render::output::{shown, stdout};
+use crate::cli::render::output::{shown, stdout, write_json};
 use crate::cli::render::table::{Cell, TableWriter};
-use crate::cli::render::text::{blanks, escaped_json, printable};
+use crate::cli::render::text::{blanks, printable};
 
 /// From here on the half-move clock is told beside a board.
 const LONG_CLOCK: u32 = 20;
@@ -30,30 +27,15 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     if args.format != GameFormat::Table && (args.board_every.is_some() || !args.ply.is_empty()) {
         note("boards are drawn on score sheets only, not in json or pgn");
     }
-    let last = database.last_game()?;
     let mut sheets = Sheets { database: &database, args, out: stdout(), text: String::new(), is_first: true };
-    let mut missing = None;
-    for range in &args.games {
-        let end = range.last.min(last.map_or(0, |last| last.0));
-        let outside =
-            (range.first == 0).then_some(0).or((range.last > end).then(|| range.first.max(end + 1)));
-        missing = missing.or(outside);
-        let (mut next, mut is_found) = (Some(range.first.max(1)), false);
-        while let Some(first) = next.take()
-            && let Some(GameId(game)) = database.game_from(GameId(first))?
-            && game <= end
-        {
-            is_found |= sheets.write(GameId(game))?;
-            next = game.checked_add(1);
-        }
-        // A range passes over the number of a game that was cut off and has been read again.
-        if range.first == range.last && !is_found {
-            missing.get_or_insert(range.first);
-        }
-    }
+    let ranges = args.games.iter().map(|range| range.first..=range.last);
+    let missing = visit_games(&database, ranges, |record| sheets.write(record))?;
     sheets.out.flush()?;
-    match missing.map(GameId) {
-        Some(game) => Err(Error::NoSuchGame { path: args.database.clone(), game, last }.into()),
+    match missing {
+        Some(game) => {
+            let last = database.last_game()?;
+            Err(Error::NoSuchGame { path: args.database.clone(), game, last }.into())
+        }
         None => Ok(()),
     }
 }
@@ -68,35 +50,32 @@ struct Sheets<'a, W> {
 }
 
 impl<W: Write> Sheets<'_, W> {
-    /// Writes a game. Gives back whether it is there.
-    fn write(&mut self, game: GameId) -> anyhow::Result<bool> {
-        let record = match self.database.game(game) {
-            Err(Error::NoSuchGame { .. }) => return Ok(false),
-            record => record?,
-        };
-        // Before anything is printed: a damaged game is not shown as if it were sound.
-        replay(&record, |_, _| {})?;
+    fn write(&mut self, record: &GameRecord) -> anyhow::Result<()> {
+        let GameId(game) = record.summary.game;
+        let problems = || self.database.problems_of(GameId(game));
         match self.args.format {
             GameFormat::Table => {
                 if !std::mem::take(&mut self.is_first) {
                     writeln!(self.out)?;
                 }
-                write_sheet(&mut self.out, &record, self.args)?;
-                write_problems(&mut self.out, &record, &self.database.problems_of(game)?)?;
-                return Ok(true);
+                write_sheet(&mut self.out, record, self.args)?;
+                write_problems(&mut self.out, record, &problems()?)?;
+                return Ok(());
             }
-            GameFormat::Json => write_json(&mut self.out, &record, &self.database.problems_of(game)?)?,
+            GameFormat::Json => {
+                write_json(&mut self.out, &GameAnswer::of(record, &problems()?))?;
+                writeln!(self.out)?;
+            }
             GameFormat::Pgn => {
                 self.text.clear();
-                write_pgn(&mut self.text, &record)?;
+                write_pgn(&mut self.text, record)?;
                 self.out.write_all(shown(&self.text).as_bytes())?;
             }
         }
         if let Some(loss) = record.loss() {
-            let GameId(game) = game;
             note(&format!("game {game}: {loss}; SELECT * FROM problem WHERE game_id = {game} tells more"));
         }
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -290,63 +269,4 @@ fn write_problems(out: &mut impl Write, record: &GameRecord, problems: &[GamePro
     }
     table.finish()?;
     Ok(())
-}
-
-/// Writes one object on one line. The plies go out one by one: as one value, those of the longest games would take
-/// gigabytes.
-fn write_json(out: &mut impl Write, record: &GameRecord, problems: &[GameProblem]) -> anyhow::Result<()> {
-    let is_chess960 = record.is_chess960();
-    let tags: Map<_, _> = record.tags().into_iter().map(|(name, value)| (name, value.into())).collect();
-    let game = json!({
-        "game_id": record.summary.game.0,
-        "tags": tags,
-        "result": record.summary.result.as_str(),
-        "status": record.summary.status.as_str(),
-        "opening": record.opening.as_ref().map(|opening| json!({ "eco": opening.eco, "name": opening.name })),
-        "chess960": is_chess960,
-        "start_fen": record.start_fen,
-        "ply_count": record.summary.ply_count,
-        "source": record.source.to_string_lossy(),
-        "byte_offset": record.byte_offset,
-        "byte_length": record.byte_length,
-        "problems": problems.iter().map(problem_json).collect::<Vec<_>>(),
-    });
-    let head = game.to_string();
-    let head = escaped_json(&head);
-    write!(out, "{},\"plies\":[", head.strip_suffix('}').unwrap_or(&head))?;
-    write_each(record, |position, stored| {
-        let separator = if stored.ply.0 == 0 { "" } else { "," };
-        write!(out, "{separator}{}", ply_json(position, stored, is_chess960))
-    })?;
-    writeln!(out, "]}}")?;
-    Ok(())
-}
-
-fn problem_json(problem: &GameProblem) -> Value {
-    json!({
-        "line": problem.line,
-        "column_number": problem.column,
-        "byte_offset": problem.byte_offset,
-        "ply": problem.ply.map(|ply| ply.0),
-        "token": problem.token,
-        "kind": problem.kind,
-        "severity": problem.severity,
-        "message": problem.message,
-    })
-}
-
-fn ply_json(position: &Position, stored: &StoredPosition, is_chess960: bool) -> Value {
-    let code = stored.move_code;
-    let uci = |code| if is_chess960 { position.uci_chess960(code) } else { position.uci(code) }.to_string();
-    json!({
-        "ply": stored.ply.0,
-        "move_number": position.fullmove_number(),
-        "side": if position.side() == Color::White { "w" } else { "b" },
-        "fen": position.fen(),
-        "key": stored.key.as_i64(),
-        "key_hex": stored.key.to_string(),
-        "san": code.map(|code| position.san(code)),
-        "uci": code.map(uci),
-        "code": code.map(MoveCode::bits),
-    })
 }

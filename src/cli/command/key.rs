@@ -5,7 +5,7 @@ use std::io::Write as _;
 use serde_json::json;
 
 use crate::cli::args::{KeyArgs, RowFormat};
-use crate::cli::position_query::PositionQuery;
+use crate::cli::position_query::read_fen;
 use crate::cli::render::output::{RowWriter, Value, stdout};
 
 /// Shows the key of a position.
@@ -13,7 +13,7 @@ use crate::cli::render::output::{RowWriter, Value, stdout};
 /// # Errors
 /// When the FEN is no legal position.
 pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
-    let query = PositionQuery::from_fen(&args.fen.join(" "))?;
+    let query = read_fen(&args.fen.join(" "))?;
     let (key, fen) = (query.position.key(), query.position.canonical_fen());
     let changes: Vec<_> = query.changes.iter().map(ToString::to_string).collect();
     if args.format == RowFormat::Csv {

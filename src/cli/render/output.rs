@@ -5,6 +5,10 @@ use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::sync::LazyLock;
 
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
+
 use crate::cli::args::SqlFormat;
 use crate::cli::render::number::counted;
 use crate::cli::render::table::{Cell, Style, TableWriter};
@@ -20,6 +24,23 @@ pub(crate) fn stdout() -> Box<dyn Write> {
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     static IS_TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal());
     if *IS_TERMINAL { printable_lines(text).into() } else { text.into() }
+}
+
+/// Writes an answer as JSON, with the letters escaped that could steer a terminal.
+///
+/// # Errors
+/// Of writing.
+pub(crate) fn write_json(out: &mut impl Write, answer: &impl Serialize) -> serde_json::Result<()> {
+    answer.serialize(&mut Serializer::with_formatter(out, Escaping))
+}
+
+/// Compact JSON whose texts are escaped.
+struct Escaping;
+
+impl Formatter for Escaping {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        out.write_all(escaped_json(fragment).as_bytes())
+    }
 }
 
 /// How wide the terminal is, if standard output is one.
@@ -91,9 +112,9 @@ impl From<String> for Value<'_> {
     }
 }
 
-impl<'a> From<&'a Option<String>> for Value<'a> {
-    fn from(text: &'a Option<String>) -> Self {
-        text.as_deref().map_or(Self::Null, Self::from)
+impl<'a> From<Option<&'a str>> for Value<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Null, Self::from)
     }
 }
 

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// As many letters of a value are quoted in a message.
-const QUOTED: usize = 200;
+pub(crate) use pgndex::query::brief;
+use pgndex::query::cut;
+
 /// As many letters a line of a message has at most; paths are quoted as they are.
 const LINE: usize = 5000;
 
@@ -63,11 +64,6 @@ pub(crate) fn blanks(count: usize) -> String {
     " ".repeat(count)
 }
 
-/// As much of a value as a message quotes.
-pub(crate) fn brief(value: &str) -> Cow<'_, str> {
-    cut(value, QUOTED)
-}
-
 /// A message of one or several lines as it can be shown: without letters that could steer a terminal, and not of any length.
 pub(crate) fn fit_to_show(text: &str) -> String {
     let lines: Vec<_> = text.split('\n').map(bounded).collect();
@@ -77,13 +73,6 @@ pub(crate) fn fit_to_show(text: &str) -> String {
 /// As much of a line as is shown.
 pub(crate) fn bounded(line: &str) -> Cow<'_, str> {
     cut(line, LINE)
-}
-
-fn cut(text: &str, most: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-        None => text.into(),
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use serde::Serialize;
 
 use crate::board::{GameResult, MoveCode, Position, PositionKey};
 use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, PROBLEM, Stored, TAG};
@@ -91,11 +92,12 @@ pub struct GameRecord {
 }
 
 /// One thing found wrong in a game.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GameProblem {
     /// Line in its source, from 1.
     pub line: u64,
     /// Byte within the line, from 1.
+    #[serde(rename = "column_number")]
     pub column: u64,
     /// Where in its source, in bytes.
     pub byte_offset: u64,
@@ -112,7 +114,7 @@ pub struct GameProblem {
 }
 
 /// An opening's name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OpeningName {
     /// ECO code, such as `B90`.
     pub eco: String,

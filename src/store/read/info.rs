@@ -1,10 +1,11 @@
 //! What a database holds, without counting its rows.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::Row;
+use serde::{Serialize, Serializer};
 
 use crate::id::ImportId;
 use crate::store::cell::{Cells, DUPLICATE, IMPORT, PROBLEM, SOURCE, Table};
@@ -59,9 +60,10 @@ pub struct Totals {
 }
 
 /// One run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ImportInfo {
     /// Its number.
+    #[serde(rename = "import_id")]
     pub import: ImportId,
     /// When it began, UTC.
     pub started_at: String,
@@ -70,17 +72,21 @@ pub struct ImportInfo {
     /// The program's version.
     pub program_version: String,
     /// What it was asked to do: a JSON object.
+    #[serde(serialize_with = "as_json")]
     pub options: String,
     /// What it added.
+    #[serde(flatten, serialize_with = "as_counts")]
     pub totals: ImportTotals,
 }
 
 /// One input file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SourceInfo {
     /// Its number.
+    #[serde(rename = "source_id")]
     pub source: SourceId,
     /// Its path as it was given.
+    #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
     /// Size of its PGN text, decompressed; `None` if it was not read to its end.
     pub bytes: Option<u64>,
@@ -99,7 +105,7 @@ pub struct SourceInfo {
 }
 
 /// How many games repeat others in one way.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DuplicateCount {
     /// `same`, `moves` or `prefix`.
     pub kind: String,
@@ -108,14 +114,43 @@ pub struct DuplicateCount {
 }
 
 /// How often one kind of problem was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProblemCount {
-    /// The kind, such as `illegal-move`.
-    pub kind: String,
     /// `warning` or `error`.
     pub severity: String,
+    /// The kind, such as `illegal-move`.
+    pub kind: String,
     /// How often.
     pub count: u64,
+}
+
+/// A run's options as JSON; what is none, as a text.
+fn as_json<S: Serializer>(options: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    match serde_json::from_str::<serde_json::Value>(options) {
+        Ok(options) => options.serialize(serializer),
+        Err(_) => options.serialize(serializer),
+    }
+}
+
+fn as_counts<S: Serializer>(totals: &ImportTotals, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Counts {
+        games: u64,
+        plies: u64,
+        positions: u64,
+        distinct_positions: u64,
+        problems: u64,
+        duplicates: u64,
+        seconds: f64,
+    }
+    let ImportTotals { games, plies, positions, distinct_positions, problems, duplicates, elapsed } = *totals;
+    let seconds = elapsed.as_secs_f64();
+    Counts { games, plies, positions, distinct_positions, problems, duplicates, seconds }
+        .serialize(serializer)
+}
+
+fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
 impl Database {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 
 use crate::store::cell::{Cells, GAME_POSITION};
-use crate::store::database::Database;
+use crate::store::database::{Database, SetUp};
 use crate::store::error::{Error, Result};
 use crate::store::read::search::{Hit, HitOrder, rank_sql};
 use crate::store::read::selection::{Selection, bind};
@@ -32,12 +32,13 @@ pub struct Scan<'a> {
 /// Connections for the threads of the pool, each opened by the thread that needs it first.
 struct Readers<'a> {
     database: &'a std::path::Path,
+    set_up: SetUp,
     open: Vec<Mutex<Option<Database>>>,
 }
 
 impl<'a> Readers<'a> {
-    fn new(database: &'a std::path::Path) -> Self {
-        Self { database, open: (0..rayon::current_num_threads()).map(|_| Mutex::new(None)).collect() }
+    fn new(database: &'a std::path::Path, set_up: SetUp) -> Self {
+        Self { database, set_up, open: (0..rayon::current_num_threads()).map(|_| Mutex::new(None)).collect() }
     }
 
     fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
@@ -48,11 +49,11 @@ impl<'a> Readers<'a> {
             Err(poisoned) => poisoned.into_inner(),
         };
         if reader.is_none() {
-            *reader = Some(Database::open_read_only(self.database)?);
+            *reader = Some(Database::open_read_only_with(self.database, self.set_up)?);
         }
         match &*reader {
             Some(database) => work(database),
-            None => work(&Database::open_read_only(self.database)?),
+            None => work(&Database::open_read_only_with(self.database, self.set_up)?),
         }
     }
 }
@@ -111,7 +112,7 @@ impl Database {
         let path = self.path();
         let failed = |source| Error::sqlite(path, "look at all positions", source);
         let sql = scan_sql(selection);
-        let readers = Readers::new(path);
+        let readers = Readers::new(path, self.set_up());
         // What is found early can be enough: the first pieces are few.
         let threads = rayon::current_num_threads();
         let mut width = threads;

@@ -1,6 +1,7 @@
 //! The games that reached a position.
 
 use rusqlite::{OptionalExtension, Row, named_params};
+use serde::Serialize;
 
 use crate::board::{MoveCode, PositionKey};
 use crate::store::cell::{Cells, GAME_POSITION, GAMES, POSITION_GAME, VISITED_POSITION};
@@ -84,7 +85,8 @@ pub struct OccurrenceCount {
 }
 
 /// How many hits a search has, as far as a few milliseconds can tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HitCount {
     /// All counted.
     Exact {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rusqlite::Row;
+use serde::Serialize;
 
 use crate::board::GameResult;
 use crate::store::cell::{Cells, GAME, OPENING, Table};
@@ -40,7 +41,7 @@ pub struct GameStatistics {
 }
 
 /// How many games an opening has.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OpeningCount {
     /// ECO code.
     pub eco: String,
@@ -51,7 +52,7 @@ pub struct OpeningCount {
 }
 
 /// The size of a table or an index.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TreeSize {
     /// Its name.
     pub name: String,

@@ -1,7 +1,7 @@
 //! Stored games as PGN, and their positions as FEN or EPD.
 
 use crate::pgn::GameWriter;
-use crate::replay::{DamagedGame, replay};
+use crate::query::replay::{DamagedGame, replay};
 use crate::store::GameRecord;
 use crate::store::row::Ply;
 

@@ -1,0 +1,272 @@
+//! What was played from a position, and what came of it: the answer in the form of Lichess's opening explorer.
+
+use serde::{Serialize, Serializer};
+
+use crate::board::{GameResult, Position};
+use crate::id::GameId;
+use crate::opening::{Opening, OpeningBook};
+use crate::query::names::{NearNames, near_names};
+use crate::query::position::{PositionQuery, san};
+use crate::store::row::ResultCounts;
+use crate::store::{self, Continuation, Database, Exploration, GameSummary, Hit, ListLengths, Selection};
+
+/// A question for what was played from a position.
+#[derive(Clone, Copy, Debug)]
+pub struct Explore<'a> {
+    /// The database.
+    pub database: &'a Database,
+    /// The position. If it has no name, it gets that of the last position of its line that has one.
+    pub query: &'a PositionQuery,
+    /// The games that count.
+    pub selection: &'a Selection,
+    /// How many games are listed.
+    pub lists: ListLengths,
+    /// How many moves at most; `None` for all.
+    pub limit: Option<u32>,
+    /// Names of openings, if they are not to be those that the database was made with.
+    pub openings: Option<&'a OpeningBook>,
+}
+
+/// What was played from a position.
+///
+/// A game counts once, however often it returned to the position. Games without a result are counted apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explored {
+    /// What the position is called.
+    pub opening: Option<Opening>,
+    /// What came of the games.
+    #[serde(flatten, serialize_with = "by_result")]
+    pub results: ResultCounts,
+    /// Games that reached it and have no result.
+    pub unfinished: u64,
+    /// The moves, the most frequent first, then by their UCI notation.
+    pub moves: Vec<ExploredMove>,
+    /// The games with the highest mean rating, best first.
+    pub top_games: Vec<ListedGame>,
+    /// The latest games, the latest first.
+    pub recent_games: Vec<ListedGame>,
+    /// Games with a result that ended in the position.
+    #[serde(skip)]
+    pub ended: u64,
+    /// How many moves there are beyond the limit.
+    #[serde(skip)]
+    pub hidden_moves: usize,
+}
+
+/// A move played from the position.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExploredMove {
+    /// The move in UCI notation.
+    pub uci: String,
+    /// The move in SAN.
+    pub san: String,
+    /// The players' mean rating.
+    pub average_rating: Option<u64>,
+    /// What came of the games.
+    #[serde(flatten, serialize_with = "by_result")]
+    pub results: ResultCounts,
+    /// The game, if there is only one.
+    pub game: Option<ExploredGame>,
+    /// What the position after the move is called.
+    pub opening: Option<Opening>,
+}
+
+/// A game of a list, and how it went on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedGame {
+    /// The move played from the position; `None` if the game ended there.
+    pub uci: Option<String>,
+    /// The same in SAN.
+    #[serde(skip)]
+    pub san: Option<String>,
+    /// The game.
+    #[serde(flatten)]
+    pub game: ExploredGame,
+}
+
+/// A game as Lichess tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ExploredGame {
+    /// Its number: a text, as ids are there.
+    #[serde(serialize_with = "as_text")]
+    pub id: GameId,
+    /// Who won, if anybody did.
+    pub winner: Option<Winner>,
+    /// White's player.
+    pub white: Player,
+    /// Black's player.
+    pub black: Player,
+    /// The year, if it is known.
+    pub year: Option<u16>,
+    /// Year and month, such as `2024-02`.
+    pub month: Option<String>,
+    /// The result.
+    #[serde(skip)]
+    pub result: GameResult,
+    /// `YYYY.MM.DD`, unknown parts `??`.
+    #[serde(skip)]
+    pub date: Option<String>,
+    /// Event.
+    #[serde(skip)]
+    pub event: Option<String>,
+}
+
+/// Who won a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Winner {
+    /// White.
+    White,
+    /// Black.
+    Black,
+}
+
+/// A player of a game.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Player {
+    /// The name.
+    pub name: Option<String>,
+    /// The rating.
+    pub rating: Option<u16>,
+}
+
+impl Explored {
+    /// Whether no game reached the position.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.results.games() == 0 && self.unfinished == 0
+    }
+}
+
+impl Explore<'_> {
+    /// What was played from the position.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn answer(&self) -> store::Result<Explored> {
+        let position = &self.query.position;
+        let (key, fen) = (position.key(), position.canonical_fen());
+        let found = self.database.explore(key, &fen, self.selection, self.lists)?;
+        let Exploration { results, unfinished, continuations, top_games, recent_games } = found;
+        let went_on: u64 = continuations.iter().map(|played| played.results.games()).sum();
+        let mut moves = self.moves(continuations)?;
+        let limit = self.limit.map_or(usize::MAX, |limit| limit as usize);
+        let hidden_moves = moves.len().saturating_sub(limit);
+        moves.truncate(limit);
+        let list = |hits: &[Hit]| hits.iter().map(|hit| ListedGame::of(position, hit)).collect();
+        Ok(Explored {
+            opening: self.name_of_line()?,
+            results,
+            unfinished,
+            moves,
+            top_games: list(&top_games),
+            recent_games: list(&recent_games),
+            ended: results.games().saturating_sub(went_on),
+            hidden_moves,
+        })
+    }
+
+    /// Names of the filters that nothing bears: why no game may have passed them.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn unknown_names(&self) -> store::Result<Vec<NearNames>> {
+        near_names(self.database, self.selection)
+    }
+
+    fn moves(&self, found: Vec<Continuation>) -> store::Result<Vec<ExploredMove>> {
+        let position = &self.query.position;
+        let read = |found: Continuation| {
+            let mut after = position.clone();
+            let opening = match after.make(found.code) {
+                Ok(_) => self.name(&after)?,
+                Err(_) => None,
+            };
+            Ok(ExploredMove {
+                uci: position.uci(found.code).to_string(),
+                san: san(position, found.code),
+                average_rating: found.results.mean_elo(),
+                results: found.results,
+                game: found.only_game.map(|hit| ExploredGame::of(&hit.game)),
+                opening,
+            })
+        };
+        let mut moves = found.into_iter().map(read).collect::<store::Result<Vec<_>>>()?;
+        moves.sort_by(|a, b| {
+            let games = |played: &ExploredMove| played.results.games();
+            games(b).cmp(&games(a)).then_with(|| a.uci.cmp(&b.uci))
+        });
+        Ok(moves)
+    }
+
+    /// The name of a position by the list that was given, or else by the one that the database was made with.
+    fn name(&self, position: &Position) -> store::Result<Option<Opening>> {
+        match self.openings {
+            Some(book) => Ok(book.get(position).cloned()),
+            None => self.database.opening_of(position.key(), &position.canonical_fen()),
+        }
+    }
+
+    /// The name of the position or, if it has none, of the last one that has on the line that led to it.
+    fn name_of_line(&self) -> store::Result<Option<Opening>> {
+        let on_line = self.query.line.iter().rev().map(|played| &played.position);
+        for position in std::iter::once(&self.query.position).chain(on_line) {
+            if let Some(opening) = self.name(position)? {
+                return Ok(Some(opening));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl ListedGame {
+    fn of(position: &Position, hit: &Hit) -> Self {
+        Self {
+            uci: hit.next.map(|code| position.uci(code).to_string()),
+            san: hit.next.map(|code| san(position, code)),
+            game: ExploredGame::of(&hit.game),
+        }
+    }
+}
+
+impl ExploredGame {
+    fn of(game: &GameSummary) -> Self {
+        let date = game.date.as_deref().unwrap_or_default();
+        let mut parts = date.split('.').map(|part| part.parse::<u16>().ok().filter(|&number| number != 0));
+        let (year, month) = (parts.next().flatten(), parts.next().flatten());
+        let player = |name: &Option<String>, rating| Player { name: name.clone(), rating };
+        Self {
+            id: game.game,
+            winner: match game.result {
+                GameResult::White => Some(Winner::White),
+                GameResult::Black => Some(Winner::Black),
+                GameResult::Draw | GameResult::Unknown => None,
+            },
+            white: player(&game.white, game.white_elo),
+            black: player(&game.black, game.black_elo),
+            year,
+            month: year.zip(month).map(|(year, month)| format!("{year:04}-{month:02}")),
+            result: game.result,
+            date: game.date.clone(),
+            event: game.event.clone(),
+        }
+    }
+}
+
+/// Games by result.
+fn by_result<S: Serializer>(results: &ResultCounts, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct ByResult {
+        white: u32,
+        draws: u32,
+        black: u32,
+    }
+    let ResultCounts { white_wins: white, draws, black_wins: black, .. } = *results;
+    ByResult { white, draws, black }.serialize(serializer)
+}
+
+fn as_text<S: Serializer>(game: &GameId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&game.0)
+}

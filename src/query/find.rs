@@ -1,0 +1,344 @@
+//! The games that reached a position, fit a pattern or have some material: the hits one by one, how many there are in all,
+//! and why there are none.
+
+use serde::Serialize;
+
+use crate::board::{Color, MaterialSignature, Pattern, Position};
+use crate::id::{GameId, Ply};
+use crate::query::error::{Error, Result};
+use crate::query::names::{NearNames, near_names};
+use crate::query::position::{PositionQuery, san};
+use crate::query::variants::count_games;
+use crate::store::{self, Database, Hit, HitCount, HitOrder, Scan, Search, Selection};
+
+const NONE: HitCount = HitCount::Exact { occurrences: 0, games: 0 };
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub enum FindTarget {
+    /// A position.
+    Position(Box<PositionQuery>),
+    /// Positions that fit a pattern.
+    Pattern(Box<Pattern>),
+    /// Positions with this material.
+    Material(MaterialSignature),
+}
+
+/// A question for the games that reached something.
+///
+/// A position is found each time that a game reached it. Of a pattern or material, the first position of each game that fits
+/// is found.
+#[derive(Clone, Copy, Debug)]
+pub struct Find<'a> {
+    /// The database.
+    pub database: &'a Database,
+    /// What is looked for.
+    pub target: &'a FindTarget,
+    /// The games that count.
+    pub selection: &'a Selection,
+    /// The order of the hits.
+    pub order: HitOrder,
+    /// How many hits at most; `None` for all.
+    pub limit: Option<u32>,
+    /// How many hits to pass over first.
+    pub offset: u32,
+}
+
+/// The hits that an answer has, counted as they come by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Hits.
+    pub occurrences: u64,
+    /// Games with a hit.
+    pub games: u64,
+    last: Option<GameId>,
+    /// Whether there was another hit after the last.
+    is_more: bool,
+}
+
+impl Shown {
+    fn count(&mut self, hit: &Hit) {
+        self.occurrences += 1;
+        // In every order, the hits of a game come one after the other.
+        self.games += u64::from(self.last.replace(hit.game.game) != Some(hit.game.game));
+    }
+}
+
+/// How many hits an answer has, of how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Total {
+    /// Hits of the answer.
+    pub occurrences: u64,
+    /// Games with one of these.
+    pub games: u64,
+    /// All that there are.
+    pub all: AllHits,
+    /// Whether more come after these.
+    pub is_more: bool,
+}
+
+/// All hits of a question, limit and offset aside, as far as a few milliseconds can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AllHits {
+    /// The answer has all of them.
+    Shown,
+    /// All are counted.
+    Exact {
+        /// Hits.
+        occurrences: u64,
+        /// Games with a hit.
+        games: u64,
+    },
+    /// All games are counted, but not how often each reached the position.
+    Games(u64),
+    /// At least so many games.
+    AtLeast(u64),
+    /// It cannot be told.
+    Unknown,
+}
+
+/// Why there is no hit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Nothing {
+    /// No game of the database reached the position.
+    NotReached {
+        /// Its canonical FEN.
+        fen: String,
+        /// How far games follow the line; `None` if there is none, or only one move.
+        line: Option<Followed>,
+    },
+    /// Games reached the position, and none passes the filters.
+    FilteredOut {
+        /// How many games reached it.
+        reached: HitCount,
+        /// Names of the filters that nothing bears.
+        unknown_names: Vec<NearNames>,
+    },
+    /// Games reached the position and pass the filters, and all were passed over.
+    PassedOver {
+        /// How many games reached it, those included that do not pass the filters.
+        reached: HitCount,
+        /// How many hits were passed over.
+        offset: u32,
+        /// Names of the filters that nothing bears.
+        unknown_names: Vec<NearNames>,
+    },
+    /// No position of the games fits the pattern or has the material.
+    NoneFits {
+        /// Names of the filters that nothing bears.
+        unknown_names: Vec<NearNames>,
+    },
+}
+
+/// How far the games of a database follow a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Followed {
+    /// Not even to the position after the first move.
+    Nowhere,
+    /// To the position after some moves, and not further.
+    To {
+        /// So many moves.
+        moves: usize,
+        /// How many games reached it.
+        reached: HitCount,
+    },
+}
+
+impl Find<'_> {
+    /// Passes the hits on until `visit` gives `false`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visit(&self, mut visit: impl FnMut(&Hit) -> bool) -> store::Result<Shown> {
+        let mut shown = Shown::default();
+        let see = |hit: Hit| {
+            if self.limit.is_some_and(|limit| shown.occurrences == u64::from(limit)) {
+                shown.is_more = true;
+                return false;
+            }
+            shown.count(&hit);
+            visit(&hit)
+        };
+        match self.target {
+            FindTarget::Position(query) => {
+                let fen = query.position.canonical_fen();
+                // One more hit tells whether there are more, which is not always counted.
+                let limit = if self.selection.is_all() { self.limit } else { self.one_more() };
+                self.database.visit_hits(&Search { limit, ..self.search(query, &fen) }, see)?;
+            }
+            FindTarget::Pattern(pattern) => {
+                self.database.scan(&self.scan(), |fen| pattern.matches(fen), see)?;
+            }
+            FindTarget::Material(material) => {
+                self.database.scan(&self.scan(), |fen| material.matches(fen), see)?;
+            }
+        }
+        Ok(shown)
+    }
+
+    fn one_more(&self) -> Option<u32> {
+        self.limit.and_then(|limit| limit.checked_add(1))
+    }
+
+    fn search<'s>(&'s self, query: &PositionQuery, fen: &'s str) -> Search<'s> {
+        Search {
+            key: query.position.key(),
+            fen,
+            selection: self.selection,
+            order: self.order,
+            limit: self.limit,
+            offset: self.offset,
+        }
+    }
+
+    fn scan(&self) -> Scan<'_> {
+        Scan { selection: self.selection, order: self.order, limit: self.one_more(), offset: self.offset }
+    }
+
+    /// How many of how many hits an answer has.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn total(&self, shown: &Shown) -> store::Result<Total> {
+        let Shown { occurrences, games, is_more: saw_more, .. } = *shown;
+        let total = |all, is_more| Total { occurrences, games, all, is_more };
+        let FindTarget::Position(query) = self.target else {
+            return Ok(total(if saw_more { AllHits::Unknown } else { AllHits::Shown }, saw_more));
+        };
+        let is_end = self.limit.is_none_or(|limit| occurrences < u64::from(limit));
+        if is_end && self.offset == 0 {
+            return Ok(total(AllHits::Shown, false));
+        }
+        let is_more = !is_end && (saw_more || self.selection.is_all());
+        let fen = query.position.canonical_fen();
+        Ok(match self.database.count_hits(&self.search(query, &fen))? {
+            HitCount::Exact { occurrences: all, .. } if all == occurrences => total(AllHits::Shown, false),
+            HitCount::Exact { occurrences: all, games } => {
+                let is_more = u64::from(self.offset) + occurrences < all;
+                total(AllHits::Exact { occurrences: all, games }, is_more)
+            }
+            HitCount::Games(games) => total(AllHits::Games(games), is_more),
+            HitCount::AtLeast(0) => total(AllHits::Unknown, is_more),
+            HitCount::AtLeast(games) => total(AllHits::AtLeast(games), is_more),
+        })
+    }
+
+    /// Why there is no hit, as far as it can be told.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn nothing(&self) -> store::Result<Nothing> {
+        let unknown_names = || near_names(self.database, self.selection);
+        let FindTarget::Position(query) = self.target else {
+            return Ok(Nothing::NoneFits { unknown_names: unknown_names()? });
+        };
+        let reached = count_games(self.database, &query.position)?;
+        let fen = query.position.canonical_fen();
+        if reached == NONE {
+            return Ok(Nothing::NotReached { fen, line: self.followed(query)? });
+        }
+        let unknown_names = unknown_names()?;
+        let is_passed_over = self.offset > 0 && self.database.count_hits(&self.search(query, &fen))? != NONE;
+        Ok(if is_passed_over {
+            Nothing::PassedOver { reached, offset: self.offset, unknown_names }
+        } else {
+            Nothing::FilteredOut { reached, unknown_names }
+        })
+    }
+
+    /// How far the games follow a line to whose end no game comes.
+    fn followed(&self, query: &PositionQuery) -> store::Result<Option<Followed>> {
+        let Some((_, before)) = query.line.split_last() else { return Ok(None) };
+        for (index, played) in before.iter().enumerate().rev() {
+            let reached = count_games(self.database, &played.position)?;
+            if reached != NONE {
+                return Ok(Some(Followed::To { moves: index + 1, reached }));
+            }
+        }
+        Ok((!before.is_empty()).then_some(Followed::Nowhere))
+    }
+}
+
+/// A hit as it is answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FoundPosition<'h> {
+    /// The game.
+    pub game_id: GameId,
+    /// White's player.
+    pub white: Option<&'h str>,
+    /// White's rating.
+    pub white_elo: Option<u16>,
+    /// Black's player.
+    pub black: Option<&'h str>,
+    /// Black's rating.
+    pub black_elo: Option<u16>,
+    /// `1-0`, `0-1`, `1/2-1/2` or `*`.
+    pub result: &'static str,
+    /// `YYYY.MM.DD`, unknown parts `??`.
+    pub date: Option<&'h str>,
+    /// Event.
+    pub event: Option<&'h str>,
+    /// Site.
+    pub site: Option<&'h str>,
+    /// Round.
+    pub round: Option<&'h str>,
+    /// The ECO code that the PGN gives.
+    pub eco: Option<&'h str>,
+    /// When the game reached the position.
+    pub ply: Ply,
+    /// Number of the next move.
+    pub move_number: u32,
+    /// `w` or `b`.
+    pub side: &'static str,
+    /// The move played then.
+    pub next_san: Option<String>,
+    /// The same in UCI notation.
+    pub next_uci: Option<String>,
+    /// The canonical FEN.
+    pub fen: &'h str,
+}
+
+impl<'h> FoundPosition<'h> {
+    /// Reads a hit.
+    ///
+    /// # Errors
+    /// [`Error::Fen`] if the stored position is none.
+    pub fn of(hit: &'h Hit) -> Result<Self> {
+        let game = &hit.game;
+        let (position, _) = Position::from_fen(hit.fen.as_bytes()).map_err(|source| Error::Fen {
+            game: game.game,
+            ply: hit.ply,
+            source,
+        })?;
+        Ok(Self {
+            game_id: game.game,
+            white: game.white.as_deref(),
+            white_elo: game.white_elo,
+            black: game.black.as_deref(),
+            black_elo: game.black_elo,
+            result: game.result.as_str(),
+            date: game.date.as_deref(),
+            event: game.event.as_deref(),
+            site: game.site.as_deref(),
+            round: game.round.as_deref(),
+            eco: game.eco.as_deref(),
+            ply: hit.ply,
+            move_number: hit.move_number(),
+            side: side(position.side()),
+            next_san: hit.next.map(|code| san(&position, code)),
+            next_uci: hit.next.map(|code| position.uci(code).to_string()),
+            fen: &hit.fen,
+        })
+    }
+}
+
+/// `w` or `b`, as FEN has it.
+pub(super) const fn side(color: Color) -> &'static str {
+    match color {
+        Color::White => "w",
+        Color::Black => "b",
+    }
+}

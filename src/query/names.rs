@@ -1,0 +1,144 @@
+//! Names in filters that nothing bears, and what may have been meant.
+
+use serde::Serialize;
+
+use crate::store::{self, Database, Named, Selection, UnknownName, fold};
+
+/// How many names are suggested.
+const SUGGESTED: usize = 3;
+/// Up to here names are compared, a microsecond or so each.
+const COMPARED: usize = 1_000_000;
+
+/// A name of a filter that nothing bears, and the names that are like it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NearNames {
+    /// The filter's field: `white`, `black`, `player`, `event`.
+    pub field: &'static str,
+    /// What should bear it.
+    pub named: Named,
+    /// The names most like it, the nearest first, then those that came first into the database: three at most.
+    pub near: Vec<String>,
+}
+
+/// The names of a selection that nothing bears, each with those that are like it.
+///
+/// # Errors
+/// What SQLite says.
+pub fn near_names(database: &Database, selection: &Selection) -> store::Result<Vec<NearNames>> {
+    let unknown = selection.unknown_names().iter();
+    unknown
+        .map(|name| Ok(NearNames { field: name.field, named: name.named, near: near(database, name)? }))
+        .collect()
+}
+
+/// The names that are most like an unknown one, the nearest first, then those that came first into the database.
+fn near(database: &Database, unknown: &UnknownName) -> store::Result<Vec<String>> {
+    let wanted = Wanted::new(unknown.filter.text());
+    let mut nearest: Vec<(usize, String)> = Vec::new();
+    let mut left = COMPARED;
+    database.visit_names(unknown.named, |name| {
+        if let Some(distance) = wanted.distance(name) {
+            let at = nearest.partition_point(|(other, _)| *other <= distance);
+            if at < SUGGESTED {
+                nearest.insert(at, (distance, name.to_owned()));
+                nearest.truncate(SUGGESTED);
+            }
+        }
+        left -= 1;
+        left > 0
+    })?;
+    Ok(nearest.into_iter().map(|(_, name)| name).collect())
+}
+
+/// The words of an unknown name.
+struct Wanted {
+    /// As they were typed and, if there are several, the last one first: surnames come first in most files.
+    orders: Vec<Vec<String>>,
+}
+
+impl Wanted {
+    fn new(name: &str) -> Self {
+        let typed: Vec<_> = words(&fold(name)).map(str::to_owned).collect();
+        let mut turned = typed.clone();
+        turned.rotate_right(usize::from(typed.len() > 1));
+        let mut orders = vec![typed, turned];
+        orders.dedup();
+        Self { orders }
+    }
+
+    /// How many letters must be changed to make as many words of a name, one after the other, those that are wanted; `None` if
+    /// they are more than a third.
+    fn distance(&self, name: &str) -> Option<usize> {
+        let name = fold(name);
+        let words: Vec<_> = words(&name).collect();
+        let distances = self.orders.iter().flat_map(|order| {
+            // A name without a letter is like no other.
+            words.windows(order.len().max(1)).filter_map(move |run| distance(run, order))
+        });
+        distances.min()
+    }
+}
+
+/// In how many letters words differ; an initial stands for any word that begins with it, and the last word wanted for any that
+/// begins like it. `None` if they are more than a third.
+fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
+    let (mut wrong, mut letters) = (0, 0);
+    for (index, (word, wanted)) in words.iter().zip(wanted).enumerate() {
+        let (length, wanted_length) = (word.chars().count(), wanted.chars().count());
+        let is_last = index + 1 == words.len();
+        if length == 1 || wanted_length == 1 {
+            wrong += usize::from(word.chars().next() != wanted.chars().next());
+            continue;
+        }
+        letters += wanted_length;
+        let most = (wanted_length / 2).max(1);
+        let begins_like = |word: &str| {
+            let beginning: String = word.chars().take(wanted_length).collect();
+            strsim::osa_distance(&beginning, wanted)
+        };
+        wrong += match length.abs_diff(wanted_length) {
+            difference if difference <= most => {
+                let whole = strsim::osa_distance(word, wanted);
+                if is_last { whole.min(begins_like(word)) } else { whole }
+            }
+            _ if is_last && length > wanted_length => begins_like(word),
+            _ => return None,
+        };
+    }
+    // Initials alone are like too much.
+    (letters > 0 && wrong <= (letters / 3).max(1)).then_some(wrong)
+}
+
+/// The words of a folded name.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_like_others_in_most_of_their_letters() {
+        let distance = |wanted: &str, name: &str| Wanted::new(wanted).distance(name);
+        for (wanted, name, expected) in [
+            ("Carlson", "Carlsen, Magnus", Some(1)),
+            ("Carlson, M", "Carlsen, Magnus", Some(1)),
+            ("Magnus Carlsen", "Carlsen, Magnus", Some(0)),
+            ("magnsu", "Carlsen, Magnus", Some(1)),
+            ("Mueller", "Müller, Karsten", Some(1)),
+            ("Kasparow", "Kasparov, Garry", Some(1)),
+            ("Tal", "Taimanov, Mark E", Some(1)),
+            ("Carlson", "Kasparov, Garry", None),
+            ("Carlsen, Magnus", "Carlsen", None),
+            ("Carlsen, Magnus", "Carlsen,M", Some(0)),
+            ("Carlsen, H", "Carlsen,M", Some(1)),
+            ("Carlsen, Magnus", "Karpov,M", None),
+            ("?", "Carlsen", None),
+            ("Carlsen", "Hasty, C", None),
+            ("Li", "", None),
+        ] {
+            assert_eq!(distance(wanted, name), expected, "{wanted}: {name}");
+        }
+    }
+}

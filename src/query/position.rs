@@ -1,0 +1,202 @@
+//! The position that is asked for: as a FEN, as moves of PGN or as moves in UCI notation.
+
+use crate::board::{Color, FenChange, MoveCode, Position, SetupError};
+use crate::pgn::{Lexer, Token};
+use crate::query::text::brief;
+
+/// A position that is asked for, and how it was told.
+#[derive(Clone, Debug)]
+pub struct PositionQuery {
+    /// The position.
+    pub position: Position,
+    /// Changes that make it another position than the FEN says, word by word. Missing counters are not among them: no
+    /// look-up needs them.
+    pub changes: Vec<FenChange>,
+    /// The moves that lead to it from the start position, if it was told by moves.
+    pub line: Vec<LineMove>,
+}
+
+/// A move of a line that was typed.
+#[derive(Clone, Debug)]
+pub struct LineMove {
+    /// The number of the move.
+    pub number: u32,
+    /// Who plays it.
+    pub side: Color,
+    /// The move as it was typed.
+    pub word: String,
+    /// The position after it.
+    pub position: Position,
+}
+
+impl LineMove {
+    /// The move with its number before it.
+    #[must_use]
+    pub fn numbered(&self) -> String {
+        format!("{} {}", number_before(self.number, self.side), self.word)
+    }
+}
+
+/// Why a text tells no position.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PositionError {
+    /// The FEN is no legal position.
+    #[error(
+        "no legal position: {:?}; a FEN is placement, side, castling and en passant, such as \"8/8/8/4k3/8/4K3/4P3/8 w - -\"",
+        brief(fen)
+    )]
+    Fen {
+        /// What was given.
+        fen: String,
+        /// Why.
+        source: SetupError,
+    },
+    /// A word among the moves is none.
+    #[error("{:?} is no move", brief(word))]
+    NoMove {
+        /// The word.
+        word: String,
+    },
+    /// A comment has no end.
+    #[error("a comment is not closed; add '}}'")]
+    UnclosedComment,
+    /// A variation has no end.
+    #[error("a variation is not closed; add ')'")]
+    UnclosedVariation,
+    /// Something ends that has not begun.
+    #[error("a ')' or '}}' closes nothing")]
+    StrayClosing,
+    /// Tag pairs follow the moves.
+    #[error("another game begins; give the moves of one")]
+    NextGame,
+    /// Something follows the result.
+    #[error("there is more after {result}; give the moves of one game")]
+    AfterResult {
+        /// The result.
+        result: &'static str,
+    },
+    /// A move is not legal.
+    #[error("cannot play {number} {} (ply {ply}) in the position {fen}", brief(word))]
+    Move {
+        /// Its number as it stands before it.
+        number: String,
+        /// The move as it was typed.
+        word: String,
+        /// Which of the moves it is, from 1.
+        ply: usize,
+        /// The position before it.
+        fen: String,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// No move is given.
+    #[error("there are no moves; write them as in \"1. e4 c5 2. Nf3\" or e2e4,c7c5")]
+    NoMoves,
+}
+
+impl PositionQuery {
+    /// Reads a FEN.
+    ///
+    /// # Errors
+    /// [`PositionError::Fen`].
+    pub fn from_fen(fen: &str) -> Result<Self, PositionError> {
+        let (position, mut changes) = Position::from_fen(fen.trim().as_bytes())
+            .map_err(|source| PositionError::Fen { fen: fen.to_owned(), source })?;
+        changes.retain(|change| *change != FenChange::CountersAssumed);
+        Ok(Self { position, changes, line: Vec::new() })
+    }
+
+    /// Plays moves as they stand in PGN.
+    ///
+    /// # Errors
+    /// When a move cannot be played: which, why, and in what position; when the text is not that of one game.
+    pub fn from_moves(text: &str) -> Result<Self, PositionError> {
+        let mut lexer = Lexer::new(text.as_bytes(), 0);
+        let mut line = Line::new();
+        loop {
+            match lexer.next_token() {
+                Token::Move(word) => line.play(word)?,
+                Token::Junk(word) => {
+                    return Err(PositionError::NoMove { word: String::from_utf8_lossy(word).into_owned() });
+                }
+                Token::UnclosedComment => return Err(PositionError::UnclosedComment),
+                Token::UnclosedVariation | Token::StrayOpening => {
+                    return Err(PositionError::UnclosedVariation);
+                }
+                Token::StrayClosing => return Err(PositionError::StrayClosing),
+                Token::NextGame => return Err(PositionError::NextGame),
+                Token::Result(_) if lexer.next_token() == Token::End => return line.end(),
+                Token::Result(result) => {
+                    return Err(PositionError::AfterResult { result: result.as_str() });
+                }
+                Token::End => return line.end(),
+            }
+        }
+    }
+
+    /// Plays moves in UCI notation, with commas or blanks between them.
+    ///
+    /// # Errors
+    /// When a move cannot be played: which, why, and in what position.
+    pub fn from_uci(text: &str) -> Result<Self, PositionError> {
+        let mut line = Line::new();
+        let mut words = text.split([',', ' ']).filter(|word| !word.is_empty());
+        words.try_for_each(|word| line.play(word.as_bytes()))?;
+        line.end()
+    }
+}
+
+/// Moves played one after the other from the start position.
+struct Line {
+    position: Position,
+    played: Vec<LineMove>,
+}
+
+impl Line {
+    fn new() -> Self {
+        Self { position: Position::start(), played: Vec::new() }
+    }
+
+    fn play(&mut self, word: &[u8]) -> Result<(), PositionError> {
+        let (number, side) = (self.position.fullmove_number(), self.position.side());
+        let code = self.position.resolve_or_explain(word).map_err(|why| self.refusal(word, why.into()))?;
+        let mut position = self.position.clone();
+        position.make(code).map_err(|why| self.refusal(word, why.into()))?;
+        self.position = position.clone();
+        let word = String::from_utf8_lossy(word).into_owned();
+        self.played.push(LineMove { number, side, word, position });
+        Ok(())
+    }
+
+    fn refusal(&self, word: &[u8], source: Box<dyn std::error::Error + Send + Sync>) -> PositionError {
+        PositionError::Move {
+            number: number_before(self.position.fullmove_number(), self.position.side()),
+            word: String::from_utf8_lossy(word).into_owned(),
+            ply: self.played.len() + 1,
+            fen: self.position.fen(),
+            source,
+        }
+    }
+
+    fn end(self) -> Result<PositionQuery, PositionError> {
+        if self.played.is_empty() {
+            return Err(PositionError::NoMoves);
+        }
+        Ok(PositionQuery { position: self.position, changes: Vec::new(), line: self.played })
+    }
+}
+
+/// A move's number as it stands before it: `3.`, or `3...` for Black's.
+#[must_use]
+pub fn number_before(number: u32, side: Color) -> String {
+    format!("{number}{}", if side == Color::White { "." } else { "..." })
+}
+
+/// A move of a position in SAN; a code that does not fit the position, in UCI.
+pub(super) fn san(position: &Position, code: MoveCode) -> String {
+    match position.clone().make(code) {
+        Ok(_) => position.san(code),
+        Err(_) => code.uci(None).to_string(),
+    }
+}

@@ -1,0 +1,75 @@
+//! Positions with the same placement that were reached more often than the one asked for.
+
+use serde::Serialize;
+
+use crate::board::Position;
+use crate::store::{self, Database, HitCount, HitOrder, Search, Selection};
+
+/// So many times as many games are many more.
+const MANY: u64 = 10;
+
+/// A position with the same pieces on the same squares as the one asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Variant {
+    /// Its canonical FEN.
+    pub fen: String,
+    /// In what it is another one.
+    pub differences: Vec<Difference>,
+    /// How many games reached it.
+    pub reached: HitCount,
+}
+
+/// A field of a FEN in which positions of the same placement differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Difference {
+    /// The side to move.
+    Side,
+    /// Castling rights.
+    Castling,
+    /// The en-passant square.
+    EnPassant,
+}
+
+/// The positions with the same pieces on the same squares that many more games of the database reached; any games are more
+/// than none.
+///
+/// # Errors
+/// What SQLite says.
+pub fn variants(database: &Database, position: &Position) -> store::Result<Vec<Variant>> {
+    let own = match count_games(database, position)? {
+        HitCount::Exact { games, .. } | HitCount::Games(games) => games,
+        // Nobody overlooks so many.
+        HitCount::AtLeast(_) => return Ok(Vec::new()),
+    };
+    let mut variants = Vec::new();
+    for other in position.same_placement() {
+        let reached = count_games(database, &other)?;
+        let (HitCount::Exact { games, .. } | HitCount::Games(games) | HitCount::AtLeast(games)) = reached;
+        if games > own * MANY {
+            let fen = other.canonical_fen();
+            let differences = differences(&position.canonical_fen(), &fen);
+            variants.push(Variant { fen, differences, reached });
+        }
+    }
+    Ok(variants)
+}
+
+/// How many games of the whole database reached a position.
+pub(super) fn count_games(database: &Database, position: &Position) -> store::Result<HitCount> {
+    database.count_hits(&Search {
+        key: position.key(),
+        fen: &position.canonical_fen(),
+        selection: &Selection::default(),
+        order: HitOrder::Game,
+        limit: None,
+        offset: 0,
+    })
+}
+
+/// In what two canonical FENs of the same placement differ.
+fn differences(wanted: &str, other: &str) -> Vec<Difference> {
+    let fields = wanted.split(' ').zip(other.split(' ')).skip(1);
+    let differences = [Difference::Side, Difference::Castling, Difference::EnPassant];
+    fields.zip(differences).filter(|((wanted, other), _)| wanted != other).map(|(_, field)| field).collect()
+}
