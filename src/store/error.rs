@@ -373,6 +373,11 @@ impl Error {
 /// Whether an error is about what stands in tables, not about access to them.
 fn is_about_values(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as Sql;
+    // Without `bundled` the error of wrong SQL is an ordinary failure.
+    #[cfg(feature = "bundled")]
+    if matches!(error, Sql::SqlInputError { .. }) {
+        return true;
+    }
     matches!(
         error,
         Sql::InvalidColumnType(..)
@@ -380,7 +385,6 @@ fn is_about_values(error: &rusqlite::Error) -> bool {
             | Sql::IntegralValueOutOfRange(..)
             | Sql::Utf8Error(..)
             | Sql::QueryReturnedNoRows
-            | Sql::SqlInputError { .. }
     )
 }
 

@@ -5,6 +5,7 @@ use rusqlite::{Batch, ErrorCode, Params, Rows, Statement, ffi};
 
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
+#[cfg(feature = "bundled")]
 use crate::store::sql_place::Place;
 
 /// One statement by the user, ready to run.
