@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use pgndex::index::Error as IndexError;
+use pgndex::query::Error as QueryError;
 use pgndex::store::{Error as StoreError, FilterError};
 use pgndex::verify::Error as VerifyError;
 
@@ -20,6 +21,9 @@ fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
     }
     if let Some(error) = store_error(error) {
         return of_store(error);
+    }
+    if let Some(error @ QueryError::NotAGame { .. }) = error.downcast_ref() {
+        return Some(format!("--sql: {error}"));
     }
     match error.downcast_ref() {
         Some(VerifyError::Store(error)) => return of_store(error),
@@ -111,6 +115,7 @@ mod tests {
             Box::new(IndexError::from(exists())),
             Box::new(pgndex::query::Error::from(corrupt())),
             Box::new(VerifyError::from(corrupt())),
+            Box::new(QueryError::NotAGame { found: "NULL".to_owned() }),
             Box::new(IndexError::Spill { directory: directory(), source: io::Error::other("full") }),
             Box::new(IndexError::Space { directory: directory(), needed: 2 << 20, free: 1 << 20 }),
             Box::new(IndexError::OtherOpenings { database: directory() }),
@@ -126,7 +131,7 @@ mod tests {
     fn the_library_names_no_option_and_the_command_line_the_one_that_helps() {
         for error in errors() {
             assert!(!error.to_string().contains("--"), "{error}");
-            assert!(message(error.as_ref()).contains(" --"), "{error}");
+            assert!(message(error.as_ref()).contains("--"), "{error}");
         }
         let texts: Vec<_> = errors().iter().map(|error| message(error.as_ref())).collect();
         insta::assert_snapshot!(texts.join("\n"), @"
@@ -134,6 +139,7 @@ mod tests {
         there: exists already; use --overwrite to replace it, or name another file
         there: the database is damaged; build it again with --overwrite
         there: the database is damaged; build it again with --overwrite
+        --sql: the first column must be numbers of games (game_id), and here it is NULL
         there: cannot use a temporary file here; free some space, or choose another place with --temp-dir
         there: about 2 MiB will be needed here and 1 MiB are free; free some, choose another place for the database, or one for temporary files with --temp-dir
         there: its games are classified by another list of openings; leave --openings out to go on with that, or index everything anew with --overwrite
