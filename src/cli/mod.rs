@@ -4,6 +4,7 @@
 
 mod args;
 mod command;
+mod hint;
 mod position_query;
 mod render;
 mod terminal;
@@ -88,7 +89,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         _ => 1,
     };
     let fields = json!({ "causes": causes(error), "exit_status": status });
-    terminal::log::write(Level::Error, &describe(error), &error.to_string(), fields);
+    terminal::log::write(Level::Error, &describe(error), &hint::message(error.as_ref()), fields);
     status.into()
 }
 
@@ -129,15 +130,15 @@ fn note(text: &str) {
 /// An error with all its causes, one a line.
 fn describe(error: &anyhow::Error) -> String {
     let causes = causes(error).into_iter().map(|cause| format!("\n  because: {cause}"));
-    format!("pgndex: error: {error}{}", causes.collect::<String>())
+    format!("pgndex: error: {}{}", hint::message(error.as_ref()), causes.collect::<String>())
 }
 
 /// The causes of an error, without those that only say again what the one above says.
 fn causes(error: &anyhow::Error) -> Vec<String> {
     let mut causes = Vec::new();
-    let mut above = error.to_string();
+    let mut above = hint::message(error.as_ref());
     for cause in error.chain().skip(1) {
-        let message = cause.to_string();
+        let message = hint::message(cause);
         // SQLite's number for what its message has just told in words.
         let is_code = cause.is::<rusqlite::ffi::Error>();
         if !is_code && !above.contains(&message) {

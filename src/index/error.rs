@@ -20,7 +20,7 @@ pub enum Error {
     #[error("nothing to index: {0}")]
     NoSource(String),
     /// A temporary file could not be written or read.
-    #[error("{}: cannot use a temporary file here; free some space, or choose another place with --temp-dir", directory.display())]
+    #[error("{}: cannot use a temporary file here; free some space, or choose another place for temporary files", directory.display())]
     Spill {
         /// The directory of the temporary file.
         directory: PathBuf,
@@ -29,8 +29,8 @@ pub enum Error {
     },
     /// There is too little space for what the run will write.
     #[error(
-        "{}: about {} MiB will be needed here and {} MiB are free; free some, choose another place for the database, \
-         or one for temporary files with --temp-dir", directory.display(), needed >> 20, free >> 20
+        "{}: about {} MiB will be needed here and {} MiB are free; free some, or choose another place for the database \
+         or for temporary files", directory.display(), needed >> 20, free >> 20
     )]
     Space {
         /// The directory.
@@ -42,8 +42,8 @@ pub enum Error {
     },
     /// The database that is added to names openings by another list.
     #[error(
-        "{}: its games are classified by another list of openings; leave --openings out to go on with that, or index everything \
-         anew with --overwrite", database.display()
+        "{}: its games are classified by another list of openings; go on with that list, or index everything \
+         anew", database.display()
     )]
     OtherOpenings {
         /// The database.
@@ -51,8 +51,8 @@ pub enum Error {
     },
     /// The database that is added to keeps continuations from another number of games on.
     #[error(
-        "{}: keeps the continuations of positions that at least {threshold} games reached, not {given}; leave \
-         --continuation-threshold out to go on with that, or index everything anew with --overwrite", database.display()
+        "{}: keeps the continuations of positions that at least {threshold} games reached, not {given}; go \
+         on with that number, or index everything anew", database.display()
     )]
     OtherThreshold {
         /// The database.
@@ -63,10 +63,10 @@ pub enum Error {
         threshold: u32,
     },
     /// The worker threads could not be started.
-    #[error("cannot start the worker threads; try fewer with --threads")]
+    #[error("cannot start the worker threads; try fewer")]
     Threads(#[source] rayon::ThreadPoolBuildError),
     /// A thread that decodes a source could not be started.
-    #[error("cannot start another thread; try fewer with --threads")]
+    #[error("cannot start another thread; try fewer")]
     Thread(#[source] io::Error),
     /// A worker panicked.
     #[error("a worker thread failed; this is a bug in pgndex, please report it with the PGN that shows it")]
@@ -82,8 +82,8 @@ pub enum Error {
     TooManyNames,
     /// There were problems, and the run was to be strict.
     #[error(
-        "{errors} errors and {warnings} warnings in the input, and --strict allows none; \
-         run without --strict to keep what can be read and see them in the table `problem`"
+        "{errors} errors and {warnings} warnings in the input, and a strict run allows none; \
+         run without that to keep what can be read and see them in the table `problem`"
     )]
     Strict {
         /// Problems of severity error.

@@ -18,6 +18,12 @@ pub enum Error {
     /// A stored game cannot be played through.
     #[error(transparent)]
     Damaged(#[from] DamagedGame),
+    /// A query that is to choose games gives something else.
+    #[error("the first column must be numbers of games (game_id), and here it is {found}")]
+    NotAGame {
+        /// What it gives.
+        found: String,
+    },
     /// A stored position is none.
     #[error("game_position game_id {}, ply {}: fen is no legal position; `pgndex verify` tells all that is wrong", game.0, ply.0)]
     Fen {

@@ -27,7 +27,7 @@ mod variants;
 
 pub use error::{Error, Result};
 pub use explore::{Explore, Explored, ExploredGame, ExploredMove, ListedGame, Player, Winner};
-pub use export::{PositionFormat, Positions, write_pgn, write_positions};
+pub use export::{Choice, GameFields, PositionFormat, Positions, choose_games, write_pgn, write_positions};
 pub use find::{AllHits, Find, FindTarget, Followed, FoundPosition, Nothing, Shown, Total};
 pub use game::{GameAnswer, GamePly, Plies, visit_games};
 pub use info::{GamesByResult, Holdings, LongestGame};

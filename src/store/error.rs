@@ -62,7 +62,7 @@ pub enum Error {
         supported: SchemaVersion,
     },
     /// There is a file where the database is to be built.
-    #[error("{}: exists already; use --overwrite to replace it, or name another file", path.display())]
+    #[error("{}: exists already; name another file, or have it replaced", path.display())]
     TargetExists {
         /// The target.
         path: PathBuf,
@@ -145,7 +145,7 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The database is damaged.
-    #[error("{}: the database is damaged; build it again with --overwrite", path.display())]
+    #[error("{}: the database is damaged; build it again", path.display())]
     Corrupt {
         /// The database.
         path: PathBuf,

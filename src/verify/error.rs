@@ -21,7 +21,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The worker threads could not be started.
-    #[error("cannot start the worker threads; try fewer with --threads")]
+    #[error("cannot start the worker threads; try fewer")]
     Threads(#[source] rayon::ThreadPoolBuildError),
     /// Somebody asked to stop.
     #[error("stopped before the end; nothing can be said of the database")]

@@ -155,7 +155,7 @@ fn a_missing_directory_for_temporary_files_is_found_before_the_work() {
         let error = index(&place.path("out.db"), &[place.path("in.pgn")], &options, &progress).unwrap_err();
         assert!(matches!(error, Error::Spill { .. }));
         assert!(
-            place.message(&error).starts_with("missing: cannot use a temporary file here; free some space, or choose another place with --temp-dir"),
+            place.message(&error).starts_with("missing: cannot use a temporary file here; free some space, or choose another place for temporary files"),
             "{}", place.message(&error)
         );
         assert_eq!((progress.games(), progress.bytes()), (0, 0));

@@ -7,50 +7,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::{Context as _, bail};
-use pgndex::board::Color;
 use pgndex::query::{
-    PositionFormat, PositionQuery, Positions, near_names, replay, write_pgn, write_positions,
+    Choice, GameFields, PositionFormat, PositionQuery, Positions, choose_games, near_names, write_pgn,
+    write_positions,
 };
 use pgndex::store::row::{GameId, GameStatus, Ply};
-use pgndex::store::{Database, GameFilter, GameRecord, HitOrder, Search};
-use rusqlite::types::ValueRef;
+use pgndex::store::{Database, GameFilter};
+use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::cli::args::{ExportArgs, ExportFormatArgs};
 use crate::cli::command::variants::tell_variants;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout};
-use crate::cli::render::text::brief;
 use crate::cli::terminal::progress::{Progress, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
 use crate::cli::unknown_name::tell_unknown_names;
 use crate::cli::{note, refuse_file_of};
-
-/// A CSV row has these, and at the end the moves.
-const COLUMNS: [&str; 22] = [
-    "game_id",
-    "event",
-    "site",
-    "date",
-    "round",
-    "white",
-    "black",
-    "result",
-    "white_elo",
-    "black_elo",
-    "white_title",
-    "black_title",
-    "eco",
-    "opening_eco",
-    "opening",
-    "time_control",
-    "variant",
-    "start_fen",
-    "ply_count",
-    "status",
-    "source",
-    "moves",
-];
 
 /// Writes games, or their positions.
 ///
@@ -231,7 +204,7 @@ struct Exporter<'a> {
 impl Exporter<'_> {
     fn head(&mut self) -> anyhow::Result<()> {
         match self.format {
-            Format::Csv => Ok(self.out.write_all(csv_line(COLUMNS.iter().copied())?.as_bytes())?),
+            Format::Csv => Ok(self.out.write_all(csv_line(GameFields::NAMES)?.as_bytes())?),
             _ => Ok(()),
         }
     }
@@ -243,57 +216,17 @@ impl Exporter<'_> {
         filter: &GameFilter,
         query: Option<&PositionQuery>,
     ) -> anyhow::Result<()> {
+        let database = self.database;
         if let Some(sql) = &args.sql {
-            return self.choose_by_sql(sql);
+            return choose_games(database, Choice::Sql(sql), |game| self.game(game));
         }
-        let selection = self.database.select(filter)?;
-        tell_unknown_names(&near_names(self.database, &selection)?);
-        let database = self.database;
-        let (mut written, mut last) = (Ok(()), None);
-        let mut game = |game: GameId| {
-            if last.replace(game) != Some(game) {
-                written = self.game(game);
-            }
-            written.is_ok()
+        let selection = database.select(filter)?;
+        tell_unknown_names(&near_names(database, &selection)?);
+        let choice = match query {
+            None => Choice::Selection(&selection),
+            Some(query) => Choice::Reached(query, &selection),
         };
-        match query {
-            None => database.visit_games(&selection, game)?,
-            Some(query) => {
-                let fen = query.position.canonical_fen();
-                let key = query.position.key();
-                let order = HitOrder::Game;
-                let search = Search { key, fen: &fen, selection: &selection, order, limit: None, offset: 0 };
-                database.visit_hits(&search, |hit| game(hit.game.game))?;
-            }
-        }
-        written
-    }
-
-    /// Writes the games whose numbers a query gives, in its order.
-    fn choose_by_sql(&mut self, sql: &str) -> anyhow::Result<()> {
-        let database = self.database;
-        let mut query = database.query(sql)?;
-        let mut rows = query.rows([])?;
-        while let Some(row) = rows.next_row()? {
-            let value = row.get_ref(0)?;
-            let id =
-                value.as_i64().ok().and_then(|number| u32::try_from(number).ok()).with_context(|| {
-                    let found = match value {
-                        ValueRef::Null => "NULL".to_owned(),
-                        ValueRef::Integer(number) => number.to_string(),
-                        ValueRef::Real(number) => format!("{number:?}"),
-                        ValueRef::Text(text) => {
-                            format!("the text {:?}", brief(&String::from_utf8_lossy(text)))
-                        }
-                        ValueRef::Blob(_) => "a BLOB".to_owned(),
-                    };
-                    format!(
-                        "--sql: the first column must be numbers of games (game_id), and here it is {found}"
-                    )
-                })?;
-            self.game(GameId(id))?;
-        }
-        Ok(())
+        choose_games(database, choice, |game| self.game(game))
     }
 
     fn game(&mut self, game: GameId) -> anyhow::Result<()> {
@@ -305,7 +238,7 @@ impl Exporter<'_> {
         match self.format {
             Format::Pgn => write_pgn(&mut self.text, &record)?,
             Format::Positions(format, which) => write_positions(&mut self.text, &record, which, format)?,
-            Format::Csv => self.text += &csv_record(&record)?,
+            Format::Csv => self.text += &csv_line(GameFields::of(&record)?)?,
         }
         if self.text.is_empty() {
             return Ok(());
@@ -320,59 +253,9 @@ impl Exporter<'_> {
     }
 }
 
-fn csv_line<'a>(fields: impl Iterator<Item = &'a str>) -> anyhow::Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(fields)?;
+/// A line of CSV; what is unknown is empty.
+fn csv_line(fields: impl Serialize) -> anyhow::Result<String> {
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    writer.serialize(fields)?;
     Ok(String::from_utf8(writer.into_inner()?)?)
-}
-
-/// A game as a line of CSV; what is unknown is empty.
-fn csv_record(record: &GameRecord) -> anyhow::Result<String> {
-    let game = &record.summary;
-    let (mut moves, mut is_first) = (String::new(), true);
-    replay(record, |position, stored| {
-        let Some(code) = stored.move_code else { return };
-        if position.side() == Color::White || is_first {
-            let dots = if position.side() == Color::White { "." } else { "..." };
-            moves += &format!("{}{}{dots} ", if is_first { "" } else { " " }, position.fullmove_number());
-        } else {
-            moves.push(' ');
-        }
-        moves += &position.san(code);
-        is_first = false;
-    })?;
-    let elo = |elo: Option<u16>| elo.map(|elo| elo.to_string()).unwrap_or_default();
-    let (white_elo, black_elo) = (elo(game.white_elo), elo(game.black_elo));
-    let opening = record.opening.as_ref();
-    let (id, plies) = (game.game.0.to_string(), game.ply_count.to_string());
-    fn text(text: &Option<String>) -> &str {
-        text.as_deref().unwrap_or_default()
-    }
-    csv_line(
-        [
-            id.as_str(),
-            text(&game.event),
-            text(&game.site),
-            text(&game.date),
-            text(&game.round),
-            text(&game.white),
-            text(&game.black),
-            game.result.as_str(),
-            &white_elo,
-            &black_elo,
-            text(&game.white_title),
-            text(&game.black_title),
-            text(&game.eco),
-            opening.map_or("", |opening| &opening.eco),
-            opening.map_or("", |opening| &opening.name),
-            text(&record.time_control),
-            text(&record.variant),
-            text(&record.start_fen),
-            &plies,
-            game.status.as_str(),
-            &record.source.to_string_lossy(),
-            &moves,
-        ]
-        .into_iter(),
-    )
 }

@@ -1,7 +1,7 @@
 //! What is counted of a game, in one number: its result, ratings and date, so that nobody has to look at its row.
 
 use crate::board::GameResult;
-use crate::store::row::{GameId, GameRow};
+use crate::store::row::{GameId, GameRow, ResultCounts, day_number, year_of};
 
 /// Result, ratings and date of one game.
 ///
@@ -11,7 +11,6 @@ pub(crate) struct CountedGame(u64);
 
 impl CountedGame {
     const DATE: u32 = 19;
-    const YEAR: u64 = 13 * 32;
 
     /// A game with this result and these ratings of White and Black, played at a date `YYYY.MM.DD`.
     pub(crate) fn new(result: GameResult, elos: (Option<u16>, Option<u16>), date: Option<&str>) -> Self {
@@ -19,7 +18,7 @@ impl CountedGame {
             (Some(white), Some(black)) => u64::from(white) + u64::from(black),
             _ => 0,
         };
-        Self(result as u64 | elo_sum << 2 | date.map_or(0, day) << Self::DATE)
+        Self(result as u64 | elo_sum << 2 | u64::from(date.map_or(0, day_number)) << Self::DATE)
     }
 
     /// What is counted of a game; `text` is what its row's texts stand in.
@@ -51,7 +50,12 @@ impl CountedGame {
 
     /// The year, if it is known.
     pub(crate) fn year(self) -> Option<u16> {
-        Some((u64::from(self.day()) / Self::YEAR) as u16).filter(|&year| year != 0)
+        year_of(self.day())
+    }
+
+    /// Counts the game.
+    pub(crate) fn add_to(self, counts: &mut ResultCounts) {
+        counts.count(self.result(), self.elo_sum(), self.year());
     }
 }
 
@@ -82,13 +86,6 @@ impl CountedGames {
     pub(crate) fn of(&self, game: GameId) -> CountedGame {
         self.outcomes[(game.0 - self.first.0) as usize]
     }
-}
-
-/// The number of a date `YYYY.MM.DD` whose unknown parts are `??`.
-fn day(date: &str) -> u64 {
-    let mut parts = date.split('.').map(|part| part.parse::<u64>().unwrap_or(0));
-    let mut next = |most: u64| parts.next().unwrap_or(0).min(most);
-    next(9999) * CountedGame::YEAR + next(12) * 32 + next(31)
 }
 
 #[cfg(test)]

@@ -3,10 +3,7 @@
 use crate::board::{GameResult, PositionKey, ShortMove};
 use crate::index::sort::occurrence::{Origin, Played, PlayedOccurrence};
 use crate::index::visited_position::counted_game::{CountedGame, CountedGames};
-use crate::store::row::{GameId, Ply, ResultCounts};
-
-/// How many of a position's best-rated and latest games are kept.
-const LISTED: usize = 15;
+use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};
 
 /// A position that many games reached, and what was played there.
 #[derive(Debug)]
@@ -50,69 +47,6 @@ impl Fens {
     }
 }
 
-/// Up to 15 games with what they are ranked by, the greatest first.
-#[derive(Clone, Debug)]
-pub(crate) struct GameList {
-    games: Vec<(u32, GameId)>,
-    /// Whether of games with equal ranks the one with the greater id comes first.
-    later_first: bool,
-}
-
-impl GameList {
-    const fn new(later_first: bool) -> Self {
-        Self { games: Vec::new(), later_first }
-    }
-
-    /// Puts a game into its place, if it has one.
-    pub(crate) fn insert(&mut self, rank: u32, game: GameId) {
-        let is_before = |&other: &(u32, GameId)| self.is_before(other, (rank, game));
-        if self.games.len() == LISTED && is_before(&self.games[LISTED - 1]) {
-            return;
-        }
-        let at = self.games.partition_point(is_before);
-        self.games.truncate(LISTED - 1);
-        self.games.insert(at, (rank, game));
-    }
-
-    /// The ids in order when the games of an earlier list come in, whose ranks `rank` tells. No more are asked for than must be
-    /// compared.
-    pub(crate) fn with<E>(
-        self,
-        earlier: &[GameId],
-        mut rank: impl FnMut(GameId) -> Result<u32, E>,
-    ) -> Result<Vec<GameId>, E> {
-        if let (LISTED, Some(&last), Some(&best)) = (earlier.len(), earlier.last(), self.games.first())
-            && self.is_before((rank(last)?, last), best)
-        {
-            return Ok(earlier.to_vec());
-        }
-        let mut ids = Vec::with_capacity(LISTED);
-        let mut earlier = earlier.iter().copied().peekable();
-        for &new in &self.games {
-            while let Some(&game) = earlier.peek()
-                && ids.len() < LISTED
-                && self.is_before((rank(game)?, game), new)
-            {
-                ids.push(game);
-                earlier.next();
-            }
-            ids.push(new.1);
-        }
-        ids.extend(earlier);
-        ids.truncate(LISTED);
-        Ok(ids)
-    }
-
-    fn is_before(&self, (rank, game): (u32, GameId), (other_rank, other): (u32, GameId)) -> bool {
-        rank > other_rank || (rank == other_rank && (game > other) == self.later_first)
-    }
-
-    /// The games in order.
-    pub(crate) fn ids(&self) -> Vec<GameId> {
-        self.games.iter().map(|&(_, game)| game).collect()
-    }
-}
-
 /// Games' ids as a JSON array.
 pub(crate) fn to_json(games: &[GameId]) -> String {
     let ids: Vec<String> = games.iter().map(|game| game.0.to_string()).collect();
@@ -130,8 +64,8 @@ impl VisitedPosition {
             unfinished: 0,
             moves: Vec::new(),
             untold: Vec::new(),
-            top: GameList::new(false),
-            recent: GameList::new(true),
+            top: GameList::best_rated(LISTED_GAMES),
+            recent: GameList::latest(LISTED_GAMES),
         }
     }
 
@@ -151,7 +85,7 @@ impl VisitedPosition {
             self.unfinished += 1;
             return;
         }
-        count(&mut self.counts, outcome);
+        outcome.add_to(&mut self.counts);
         match last.played() {
             Played::Nothing => {}
             Played::Untold => self.untold.push((last.game(), last.ply(), outcome)),
@@ -168,29 +102,12 @@ impl VisitedPosition {
             self.moves.push((played, ResultCounts::NONE));
             self.moves.len() - 1
         });
-        count(&mut self.moves[at].1, outcome);
+        outcome.add_to(&mut self.moves[at].1);
     }
 
     /// How many games reached it.
     pub(crate) fn games(&self) -> u64 {
         self.counts.games() + u64::from(self.unfinished)
-    }
-}
-
-fn count(counts: &mut ResultCounts, outcome: CountedGame) {
-    match outcome.result() {
-        GameResult::White => counts.white_wins += 1,
-        GameResult::Draw => counts.draws += 1,
-        GameResult::Black => counts.black_wins += 1,
-        GameResult::Unknown => {}
-    }
-    if let Some(sum) = outcome.elo_sum() {
-        counts.elo_sum += u64::from(sum);
-        counts.elo_games += 1;
-    }
-    if let Some(year) = outcome.year() {
-        counts.first_year = Some(counts.first_year.map_or(year, |first| first.min(year)));
-        counts.last_year = Some(counts.last_year.map_or(year, |last| last.max(year)));
     }
 }
 

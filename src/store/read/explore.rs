@@ -11,7 +11,7 @@ use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::search::{Hit, join, listed_games};
 use crate::store::read::selection::{Selection, bind};
-use crate::store::row::{GameId, Ply, ResultCounts};
+use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts, day_number, year_of};
 
 const ACTION: &str = "explore a position";
 
@@ -56,7 +56,7 @@ pub struct ListLengths {
 
 impl ListLengths {
     /// The longest lists there are.
-    pub const MAX: Self = Self { top: 15, recent: 15 };
+    pub const MAX: Self = Self { top: LISTED_GAMES, recent: LISTED_GAMES };
 }
 
 impl Exploration {
@@ -234,8 +234,8 @@ impl Place<'_> {
             results: tally.results,
             unfinished: tally.unfinished,
             continuations,
-            top_games: self.hits(&tally.top.games())?,
-            recent_games: self.hits(&tally.recent.games())?,
+            top_games: self.hits(&tally.top.ids())?,
+            recent_games: self.hits(&tally.recent.ids())?,
         })
     }
 
@@ -318,8 +318,9 @@ struct Visit {
     played: Option<MoveCode>,
     result: GameResult,
     /// Both ratings added up, if both are known.
-    elo_sum: Option<u64>,
-    date: Date,
+    elo_sum: Option<u32>,
+    /// Its [`day_number`].
+    day: u32,
 }
 
 impl Visit {
@@ -330,28 +331,15 @@ impl Visit {
             game: GameId(cells.get(0)?),
             played: Cells::new(row, GAME_POSITION).get::<Option<u32>>(1)?.map(MoveCode::from_stored),
             result: cells.get(2)?,
-            elo_sum: white.zip(black).map(|(white, black)| u64::from(white) + u64::from(black)),
-            date: cells.get::<Option<&str>>(5)?.map_or(Date::UNKNOWN, Date::read),
+            elo_sum: white.zip(black).map(|(white, black)| u32::from(white) + u32::from(black)),
+            day: cells.get::<Option<&str>>(5)?.map_or(0, day_number),
         })
     }
 }
 
-/// Year, month, day; what is not known is 0.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Date(u16, u16, u16);
-
-impl Date {
-    const UNKNOWN: Self = Self(0, 0, 0);
-
-    /// Reads `YYYY.MM.DD`.
-    fn read(text: &str) -> Self {
-        let mut parts = text.split('.').map(|part| part.parse().unwrap_or(0));
-        let mut next = || parts.next().unwrap_or(0);
-        Self(next(), next(), next())
-    }
-
-    fn year(self) -> Option<u16> {
-        Some(self.0).filter(|&year| year != 0)
+impl Visit {
+    fn add_to(&self, results: &mut ResultCounts) {
+        results.count(self.result, self.elo_sum, year_of(self.day));
     }
 }
 
@@ -360,8 +348,8 @@ struct Tally {
     results: ResultCounts,
     unfinished: u64,
     moves: BTreeMap<MoveCode, MoveTally>,
-    top: Ranking<(Reverse<u64>, GameId)>,
-    recent: Ranking<(Reverse<Date>, Reverse<GameId>)>,
+    top: GameList,
+    recent: GameList,
 }
 
 #[derive(Default)]
@@ -377,8 +365,8 @@ impl Tally {
             results: ResultCounts::default(),
             unfinished: 0,
             moves: BTreeMap::new(),
-            top: Ranking::new(lists.top),
-            recent: Ranking::new(lists.recent),
+            top: GameList::best_rated(lists.top),
+            recent: GameList::latest(lists.recent),
         }
     }
 
@@ -388,56 +376,15 @@ impl Tally {
             self.unfinished += 1;
             return;
         }
-        count(&mut self.results, last);
+        last.add_to(&mut self.results);
         if let Some(code) = last.played {
             let tally = self.moves.entry(code).or_default();
             tally.game = last.game;
-            count(&mut tally.results, last);
+            last.add_to(&mut tally.results);
         }
         if let Some(sum) = last.elo_sum {
-            self.top.add((Reverse(sum), last.game), last.game);
+            self.top.insert(sum, last.game);
         }
-        self.recent.add((Reverse(last.date), Reverse(last.game)), last.game);
-    }
-}
-
-fn count(results: &mut ResultCounts, visit: &Visit) {
-    match visit.result {
-        GameResult::White => results.white_wins += 1,
-        GameResult::Draw => results.draws += 1,
-        GameResult::Black => results.black_wins += 1,
-        GameResult::Unknown => {}
-    }
-    if let Some(sum) = visit.elo_sum {
-        results.elo_sum += sum;
-        results.elo_games += 1;
-    }
-    if let Some(year) = visit.date.year() {
-        results.first_year = Some(results.first_year.map_or(year, |first| first.min(year)));
-        results.last_year = results.last_year.max(Some(year));
-    }
-}
-
-/// The first few games by rank, the lowest first.
-struct Ranking<R> {
-    length: usize,
-    games: Vec<(R, GameId)>,
-}
-
-impl<R: Ord> Ranking<R> {
-    fn new(length: u8) -> Self {
-        Self { length: length.into(), games: Vec::new() }
-    }
-
-    fn add(&mut self, rank: R, game: GameId) {
-        let at = self.games.partition_point(|(other, _)| *other < rank);
-        if at < self.length {
-            self.games.truncate(self.length - 1);
-            self.games.insert(at, (rank, game));
-        }
-    }
-
-    fn games(&self) -> Vec<GameId> {
-        self.games.iter().map(|&(_, game)| game).collect()
+        self.recent.insert(last.day, last.game);
     }
 }

@@ -125,7 +125,7 @@ impl Database {
     /// Passes the hits of a search on, one for each time the position arose, until `visit` gives `false`.
     ///
     /// In the order of games, takes time by what is shown. In another order, all hits are looked at, unless the position is
-    /// a much visited one and its first 15 games are enough.
+    /// a much visited one and the games listed for it are enough.
     ///
     /// # Errors
     /// What SQLite says.

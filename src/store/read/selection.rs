@@ -36,7 +36,7 @@ pub enum FilterError {
     #[error("the range ends before it begins")]
     EmptyRange,
     /// No rating can be both.
-    #[error("no rating is {least} or higher and {most} or lower; exchange --elo-min and --elo-max")]
+    #[error("no rating is {least} or higher and {most} or lower; exchange the two")]
     NoRating {
         /// The lowest rating asked for.
         least: u16,
@@ -44,7 +44,7 @@ pub enum FilterError {
         most: u16,
     },
     /// No date can be both.
-    #[error("no date is {since} or later and {until} or earlier; exchange --since and --until")]
+    #[error("no date is {since} or later and {until} or earlier; exchange the two")]
     NoDate {
         /// The first date asked for.
         since: DatePrefix,

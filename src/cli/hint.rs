@@ -1,0 +1,153 @@
+//! Messages of the library's errors, with the options of the command line that help.
+
+use std::error::Error;
+
+use pgndex::index::Error as IndexError;
+use pgndex::query::Error as QueryError;
+use pgndex::store::{Error as StoreError, FilterError};
+use pgndex::verify::Error as VerifyError;
+
+use crate::cli::store_error;
+use crate::cli::usage::WrongValue;
+
+/// What is told of an error to somebody who can give options.
+pub(super) fn message(error: &(dyn Error + 'static)) -> String {
+    with_options(error).unwrap_or_else(|| error.to_string())
+}
+
+fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
+    if let Some(WrongValue(error)) = error.downcast_ref() {
+        return error.downcast_ref().and_then(of_filter);
+    }
+    if let Some(error) = store_error(error) {
+        return of_store(error);
+    }
+    if let Some(error @ QueryError::NotAGame { .. }) = error.downcast_ref() {
+        return Some(format!("--sql: {error}"));
+    }
+    match error.downcast_ref() {
+        Some(VerifyError::Store(error)) => return of_store(error),
+        Some(VerifyError::Threads(_)) => {
+            return Some("cannot start the worker threads; try fewer with --threads".to_owned());
+        }
+        _ => {}
+    }
+    error.downcast_ref().and_then(of_index)
+}
+
+fn of_filter(error: &FilterError) -> Option<String> {
+    Some(match error {
+        FilterError::NoRating { least, most } => {
+            format!("no rating is {least} or higher and {most} or lower; exchange --elo-min and --elo-max")
+        }
+        FilterError::NoDate { since, until } => {
+            format!("no date is {since} or later and {until} or earlier; exchange --since and --until")
+        }
+        _ => return None,
+    })
+}
+
+fn of_store(error: &StoreError) -> Option<String> {
+    Some(match error {
+        StoreError::TargetExists { path } => {
+            let path = path.display();
+            format!("{path}: exists already; use --overwrite to replace it, or name another file")
+        }
+        StoreError::Corrupt { path, .. } => {
+            format!("{}: the database is damaged; build it again with --overwrite", path.display())
+        }
+        _ => return None,
+    })
+}
+
+fn of_index(error: &IndexError) -> Option<String> {
+    const ANEW: &str = "to go on with that, or index everything anew with --overwrite";
+    Some(match error {
+        IndexError::Spill { directory, .. } => format!(
+            "{}: cannot use a temporary file here; free some space, or choose another place with --temp-dir",
+            directory.display()
+        ),
+        IndexError::Space { directory, needed, free } => format!(
+            "{}: about {} MiB will be needed here and {} MiB are free; free some, choose another place for the database, or \
+             one for temporary files with --temp-dir",
+            directory.display(),
+            needed >> 20,
+            free >> 20
+        ),
+        IndexError::OtherOpenings { database } => format!(
+            "{}: its games are classified by another list of openings; leave --openings out {ANEW}",
+            database.display()
+        ),
+        IndexError::OtherThreshold { database, given, threshold } => format!(
+            "{}: keeps the continuations of positions that at least {threshold} games reached, not {given}; leave \
+             --continuation-threshold out {ANEW}",
+            database.display()
+        ),
+        IndexError::Threads(_) => "cannot start the worker threads; try fewer with --threads".to_owned(),
+        IndexError::Thread(_) => "cannot start another thread; try fewer with --threads".to_owned(),
+        IndexError::Strict { errors, warnings } => format!(
+            "{errors} errors and {warnings} warnings in the input, and --strict allows none; run without --strict to keep \
+             what can be read and see them in the table `problem`"
+        ),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+    use std::path::PathBuf;
+
+    fn directory() -> PathBuf {
+        "there".into()
+    }
+
+    /// Errors whose way out is an option, each as it comes up and inside the errors of other modules.
+    fn errors() -> Vec<Box<dyn Error>> {
+        let exists = || StoreError::TargetExists { path: directory() };
+        let corrupt =
+            || StoreError::Corrupt { path: directory(), source: rusqlite::Error::QueryReturnedNoRows };
+        let rating = FilterError::NoRating { least: 2, most: 1 };
+        let date = FilterError::NoDate { since: "2002".parse().unwrap(), until: "2001".parse().unwrap() };
+        vec![
+            Box::new(exists()),
+            Box::new(IndexError::from(exists())),
+            Box::new(pgndex::query::Error::from(corrupt())),
+            Box::new(VerifyError::from(corrupt())),
+            Box::new(QueryError::NotAGame { found: "NULL".to_owned() }),
+            Box::new(IndexError::Spill { directory: directory(), source: io::Error::other("full") }),
+            Box::new(IndexError::Space { directory: directory(), needed: 2 << 20, free: 1 << 20 }),
+            Box::new(IndexError::OtherOpenings { database: directory() }),
+            Box::new(IndexError::OtherThreshold { database: directory(), given: 5, threshold: 4 }),
+            Box::new(IndexError::Thread(io::Error::other("too many"))),
+            Box::new(IndexError::Strict { errors: 1, warnings: 0 }),
+            Box::new(WrongValue(rating.into())),
+            Box::new(WrongValue(date.into())),
+        ]
+    }
+
+    #[test]
+    fn the_library_names_no_option_and_the_command_line_the_one_that_helps() {
+        for error in errors() {
+            assert!(!error.to_string().contains("--"), "{error}");
+            assert!(message(error.as_ref()).contains("--"), "{error}");
+        }
+        let texts: Vec<_> = errors().iter().map(|error| message(error.as_ref())).collect();
+        insta::assert_snapshot!(texts.join("\n"), @"
+        there: exists already; use --overwrite to replace it, or name another file
+        there: exists already; use --overwrite to replace it, or name another file
+        there: the database is damaged; build it again with --overwrite
+        there: the database is damaged; build it again with --overwrite
+        --sql: the first column must be numbers of games (game_id), and here it is NULL
+        there: cannot use a temporary file here; free some space, or choose another place with --temp-dir
+        there: about 2 MiB will be needed here and 1 MiB are free; free some, choose another place for the database, or one for temporary files with --temp-dir
+        there: its games are classified by another list of openings; leave --openings out to go on with that, or index everything anew with --overwrite
+        there: keeps the continuations of positions that at least 4 games reached, not 5; leave --continuation-threshold out to go on with that, or index everything anew with --overwrite
+        cannot start another thread; try fewer with --threads
+        1 errors and 0 warnings in the input, and --strict allows none; run without --strict to keep what can be read and see them in the table `problem`
+        no rating is 2 or higher and 1 or lower; exchange --elo-min and --elo-max
+        no date is 2002 or later and 2001 or earlier; exchange --since and --until
+        ");
+    }
+}

@@ -1,0 +1,142 @@
+//! How games are counted and ranked for a position: the same when a database is built, when games are added, and when a
+//! question is answered. `rank_sql` of `store/read/search.rs` says the same order in SQL.
+
+use crate::board::GameResult;
+use crate::store::row::{GameId, ResultCounts};
+
+/// How many of a much visited position's best-rated and latest games are listed.
+pub const LISTED_GAMES: u8 = 15;
+
+/// A year has so many numbers.
+const YEAR: u32 = 13 * 32;
+
+/// A number that grows with a date `YYYY.MM.DD`; what is not known of it counts as 0.
+pub(crate) fn day_number(date: &str) -> u32 {
+    let mut parts = date.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    let mut next = |most: u32| parts.next().unwrap_or(0).min(most);
+    next(9999) * YEAR + next(12) * 32 + next(31)
+}
+
+/// The year of a [`day_number`], if it is known.
+pub(crate) fn year_of(day: u32) -> Option<u16> {
+    u16::try_from(day / YEAR).ok().filter(|&year| year != 0)
+}
+
+impl ResultCounts {
+    /// Counts a game: its result, both ratings added up if both are known, and its year.
+    pub(crate) fn count(&mut self, result: GameResult, elo_sum: Option<u32>, year: Option<u16>) {
+        match result {
+            GameResult::White => self.white_wins += 1,
+            GameResult::Draw => self.draws += 1,
+            GameResult::Black => self.black_wins += 1,
+            GameResult::Unknown => {}
+        }
+        if let Some(sum) = elo_sum {
+            self.elo_sum += u64::from(sum);
+            self.elo_games += 1;
+        }
+        if let Some(year) = year {
+            self.first_year = Some(self.first_year.map_or(year, |first| first.min(year)));
+            self.last_year = self.last_year.max(Some(year));
+        }
+    }
+}
+
+/// The first games by rank, up to a number, each with what it is ranked by, the greatest first.
+#[derive(Clone, Debug)]
+pub(crate) struct GameList {
+    games: Vec<(u32, GameId)>,
+    /// How many games it has at most.
+    length: usize,
+    /// Whether of games with equal ranks the one with the greater id comes first.
+    later_first: bool,
+}
+
+impl GameList {
+    /// Best-rated games: ranked by the sum of both ratings, the earlier game first where that is the same.
+    pub(crate) const fn best_rated(length: u8) -> Self {
+        Self { games: Vec::new(), length: length as usize, later_first: false }
+    }
+
+    /// Latest games: ranked by [`day_number`], the later game first where that is the same.
+    pub(crate) const fn latest(length: u8) -> Self {
+        Self { games: Vec::new(), length: length as usize, later_first: true }
+    }
+
+    /// Puts a game into its place, if it has one.
+    pub(crate) fn insert(&mut self, rank: u32, game: GameId) {
+        let is_before = |&other: &(u32, GameId)| self.is_before(other, (rank, game));
+        // Most games have none: a long list is not searched for them.
+        if self.games.len() == self.length && self.games.last().is_none_or(is_before) {
+            return;
+        }
+        let at = self.games.partition_point(is_before);
+        self.games.truncate(self.length - 1);
+        self.games.insert(at, (rank, game));
+    }
+
+    /// The ids in order when the games of an earlier list come in, whose ranks `rank` tells. No more are asked for than must be
+    /// compared.
+    pub(crate) fn with<E>(
+        self,
+        earlier: &[GameId],
+        mut rank: impl FnMut(GameId) -> Result<u32, E>,
+    ) -> Result<Vec<GameId>, E> {
+        if let (Some(&last), Some(&best)) = (earlier.last(), self.games.first())
+            && earlier.len() == self.length
+            && self.is_before((rank(last)?, last), best)
+        {
+            return Ok(earlier.to_vec());
+        }
+        let mut ids = Vec::with_capacity(self.length);
+        let mut earlier = earlier.iter().copied().peekable();
+        for &new in &self.games {
+            while let Some(&game) = earlier.peek()
+                && ids.len() < self.length
+                && self.is_before((rank(game)?, game), new)
+            {
+                ids.push(game);
+                earlier.next();
+            }
+            ids.push(new.1);
+        }
+        ids.extend(earlier);
+        ids.truncate(self.length);
+        Ok(ids)
+    }
+
+    fn is_before(&self, (rank, game): (u32, GameId), (other_rank, other): (u32, GameId)) -> bool {
+        rank > other_rank || (rank == other_rank && (game > other) == self.later_first)
+    }
+
+    /// The games in order.
+    pub(crate) fn ids(&self) -> Vec<GameId> {
+        self.games.iter().map(|&(_, game)| game).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lists against a sort of all games.
+    #[test]
+    fn lists_have_the_first_games_of_all() {
+        let games: Vec<(u32, GameId)> = (1..=60).map(|id| (id * 7 % 11, GameId(id))).collect();
+        for length in [0, 1, 2, LISTED_GAMES, 60, 99] {
+            let (mut best, mut latest) = (GameList::best_rated(length), GameList::latest(length));
+            for &(rank, game) in &games {
+                best.insert(rank, game);
+                latest.insert(rank, game);
+            }
+            let mut sorted = games.clone();
+            let first = |sorted: &[(u32, GameId)]| -> Vec<GameId> {
+                sorted.iter().map(|&(_, game)| game).take(length.into()).collect()
+            };
+            sorted.sort_by_key(|&(rank, game)| (std::cmp::Reverse(rank), game));
+            assert_eq!(best.ids(), first(&sorted), "{length}");
+            sorted.sort_by_key(|&(rank, game)| std::cmp::Reverse((rank, game)));
+            assert_eq!(latest.ids(), first(&sorted), "{length}");
+        }
+    }
+}
