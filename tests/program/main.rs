@@ -19,3 +19,4 @@ mod nightly;
 mod program;
 mod readme;
 mod sql;
+mod versions;

@@ -278,17 +278,21 @@ fn other_files_are_refused_untouched() {
 }
 
 #[test]
-fn an_older_database_is_migrated_only_for_writing() {
+fn a_marked_file_without_a_version_is_refused_and_left_as_it_is() {
     let directory = directory();
     let path = directory.path().join("games.db");
-    // There is no older version yet: a marked file without steps stands in for one.
-    Connection::open(&path)
-        .and_then(|c| c.execute_batch("PRAGMA application_id = 0x50474e78"))
-        .expect("a file");
-    let error = Database::open_read_only(&path).expect_err("too old");
-    insta::assert_snapshot!(message(&error, directory.path()), @"games.db: made by an older pgndex (schema version 0, this program needs 1); `pgndex index` brings it up to date");
-    Database::open(&path).expect("migrated");
-    Database::open_read_only(&path).expect("up to date");
+    for version in [0, -1] {
+        let _ = fs::remove_file(&path);
+        let sql = format!("PRAGMA application_id = 0x50474e78; PRAGMA user_version = {version}");
+        Connection::open(&path).and_then(|c| c.execute_batch(&sql)).expect("a file");
+        let before = fs::read(&path).expect("the file");
+        for error in [Database::open_read_only(&path), Database::open(&path)].map(Result::unwrap_err) {
+            insta::allow_duplicates! {
+                insta::assert_snapshot!(message(&error, directory.path()), @"games.db: a database, but not one of pgndex; name another file");
+            }
+        }
+        assert_eq!(fs::read(&path).expect("the file"), before);
+    }
 }
 
 #[test]
