@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Whether a skipped test is to fail.
-fn is_ci(value: Option<&str>) -> bool {
+pub(crate) fn is_ci(value: Option<&str>) -> bool {
     !matches!(value, None | Some("" | "0" | "false"))
 }
 

@@ -12,6 +12,7 @@ mod index;
 mod info;
 mod inputs;
 mod licences;
+mod missing;
 #[path = "../common/needs.rs"]
 mod needs;
 mod nightly;
