@@ -8,13 +8,14 @@ use crate::store::{Database, Result};
 impl Database {
     /// Opens an existing database for reading; nothing can be changed through it.
     ///
+    /// A database of an older version of the schema is read as it is: [`open`](Self::open) brings it up to date.
+    ///
     /// If the last writer crashed, the database is first put back to its last commit, as SQLite does for every writer.
     ///
     /// # Errors
     /// [`Error::Missing`](crate::store::Error::Missing), [`Error::NotADatabase`](crate::store::Error::NotADatabase),
     /// [`Error::OtherProgram`](crate::store::Error::OtherProgram), [`Error::TooNew`](crate::store::Error::TooNew),
-    /// [`Error::TooOld`](crate::store::Error::TooOld), [`Error::NeedsWriting`](crate::store::Error::NeedsWriting), or what
-    /// SQLite says.
+    /// [`Error::NeedsWriting`](crate::store::Error::NeedsWriting), or what SQLite says.
     pub fn open_read_only(path: &Path) -> Result<Self> {
         Self::open_read_only_with(path, register)
     }

@@ -12,7 +12,7 @@ use crate::store::cell::{Cells, SETTING, Stored};
 use crate::store::error::{Error, Result};
 use crate::store::lock::directory_of;
 use crate::store::pages::PageFile;
-use crate::store::schema::{self, Kind, SchemaVersion};
+use crate::store::schema::{self, Kind};
 
 /// How long a statement waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -21,7 +21,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// without them not even a row could be added to a table that has an index on one of them.
 pub(crate) type SetUp = fn(&Connection) -> rusqlite::Result<()>;
 
-/// An open database whose schema is this program's.
+/// An open database. Its schema is of any version from the oldest that was released on.
 #[derive(Debug)]
 pub struct Database {
     path: PathBuf,
@@ -57,10 +57,7 @@ impl Database {
             kind = schema::inspect(&connection, path);
         }
         match kind.map_err(Error::of_recovery)? {
-            Kind::Ours(SchemaVersion::LATEST) => Self::new(path, connection, set_up),
-            Kind::Ours(found) => {
-                Err(Error::TooOld { path: path.to_owned(), found, supported: SchemaVersion::LATEST })
-            }
+            Kind::Ours(_) => Self::new(path, connection, set_up),
             Kind::Blank => Err(Error::OtherProgram { path: path.to_owned() }),
         }
     }

@@ -47,20 +47,6 @@ pub enum Error {
         /// The latest this program knows.
         supported: SchemaVersion,
     },
-    /// An older program made the database, and it was opened for reading only.
-    #[error(
-        "{}: made by an older pgndex (schema version {found}, this program needs {supported}); \
-         `pgndex index` brings it up to date",
-        path.display()
-    )]
-    TooOld {
-        /// The database.
-        path: PathBuf,
-        /// Its schema version.
-        found: SchemaVersion,
-        /// The version this program needs.
-        supported: SchemaVersion,
-    },
     /// There is a file where the database is to be built.
     #[error("{}: exists already; name another file, or have it replaced", path.display())]
     TargetExists {

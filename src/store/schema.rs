@@ -30,6 +30,9 @@ const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS);
 pub struct SchemaVersion(pub i32);
 
 impl SchemaVersion {
+    /// The oldest that was released.
+    pub const OLDEST: Self = Self(1);
+
     /// The version this program writes.
     pub const LATEST: Self = Self(STEPS.len() as i32);
 }
@@ -54,6 +57,11 @@ pub(crate) enum Kind {
 /// # Errors
 /// [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`].
 pub(crate) fn inspect(connection: &Connection, path: &Path) -> Result<Kind> {
+    inspect_for(connection, path, SchemaVersion::LATEST)
+}
+
+/// The same for a program that writes a certain version.
+fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -> Result<Kind> {
     let number = |pragma: &str| -> Result<i32> {
         connection
             .pragma_query_value(None, pragma, |row| row.get(0))
@@ -62,8 +70,12 @@ pub(crate) fn inspect(connection: &Connection, path: &Path) -> Result<Kind> {
     let application = number("application_id")?;
     let found = SchemaVersion(number("user_version")?);
     if application == APPLICATION_ID {
-        if found > SchemaVersion::LATEST {
-            return Err(Error::TooNew { path: path.to_owned(), found, supported: SchemaVersion::LATEST });
+        if found > supported {
+            return Err(Error::TooNew { path: path.to_owned(), found, supported });
+        }
+        // Its first step gives a database both numbers at once.
+        if found < SchemaVersion::OLDEST {
+            return Err(Error::OtherProgram { path: path.to_owned() });
         }
         return Ok(Kind::Ours(found));
     }
@@ -92,4 +104,28 @@ pub fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
         }
         source => Error::Migration { path: path.to_owned(), source },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_of_any_version_from_the_oldest_to_that_of_the_program_is_known() {
+        let connection = Connection::open_in_memory().expect("a database");
+        connection.pragma_update(None, "application_id", APPLICATION_ID).expect("a pragma");
+        let inspect = |found: i32, supported: i32| {
+            connection.pragma_update(None, "user_version", found).expect("a pragma");
+            inspect_for(&connection, Path::new("x.db"), SchemaVersion(supported))
+        };
+        for supported in 1..5 {
+            for found in 1..=supported {
+                assert_eq!(inspect(found, supported).ok(), Some(Kind::Ours(SchemaVersion(found))));
+            }
+            assert!(matches!(inspect(supported + 1, supported), Err(Error::TooNew { .. })));
+            assert!(matches!(inspect(i32::MAX, supported), Err(Error::TooNew { .. })));
+            assert!(matches!(inspect(0, supported), Err(Error::OtherProgram { .. })));
+            assert!(matches!(inspect(-1, supported), Err(Error::OtherProgram { .. })));
+        }
+    }
 }

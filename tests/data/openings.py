@@ -13,11 +13,8 @@ import pathlib
 import re
 import sys
 
-try:
-    import chess
-    import chess.pgn
-except ImportError:
-    sys.exit(77)
+import chess
+import chess.pgn
 
 
 def read_list(path):

@@ -5,6 +5,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use crate::needs::{has_program, python_that_runs, skip};
+
 use super::{cases, check, famous, table};
 
 /// The extension beside the program, or that of `PGNDEX_EXTENSION`. `None`, and a message, if it is not there.
@@ -22,7 +24,7 @@ fn extension() -> Option<PathBuf> {
         }
         None if beside().is_file() => Some(beside()),
         None => {
-            println!("SKIPPED: there is no {}; cargo build -p pgndex-sqlite", beside().display());
+            skip(format_args!("there is no {}; cargo build -p pgndex-sqlite", beside().display()));
             None
         }
     }
@@ -47,8 +49,7 @@ fn run(command: &mut Command, input: &str) -> Output {
 #[test]
 fn the_extension_in_the_shell_gives_what_the_table_says() {
     let Some(extension) = extension() else { return };
-    if Command::new("sqlite3").arg("--version").output().is_err() {
-        println!("SKIPPED: there is no sqlite3");
+    if !has_program("sqlite3") {
         return;
     }
     let (_directory, database) = famous();
@@ -82,14 +83,8 @@ fn the_extension_in_the_shell_gives_what_the_table_says() {
 #[test]
 fn the_extension_in_python_gives_what_the_table_says() {
     let Some(extension) = extension() else { return };
-    let can_load = |python: &&str| {
-        let test = "import sqlite3; sqlite3.connect(':memory:').enable_load_extension(True)";
-        Command::new(python).args(["-c", test]).output().is_ok_and(|output| output.status.success())
-    };
-    let Some(python) = ["python3", "/usr/bin/python3"].into_iter().find(can_load) else {
-        println!("SKIPPED: there is no Python whose sqlite3 loads extensions");
-        return;
-    };
+    let can_load = "import sqlite3; sqlite3.connect(':memory:').enable_load_extension(True)";
+    let Some(python) = python_that_runs(can_load) else { return };
     let (_directory, database) = famous();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/functions/extension.py");
     let output = Command::new(python)

@@ -12,10 +12,11 @@ use pgndex::index::{Error, IndexOptions};
 use pgndex::pgn::decode;
 use rusqlite::Connection;
 
+use crate::needs::shared;
 use crate::support::*;
 
 /// The longest that a file may take.
-const MOST_TIME: Duration = Duration::from_secs(2);
+const MOST_TIME: Duration = Duration::from_secs(60);
 /// How many games are told one by one.
 const MOST_TOLD: usize = 40;
 
@@ -175,7 +176,7 @@ fn no_archive_panics_or_hangs() {
     for path in files(&archives) {
         let started = Instant::now();
         let result = run(&target, &[&path], &options);
-        assert!(started.elapsed() < Duration::from_secs(3), "{}: {:?}", path.display(), started.elapsed());
+        assert!(started.elapsed() < MOST_TIME, "{}: {:?}", path.display(), started.elapsed());
         match result {
             Ok(summary) => assert_sound(&target, &summary),
             Err(Error::NoSource(_)) => {}

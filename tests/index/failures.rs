@@ -390,7 +390,7 @@ fn stopped_at_any_moment() {
         progress.stop();
         let (phase, stopped) = (progress.phase(), Instant::now());
         let result = running.join().expect("no panic");
-        assert!(stopped.elapsed() < Duration::from_secs(2), "{phase:?}: {:?}", stopped.elapsed());
+        assert!(stopped.elapsed() < Duration::from_secs(20), "{phase:?}: {:?}", stopped.elapsed());
         match result {
             Err(Error::Stopped) => {
                 phases.push(phase);

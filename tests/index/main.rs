@@ -11,9 +11,13 @@ mod failures;
 mod growing;
 mod growing_archives;
 mod inputs;
+#[path = "../common/needs.rs"]
+mod needs;
 mod problems;
 #[path = "../common/properties.rs"]
 mod properties;
 mod shared_keys;
 mod support;
 mod tables;
+mod truth;
+mod verify;

@@ -121,29 +121,9 @@ pub(crate) fn message(error: &Error) -> String {
     text
 }
 
-/// Data that is not part of the project: `../shared`, or where `PGNDEX_SHARED` says. `None`: it is not there, and a test says
-/// that it is skipped.
-pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("PGNDEX_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    let path = root.join(path);
-    let there = path.exists();
-    if !there {
-        println!("skipped: {} is not there", path.display());
-    }
-    there.then_some(path)
-}
-
 /// The text of a corpus, cut after about `most` bytes at the end of a line; `None`, and a word why, if it is not there.
 pub(crate) fn corpus(name: &str, most: usize) -> Option<Vec<u8>> {
-    let path = shared(&format!("corpora/{name}.pgn.zst"))?;
-    let unpacked = std::process::Command::new("zstd").args(["-dc", "--long=27"]).arg(&path).output();
-    let Ok(unpacked) = unpacked else {
-        println!("skipped: there is no zstd to unpack {}", path.display());
-        return None;
-    };
-    assert!(unpacked.status.success(), "{}", String::from_utf8_lossy(&unpacked.stderr));
-    let mut text = unpacked.stdout;
+    let mut text = crate::needs::corpus(name)?;
     if text.len() > most {
         let cut = memchr::memrchr(b'\n', &text[..most]).map_or(most, |newline| newline + 1);
         text.truncate(cut);
@@ -363,7 +343,17 @@ impl Mount {
         if mounted.is_ok_and(|output| output.status.success()) {
             return Some(Self(path));
         }
-        println!("skipped: mounting is not permitted");
+        // Even root may be without the right to mount, as in most containers.
+        let may_mount = fs::read_to_string("/proc/self/status").is_ok_and(|status| {
+            let given = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+            given
+                .and_then(|set| u64::from_str_radix(set.trim(), 16).ok())
+                .is_some_and(|set| set >> 21 & 1 == 1)
+        });
+        match may_mount {
+            true => crate::needs::skip("mount fails"),
+            false => println!("skipped: mounting is not permitted"),
+        }
         None
     }
 }

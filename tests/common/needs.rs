@@ -1,0 +1,98 @@
+//! What tests need that is no part of the project: other programs, and the data in `../shared`.
+//!
+//! A test that does not find it says so and passes. With the environment variable `CI` set it fails: there `.ci/run` has
+//! installed the programs. Only where `../shared` is not there at all, tests that need it pass over it everywhere.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Whether a skipped test is to fail.
+pub(crate) fn is_ci(value: Option<&str>) -> bool {
+    !matches!(value, None | Some("" | "0" | "false"))
+}
+
+/// Says that a test, or a part of one, is skipped for want of something.
+///
+/// # Panics
+///
+/// In CI, where everything can be had.
+#[track_caller]
+pub(crate) fn skip(what: impl Display) {
+    let ci = std::env::var("CI").ok();
+    assert!(
+        !is_ci(ci.as_deref()),
+        "CI is set, and a test cannot be run: {what}; .ci/run installs what tests need"
+    );
+    println!("skipped: {what}");
+}
+
+/// Whether a program can be run.
+#[track_caller]
+pub(crate) fn has_program(name: &str) -> bool {
+    let is_there = Command::new(name).arg("--version").output().is_ok();
+    if !is_there {
+        skip(format_args!("there is no program {name}"));
+    }
+    is_there
+}
+
+/// A Python that can run this.
+#[track_caller]
+pub(crate) fn python_that_runs(code: &str) -> Option<&'static str> {
+    let can = |python: &&str| {
+        Command::new(python).args(["-c", code]).output().is_ok_and(|output| output.status.success())
+    };
+    let python = ["python3", "/usr/bin/python3"].into_iter().find(can);
+    if python.is_none() {
+        skip(format_args!("there is no Python that can run: {code}"));
+    }
+    python
+}
+
+/// A Python that has python-chess, which `pip install chess` installs.
+#[track_caller]
+pub(crate) fn python_with_chess() -> Option<&'static str> {
+    python_that_runs("import chess, chess.pgn, chess.polyglot")
+}
+
+/// A path in `../shared`, or in the folder that `PGNDEX_SHARED` names. `None` if there is no such folder.
+#[track_caller]
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    shared_in(std::env::var_os("PGNDEX_SHARED").map(PathBuf::from), beside, path)
+}
+
+#[track_caller]
+fn shared_in(named: Option<PathBuf>, beside: PathBuf, path: &str) -> Option<PathBuf> {
+    let is_named = named.is_some();
+    let root = named.unwrap_or(beside);
+    if !root.is_dir() {
+        assert!(!is_named, "PGNDEX_SHARED: there is no {}", root.display());
+        println!("skipped: there is no {}", root.display());
+        return None;
+    }
+    let path = root.join(path);
+    let is_there = path.exists();
+    if !is_there {
+        skip(format_args!("there is no {}", path.display()));
+    }
+    is_there.then_some(path)
+}
+
+/// A file that the program `zstd` unpacks.
+#[track_caller]
+pub(crate) fn unpacked(packed: &Path) -> Option<Vec<u8>> {
+    has_program("zstd").then(|| {
+        let output = Command::new("zstd").args(["-dc", "--long=27"]).arg(packed).output().expect("zstd runs");
+        assert!(output.status.success(), "{}: {}", packed.display(), String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    })
+}
+
+/// The text of a collection of games.
+#[track_caller]
+pub(crate) fn corpus(name: &str) -> Option<Vec<u8>> {
+    unpacked(&shared(&format!("corpora/{name}.pgn.zst"))?)
+}

@@ -1,0 +1,62 @@
+//! Killed from outside.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::scene::{DATABASE, Scene, State, Way, spread};
+use crate::support::names;
+
+/// Kills so many runs, the first half at moments spread over the whole run, the others towards its end.
+fn kill(way: Way, kills: u32, times: usize) {
+    let scene = Scene::new(way, times);
+    let (mut before, mut after, mut killed, mut with_log) = (0, 0, 0, 0);
+    for (index, share) in (0..kills).zip(spread(kills)) {
+        let share = if index < kills / 2 { share * 1.1 } else { 0.6 + share / 2.0 };
+        let delay = scene.duration.mul_f64(share);
+        let what = format!("{way:?}, killed after {delay:?} of {:?}", scene.duration);
+        let place = scene.place();
+        killed += u32::from(kill_after(&scene, place.path(), delay));
+        with_log += u32::from(names(place.path()).contains(&format!("{DATABASE}-wal")));
+        match scene.check(place.path(), &what) {
+            State::Before => before += 1,
+            State::After => after += 1,
+        }
+        scene.complete(place.path(), &what);
+    }
+    println!(
+        "{way:?}: {kills} runs of {:?}, {killed} killed before their end; {with_log} left a write-ahead log; \
+         then {before} databases were as before, {after} complete",
+        scene.duration
+    );
+    assert!(killed >= kills / 3 && before > 0, "killed too late");
+}
+
+/// Whether the run was still there to be killed.
+fn kill_after(scene: &Scene, place: &Path, delay: Duration) -> bool {
+    let mut process =
+        scene.command(place).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a process");
+    std::thread::sleep(delay);
+    process.kill().expect("killed");
+    !process.wait().expect("its end").success()
+}
+
+#[test]
+fn at_a_few_moments() {
+    for way in [Way::Fresh, Way::Overwriting, Way::Adding] {
+        kill(way, 4, 4);
+    }
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn a_hundred_times_while_building() {
+    kill(Way::Fresh, 50, 20);
+    kill(Way::Overwriting, 50, 20);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn a_hundred_times_while_adding() {
+    kill(Way::Adding, 100, 20);
+}

@@ -1,0 +1,131 @@
+//! Adding where the system refuses to write.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use super::scene::{DATABASE, Scene, State, Way, text};
+use crate::program::bound_by_modes;
+use crate::support::{Mount, directory};
+
+/// Holds a run that could not write all to have said why, and to have left what was there.
+fn assert_full(scene: &Scene, place: &Path, output: &Output, what: &str) {
+    let told = text(output);
+    assert_eq!(output.status.code(), Some(1), "{what}: {told}");
+    assert!(told.contains("no space left") || told.contains("free some"), "{what}: {told}");
+    assert_eq!(scene.check(place, what), State::Before, "{what}");
+    scene.assert_untouched(place, what);
+}
+
+#[test]
+fn a_limit_on_the_size_of_files() {
+    let scene = Scene::new(Way::Adding, 4);
+    let [before, after] = scene.sizes().map(|bytes| bytes / 1024);
+    let grown = after - before;
+    let (mut failed, mut done) = (0, 0);
+    for limit in [0, 1, 40, before / 2, before - 1, before + 1, before + grown / 3, before + grown / 2]
+        .into_iter()
+        .chain((0..6).map(|step| after - grown / 16 * step))
+        .chain([after + grown / 2])
+    {
+        let what = format!("{limit} KiB, of {before} to {after}");
+        let place = scene.place();
+        let command = scene.command(place.path());
+        let output = Command::new("bash")
+            .args(["-c", &format!("ulimit -f {limit} && exec \"$0\" \"$@\"")])
+            .arg(command.get_program())
+            .args(command.get_args())
+            .current_dir(place.path())
+            .output()
+            .expect("run");
+        if output.status.success() {
+            done += 1;
+            assert_eq!(scene.check(place.path(), &what), State::After, "{what}");
+        } else {
+            failed += 1;
+            assert_full(&scene, place.path(), &output, &what);
+        }
+        scene.complete(place.path(), &what);
+    }
+    assert!(failed > 5 && done > 0, "{failed} failed, {done} did not");
+}
+
+#[test]
+fn a_full_disk() {
+    let scene = Scene::new(Way::Adding, 4);
+    let [before, after] = scene.sizes();
+    let (mut failed, mut done) = (0, 0);
+    for step in 0..10 {
+        let place = directory();
+        // Beside the database there are the log and the source.
+        let size = before + (after - before) * step / 5 + (256 << 10);
+        let what = format!("a disk of {size} bytes, {before} to {after} of them for the database");
+        let Some(disk) = Mount::new(place.path().join("disk"), &size.to_string()) else { return };
+        scene.set(&disk.0);
+        let output = scene.command(&disk.0).output().expect("run");
+        println!("{what}: {}", text(&output));
+        if output.status.success() {
+            done += 1;
+            assert_eq!(scene.check(&disk.0, &what), State::After, "{what}");
+        } else {
+            failed += 1;
+            assert_full(&scene, &disk.0, &output, &what);
+        }
+        let larger = Command::new("mount").args(["-o", "remount,size=100%"]).arg(&disk.0).status();
+        assert!(larger.expect("the command mount").success());
+        scene.complete(&disk.0, &what);
+    }
+    assert!(failed > 1 && done > 0, "{failed} failed, {done} did not");
+}
+
+#[test]
+fn what_may_not_be_written() {
+    let scene = Scene::new(Way::Adding, 1);
+    let place = scene.place();
+    let set = |directory: u32, file: u32| {
+        for (path, mode) in [(place.path().to_owned(), directory), (place.path().join(DATABASE), file)] {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions");
+        }
+    };
+    let command = || bound_by_modes(&scene.command(place.path()));
+    set(0o777, 0o666);
+    fs::set_permissions(place.path().join("new.pgn"), fs::Permissions::from_mode(0o644))
+        .expect("permissions");
+    for (directory, file, expected) in [
+        (0o555, 0o444, "cannot write into this directory; see to its permissions, or choose another place"),
+        (0o555, 0o666, "cannot write into this directory; see to its permissions, or choose another place"),
+        (0o777, 0o444, "x.db: may not be written; see to its permissions, or give a copy of it"),
+    ] {
+        let what = format!("{directory:o}, {file:o}");
+        set(directory, file);
+        let Some(mut command) = command() else { return };
+        let output = command.output().expect("run");
+        set(0o777, 0o666);
+        assert_eq!(output.status.code(), Some(1), "{what}: {}", text(&output));
+        assert!(text(&output).contains(expected), "{what}: {}", text(&output));
+        scene.assert_untouched(place.path(), &what);
+    }
+    let output = command().expect("as before").output().expect("run");
+    assert!(output.status.success(), "{}", text(&output));
+    scene.assert_complete(place.path(), "allowed");
+}
+
+#[test]
+fn a_disk_that_is_read_only() {
+    let scene = Scene::new(Way::Adding, 1);
+    let place = directory();
+    let Some(disk) = Mount::new(place.path().join("disk"), "64m") else { return };
+    scene.set(&disk.0);
+    let mount = |option: &str| {
+        let mounted = Command::new("mount").args(["-o", &format!("remount,{option}")]).arg(&disk.0).status();
+        assert!(mounted.expect("the command mount").success());
+    };
+    mount("ro");
+    let output = scene.command(&disk.0).output().expect("run");
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    assert!(text(&output).contains("cannot write into this directory"), "{}", text(&output));
+    scene.assert_untouched(&disk.0, "read only");
+    mount("rw");
+    scene.complete(&disk.0, "no longer");
+}

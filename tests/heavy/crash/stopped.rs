@@ -1,0 +1,91 @@
+//! Asked to stop.
+
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use super::scene::{DATABASE, Scene, State, Way, spread, text, wait_for};
+
+/// How soon a run must end, on a busy machine too. That it did not just finish is seen from its status.
+const SOON: Duration = Duration::from_secs(20);
+
+fn start(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process")
+}
+
+fn send(signal: &str, process: &Child) {
+    let sent = Command::new("kill").args([signal, &process.id().to_string()]).output();
+    // It may have ended already.
+    sent.expect("the command kill");
+}
+
+/// Stops so many runs; each ends soon, says so, and leaves what was there.
+fn stop(way: Way, stops: u32, times: usize) {
+    let scene = Scene::new(way, times);
+    let (mut stopped, mut done) = (0, 0);
+    for (signal, share) in ["-INT", "-TERM"].into_iter().cycle().zip(spread(stops)) {
+        let delay = scene.duration.mul_f64(share);
+        let what = format!("{way:?}, {signal} after {delay:?} of {:?}", scene.duration);
+        let place = scene.place();
+        let process = start(&mut scene.command(place.path()));
+        // From then on it listens.
+        wait_for(&place.path().join(".x.db.pgndex-tmp.lock"));
+        std::thread::sleep(delay);
+        let asked = Instant::now();
+        send(signal, &process);
+        let output = process.wait_with_output().expect("its end");
+        assert!(asked.elapsed() < SOON, "{what}: {:?}", asked.elapsed());
+        if output.status.success() {
+            done += 1;
+            scene.assert_complete(place.path(), &what);
+            continue;
+        }
+        stopped += 1;
+        assert_eq!(output.status.code(), Some(1), "{what}: {}", text(&output));
+        let told = String::from_utf8_lossy(&output.stderr);
+        let end = "pgndex: error: stopped before the end; nothing was written\n";
+        assert!(told.ends_with(end), "{what}: {told}");
+        assert_eq!(scene.check(place.path(), &what), State::Before, "{what}");
+        scene.assert_untouched(place.path(), &what);
+        scene.complete(place.path(), &what);
+    }
+    println!("{way:?}: {stopped} runs were stopped, {done} had finished");
+    assert!(stopped > 0, "asked too late");
+}
+
+#[test]
+fn at_a_few_moments() {
+    for way in [Way::Fresh, Way::Overwriting, Way::Adding] {
+        stop(way, 4, 20);
+    }
+}
+
+#[test]
+#[ignore = "takes half a minute"]
+fn at_many_moments() {
+    for way in [Way::Fresh, Way::Overwriting, Way::Adding] {
+        stop(way, 20, 40);
+    }
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let scene = Scene::new(Way::Adding, 1);
+    let place = scene.place();
+    let other = Connection::open(place.path().join(DATABASE)).expect("a database");
+    // It waits for this some seconds.
+    other.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
+    let process = start(&mut scene.command(place.path()));
+    std::thread::sleep(Duration::from_millis(500));
+    send("-INT", &process);
+    std::thread::sleep(Duration::from_millis(200));
+    let asked = Instant::now();
+    send("-INT", &process);
+    let Output { status, .. } = process.wait_with_output().expect("its end");
+    assert_eq!(status.code(), Some(130));
+    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+    drop(other);
+    assert_eq!(scene.check(place.path(), "ended"), State::Before);
+    scene.complete(place.path(), "ended");
+}

@@ -1,0 +1,116 @@
+//! The fuzz targets on seeds and on what a simple mutator makes of them: no panic, no hang, bounded memory.
+//!
+//! `cargo test --release --test heavy fuzz -- --ignored` goes on for 8 seconds a target, or as long as `PGNDEX_FUZZ_SECONDS` says.
+//! An input that breaks a promise is kept, and named.
+
+mod mutate;
+mod seeds;
+#[path = "../../../fuzz/src/lib.rs"]
+#[allow(unreachable_pub)]
+mod targets;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use mutate::Mutator;
+use targets::{TARGETS, Target};
+
+/// How often it is looked whether a target hangs.
+const WATCH: Duration = Duration::from_millis(250);
+/// What the whole process may take. Inputs are of a few KiB; databases and threads take a few dozen MiB.
+const MOST_MEMORY: u64 = 600 << 20;
+
+/// What is being tried: since when, the target, the input.
+static UNDER_WAY: Mutex<Option<(Instant, &str, Vec<u8>)>> = Mutex::new(None);
+
+/// Keeps an input for whoever looks into it.
+fn keep(target: &str, input: &[u8]) -> PathBuf {
+    let name = format!("pgndex-fuzz-{target}-{}", blake3::hash(input).to_hex().split_at(16).0);
+    let path = std::env::temp_dir().join(name);
+    std::fs::write(&path, input).expect("kept");
+    path
+}
+
+/// An input that takes longer is one on which a target hangs. One of `index` makes two databases on the disk.
+fn patience(target: &str) -> Duration {
+    Duration::from_secs(if target == "index" { 60 } else { 20 })
+}
+
+/// Ends the process when an input takes too long.
+fn watch() {
+    static STARTED: std::sync::Once = std::sync::Once::new();
+    STARTED.call_once(|| {
+        std::thread::spawn(|| {
+            loop {
+                std::thread::sleep(WATCH);
+                let under_way = UNDER_WAY.lock().unwrap();
+                if let Some((began, target, input)) =
+                    under_way.as_ref().filter(|(began, target, _)| began.elapsed() > patience(target))
+                {
+                    let path = keep(target, input);
+                    eprintln!("{target} hangs ({:?}) on {}", began.elapsed(), path.display());
+                    std::process::exit(101);
+                }
+            }
+        });
+    });
+}
+
+fn try_input((name, body): Target, input: &[u8]) {
+    *UNDER_WAY.lock().unwrap() = Some((Instant::now(), name, input.to_vec()));
+    let result = catch_unwind(AssertUnwindSafe(|| body(input)));
+    *UNDER_WAY.lock().unwrap() = None;
+    if result.is_err() {
+        panic!("{name} fails on {}", keep(name, input).display());
+    }
+}
+
+/// The most memory that the process has had, where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok().map(|kib: u64| kib << 10)
+}
+
+fn fuzz(seconds: f64) {
+    watch();
+    for target in TARGETS {
+        let seeds = seeds::of(target.0);
+        let began = Instant::now();
+        let mut mutator = Mutator::new(seeds.clone());
+        let mut inputs = 0_u64;
+        while began.elapsed().as_secs_f64() < seconds {
+            try_input(target, &mutator.next());
+            inputs += 1;
+        }
+        println!(
+            "{}: {} seeds, {inputs} inputs in {:.1} s",
+            target.0,
+            seeds.len(),
+            began.elapsed().as_secs_f64()
+        );
+        assert!(!seeds.is_empty() && inputs > 0);
+    }
+    match peak_memory() {
+        Some(peak) => assert!(peak < MOST_MEMORY, "{} MiB of memory", peak >> 20),
+        None => println!("the system does not tell how much memory was used"),
+    }
+}
+
+#[test]
+fn promises_hold_for_all_seeds() {
+    watch();
+    for target in TARGETS.into_iter().filter(|(name, _)| *name != "index") {
+        seeds::of(target.0).iter().for_each(|seed| try_input(target, seed));
+    }
+    fuzz(0.2);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn promises_hold_for_mutated_seeds() {
+    let seconds = std::env::var("PGNDEX_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
+    fuzz(seconds.unwrap_or(8.0));
+}

@@ -1,0 +1,246 @@
+//! Whole collections against python-chess, and databases against a replay of their own moves.
+//!
+//! The collections and the tables of what python-chess makes of them are not part of the project. They are looked for in the
+//! folder `shared` beside the project's, or in the one that the environment variable `PGNDEX_SHARED` names, and unpacked
+//! with the program `zstd`. With `PGNDEX_TRUTH_LIST` set, whatever is not equal is listed by class
+//! (`cargo test --test index truth -- --nocapture`).
+//!
+//! Damaged games are made of the project's examples as well, so that there are always some; they need a Python with python-chess.
+//!
+//! Every row of a table and every game of ours ends in exactly one [`Class`]; each test tells how many of each there
+//! are. Whatever no rule explains is printed and fails the test.
+
+mod align;
+mod corpus;
+mod mutant;
+mod mutated;
+mod python;
+mod replay;
+mod rules;
+
+use std::path::Path;
+
+use align::Class::{self, *};
+use align::Tally;
+use corpus::Corpus;
+
+/// Compares a collection with its table: how many rows and games there are of each class.
+fn agrees(name: &str, expected: &[(Class, usize, usize)]) {
+    let Some(corpus) = Corpus::with_truth(name) else { return };
+    let tally = align::align(&corpus);
+    let found: Vec<_> = tally.counts.iter().map(|(&class, &(rows, games))| (class, rows, games)).collect();
+    println!("{name}: {found:?}");
+    let Tally { unexplained, .. } = tally;
+    assert!(unexplained.is_empty(), "{name}: unexplained:\n{}", unexplained.join("\n"));
+    let total = |count: fn(&(Class, usize, usize)) -> usize| found.iter().map(count).sum::<usize>();
+    assert_eq!(total(|&(_, rows, _)| rows), corpus.rows.len(), "{name}: every row is counted once");
+    assert_eq!(total(|&(.., games)| games), corpus.games.len(), "{name}: every game is counted once");
+    assert_eq!(found, expected, "{name}");
+}
+
+#[test]
+fn otb_agrees_with_python_chess() {
+    agrees("otb-40k", &[(Equal, 39_956, 39_956), (EqualButKey, 1, 1), (CutAtBlankLine, 86, 43)]);
+}
+
+#[test]
+fn games_with_nothing_but_a_result_agree_with_python_chess() {
+    agrees("result-only", &[(Equal, 96_694, 96_694)]);
+}
+
+#[test]
+fn engine_games_agree_with_python_chess() {
+    agrees("tcec-3k", &[(Equal, 3_000, 3_000), (TagsLost, 1, 1)]);
+}
+
+#[test]
+fn fics_agrees_with_python_chess() {
+    agrees(
+        "fics",
+        &[
+            (Equal, 7_930, 7_930),
+            (EqualButKey, 1, 1),
+            (CutAtBlankLine, 10, 5),
+            (Junk, 1, 0),
+            (UnreadableTags, 0, 2),
+        ],
+    );
+}
+
+#[test]
+fn lichess_agrees_with_python_chess() {
+    agrees("lichess-24k", &[(Equal, 29_095, 29_095), (EqualButKey, 1, 1), (Variant, 9, 9)]);
+}
+
+#[test]
+fn annotated_games_agree_with_python_chess() {
+    agrees(
+        "annotated_mixed",
+        &[
+            (Equal, 9_304, 9_304),
+            (TagsOnALine, 1, 1),
+            (SpacedResult, 1, 1),
+            (CutAtBlankLine, 26, 13),
+            (Variant, 13, 13),
+            (LowerCaseCastling, 2, 2),
+            (Junk, 2, 0),
+            (Swallowed, 0, 2),
+            (UnreadableTags, 0, 2),
+            (OnlyTags, 0, 1),
+        ],
+    );
+}
+
+#[test]
+fn chess960_agrees_with_python_chess() {
+    agrees("chess960-20k", &[(Equal, 20_000, 20_000)]);
+}
+
+#[test]
+fn openings_agree_with_python_chess() {
+    agrees("openings-short", &[(Equal, 58_885, 58_885), (TagsLost, 1, 1), (CastlingOrder, 12_364, 12_364)]);
+}
+
+#[test]
+fn otb_plies_agree_with_python_chess() {
+    python::agrees("otb-40k", 50_000);
+}
+
+#[test]
+fn annotated_plies_agree_with_python_chess() {
+    python::agrees("annotated_mixed", 20_000);
+}
+
+#[test]
+fn opening_plies_agree_with_python_chess() {
+    python::agrees("openings-short", 20_000);
+}
+
+#[test]
+fn chess960_plies_agree_with_python_chess() {
+    python::agrees("chess960-20k", 20_000);
+}
+
+#[test]
+fn otb_database_is_a_replay_of_its_moves() {
+    replay::is_consistent("otb-40k");
+}
+
+#[test]
+fn chess960_database_is_a_replay_of_its_moves() {
+    replay::is_consistent("chess960-20k");
+}
+
+#[test]
+fn openings_database_is_a_replay_of_its_moves() {
+    replay::is_consistent("openings-short");
+}
+
+/// What each rule is for.
+#[test]
+fn readings_differ_for_these_reasons() {
+    mutated::are_of_classes(&[
+        ("[Event \"a\"]\n\n1. e4 e5 2. Nf3 Nc6 *\n", "equal"),
+        ("[Event \"a\"]\n\n1. e4 Qh9 Nf6 *\n", "unreadable"),
+        ("[Event \"a\"]\n\n1. e4 e5 2. Ke3 Nc6 1-0\n", "after_an_error"),
+        ("[Event \"a\"]\n\n1. e4 e5 2. Qh5 d6 3. Qxf7+ -- *\n", "null_in_check"),
+        ("[Event \"a\"]\n\n1. e4 {e5 *\n\n[Event \"b\"]\n\n1. d4 *\n", "unclosed_comment"),
+        ("[Event \"a\"]\n\n1. e4 (e5 2. Nf3 *\n", "unclosed_variation"),
+        ("[Event \"a\"]\n\n1. e4\n\ne5 *\n", "blank_line"),
+        ("[Event \"a\"]\n\n1. e4 e5 * 1. d4 *\n", "result_ends_game"),
+        ("[Event \"a\"]\n\n1. e4 e5\n[Event \"b\"]\n1. d4 *\n", "tags_begin_game"),
+        ("from a mail\n\n[Event \"a\"]\n\n1. e4 *\n", "outside_text"),
+        ("[Event \"a\"]\n\n1. e4 *\n\n12 *\n", "only_signs"),
+        ("[Event \"a\"]\nRound \"e4\"]\n[White \"b\"]\n\n1. e4 *\n", "damaged_tag"),
+        ("[Event \"a\"]\n\n[1. e4 e5 *\n", "bracket"),
+        ("[Event \"a\"]\n[Result \"1-0\n\n1. e4\n", "unclosed_tag"),
+        ("[FEN \"4k3/8/8/8/8/8/8/22K3 w - - 0 1\"]\n\n1. Ke2 *\n", "fen_digits"),
+        ("[Event \"a\"] [Result \"1-0\"]\n\n1. e4\n", "tags_on_a_line"),
+        ("[Event \"a\"]\n\n1. e4 no--good e5 *\n", "unknown_word"),
+        ("[Event \"a\"]\n\n1. e4Nf6 *\n", "glued"),
+        ("[Event \"a\"]\n\n1e4 *\n", "glued_number"),
+        ("[Event \"a\"]\n\n1. e4 1-02. e5 *\n", "glued_result"),
+        ("[Event \"a\"]\n[Variant \"Chess96\"]\n\n1. e4 *\n", "unknown_variant"),
+        ("[FEN \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\"]\n\n1. o-o *\n", "castling"),
+        ("[FEN \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\"]\n\n1. Kg1 *\n", "king_castles"),
+        ("[Event \"a\"]\n\n1. e4 d5 2. e:d5 *\n", "colon"),
+        ("[Event \"a\"]\n\n(1. d4) 1. e4 e5 *\n", "early_variation"),
+        ("[Event \"a\"]\n\n1. e4 e5 1/2\n", "short_draw"),
+    ]);
+}
+
+#[test]
+fn damaged_examples_agree_with_python_chess() {
+    let examples = ["famous-games.pgn", "synthetic.pgn"].map(|name| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+        std::fs::read(path).unwrap()
+    });
+    mutated::agrees(
+        &examples,
+        1000,
+        &[
+            ("after_an_error", 7),
+            ("after_an_error + only_signs", 1),
+            ("after_an_error + result_ends_game", 19),
+            ("after_an_error + result_ends_game + outside_text", 2),
+            ("after_an_error + tags_begin_game", 13),
+            ("blank_line", 25),
+            ("blank_line + damaged_tag", 1),
+            ("bracket", 1),
+            ("castling", 1),
+            ("damaged_tag", 1),
+            ("equal", 780),
+            ("glued", 5),
+            ("glued_number", 1),
+            ("null_in_check", 1),
+            ("result_ends_game", 1),
+            ("tags_begin_game", 2),
+            ("tags_on_a_line", 14),
+            ("unclosed_comment", 6),
+            ("unclosed_variation", 7),
+            ("unreadable", 95),
+            ("unreadable + after_an_error + result_ends_game", 9),
+            ("unreadable + after_an_error + tags_begin_game", 1),
+            ("unreadable + result_ends_game", 3),
+            ("unreadable + tags_on_a_line", 4),
+        ],
+    );
+}
+
+#[test]
+fn damaged_games_agree_with_python_chess() {
+    let collections = ["otb-40k", "annotated_mixed", "fics"].map(crate::needs::corpus);
+    let Some(texts) = collections.into_iter().collect::<Option<Vec<_>>>() else { return };
+    mutated::agrees(
+        &texts,
+        1000,
+        &[
+            ("after_an_error", 14),
+            ("after_an_error + only_signs", 1),
+            ("after_an_error + result_ends_game", 15),
+            ("after_an_error + result_ends_game + tags_begin_game", 1),
+            ("after_an_error + tags_begin_game", 7),
+            ("blank_line", 60),
+            ("blank_line + result_ends_game", 1),
+            ("damaged_tag", 1),
+            ("equal", 766),
+            ("glued", 4),
+            ("glued_number", 2),
+            ("result_ends_game", 4),
+            ("result_ends_game + tags_on_a_line", 1),
+            ("short_draw", 1),
+            ("tags_begin_game", 2),
+            ("tags_on_a_line", 6),
+            ("tags_on_a_line + glued", 1),
+            ("unclosed_comment", 7),
+            ("unclosed_comment + blank_line", 1),
+            ("unclosed_variation", 5),
+            ("unreadable", 83),
+            ("unreadable + after_an_error + result_ends_game", 8),
+            ("unreadable + after_an_error + tags_begin_game", 2),
+            ("unreadable + blank_line", 4),
+            ("unreadable + tags_begin_game", 1),
+            ("unreadable + tags_on_a_line", 2),
+        ],
+    );
+}

@@ -1,0 +1,125 @@
+//! Damaged games against python-chess.
+//!
+//! Real games are damaged at random, the same way every time, and read by us and by python-chess: games, positions after each ply, results,
+//! and whether a move was lost. The script `mutated.py` tells of each whether the two readings are the same or, if not, which of its rules
+//! make them the same.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use pgndex::index::{Duplicates, IndexOptions, Progress, index};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use super::mutant::{Random, games, mutant};
+use crate::needs::python_with_chess;
+
+/// Makes `count` mutants of the games in `texts` and compares how many there are of each class. With the environment variable
+/// `PGNDEX_MUTANT_SEED` set, other mutants are made, and only what no rule explains fails.
+pub(crate) fn agrees(texts: &[Vec<u8>], count: usize, expected: &[(&str, usize)]) {
+    let seed = std::env::var("PGNDEX_MUTANT_SEED").ok().map(|seed| seed.parse().unwrap());
+    let all: Vec<&[u8]> = texts.iter().flat_map(|text| games(text, 200)).collect();
+    let mut random = Random(seed.unwrap_or(1));
+    let mutants: Vec<Vec<u8>> = (0..count).map(|_| mutant(&mut random, &all)).collect();
+    let Some(classes) = classes(&mutants) else { return };
+    let mut counts = BTreeMap::new();
+    for class in &classes {
+        *counts.entry(class.as_str()).or_default() += 1;
+    }
+    let found: Vec<(&str, usize)> = counts.into_iter().collect();
+    println!("{found:#?}");
+    let unexplained: Vec<&String> = classes.iter().filter(|class| class.starts_with("unexplained")).collect();
+    assert!(unexplained.is_empty(), "{unexplained:#?}");
+    if seed.is_none() {
+        assert_eq!(found, expected);
+    }
+}
+
+/// Compares the class of each text.
+pub(crate) fn are_of_classes(expected: &[(&str, &str)]) {
+    let texts: Vec<Vec<u8>> = expected.iter().map(|(text, _)| text.as_bytes().to_vec()).collect();
+    let Some(classes) = classes(&texts) else { return };
+    let wrong: Vec<_> =
+        expected.iter().zip(&classes).filter(|((_, expected), class)| expected != class).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The class of each mutant: `equal`, the names of the rules that explain the difference, or `unexplained` and what differs. `None`, and a
+/// message, if there is no python-chess.
+fn classes(mutants: &[Vec<u8>]) -> Option<Vec<String>> {
+    let python = python_with_chess()?;
+    let directory = tempfile::tempdir().unwrap();
+    let table = directory.path().join("mutants.jsonl");
+    write(&table, mutants, &read(directory.path(), mutants));
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/index/truth/mutated.py");
+    let output = Command::new(python)
+        .arg(script)
+        .stdin(File::open(&table).unwrap())
+        .stderr(Stdio::inherit())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "the script failed");
+    let classes: Vec<String> = String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
+    assert_eq!(classes.len(), mutants.len(), "every mutant has one class");
+    Some(classes)
+}
+
+/// What we make of each mutant: its games and its problems.
+fn read(directory: &Path, mutants: &[Vec<u8>]) -> Vec<(Vec<Value>, Vec<Value>)> {
+    let paths: Vec<_> = (0..mutants.len()).map(|number| directory.join(format!("{number}.pgn"))).collect();
+    for (path, mutant) in paths.iter().zip(mutants) {
+        std::fs::write(path, mutant).unwrap();
+    }
+    let target = directory.join("games.db");
+    let options = IndexOptions { duplicates: Duplicates::Keep, ..IndexOptions::default() };
+    index(&target, &paths, &options, &Progress::default()).unwrap();
+    let database = Connection::open(&target).unwrap();
+    let mut found = vec![(Vec::new(), Vec::new()); mutants.len()];
+    let number =
+        |path: String| Path::new(&path).file_stem().unwrap().to_str().unwrap().parse::<usize>().unwrap();
+    let games = "SELECT s.path, g.byte_offset, g.byte_length, g.result, g.status,
+               (SELECT group_concat(fen || ' ' || halfmove_clock, '|' ORDER BY ply) FROM game_position AS p WHERE p.game_id = g.game_id)
+        FROM game AS g JOIN source AS s USING (source_id) ORDER BY g.game_id";
+    let mut statement = database.prepare(games).unwrap();
+    let mut rows = statement.query(()).unwrap();
+    while let Some(row) = rows.next().unwrap() {
+        let fens: Option<String> = row.get(5).unwrap();
+        let fens: Vec<&str> = fens.as_deref().map_or_else(Vec::new, |fens| fens.split('|').collect());
+        let start: u32 = row.get(1).unwrap();
+        let game = json!({
+            "start": start,
+            "end": start + row.get::<_, u32>(2).unwrap(),
+            "result": row.get::<_, String>(3).unwrap(),
+            "status": row.get::<_, String>(4).unwrap(),
+            "fens": fens,
+        });
+        found[number(row.get(0).unwrap())].0.push(game);
+    }
+    let problems = "SELECT s.path, p.byte_offset, p.kind, p.token, p.ply
+        FROM problem AS p JOIN source AS s USING (source_id) ORDER BY problem_id";
+    let mut statement = database.prepare(problems).unwrap();
+    let mut rows = statement.query(()).unwrap();
+    while let Some(row) = rows.next().unwrap() {
+        let problem = json!({
+            "at": row.get::<_, u32>(1).unwrap(),
+            "kind": row.get::<_, String>(2).unwrap(),
+            "token": row.get::<_, Option<String>>(3).unwrap(),
+            "ply": row.get::<_, Option<u32>>(4).unwrap(),
+        });
+        found[number(row.get(0).unwrap())].1.push(problem);
+    }
+    found
+}
+
+/// Writes a line of JSON for each mutant. A byte of its text is a character of Latin-1, so that offsets mean the same everywhere.
+fn write(table: &Path, mutants: &[Vec<u8>], found: &[(Vec<Value>, Vec<Value>)]) {
+    let mut table = BufWriter::new(File::create(table).unwrap());
+    for (mutant, (games, problems)) in mutants.iter().zip(found) {
+        let text: String = mutant.iter().map(|&byte| char::from(byte)).collect();
+        writeln!(table, "{}", json!({ "text": text, "games": games, "problems": problems })).unwrap();
+    }
+    table.flush().unwrap();
+}

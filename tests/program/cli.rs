@@ -1,0 +1,1051 @@
+//! The program itself: what it prints, where, and how it exits.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::program::Run;
+use tempfile::TempDir;
+
+const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
+const GAMES: &str = r#"[Event "Club \"Réti\" \\ final"]
+[Site "?"]
+[Date "2024.02.29"]
+[Round "1.2"]
+[White "Ågren, Åsa"]
+[Black "棋聖"]
+[Result "1-0"]
+[WhiteElo "2455"]
+[BlackElo "1987"]
+[Annotator "me"]
+[ECO "C25"]
+
+1. e4 e5 2. Nc3 Nf6 3. -- d5 4. exd5 Nxd5 5. Qh5 1-0
+
+[Event "Endings"]
+[Site "?"]
+[Date "2024.13"]
+[Round "?"]
+[White "?"]
+[Black "?"]
+[Result "*"]
+[SetUp "1"]
+[FEN "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17"]
+
+17... O-O-O 18. h8=Q *
+
+[Event "Shuffle"]
+[Site "?"]
+[Date "2024.??.??"]
+[Round "?"]
+[White "Knight, A"]
+[Black "Knight, B"]
+[Result "1/2-1/2"]
+
+1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2
+
+[Event "Blunder"]
+[Site "?"]
+[Date "????.??.??"]
+[Round "?"]
+[White "Hasty, H"]
+[Black "Knight, B"]
+[Result "0-1"]
+
+1. f3 e5 2. g4 Qh4# 3. Kf2 0-1
+"#;
+
+/// A directory with `games.db` in it.
+struct Sample {
+    directory: TempDir,
+}
+
+impl Sample {
+    /// Four games with everything that is rare.
+    fn odd() -> Self {
+        Self::of(GAMES)
+    }
+
+    fn of(pgn: &str) -> Self {
+        let sample = Self::empty();
+        crate::games::build(&sample.path("games.db"), "games.pgn", pgn);
+        sample
+    }
+
+    fn empty() -> Self {
+        Self { directory: tempfile::tempdir().expect("a temporary directory") }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        crate::program::command(self.directory.path(), arguments)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(self.command(arguments).output().expect("the program runs"))
+    }
+
+    /// Standard output of a run that goes well and says nothing else.
+    fn ok(&self, arguments: &[&str]) -> String {
+        let run = self.run(arguments);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
+        run.stdout
+    }
+
+    /// Standard error of a run that fails and prints nothing.
+    fn failure(&self, arguments: &[&str]) -> String {
+        let run = self.run(arguments);
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{arguments:?}");
+        run.stderr
+    }
+}
+
+fn json(line: &str) -> serde_json::Value {
+    serde_json::from_str(line).expect("JSON")
+}
+
+mod help {
+    use super::*;
+
+    fn help(arguments: &[&str]) -> String {
+        Sample::empty().ok(arguments).replace(env!("CARGO_PKG_VERSION"), "VERSION")
+    }
+
+    #[test]
+    fn of_the_program() {
+        insta::assert_snapshot!(help(&["--help"]), @r#"
+        Index PGN dumps into one SQLite file and look up any position or move of any game
+
+        Usage: pgndex [OPTIONS] <COMMAND>
+
+        Commands:
+          index    Index PGN files, packed or not, into a database
+          info     Show what a database holds
+          find     Find the games that reached a position
+          explore  Show what was played from a position, and with what results
+          game     Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
+          export   Write chosen games as PGN or CSV, or their positions as FEN or EPD
+          sql      Run SQL, or show a prompt for it
+          verify   Check that a database is sound; nothing is changed or repaired
+          key      Show the key and the canonical FEN of a position
+          help     Print this message or the help of the given subcommand(s)
+
+        Options:
+              --verbose  With --version: also the version of SQLite and how it was compiled
+          -h, --help     Print help
+          -V, --version  Print version
+
+        Examples:
+          pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
+          pgndex find games.db --moves "1. e4 c5 2. Nf3"  games with this position
+          pgndex find games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -"
+          pgndex game games.db 42                         score sheet of game 42
+          pgndex game games.db 42 --format pgn > 42.pgn
+          pgndex sql games.db "SELECT white, black, date FROM games WHERE eco = 'B90'"
+
+        Answers go to standard output, all else to standard error.
+        Exit status: 0 done (also if nothing was found), 1 failed, 2 wrong usage, 3 done but something of
+        some games or files was lost, 4 another program is writing the database.
+        "#);
+        assert_eq!(help(&["-h"]), help(&["--help"]));
+        assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
+        assert_eq!(help(&["--version"]), "pgndex VERSION\n");
+        for arguments in [["--version", "--verbose"], ["--verbose", "-V"]] {
+            let versions = help(&arguments).replace(rusqlite::version(), "X");
+            let expected = "pgndex VERSION\nSQLite X\n  games are added as pages (ENABLE_DBPAGE_VTAB): yes\n  \
+                threads do not wait for each other (no ENABLE_MEMORY_MANAGEMENT): yes\n";
+            assert_eq!(versions, expected);
+        }
+    }
+
+    #[test]
+    fn of_index() {
+        insta::assert_snapshot!(help(&["index", "--help"]), @r#"
+        Index PGN files, packed or not, into a database
+
+        Usage: pgndex index [OPTIONS] <DB> <PGN>...
+               pgndex index [OPTIONS] --dry-run <PGN>...
+
+        Arguments:
+          <DB>
+                  Database to make, or to add to
+
+          [PGN]...
+                  PGN files and archives of them; directories, patterns such as 'twic*.zip', lists of paths
+                  as @FILE, or - for standard input
+
+        Options:
+              --overwrite
+                  Replace the database if it exists
+
+              --dry-run
+                  Only read and replay the games, and write no database
+
+              --duplicates <RULE>
+                  What becomes of a game that repeats an earlier one
+
+                  Possible values:
+                  - keep:  They are kept, and not looked for
+                  - skip:  They are skipped, and linked to the one that is kept, if moves, players, date and
+                    result are the same
+                  - moves: They are also skipped if they have the same moves, at least 20 plies, whoever
+                    played
+                  
+                  [default: skip]
+
+              --continuation-threshold <GAMES>
+                  How many games must have reached a position for its continuations to be kept ready for
+                  `explore` [default: 64, or as the database was made]
+
+          -j, --threads <N>
+                  Threads that parse and sort, at most 256 [default: one for each processor]
+
+              --memory <SIZE>
+                  Memory to use, such as 512M or 4G; what is more goes to temporary files [default: a
+                  quarter of the machine's, at most 4G]
+
+              --temp-dir <DIR>
+                  Directory for temporary files, about 20 bytes for each position [default: the database's]
+
+              --openings <FILE>
+                  Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
+                  PGN file with ECO and Opening tags, or a directory of such files [default: a list of the
+                  main openings]
+
+          -q, --quiet
+                  Show no progress and no summary; errors are still shown
+
+              --json
+                  End with one JSON object on standard output instead of the summary
+
+              --log-format <FORMAT>
+                  How to write notes, errors and progress to standard error; json is one object a line
+                  
+                  [default: text]
+                  [possible values: text, json]
+
+          -h, --help
+                  Print help (see a summary with '-h')
+
+        What is wrong with the input:
+              --strict
+                  Fail, and leave the database as it was, if anything at all is wrong with the input
+
+              --problems <FILE>
+                  Write all problems to a file while they are found: JSON, one object a line
+
+              --rejects <FILE>
+                  Write the text of all games with an error to a file, as it stands in the input
+
+              --on-problem <WHAT>
+                  What becomes of a game with an error: its moves before the error are kept, it is left out,
+                  or the run fails there and writes no database
+                  
+                  [default: keep]
+                  [possible values: keep, skip, stop]
+
+              --max-problems <N>
+                  Fail, and write no database, if there are more errors than this
+
+        Examples:
+          pgndex index games.db openings.pgn endings.pgn   two files
+          pgndex index games.db twic/                      all PGN files of a directory and those below it
+          pgndex index games.db lichess_db_*.pgn.zst       archives, as they are
+          pgndex index games.db @files.txt                 the files listed there, one path a line
+          curl -s URL | pgndex index games.db -            from standard input
+          pgndex index --overwrite games.db twic/          the same, replacing what is there
+          pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
+
+        Archives are told by their first bytes: zstd, gzip, bzip2, and zip, of which all .pgn files are
+        read. UTF-16 is read too. Byte offsets are those of the unpacked UTF-8 text. Nothing is unpacked to
+        disk, but a text of tens of MiB without a game boundary.
+
+        A game or a file that cannot be read is counted and reported, and the run goes on; a damaged archive
+        gives the games before the damage. What was found wrong stands in the table `problem`; if a game
+        lost something by it, or a file has text but no game, the exit status is 3.
+        "#);
+    }
+
+    #[test]
+    fn of_info() {
+        insta::assert_snapshot!(help(&["info", "--help"]), @r#"
+        Show what a database holds
+
+        Usage: pgndex info [OPTIONS] <DB>
+
+        Arguments:
+          <DB>  Database
+
+        Options:
+          -f, --format <FORMAT>  How to print it; json is one object [default: table] [possible values:
+                                 table, json]
+              --all              List every source and run, not only the latest 20
+              --sizes            Measure each table and index; this reads the whole file
+          -h, --help             Print help
+
+        Examples:
+          pgndex info games.db
+          pgndex info games.db --sizes
+          pgndex info games.db --format json | jq .games
+
+        Games are counted by result, year, rating and opening: by its name, or by the PGN's ECO code if no
+        names are known. A game counts twice among the ratings, once for each player. JSON has all of it,
+        and every source and run.
+        "#);
+    }
+
+    #[test]
+    fn of_game() {
+        insta::assert_snapshot!(help(&["game", "--help"]), @r#"
+        Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
+
+        Usage: pgndex game [OPTIONS] <DB> <GAME_ID>...
+
+        Arguments:
+          <DB>          Database
+          <GAME_ID>...  Numbers of games, as `find` and the view `games` show them: 42, or 1-5
+
+        Options:
+          -f, --format <FORMAT>  How to print it; pgn is PGN's export format without comments, json is one
+                                 object a line [default: table] [possible values: table, json, pgn]
+              --ply <PLY>        Draw the board after these plies; 0 is the start, `end` the last position
+              --board-every <N>  Draw the board after every N plies and at the end
+              --ascii            Draw boards with letters instead of figures, as is done where the locale is
+                                 not UTF-8
+              --flip             Draw boards with Black at the bottom
+              --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
+                                 [default: auto] [possible values: auto, always, never]
+          -h, --help             Print help
+
+        Examples:
+          pgndex game games.db 42
+          pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
+          pgndex game games.db 42 --board-every 10
+          pgndex game games.db 42 50-60 --format pgn > chosen.pgn
+          pgndex game games.db 42 --format json | jq -r '.plies[].fen'
+
+        Below a board stands the balance of material, counted in pawns, + for White.
+
+        In JSON, `key` is the position's key as the database has it, a signed 64-bit integer; jq and
+        JavaScript round such numbers, so `key_hex` has it as text. Castling in UCI is the king's move
+        (e1g1), in games of Chess960 the king taking its rook. PGN of a game that is not all in the database
+        has the tag "Truncated".
+        "#);
+    }
+
+    #[test]
+    fn of_sql() {
+        insta::assert_snapshot!(help(&["sql", "--help"]), @r#"
+        Run SQL, or show a prompt for it
+
+        Usage: pgndex sql [OPTIONS] <DB> [QUERY]
+
+        Arguments:
+          <DB>     Database
+          [QUERY]  The statements; if none are given, standard input is read, or a prompt shown if that is a
+                   terminal. '-' is standard input
+
+        Options:
+          -f, --file <FILE>      Read the statements from a file
+              --format <FORMAT>  How to print the rows; json, also called jsonl, is one object a line
+                                 [default: table] [possible values: table, box, csv, json, md, line]
+              --write            Allow changes; nobody else can write the database meanwhile
+              --history <FILE>   Keep the prompt's history in this file [default: it is forgotten at the
+                                 end]
+          -h, --help             Print help
+
+        Examples:
+          pgndex sql games.db                                  a prompt, with history and completion
+          pgndex sql games.db "SELECT * FROM moves WHERE game_id = 42"
+          pgndex sql games.db .schema                          the tables and views, explained
+          pgndex sql games.db --format csv "SELECT * FROM games" > games.csv
+          pgndex sql games.db --file report.sql --format md    several statements, one after the other
+          pgndex sql games.db --write "DELETE FROM tag WHERE name = 'Annotator'"
+
+        Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is
+        printed as nothing (in json as null), a BLOB in hexadecimal. `jq -s` makes an array of JSON's lines.
+        Keys are 64-bit numbers, which jq and JavaScript round: ask for key_hex(key) there.
+
+        Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode
+        FORMAT, .timer on|off, .help, .quit. At the first error a run ends. With --write each statement is
+        committed by itself, unless they stand between BEGIN and COMMIT.
+        "#);
+    }
+
+    #[test]
+    fn of_key() {
+        let text = help(&["key", "--help"]);
+        insta::assert_snapshot!(text, @r#"
+        Show the key and the canonical FEN of a position
+
+        Usage: pgndex key [OPTIONS] <FEN>...
+
+        Arguments:
+          <FEN>...  The position; the quotes can be left out
+
+        Options:
+          -f, --format <FORMAT>  How to print it; json is one object [default: table] [possible values:
+                                 table, json, csv]
+          -h, --help             Print help
+
+        Examples:
+          pgndex key "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1"
+          pgndex sql games.db "SELECT * FROM positions WHERE key = -9062197578030825066"
+
+        The key is the Polyglot Zobrist hash of the canonical FEN; the database has it as a signed 64-bit
+        integer.
+        "#);
+        let fen = text.split('"').nth(1).expect("a FEN");
+        let key = json(&Sample::empty().ok(&["key", fen, "-f", "json"]))["integer"].to_string();
+        assert!(text.contains(&format!("key = {key}\"")), "{key}");
+    }
+
+    #[test]
+    fn wrong_usage_has_status_2() {
+        let sample = Sample::empty();
+        for arguments in [
+            &[][..],
+            &["find", "games.db"],
+            &["find", "games.db", "--fen", "x", "--moves", "e4"],
+            &["find", "games.db", "--moves", "e4", "--limit", "-1"],
+            &["game", "games.db", "first"],
+            &["info", "games.db", "--format", "csv"],
+            &["index", "games.db"],
+            &["index", "games.db", "a.pgn", "--memory", "lots"],
+            &["index", "games.db", "a.pgn", "--memory", "10"],
+            &["index", "games.db", "a.pgn", "--threads", "0"],
+            &["nonsense"],
+        ] {
+            let run = sample.run(arguments);
+            assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{arguments:?}");
+        }
+    }
+}
+
+mod ranges {
+    use super::*;
+
+    /// Of ratings and dates that no game can have, in every command that has them.
+    #[test]
+    fn that_are_empty_are_refused() {
+        let sample = Sample::odd();
+        let commands = [
+            &["find", "games.db", "--moves", "e4"][..],
+            &["explore", "games.db", "--moves", "e4"],
+            &["export", "games.db", "--pgn"],
+            &["export", "games.db", "--csv", "--output", "out.csv"],
+        ];
+        let refused = [
+            (
+                ["--since", "2026", "--until", "2025"],
+                "no date is 2026 or later and 2025 or earlier; exchange --since and --until",
+            ),
+            (
+                ["--since", "2026", "--until", "2025.12.31"],
+                "no date is 2026 or later and 2025.12.31 or earlier;",
+            ),
+            (
+                ["--since", "2025-06", "--until", "2025-05-31"],
+                "no date is 2025.06 or later and 2025.05.31 or earlier;",
+            ),
+            (
+                ["--since", "2025.06.02", "--until", "2025.06.01"],
+                "no date is 2025.06.02 or later and 2025.06.01 or earlier;",
+            ),
+            (
+                ["--elo-min", "2800", "--elo-max", "2700"],
+                "no rating is 2800 or higher and 2700 or lower; exchange --elo-min",
+            ),
+        ];
+        for command in commands {
+            for (range, message) in refused {
+                let run = sample.run(&[command, &range].concat());
+                assert_eq!(
+                    (run.status, run.stdout.as_str()),
+                    (2, ""),
+                    "{command:?} {range:?}: {}",
+                    run.stderr
+                );
+                assert!(run.stderr.starts_with(&format!("pgndex: error: {message}")), "{}", run.stderr);
+            }
+            for range in [
+                ["--since", "2025", "--until", "2025"],
+                ["--since", "2025.06", "--until", "2025"],
+                ["--since", "2025", "--until", "2025.01.01"],
+                ["--elo-min", "2700", "--elo-max", "2700"],
+            ] {
+                let run = sample.run(
+                    &[command, &["--overwrite"][..usize::from(command.contains(&"out.csv"))], &range]
+                        .concat(),
+                );
+                assert_ne!(run.status, 2, "{command:?} {range:?}: {}", run.stderr);
+            }
+        }
+    }
+}
+
+mod game {
+    use super::*;
+
+    #[test]
+    fn a_score_sheet() {
+        let sample = Sample::odd();
+        insta::assert_snapshot!(sample.ok(&["game", "games.db", "1"]), @r#"
+        Game 1
+
+          Event      Club "Réti" \ final
+          Date       2024.02.29
+          Round      1.2
+          White      Ågren, Åsa (2455)
+          Black      棋聖 (1987)
+          Result     1-0
+          Annotator  me
+          ECO        C25
+          Opening    C26 Vienna Game: Falkbeer
+
+            1.  e4    e5
+            2.  Nc3   Nf6
+            3.  --    d5
+            4.  exd5  Nxd5
+            5.  Qh5
+
+        1-0
+        "#);
+        insta::assert_snapshot!(sample.ok(&["game", "games.db", "2"]), @"
+        Game 2
+
+          Event   Endings
+          Date    2024.13
+          Result  *
+          FEN     r3k3/7P/8/8/8/8/8/4K3 b q - 5 17
+
+           17.  ...    O-O-O
+           18.  h8=Q
+
+        *
+        ");
+    }
+
+    #[test]
+    fn moves_that_are_not_there_are_missed_aloud() {
+        let sample = Sample::odd();
+        let run = sample.run(&["game", "games.db", "4"]);
+        insta::assert_snapshot!(run.stdout, @"
+        Game 4
+
+          Event    Blunder
+          White    Hasty, H
+          Black    Knight, B
+          Result   0-1
+          Opening  A00 Barnes Opening
+
+            1.  f3    e5
+            2.  g4    Qh4#
+
+        0-1
+
+        Not complete: the moves after ply 4 are illegal or cannot be read.
+
+        Problems in games.pgn
+
+        line  ply  severity  kind          message
+        ─────────────────────────────────────────────────────
+           1    4  error     illegal-move  no legal move fits
+        ");
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
+        insta::assert_snapshot!(run.stderr, @"
+        pgndex: note: game 4: the moves after ply 4 are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 4 tells more
+        ");
+        assert_eq!(json(&run.stdout)["problems"][0]["kind"], "illegal-move");
+        let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
+        let skip = "DELETE FROM game_position WHERE game_id = 4; UPDATE game SET status = 'skipped' WHERE game_id = 4";
+        connection.execute_batch(skip).expect("an update");
+        let run = sample.run(&["game", "games.db", "4", "--format", "pgn"]);
+        let tag = "[Truncated \"the variant or the start position is not supported: no moves\"]";
+        assert!(run.stdout.ends_with(&format!("[Result \"0-1\"]\n{tag}\n\n0-1\n\n")), "{}", run.stdout);
+        insta::assert_snapshot!(run.stderr, @"
+        pgndex: note: game 4: the variant or the start position is not supported: no moves; SELECT * FROM problem WHERE game_id = 4 tells more
+        ");
+        assert_eq!(run.status, 0);
+        let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
+        assert_eq!(json(&run.stdout)["status"], "skipped");
+    }
+
+    #[test]
+    fn json_has_every_ply() {
+        let sample = Sample::odd();
+        let text = sample.ok(&["game", "games.db", "2", "--format", "json"]);
+        assert_eq!(text.lines().count(), 1);
+        insta::assert_snapshot!(serde_json::to_string_pretty(&json(&text)).expect("JSON"), @r#"
+        {
+          "game_id": 2,
+          "tags": {
+            "Event": "Endings",
+            "Site": "?",
+            "Date": "2024.13",
+            "Round": "?",
+            "White": "?",
+            "Black": "?",
+            "Result": "*",
+            "FEN": "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17",
+            "SetUp": "1"
+          },
+          "result": "*",
+          "status": "ok",
+          "opening": null,
+          "chess960": false,
+          "start_fen": "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17",
+          "ply_count": 2,
+          "source": "games.pgn",
+          "byte_offset": 254,
+          "byte_length": 171,
+          "problems": [],
+          "plies": [
+            {
+              "ply": 0,
+              "move_number": 17,
+              "side": "b",
+              "fen": "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17",
+              "key": 8333241490433655397,
+              "key_hex": "73a59efbf0d84265",
+              "san": "O-O-O",
+              "uci": "e8c8",
+              "code": 41185904
+            },
+            {
+              "ply": 1,
+              "move_number": 18,
+              "side": "w",
+              "fen": "2kr4/7P/8/8/8/8/8/4K3 w - - 6 18",
+              "key": -1878730448660404737,
+              "key_hex": "e5ed689c62e2e5ff",
+              "san": "h8=Q",
+              "uci": "h7h8q",
+              "code": 208107296
+            },
+            {
+              "ply": 2,
+              "move_number": 18,
+              "side": "b",
+              "fen": "2kr3Q/8/8/8/8/8/8/4K3 b - - 0 18",
+              "key": 5001671063083760141,
+              "key_hex": "45698154f6753a0d",
+              "san": null,
+              "uci": null,
+              "code": null
+            }
+          ]
+        }
+        "#);
+    }
+
+    #[test]
+    fn pgn_is_in_export_format() {
+        let sample = Sample::odd();
+        insta::assert_snapshot!(sample.ok(&["game", "games.db", "1", "--format", "pgn"]), @r#"
+        [Event "Club \"Réti\" \\ final"]
+        [Site "?"]
+        [Date "2024.02.29"]
+        [Round "1.2"]
+        [White "Ågren, Åsa"]
+        [Black "棋聖"]
+        [Result "1-0"]
+        [Annotator "me"]
+        [BlackElo "1987"]
+        [ECO "C25"]
+        [WhiteElo "2455"]
+
+        1. e4 e5 2. Nc3 Nf6 3. -- d5 4. exd5 Nxd5 5. Qh5 1-0
+        "#);
+        insta::assert_snapshot!(sample.ok(&["game", "games.db", "2", "--format", "pgn"]), @r#"
+        [Event "Endings"]
+        [Site "?"]
+        [Date "2024.13"]
+        [Round "?"]
+        [White "?"]
+        [Black "?"]
+        [Result "*"]
+        [FEN "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17"]
+        [SetUp "1"]
+
+        17... O-O-O 18. h8=Q *
+        "#);
+    }
+
+    #[test]
+    fn pgn_exported_is_read_and_exported_the_same() {
+        let sample = Sample::of(FAMOUS);
+        let count = FAMOUS.matches("[Event ").count();
+        let export = |sample: &Sample| -> String {
+            (1..=count).map(|game| sample.ok(&["game", "games.db", &game.to_string(), "-f", "pgn"])).collect()
+        };
+        let first = export(&sample);
+        assert!(first.lines().all(|line| line.len() < 80 || line.starts_with('[')));
+        assert_eq!(export(&Sample::of(&first)), first);
+    }
+
+    #[test]
+    fn a_game_that_is_not_there() {
+        insta::assert_snapshot!(Sample::odd().failure(&["game", "games.db", "5"]), @"
+        pgndex: error: games.db: no game 5; the games have the numbers 1 to 4
+        ");
+    }
+
+    #[test]
+    fn a_damaged_game_is_not_shown_as_if_it_were_sound() {
+        let sample = Sample::odd();
+        let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
+        let damage = |sql| {
+            connection.execute(sql, []).expect("an update");
+            sample.failure(&["game", "games.db", "3"])
+        };
+        insta::assert_snapshot!(damage("UPDATE game_position SET key = 5 WHERE game_id = 3 AND ply = 5"), @"
+        pgndex: error: game_position game_id 3, ply 5: not the position that the moves lead to; `pgndex verify` tells all that is wrong
+        ");
+        insta::assert_snapshot!(damage("UPDATE game_position SET move_code = 0x03143420 WHERE game_id = 3 AND ply = 2"), @"
+        pgndex: error: game_position game_id 3, ply 2: move_code is no legal move; `pgndex verify` tells all that is wrong
+          because: the move does not fit the position
+        ");
+        insta::assert_snapshot!(damage("UPDATE game SET start_fen = '8/8/8/8/8/8/8/8 w - -' WHERE game_id = 3"), @r#"
+        pgndex: error: game game_id 3: start_fen "8/8/8/8/8/8/8/8 w - -" is no legal position; `pgndex verify` tells all that is wrong
+          because: White has 0 kings, not 1
+        "#);
+    }
+}
+
+mod info {
+    use super::*;
+
+    /// Takes out times, and the size of the file.
+    fn masked(sample: &Sample, text: &str) -> String {
+        let bytes = fs::metadata(sample.path("games.db")).expect("the database").len();
+        let text = text.replace(&format!("\"bytes\": {bytes}"), "\"bytes\": SIZE");
+        let text = text.replace(&format!(": {} KiB, schema", bytes / 1024), ": SIZE, schema");
+        let is_time = |word: &str| word.len() == 20 && word.starts_with("20") && word.ends_with('Z');
+        let mask = |word: &str| match word.trim_matches(['"', ',', '\n']) {
+            time if is_time(time) => word.replace(time, "YYYY-MM-DDTHH:MM:SSZ"),
+            _ => word.to_owned(),
+        };
+        text.split_inclusive(' ')
+            .flat_map(|part| part.split_inclusive('\n'))
+            .map(|part| part.split(' ').map(mask).collect::<Vec<_>>().join(" "))
+            .collect()
+    }
+
+    #[test]
+    fn a_table() {
+        let sample = Sample::odd();
+        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
+        games.db: SIZE, schema version 1
+
+          games       4
+          plies      23  5.8 a game; 9 in game 1, the longest
+          positions  27
+          distinct   20
+          players     5
+          events      4
+          sites       0
+          problems    1  1 game cut short
+
+        results
+          1-0        1   25.0 %
+          1/2-1/2    1   25.0 %
+          0-1        1   25.0 %
+          *          1   25.0 %
+
+        openings
+          games   share  eco  name
+          ─────────────────────────────────────────────────────
+              1  25.0 %  A00  Barnes Opening
+              1  25.0 %  A05  Zukertort Opening: Knights Facing
+              1  25.0 %  C26  Vienna Game: Falkbeer
+
+        years
+          2024     2  ████████████████████████████████████████
+          unknown  2
+
+        ratings
+          1900-1999  1  ████████████████████████████████████████
+          2000-2099  0
+          2100-2199  0
+          2200-2299  0
+          2300-2399  0
+          2400-2499  1  ████████████████████████████████████████
+          unknown    6
+
+        problems
+          number  severity  kind
+          ──────────────────────────────
+               1  error     illegal-move
+
+        sources
+          id  games  problems   size  indexed               path
+          ───────────────────────────────────────────────────────────
+           1      4         1  748 B  YYYY-MM-DDTHH:MM:SSZ  games.pgn
+
+        runs
+          id  began                  took  games  pgndex
+          ──────────────────────────────────────────────
+           1  YYYY-MM-DDTHH:MM:SSZ  1.5 s      4  0.0.0
+        "#);
+    }
+
+    #[test]
+    fn json_is_one_object() {
+        let sample = Sample::odd();
+        let text = sample.ok(&["info", "games.db", "--format", "json"]);
+        assert_eq!(text.lines().count(), 1);
+        insta::assert_snapshot!(masked(&sample, &serde_json::to_string_pretty(&json(&text)).expect("JSON")), @r#"
+        {
+          "path": "games.db",
+          "bytes": SIZE,
+          "schema_version": 1,
+          "games": 4,
+          "plies": 23,
+          "positions": 27,
+          "distinct_positions": 20,
+          "players": 5,
+          "events": 4,
+          "sites": 0,
+          "truncated": 1,
+          "skipped": 0,
+          "longest": {
+            "game_id": 1,
+            "plies": 9
+          },
+          "results": {
+            "1-0": 1,
+            "1/2-1/2": 1,
+            "0-1": 1,
+            "*": 1
+          },
+          "years": {
+            "2024": 2
+          },
+          "undated": 2,
+          "ratings": {
+            "1900": 1,
+            "2400": 1
+          },
+          "unrated": 6,
+          "openings": [
+            {
+              "eco": "A00",
+              "name": "Barnes Opening",
+              "games": 1
+            },
+            {
+              "eco": "A05",
+              "name": "Zukertort Opening: Knights Facing",
+              "games": 1
+            },
+            {
+              "eco": "C26",
+              "name": "Vienna Game: Falkbeer",
+              "games": 1
+            }
+          ],
+          "problems": [
+            {
+              "severity": "error",
+              "kind": "illegal-move",
+              "count": 1
+            }
+          ],
+          "duplicates": [],
+          "sources": [
+            {
+              "source_id": 1,
+              "path": "games.pgn",
+              "bytes": 748,
+              "digest": "abababababababababababababababababababababababababababababababab",
+              "games": 4,
+              "plies": 23,
+              "problems": 1,
+              "duplicates": 0,
+              "indexed_at": "YYYY-MM-DDTHH:MM:SSZ"
+            }
+          ],
+          "imports": [
+            {
+              "import_id": 1,
+              "started_at": "YYYY-MM-DDTHH:MM:SSZ",
+              "finished_at": "YYYY-MM-DDTHH:MM:SSZ",
+              "program_version": "0.0.0",
+              "options": {},
+              "games": 4,
+              "plies": 23,
+              "positions": 27,
+              "distinct_positions": 20,
+              "problems": 1,
+              "duplicates": 0,
+              "seconds": 1.5
+            }
+          ]
+        }
+        "#);
+    }
+
+    #[test]
+    fn an_empty_database_is_shown_too() {
+        let sample = Sample::of("");
+        insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
+        games.db: SIZE, schema version 1
+
+          games      0
+          plies      0
+          positions  0
+          distinct   0
+          players    0
+          events     0
+          sites      0
+          problems   0
+
+        There are no games in this database.
+
+        sources
+          id  games  problems  size  indexed               path
+          ──────────────────────────────────────────────────────────
+           1      0         0   0 B  YYYY-MM-DDTHH:MM:SSZ  games.pgn
+
+        runs
+          id  began                  took  games  pgndex
+          ──────────────────────────────────────────────
+           1  YYYY-MM-DDTHH:MM:SSZ  1.5 s      0  0.0.0
+        "#);
+    }
+}
+
+mod key {
+    use super::*;
+
+    const FEN: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1";
+
+    #[test]
+    fn in_every_format() {
+        let sample = Sample::empty();
+        insta::assert_snapshot!(sample.ok(&["key", FEN]), @"
+        key      823c9b50fd114196
+        integer  -9062197578030825066
+        fen      rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
+        changed  en-passant square dropped: no en-passant capture is legal
+        ");
+        insta::assert_snapshot!(sample.ok(&["key", FEN, "--format", "json"]), @r#"
+        {"key":"823c9b50fd114196","integer":-9062197578030825066,"fen":"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -","changes":["en-passant square dropped: no en-passant capture is legal"]}
+        "#);
+        insta::assert_snapshot!(sample.ok(&["key", FEN, "--format", "csv"]), @"
+        key,integer,fen,changes
+        823c9b50fd114196,-9062197578030825066,rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -,en-passant square dropped: no en-passant capture is legal
+        ");
+    }
+
+    #[test]
+    fn quotes_can_be_left_out_and_counters_too() {
+        let sample = Sample::empty();
+        let words = ["key", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR", "w", "KQkq", "-"];
+        assert!(sample.ok(&words).starts_with("key      463b96181691fc9c\ninteger  5060803636482931868\n"));
+    }
+
+    #[test]
+    fn no_position() {
+        let failure = |fen| {
+            let run = Sample::empty().run(&["key", fen]);
+            assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+            run.stderr
+        };
+        insta::assert_snapshot!(failure("rnbqkbnr/pppppppp/8/8 w"), @r#"
+        pgndex: error: no legal position: "rnbqkbnr/pppppppp/8/8 w"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+          because: the placement has 4 ranks, not 8
+        "#);
+        insta::assert_snapshot!(failure("start"), @r#"
+        pgndex: error: no legal position: "start"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+          because: the placement has 1 ranks, not 8
+        "#);
+    }
+}
+
+mod output {
+    use super::*;
+
+    /// Standard output on a full disk is an error.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_an_error() {
+        let sample = Sample::odd();
+        for arguments in [
+            &["sql", "games.db", "SELECT 1"][..],
+            &["find", "games.db", "--moves", "e4", "-f", "csv"],
+            &["game", "games.db", "1"],
+            &["export", "games.db", "--epd"],
+            &["info", "games.db"],
+            &["key", "8/8/8/4k3/8/4K3/4P3/8 w - -"],
+        ] {
+            let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+            let run = Run::of(sample.command(arguments).stdout(full).output().expect("the program runs"));
+            assert_eq!(run.status, 1, "{arguments:?}");
+            assert!(run.stderr.starts_with("pgndex: error: "), "{}", run.stderr);
+        }
+    }
+}
+
+mod databases_that_cannot_be_opened {
+    use super::*;
+
+    fn every_command(sample: &Sample, database: &str) -> String {
+        let failures = [
+            sample.failure(&["info", database]),
+            sample.failure(&["find", database, "--moves", "1. e4"]),
+            sample.failure(&["game", database, "1"]),
+            sample.failure(&["export", database, "--csv"]),
+            sample.failure(&["sql", database, "SELECT 1"]),
+        ];
+        assert!(failures.iter().all(|failure| *failure == failures[0]), "{failures:#?}");
+        failures[0].clone()
+    }
+
+    #[test]
+    fn missing() {
+        let sample = Sample::empty();
+        insta::assert_snapshot!(every_command(&sample, "games.db"), @"
+        pgndex: error: games.db: no such database; make one with `pgndex index`
+        ");
+        assert!(!sample.path("games.db").exists());
+    }
+
+    #[test]
+    fn not_a_database() {
+        let sample = Sample::empty();
+        fs::write(sample.path("games.pgn"), FAMOUS).expect("a file");
+        insta::assert_snapshot!(every_command(&sample, "games.pgn"), @"
+        pgndex: error: games.pgn: not an SQLite database; is this the right file?
+        ");
+        insta::assert_snapshot!(every_command(&sample, "."), @"
+        pgndex: error: .: not an SQLite database; is this the right file?
+        ");
+    }
+
+    #[test]
+    fn of_another_program_or_time() {
+        let sample = Sample::odd();
+        let change = |path: &Path, sql: &str| {
+            rusqlite::Connection::open(path).and_then(|db| db.execute_batch(sql)).expect("a change");
+        };
+        change(&sample.path("other.db"), "CREATE TABLE t (x)");
+        insta::assert_snapshot!(every_command(&sample, "other.db"), @"
+        pgndex: error: other.db: a database, but not one of pgndex; name another file
+        ");
+        fs::File::create(sample.path("empty.db")).and_then(|mut file| file.write_all(b"")).expect("a file");
+        insta::assert_snapshot!(every_command(&sample, "empty.db"), @"
+        pgndex: error: empty.db: a database, but not one of pgndex; name another file
+        ");
+        change(&sample.path("games.db"), "PRAGMA user_version = 99");
+        insta::assert_snapshot!(every_command(&sample, "games.db"), @"
+        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 1); update pgndex
+        ");
+    }
+}

@@ -1,0 +1,489 @@
+//! `pgndex explore`: what it prints, where, and how it exits.
+
+use crate::program::{Run, command};
+use tempfile::TempDir;
+
+const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
+const RATED: &str = r#"[Event "Open"]
+[Date "2024.02.29"]
+[White "Ågren, Åsa"]
+[Black "棋聖"]
+[Result "1-0"]
+[WhiteElo "2455"]
+[BlackElo "1988"]
+
+1. d4 d5 2. c4 1-0
+
+[Event "Open"]
+[Date "2023.??.??"]
+[White "棋聖"]
+[Black "?"]
+[Result "1/2-1/2"]
+[WhiteElo "1990"]
+[BlackElo "2000"]
+
+1. c4 d5 2. d4 1/2-1/2
+
+[Event "Open"]
+[Date "2025.01.01"]
+[White "Ågren, Åsa"]
+[Black "Endless, E"]
+[Result "*"]
+
+1. d4 d5 *
+
+[Event "Open"]
+[White "Short, S"]
+[Black "Ågren, Åsa"]
+[Result "0-1"]
+
+1. d4 d5 0-1
+"#;
+/// Castling in Chess960, and with a standard set-up.
+const CASTLING: &str = r#"[Result "1-0"]
+[FEN "4k3/8/8/8/8/8/8/1RK4R w HB - 0 1"]
+[SetUp "1"]
+
+1. O-O 1-0
+
+[Result "1-0"]
+[FEN "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1"]
+[SetUp "1"]
+
+1. O-O-O 1-0
+"#;
+
+/// A directory with `games.db` in it.
+struct Sample {
+    directory: TempDir,
+}
+
+impl Sample {
+    fn of(pgn: &str) -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        crate::games::build(&directory.path().join("games.db"), "games.pgn", pgn);
+        Self { directory }
+    }
+
+    /// What `pgndex explore games.db …` gives.
+    fn run(&self, arguments: &[&str]) -> Run {
+        let arguments = [&["explore", "games.db"], arguments].concat();
+        let mut command = command(self.directory.path(), &arguments);
+        Run::of(command.env("LC_ALL", "C.UTF-8").output().expect("the program runs"))
+    }
+
+    /// Standard output of a run that goes well and says nothing else.
+    fn ok(&self, arguments: &[&str]) -> String {
+        let run = self.run(arguments);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
+        run.stdout
+    }
+
+    /// The one object of a run with `--format json`.
+    fn json(&self, arguments: &[&str]) -> serde_json::Value {
+        let text = self.ok(&[arguments, &["--format", "json"]].concat());
+        assert_eq!(text.lines().count(), 1, "{text}");
+        serde_json::from_str(&text).expect("JSON")
+    }
+}
+
+#[test]
+fn moves_come_with_results_and_the_latest_games_below() {
+    let sample = Sample::of(FAMOUS);
+    insta::assert_snapshot!(sample.ok(&["--moves", "1. e4"]), @r#"
+    B00 King's Pawn Opening
+
+    move  games    share  w/d/b %                         elo  last  opening
+    ────────────────────────────────────────────────────────────────────────────────────────────────────
+    e5       13   50.0 %  69/15/15  ██████████████▒▒▒░░░       1992  C20 King's Pawn Game
+    c5        5   19.2 %  80/0/20   ████████████████░░░░       2016  B20 Sicilian Defense
+    c6        2    7.7 %  100/0/0   ████████████████████       1997  B10 Caro-Kann Defense
+    b6        1    3.8 %  100/0/0   ████████████████████             B00 Owen Defense
+    d5        1    3.8 %  100/0/0   ████████████████████       1934  B01 Scandinavian Defense
+    d6        1    3.8 %  100/0/0   ████████████████████       1999  B00 King's Pawn Opening: Pirc Setup
+    e6        1    3.8 %  100/0/0   ████████████████████       1928  C00 French Defense
+    g6        1    3.8 %  100/0/0   ████████████████████       1963  B06 Modern Defense
+    Nf6       1    3.8 %  100/0/0   ████████████████████       1991  B02 Alekhine Defense
+    26 games: █ White 21 (80.8 %), ▒ draw 2 (7.7 %), ░ Black 3 (11.5 %)
+
+    Latest:
+    game  white            elo  black                   elo  result  date        event                         next
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+      51  Carlsen, Magnus       Karjakin, Sergey             1-0     2016.11.30  World Championship tie-break  c5
+      50  Wei, Yi               Bruzón Batista, Lázaro       1-0     2015.07.03  Danzhou                       c5
+      48  Kasparov, Garry       Topalov, Veselin             1-0     1999.01.20  Hoogovens                     d6
+      46  Deep Blue             Kasparov, Garry              1-0     1997.05.11  Man-Machine Match             c6
+      45  Deep Blue             Kasparov, Garry              1-0     1996.02.10  Man-Machine Match             c5
+    "#);
+    insta::assert_snapshot!(sample.ok(&["--moves", "1. e4", "-n", "2", "--recent", "1"]), @r#"
+    B00 King's Pawn Opening
+
+    move  games    share  w/d/b %                         elo  last  opening
+    ─────────────────────────────────────────────────────────────────────────────────────
+    e5       13   50.0 %  69/15/15  ██████████████▒▒▒░░░       1992  C20 King's Pawn Game
+    c5        5   19.2 %  80/0/20   ████████████████░░░░       2016  B20 Sicilian Defense
+    26 games: █ White 21 (80.8 %), ▒ draw 2 (7.7 %), ░ Black 3 (11.5 %)
+    7 moves not shown: --limit 0 shows all
+
+    Latest:
+    game  white            elo  black             elo  result  date        event                         next
+    ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+      51  Carlsen, Magnus       Karjakin, Sergey       1-0     2016.11.30  World Championship tie-break  c5
+    "#);
+    insta::assert_snapshot!(sample.ok(&["--play", "e2e4,e7e5", "--recent", "0", "--ascii", "--board"]), @r#"
+    C20 King's Pawn Game
+      8 r n b q k b n r
+      7 p p p p . p p p
+      6 . . . . . . . .
+      5 . . . . p . . .
+      4 . . . . P . . .
+      3 . . . . . . . .
+      2 P P P P . P P P
+      1 R N B Q K B N R
+        a b c d e f g h
+
+    move  games    share  w/d/b %                         elo  last  opening
+    ──────────────────────────────────────────────────────────────────────────────────────────
+    Nf3      10   76.9 %  70/10/20  ##############==....       1992  C40 King's Knight Opening
+    f4        2   15.4 %  100/0/0   ####################       1960  C30 King's Gambit
+    Nc3       1    7.7 %  0/100/0   ====================       1872  C25 Vienna Game
+    13 games: # White 9 (69.2 %), = draw 2 (15.4 %), . Black 2 (15.4 %)
+    "#);
+    insta::assert_snapshot!(sample.ok(&["--play", "e2e4,e7e5", "--format", "csv"]), @r#"
+    uci,san,games,white,draws,black,average_rating,first_year,last_year,eco,opening
+    g1f3,Nf3,10,7,1,2,,1750,1992,C40,King's Knight Opening
+    f2f4,f4,2,2,0,0,,1851,1960,C30,King's Gambit
+    b1c3,Nc3,1,0,1,0,,1872,1872,C25,Vienna Game
+    "#);
+}
+
+#[test]
+fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
+    let sample = Sample::of(RATED);
+    insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5"]), @r#"
+    D00 Queen's Pawn Game
+
+    move  games    share  w/d/b %                         elo  last  opening
+    ───────────────────────────────────────────────────────────────────────────────────
+    c4        1   50.0 %  100/0/0  ████████████████████  2222  2024  D06 Queen's Gambit
+    2 games: █ White 1 (50.0 %), ▒ draw 0 (0.0 %), ░ Black 1 (50.0 %)
+    mean rating 2222; 1 game ended here; 1 game without a result not counted
+
+    Highest rated:
+    game  white        elo  black   elo  result  date        event  next
+    ────────────────────────────────────────────────────────────────────
+       1  Ågren, Åsa  2455  棋聖   1988  1-0     2024.02.29  Open   c4
+
+    Latest:
+    game  white        elo  black        elo  result  date        event  next
+    ────────────────────────────────────────────────────────────────────────────────────
+       1  Ågren, Åsa  2455  棋聖        1988  1-0     2024.02.29  Open   c4
+       4  Short, S          Ågren, Åsa        0-1                 Open   (last position)
+    "#);
+    insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5 2. c4", "--recent", "1"]), @r#"
+    D06 Queen's Gambit
+
+    2 games: █ White 1 (50.0 %), ▒ draw 1 (50.0 %), ░ Black 0 (0.0 %)
+    mean rating 2108; 2 games ended here
+
+    Highest rated:
+    game  white        elo  black   elo  result   date        event  next
+    ────────────────────────────────────────────────────────────────────────────────
+       1  Ågren, Åsa  2455  棋聖   1988  1-0      2024.02.29  Open   (last position)
+       2  棋聖        1990  ?      2000  1/2-1/2  2023.??.??  Open   (last position)
+
+    Latest:
+    game  white        elo  black   elo  result  date        event  next
+    ───────────────────────────────────────────────────────────────────────────────
+       1  Ågren, Åsa  2455  棋聖   1988  1-0     2024.02.29  Open   (last position)
+    "#);
+}
+
+#[test]
+fn json_has_the_form_of_lichess_explorer() {
+    let sample = Sample::of(RATED);
+    let object = sample.json(&["--moves", "1. d4 d5"]);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&object).unwrap(), @r#"
+    {
+      "opening": {
+        "eco": "D00",
+        "name": "Queen's Pawn Game"
+      },
+      "white": 1,
+      "draws": 0,
+      "black": 1,
+      "unfinished": 1,
+      "moves": [
+        {
+          "uci": "c2c4",
+          "san": "c4",
+          "averageRating": 2222,
+          "white": 1,
+          "draws": 0,
+          "black": 0,
+          "game": {
+            "id": "1",
+            "winner": "white",
+            "white": {
+              "name": "Ågren, Åsa",
+              "rating": 2455
+            },
+            "black": {
+              "name": "棋聖",
+              "rating": 1988
+            },
+            "year": 2024,
+            "month": "2024-02"
+          },
+          "opening": {
+            "eco": "D06",
+            "name": "Queen's Gambit"
+          }
+        }
+      ],
+      "topGames": [
+        {
+          "uci": "c2c4",
+          "id": "1",
+          "winner": "white",
+          "white": {
+            "name": "Ågren, Åsa",
+            "rating": 2455
+          },
+          "black": {
+            "name": "棋聖",
+            "rating": 1988
+          },
+          "year": 2024,
+          "month": "2024-02"
+        }
+      ],
+      "recentGames": [
+        {
+          "uci": "c2c4",
+          "id": "1",
+          "winner": "white",
+          "white": {
+            "name": "Ågren, Åsa",
+            "rating": 2455
+          },
+          "black": {
+            "name": "棋聖",
+            "rating": 1988
+          },
+          "year": 2024,
+          "month": "2024-02"
+        },
+        {
+          "uci": null,
+          "id": "4",
+          "winner": "black",
+          "white": {
+            "name": "Short, S",
+            "rating": null
+          },
+          "black": {
+            "name": "Ågren, Åsa",
+            "rating": null
+          },
+          "year": null,
+          "month": null
+        }
+      ]
+    }
+    "#);
+    let documentation = include_str!("../../docs/json.md");
+    let (_, documentation) = documentation.split_once("## `pgndex explore`").expect("a section");
+    for part in [&object, &object["moves"][0], &object["topGames"][0]] {
+        for name in part.as_object().expect("an object").keys() {
+            assert!(documentation.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+    let object = sample.json(&["--moves", "1. d4 d5 2. c4"]);
+    assert_eq!(object["white"], 1);
+    assert_eq!(object["draws"], 1);
+    assert_eq!(object["moves"], serde_json::json!([]));
+    assert_eq!(object["topGames"][0]["uci"], serde_json::Value::Null);
+}
+
+#[test]
+fn castling_is_written_as_uci_asks_for() {
+    let sample = Sample::of(CASTLING);
+    for (fen, uci, san) in [
+        ("4k3/8/8/8/8/8/8/1RK4R w KQ - 0 1", "c1h1", "O-O"),
+        ("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", "e1c1", "O-O-O"),
+    ] {
+        let object = sample.json(&["--fen", fen]);
+        let [played] = &object["moves"].as_array().expect("moves")[..] else { panic!("{object}") };
+        assert_eq!((&played["uci"], &played["san"]), (&uci.into(), &san.into()));
+        assert_eq!(object["recentGames"][0]["uci"], uci);
+        assert_eq!(played["game"]["id"], object["recentGames"][0]["id"]);
+    }
+}
+
+#[test]
+fn openings_are_named_by_the_database_or_by_a_file() {
+    let sample = Sample::of(RATED);
+    let object = sample.json(&["--moves", "1. c4 d5 2. d4"]);
+    assert_eq!(object["opening"], serde_json::json!({ "eco": "D06", "name": "Queen's Gambit" }));
+
+    let after = ["--moves", "1. d4 d5 2. c4 Bh3"];
+    let Run { status, stdout, stderr } = sample.run(&after);
+    assert_eq!((status, stdout.as_str()), (0, "D06 Queen's Gambit\n\n"));
+    assert!(stderr.starts_with("pgndex: note: no game reached this position"), "{stderr}");
+    let position = "rn1qkbnr/ppp1pppp/8/3p4/2PP4/7b/PP2PPPP/RNBQKBNR w KQkq -";
+    assert_eq!(sample.run(&["--fen", position]).stdout, "");
+
+    let names = "eco\tname\tpgn\nD00\tMy Opening\t1. d4 d5\nD06\tMy Gambit\t1. d4 d5 2. c4\n";
+    std::fs::write(sample.directory.path().join("my.tsv"), names).expect("written");
+    let object = sample.json(&["--moves", "1. d4 d5", "--openings", "my.tsv"]);
+    assert_eq!(object["opening"]["name"], "My Opening");
+    assert_eq!(object["moves"][0]["opening"]["name"], "My Gambit");
+    let Run { status, stdout, stderr } = sample.run(&["--moves", "1. d4 d5", "--openings", "games.db"]);
+    assert_eq!((status, stdout.as_str()), (1, ""));
+    assert!(stderr.starts_with("pgndex: error: games.db"), "{stderr}");
+}
+
+#[test]
+fn some_games_are_counted_when_they_are_asked_for() {
+    let sample = Sample::of(RATED);
+    insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5", "--white", "Ågren", "--until", "2024"]), @r#"
+    D00 Queen's Pawn Game
+
+    move  games    share  w/d/b %                         elo  last  opening
+    ───────────────────────────────────────────────────────────────────────────────────
+    c4        1  100.0 %  100/0/0  ████████████████████  2222  2024  D06 Queen's Gambit
+    1 game: █ White 1 (100.0 %), ▒ draw 0 (0.0 %), ░ Black 0 (0.0 %)
+    mean rating 2222
+
+    Highest rated:
+    game  white        elo  black   elo  result  date        event  next
+    ────────────────────────────────────────────────────────────────────
+       1  Ågren, Åsa  2455  棋聖   1988  1-0     2024.02.29  Open   c4
+
+    Latest:
+    game  white        elo  black   elo  result  date        event  next
+    ────────────────────────────────────────────────────────────────────
+       1  Ågren, Åsa  2455  棋聖   1988  1-0     2024.02.29  Open   c4
+    "#);
+    insta::assert_snapshot!(
+        sample.ok(&["--moves", "1. d4 d5", "--elo-min", "1900", "--opening-eco", "D", "--format", "csv"]),
+        @r#"
+        uci,san,games,white,draws,black,average_rating,first_year,last_year,eco,opening
+        c2c4,c4,1,1,0,0,2222,2024,2024,D06,Queen's Gambit
+        "#
+    );
+    let object = sample.json(&["--moves", "1. d4 d5", "--result", "0-1"]);
+    assert_eq!(
+        (&object["white"], &object["black"], &object["unfinished"]),
+        (&0.into(), &1.into(), &0.into())
+    );
+    assert_eq!(object["recentGames"][0]["id"], "4");
+    let run = sample.run(&["--moves", "1. d4", "--player", "nobody", "--event", "open"]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, "A40 Queen's Pawn Opening\n\n"));
+    insta::assert_snapshot!(run.stderr, @r#"
+    pgndex: note: no player has a name that fits --player
+    pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    "#);
+}
+
+#[test]
+fn a_position_that_no_game_reached_is_no_failure() {
+    let sample = Sample::of(RATED);
+    let Run { status, stdout, stderr } = sample.run(&["--moves", "1. h4"]);
+    assert_eq!((status, stdout.as_str()), (0, ""));
+    insta::assert_snapshot!(stderr, @r#"
+    pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq -
+    "#);
+    let Run { status, stdout, .. } = sample.run(&["--moves", "1. h4", "--format", "json"]);
+    assert_eq!(status, 0);
+    insta::assert_snapshot!(stdout, @r#"
+    {"opening":null,"white":0,"draws":0,"black":0,"unfinished":0,"moves":[],"topGames":[],"recentGames":[]}
+    "#);
+    let Run { status, stdout, .. } = sample.run(&["--moves", "1. h4", "--format", "csv"]);
+    assert_eq!((status, stdout.lines().count()), (0, 1));
+}
+
+#[test]
+fn the_time_it_took_goes_to_standard_error() {
+    let sample = Sample::of(RATED);
+    let Run { status, stdout, stderr } = sample.run(&["--moves", "1. d4", "--timing"]);
+    assert_eq!((status, stdout), (0, sample.ok(&["--moves", "1. d4"])));
+    let time = stderr.strip_prefix("pgndex: note: took ").and_then(|rest| rest.strip_suffix(" ms\n"));
+    assert!(time.is_some_and(|time| time.parse::<f64>().is_ok()), "{stderr}");
+}
+
+#[test]
+fn longer_lists_than_there_are_is_wrong_usage() {
+    let sample = Sample::of(RATED);
+    for option in ["--top", "--recent"] {
+        assert_eq!(sample.run(&["--moves", "1. d4", option, "16"]).status, 2);
+    }
+}
+
+#[test]
+fn help_has_examples() {
+    insta::assert_snapshot!(Sample::of(RATED).ok(&["--help"]), @r#"
+    Show what was played from a position, and with what results
+
+    Usage: pgndex explore [OPTIONS] <--fen <FEN>|--moves <MOVES>|--play <MOVES>> <DB>
+
+    Arguments:
+      <DB>  Database
+
+    Options:
+          --fen <FEN>        The position as a FEN; what is left out counts as no castling and no en
+                             passant, and the counters are ignored
+          --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
+                             Nf3"
+          --play <MOVES>     The same in UCI notation: e2e4,c7c5
+      -n, --limit <N>        How many moves to show, the most frequent first; 0 for all [default: 0]
+          --top <N>          How many of the highest rated games to list, at most 15 [default: 5; in
+                             json 15]
+          --recent <N>       How many of the latest games to list, at most 15 [default: 5; in json 15]
+          --openings <FILE>  Names of openings, in a file or directory as for `index --openings`
+                             [default: those the database was made with]
+      -f, --format <FORMAT>  How to print it; json is one object, csv has the moves only [default:
+                             table] [possible values: table, json, csv]
+          --board            Draw the position
+          --ascii            Draw boards with letters instead of figures, as is done where the locale is
+                             not UTF-8
+          --flip             Draw boards with Black at the bottom
+          --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
+                             [default: auto] [possible values: auto, always, never]
+          --timing           End with a line on standard error that tells the time taken
+      -h, --help             Print help
+
+    Which games:
+          --white <NAME>        White's name, or the beginning of a word of it; letter case, accents and
+                                blanks around commas do not matter; '=NAME' for exactly this name
+          --black <NAME>        Black's name
+          --player <NAME>       The name of either
+          --elo-min <N>         Both players are rated this or higher
+          --elo-max <N>         Both players are rated this or lower
+          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later;
+                                what is unknown of a game's month and day does not exclude it
+          --until <DATE>        Played then or earlier
+          --result <RESULT>     Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
+          --event <NAME>        The event's name, as with players
+          --eco <CODE>          The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
+                                to B99, or a range such as B90-C19
+          --opening-eco <CODE>  The ECO code of the opening that the game's positions tell (column
+                                opening_eco), whatever its tags say
+
+    Examples:
+      pgndex explore games.db --moves "1. e4 c5"
+      pgndex explore games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -" --board
+      pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
+      pgndex explore games.db --moves "1. e4 c5" --white carlsen --since 2015
+
+    Games count whatever moves led to the position, each once: if a game returned to it, by the last
+    move made there. Games without a result are not counted. Bars show White's wins, draws and Black's
+    wins, with --ascii as # = and full stops. A position without a name has that of the last one on the
+    way to it. JSON is one object of the form that Lichess's opening explorer answers with.
+
+    The counts of all games stand in the database. Those of some games are made when they are asked for:
+    every game that reached the position, or every game of the players, event, opening or time if these
+    are fewer, is looked at. That takes a few seconds for each million of games; Ctrl-C ends it.
+    "#);
+}

@@ -1,0 +1,637 @@
+//! `pgndex find`: what it prints, where, and how it exits.
+
+use std::path::{Path, PathBuf};
+
+use crate::program::{Run, command};
+use tempfile::TempDir;
+
+const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
+const ODD: &str = r#"[Event "Club \"Réti\" \\ final"]
+[Site "?"]
+[Date "2024.02.29"]
+[Round "1.2"]
+[White "Ågren, Åsa"]
+[Black "棋聖"]
+[Result "1-0"]
+[WhiteElo "2455"]
+[BlackElo "1987"]
+[ECO "C25"]
+
+1. e4 e5 2. Nc3 Nf6 3. -- d5 4. exd5 Nxd5 5. Qh5 1-0
+
+[Event "Endings"]
+[Site "?"]
+[Date "?"]
+[Round "?"]
+[White "?"]
+[Black "?"]
+[Result "*"]
+[SetUp "1"]
+[FEN "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17"]
+
+17... O-O-O 18. h8=Q *
+
+[Event "Shuffle"]
+[Site "?"]
+[Date "2024.??.??"]
+[Round "?"]
+[White "Knight, A"]
+[Black "Knight, B"]
+[Result "1/2-1/2"]
+
+1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2
+
+[Event "Blunder"]
+[Site "?"]
+[Date "????.??.??"]
+[Round "?"]
+[White "Hasty, H"]
+[Black "Knight, B"]
+[Result "0-1"]
+
+1. f3 e5 2. g4 Qh4# 0-1
+"#;
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+
+/// A directory with `games.db` in it.
+struct Sample(TempDir);
+
+impl Sample {
+    fn of(pgn: &str) -> Self {
+        let sample = Self(tempfile::tempdir().expect("a directory"));
+        std::fs::write(sample.path("games.pgn"), pgn).expect("a file");
+        let run = sample.run(&["index", "--quiet", "games.db", "games.pgn"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        sample
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(command(self.0.path(), arguments).output().expect("the program runs"))
+    }
+
+    fn find(&self, arguments: &[&str]) -> Run {
+        self.run(&[&["find", "games.db"], arguments].concat())
+    }
+
+    /// Standard output of a search that goes well and says nothing else.
+    fn ok(&self, arguments: &[&str]) -> String {
+        let run = self.find(arguments);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
+        run.stdout
+    }
+
+    /// Standard error of a search that finds nothing.
+    fn nothing(&self, arguments: &[&str]) -> String {
+        let run = self.find(arguments);
+        assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{arguments:?}");
+        run.stderr
+    }
+
+    /// Standard error of a search that is asked for in the wrong way.
+    fn failure(&self, arguments: &[&str]) -> String {
+        let run = self.find(arguments);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{arguments:?}");
+        run.stderr
+    }
+
+    /// The games of the lines, in order.
+    fn games(&self, arguments: &[&str]) -> Vec<u64> {
+        let lines = self.ok(&[arguments, &["--limit", "0", "--format", "json"]].concat());
+        lines.lines().map(|line| json(line)["game_id"].as_u64().expect("a number")).collect()
+    }
+}
+
+fn json(line: &str) -> serde_json::Value {
+    serde_json::from_str(line).expect("JSON")
+}
+
+#[test]
+fn help() {
+    insta::assert_snapshot!(Sample::of("").run(&["find", "--help"]).stdout, @r#"
+    Find the games that reached a position
+
+    Usage: pgndex find [OPTIONS] <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>> <DB>
+
+    Arguments:
+      <DB>  Database
+
+    Options:
+          --fen <FEN>            The position as a FEN; what is left out counts as no castling and no en
+                                 passant, and the counters are ignored
+          --moves <MOVES>        The moves that lead to it from the start position, as in PGN: "1. e4 c5
+                                 2. Nf3"
+          --play <MOVES>         The same in UCI notation: e2e4,c7c5
+          --pattern <PLACEMENT>  A FEN's placement in which '?' stands for anything on a square, '!' for
+                                 a piece, 'A' and 'a' for a white and a black one, [QR] for one of
+                                 these, '*' for any number of squares; then, if it matters, the side to
+                                 move
+          --material <PIECES>    The pieces that are left, White's first, as in KRPvKR
+          --sort <ORDER>         Order: of the database, by the players' mean rating (best first), or by
+                                 date (latest first) [default: game] [possible values: game, rating,
+                                 date]
+      -n, --limit <N>            How many lines to show; 0 for all [default: 15]
+          --offset <N>           How many lines to skip first [default: 0]
+      -f, --format <FORMAT>      How to print them; json is one object a line, pgn the games themselves
+                                 [default: table] [possible values: table, json, csv, pgn]
+          --timing               End with a line on standard error that tells the time taken
+      -h, --help                 Print help
+
+    Which games:
+          --white <NAME>        White's name, or the beginning of a word of it; letter case, accents and
+                                blanks around commas do not matter; '=NAME' for exactly this name
+          --black <NAME>        Black's name
+          --player <NAME>       The name of either
+          --elo-min <N>         Both players are rated this or higher
+          --elo-max <N>         Both players are rated this or lower
+          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later;
+                                what is unknown of a game's month and day does not exclude it
+          --until <DATE>        Played then or earlier
+          --result <RESULT>     Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
+          --event <NAME>        The event's name, as with players
+          --eco <CODE>          The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
+                                to B99, or a range such as B90-C19
+          --opening-eco <CODE>  The ECO code of the opening that the game's positions tell (column
+                                opening_eco), whatever its tags say
+
+    Examples:
+      pgndex find games.db --moves "1. e4 c5 2. Nf3 d6"
+      pgndex find games.db --play e2e4,c7c5 --limit 0 --format csv > sicilian.csv
+      pgndex find games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -" --format json
+      pgndex find games.db --moves "1. d4 f5" --elo-min 2600 --since 2010 --sort rating
+      pgndex find games.db --moves "1. e4 e5 2. f4" --white spassky --format pgn > spassky.pgn
+      pgndex find games.db --pattern "*R*k*/*/*/*/*/*/*/* b"
+      pgndex find games.db --material KRPvKR --elo-min 2600
+
+    Positions are the same if placement, side to move, castling rights and en passant are: neither the
+    moves that led there nor the counters matter. There is one line for each time the position arose.
+    For --pattern and --material every position of every game is looked at, and there is one line for
+    each game, with the first position that fits. Sorted by rating or date, games without a result come
+    last.
+    "#);
+}
+
+#[test]
+fn a_table_of_games_with_the_total_below() {
+    let sample = Sample::of(FAMOUS);
+    let table = sample.ok(&["--moves", "1. e4 e5 2. Nf3 Nc6 3. Bb5", "--limit", "4"]);
+    insta::assert_snapshot!(table, @"
+    game  white                  elo  black                  elo  result   date        event             ply  next
+    ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+      16  Lasker, Emanuel             Capablanca, José Raúl       1-0      1914.05.18  St. Petersburg      5  3... a6
+      18  Capablanca, José Raúl       Marshall, Frank James       1-0      1918.10.23  New York            5  3... a6
+      44  Fischer, Robert James       Spassky, Boris              1/2-1/2  1992.11.04  F/S Return Match    5  3... a6
+    3 games
+    ");
+    assert_eq!(table, sample.ok(&["--play", "e2e4,e7e5,g1f3,b8c6,f1b5", "--limit", "0"]));
+}
+
+#[test]
+fn unknown_names_last_positions_and_set_ups() {
+    let sample = Sample::of(ODD);
+    insta::assert_snapshot!(sample.ok(&["--fen", "r3k3/7P/8/8/8/8/8/4K3 b q -"]), @"
+    game  white  elo  black  elo  result  date  event    ply  next
+    ─────────────────────────────────────────────────────────────────────
+       2  ?           ?           *             Endings    0  17... O-O-O
+    1 game
+    ");
+    insta::assert_snapshot!(sample.ok(&["--fen", "2kr4/7P/8/8/8/8/8/4K3 w - -", "-f", "csv"]), @"
+    game_id,white,white_elo,black,black_elo,result,date,event,site,round,eco,ply,move_number,side,next_san,next_uci,fen
+    2,,,,,*,,Endings,,,,1,18,w,h8=Q,h7h8q,2kr4/7P/8/8/8/8/8/4K3 w - -
+    ");
+    insta::assert_snapshot!(sample.ok(&["--moves", "e4 e5 Nc3 Nf6 -- d5 exd5 Nxd5 Qh5"]), @r#"
+    game  white        elo  black   elo  result  date        event                ply  next
+    ──────────────────────────────────────────────────────────────────────────────────────────────────
+       1  Ågren, Åsa  2455  棋聖   1987  1-0     2024.02.29  Club "Réti" \ final    9  (last position)
+    1 game
+    "#);
+}
+
+#[test]
+fn each_time_a_position_arose() {
+    let sample = Sample::of(ODD);
+    insta::assert_snapshot!(sample.ok(&["--moves", "Nf3 Nf6 Ng1 Ng8"]), @r#"
+    game  white        elo  black       elo  result   date        event                ply  next
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────
+       1  Ågren, Åsa  2455  棋聖       1987  1-0      2024.02.29  Club "Réti" \ final    0  1. e4
+       3  Knight, A         Knight, B        1/2-1/2  2024.??.??  Shuffle                0  1. Nf3
+       3  Knight, A         Knight, B        1/2-1/2  2024.??.??  Shuffle                4  3. Nf3
+       3  Knight, A         Knight, B        1/2-1/2  2024.??.??  Shuffle                8  (last position)
+       4  Hasty, H          Knight, B        0-1                  Blunder                0  1. f3
+    5 occurrences in 3 games
+    "#);
+    insta::assert_snapshot!(sample.ok(&["--moves", "Nf3", "--limit", "1"]), @"
+    game  white      elo  black      elo  result   date        event    ply  next
+    ─────────────────────────────────────────────────────────────────────────────────
+       3  Knight, A       Knight, B       1/2-1/2  2024.??.??  Shuffle    1  1... Nf6
+    1 of 2 occurrences in 1 game shown; --limit 0 shows all
+    ");
+    insta::assert_snapshot!(sample.ok(&["--moves", "Nf3", "--offset", "1"]), @"
+    game  white      elo  black      elo  result   date        event    ply  next
+    ─────────────────────────────────────────────────────────────────────────────────
+       3  Knight, A       Knight, B       1/2-1/2  2024.??.??  Shuffle    5  3... Nf6
+    1 of 2 occurrences in 1 game shown
+    ");
+}
+
+#[test]
+fn json_and_csv() {
+    let sample = Sample::of(ODD);
+    insta::assert_snapshot!(sample.ok(&["--moves", "1. e4", "--format", "json"]), @r#"
+    {"game_id":1,"white":"Ågren, Åsa","white_elo":2455,"black":"棋聖","black_elo":1987,"result":"1-0","date":"2024.02.29","event":"Club \"Réti\" \\ final","site":null,"round":"1.2","eco":"C25","ply":1,"move_number":1,"side":"b","next_san":"e5","next_uci":"e7e5","fen":"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -"}
+    "#);
+    insta::assert_snapshot!(sample.ok(&["--moves", "1. e4", "--format", "csv"]), @r#"
+    game_id,white,white_elo,black,black_elo,result,date,event,site,round,eco,ply,move_number,side,next_san,next_uci,fen
+    1,"Ågren, Åsa",2455,棋聖,1987,1-0,2024.02.29,"Club ""Réti"" \ final",,1.2,C25,1,1,b,e5,e7e5,rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
+    "#);
+    assert_eq!(sample.games(&["--moves", "Nf3 Nf6 Ng1 Ng8"]), [1, 3, 3, 3, 4]);
+    let run = sample.find(&["--fen", START, "-n", "2", "-f", "csv"]);
+    assert_eq!(run.stdout.lines().count(), 3);
+    insta::assert_snapshot!(run.stderr, @"
+    pgndex: note: 2 of 5 occurrences in 3 games shown; --limit 0 shows all
+    ");
+}
+
+#[test]
+fn pgn_has_each_game_once() {
+    let sample = Sample::of(ODD);
+    let pgn = sample.ok(&["--fen", START, "--format", "pgn"]);
+    assert_eq!(pgn.matches("[Event ").count(), 3);
+    assert!(pgn.starts_with("[Event \"Club \\\"Réti\\\" \\\\ final\"]\n"), "{pgn}");
+    assert!(pgn.contains("\n1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2\n"), "{pgn}");
+}
+
+#[test]
+fn filters() {
+    let sample = Sample::of(ODD);
+    let games = |filter: &[&str]| sample.games(&[&["--fen", START], filter].concat());
+    for name in ["ågren", "Agren,A", "ÅGREN , åsa", "=Ågren, Åsa"] {
+        assert_eq!(games(&["--white", name]), [1], "{name}");
+    }
+    assert_eq!(games(&["--player", "knight"]), [3, 3, 3, 4]);
+    assert_eq!(games(&["--player", "=Knight, B", "--black", "knight", "--result", "draw"]), [3, 3, 3]);
+    assert_eq!(games(&["--elo-min", "1900", "--elo-max", "2455"]), [1]);
+    assert_eq!(games(&["--since", "2024-03", "--until", "2024"]), [3, 3, 3]);
+    assert_eq!(games(&["--until", "2024.02.29"]), [1, 3, 3, 3]);
+    assert_eq!(games(&["--eco", "C20-C25"]), [1]);
+    assert_eq!(games(&["--event", "final"]), [1]);
+    assert_eq!(games(&["--result", "0-1"]), [4]);
+}
+
+/// Games whose tag and moves tell different openings, or only one of the two does.
+const OPENINGS: &str = "[ECO \"A05\"]\n[Round \"1\"]\n\n1. e4 e5 1-0\n\n[Round \"2\"]\n\n1. e4 e5 1-0\n\n\
+                        [ECO \"C20\"]\n[Round \"3\"]\n\n1. d4 d5 1-0\n\n[ECO \"D00\"]\n[Round \"4\"]\n\n1. d4 d5 *\n";
+
+#[test]
+fn codes_of_the_tag_and_of_the_positions_are_two_conditions() {
+    let sample = Sample::of(OPENINGS);
+    for (conditions, games) in [
+        (&["--eco", "C20"][..], &[3][..]),
+        (&["--opening-eco", "C20"], &[1, 2]),
+        (&["--eco", "A00-A99"], &[1]),
+        (&["--opening-eco", "A"], &[]),
+        (&["--eco", "A05", "--opening-eco", "C"], &[1]),
+        (&["--eco", "D", "--opening-eco", "D0"], &[4]),
+        (&["--eco", "B"], &[]),
+    ] {
+        let found = sample.find(&[&["--fen", START, "--format", "csv"], conditions].concat()).stdout;
+        let ids = found.lines().skip(1).map(|line| line.split(',').next().expect("a field"));
+        assert!(ids.eq(games.iter().map(i32::to_string).collect::<Vec<_>>()), "{conditions:?}: {found}");
+        let csv = sample.run(&[&["export", "games.db", "--csv"], conditions].concat());
+        assert_eq!(csv.stdout.lines().count(), 1 + games.len(), "{conditions:?}");
+        let explored =
+            sample.run(&[&["explore", "games.db", "--fen", START, "--format", "json"], conditions].concat());
+        let object: serde_json::Value = serde_json::from_str(&explored.stdout).expect("JSON");
+        let count =
+            ["white", "draws", "black", "unfinished"].map(|name| object[name].as_u64().expect("a number"));
+        assert_eq!(count.iter().sum::<u64>(), games.len() as u64, "{conditions:?}");
+    }
+    // A file once was given here.
+    let run = sample.run(&["explore", "games.db", "--fen", START, "--eco", "games.pgn"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("not an ECO code") && run.stderr.contains("--openings"), "{}", run.stderr);
+}
+
+/// `count` games that go from a position to another.
+fn from(fen: &str, count: usize) -> String {
+    (0..count).map(|round| format!("[Round \"{round}\"]\n[FEN \"{fen} 0 1\"]\n\n*\n\n")).collect()
+}
+
+#[test]
+fn a_note_tells_of_variants_that_many_more_games_reached() {
+    // Another castling field, another side to move, another en-passant square.
+    for (rare, often, how) in [
+        ("r3k2r/8/8/8/8/8/8/R3K2R w - -", "r3k2r/8/8/8/8/8/8/R3K2R w KQkq -", "other castling rights"),
+        ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq -", "r3k2r/8/8/8/8/8/8/R3K2R w Kkq -", "other castling rights"),
+        ("8/8/8/4k3/8/4K3/4P3/8 w - -", "8/8/8/4k3/8/4K3/4P3/8 b - -", "the other side to move"),
+        ("4k3/8/8/3pP3/8/8/8/4K3 w - -", "4k3/8/8/3pP3/8/8/8/4K3 w - d6", "another en-passant square"),
+    ] {
+        for (own, others, is_told) in
+            [(0, 1, true), (1, 11, true), (2, 30, true), (1, 10, false), (1, 0, false)]
+        {
+            let sample = Sample::of(&(from(rare, own) + &from(often, others) + "1. e4 *\n"));
+            for command in ["find", "explore"] {
+                let run = sample.run(&[command, "games.db", "--fen", rare]);
+                let games = if others == 1 { "1 game".to_owned() } else { format!("{others} games") };
+                let note = format!("pgndex: note: {games} reached it with {how}: {often}\n");
+                assert_eq!(run.stderr.contains(&note), is_told, "{command} {own} {others}: {}", run.stderr);
+                let back = sample.run(&[command, "games.db", "--fen", often]);
+                assert!(others == 0 || !back.stderr.contains("reached it with"), "{}", back.stderr);
+            }
+        }
+    }
+}
+
+#[test]
+fn orders_and_pages() {
+    let sample = Sample::of(ODD);
+    let games = |more: &[&str]| sample.games(&[&["--fen", START], more].concat());
+    assert_eq!(games(&["--sort", "rating"]), [1, 3, 3, 3, 4]);
+    assert_eq!(games(&["--sort", "date"]), [1, 3, 3, 3, 4]);
+    assert_eq!(games(&["--sort", "date", "--player", "knight", "--offset", "2"]), [3, 4]);
+    let famous = Sample::of(FAMOUS);
+    insta::assert_snapshot!(famous.ok(&["--moves", "e4 e5", "--sort", "date", "--offset", "2", "--limit", "3"]), @"
+    game  white                  elo  black                  elo  result  date        event           ply  next
+    ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+      19  Adams, Edwin Ziegler        Torre, Carlos               1-0     1920.??.??  New Orleans       2  2. Nf3
+      18  Capablanca, José Raúl       Marshall, Frank James       1-0     1918.10.23  New York          2  2. Nf3
+      16  Lasker, Emanuel             Capablanca, José Raúl       1-0     1914.05.18  St. Petersburg    2  2. Nf3
+    3 of 13 games shown; --limit 0 shows all
+    ");
+    insta::assert_snapshot!(famous.ok(&["--moves", "e4 e5", "--since", "1900", "--limit", "2"]), @"
+    game  white                  elo  black                  elo  result  date        event           ply  next
+    ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+      16  Lasker, Emanuel             Capablanca, José Raúl       1-0     1914.05.18  St. Petersburg    2  2. Nf3
+      18  Capablanca, José Raúl       Marshall, Frank James       1-0     1918.10.23  New York          2  2. Nf3
+    2 of 5 games shown; --limit 0 shows all
+    ");
+}
+
+#[test]
+fn patterns_and_material() {
+    let sample = Sample::of(FAMOUS);
+    insta::assert_snapshot!(sample.ok(&["--material", "KRP*vKRP*"]), @"
+    game  white                  elo  black                 elo  result  date        event               ply  next
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+      22  Capablanca, José Raúl       Tartakower, Savielly       1-0     1924.03.23  New York             68  35. Kg3
+      34  Botvinnik, Mikhail          Tal, Mikhail               0-1     1960.03.26  World Championship   87  44... Kd5
+    2 games
+    ");
+    insta::assert_snapshot!(sample.ok(&["--pattern", "*R*k*/*/*/*/*/*/*/* b", "--sort", "date", "--limit", "2"]), @"
+    game  white              elo  black             elo  result  date        event                         ply  next
+    ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+      51  Carlsen, Magnus         Karjakin, Sergey       1-0     2016.11.30  World Championship tie-break   97  49... Kh7
+      42  Ivanchuk, Vassily       Yusupov, Artur         0-1     1991.08.24  Candidates match               75  38... Qxb8
+    2 shown, and there are more; --limit 0 shows all
+    ");
+    insta::assert_snapshot!(sample.nothing(&["--material", "KBNvK", "--event", "nowhere"]), @"
+    pgndex: note: no event has a name that fits --event
+    pgndex: note: no position of these games fits
+    ");
+    insta::assert_snapshot!(sample.failure(&["--pattern", "*/*"]), @"
+    pgndex: error: --pattern cannot be read
+      because: the pattern has 2 ranks, not 8; '*' is a rank of whatever squares
+    ");
+    insta::assert_snapshot!(sample.failure(&["--material", "KRPKR"]), @"
+    pgndex: error: --material cannot be read
+      because: material is White's pieces, 'v' and Black's pieces, such as KRPvKR, not 'KRPKR'
+    ");
+}
+
+#[test]
+fn nothing_found_is_explained_and_no_failure() {
+    let sample = Sample::of(ODD);
+    insta::assert_snapshot!(sample.nothing(&["--moves", "1. h4"]), @"
+    pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq -
+    ");
+    insta::assert_snapshot!(sample.nothing(&["--moves", "1. e4 e5 2. Nc3 Nf6 3. f4 d5"]), @"
+    pgndex: note: no game reached this position: rnbqkb1r/ppp2ppp/5n2/3pp3/4PP2/2N5/PPPP2PP/R1BQKBNR w KQkq -
+    pgndex: note: 1 game reached the position after 1. e4 e5 2. Nc3 Nf6; after 3. f4 there is none
+    ");
+    insta::assert_snapshot!(sample.nothing(&["--play", "g1f3,d7d5"]), @"
+    pgndex: note: no game reached this position: rnbqkbnr/ppp1pppp/8/3p4/8/5N2/PPPPPPPP/RNBQKB1R w KQkq -
+    pgndex: note: 1 game reached the position after 1. g1f3; after 1... d7d5 there is none
+    ");
+    insta::assert_snapshot!(sample.nothing(&["--fen", "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -"]), @"
+    pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -
+    pgndex: note: 1 game reached it with the other side to move and other castling rights: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq -
+    ");
+    insta::assert_snapshot!(sample.nothing(&["--fen", START, "--elo-min", "2700"]), @"
+    pgndex: note: 3 games reached the position, and none passes the filters
+    ");
+    insta::assert_snapshot!(sample.nothing(&["--fen", START, "--white", "carlsen", "--event", "final"]), @"
+    pgndex: note: no player has a name that fits --white
+    pgndex: note: 3 games reached the position, and none passes the filters
+    ");
+    insta::assert_snapshot!(sample.nothing(&["--fen", START, "--offset", "9"]), @"
+    pgndex: note: 3 games reached the position; --offset 9 passes over all there is
+    ");
+    assert!(sample.nothing(&["--moves", "1. h4", "-f", "json"]).starts_with("pgndex: note: no game reached"));
+    assert!(sample.nothing(&["--moves", "1. h4", "-f", "pgn"]).starts_with("pgndex: note: no game reached"));
+    let run = sample.find(&["--moves", "1. h4", "-f", "csv"]);
+    assert_eq!((run.status, run.stdout.lines().count()), (0, 1));
+}
+
+#[test]
+fn a_name_that_nobody_bears_is_told_with_those_like_it() {
+    let sample = Sample::of(ODD);
+    let nothing = |option, name| sample.nothing(&["--fen", START, option, name]);
+    insta::assert_snapshot!(nothing("--white", "Argen"), @r#"
+    pgndex: note: no player has a name that fits --white; did you mean "Ågren, Åsa"?
+    pgndex: note: 3 games reached the position, and none passes the filters
+    "#);
+    insta::assert_snapshot!(nothing("--player", "=knight, b"), @r#"
+    pgndex: note: no player has a name that fits --player; did you mean "Knight, B" or "Knight, A"?
+    pgndex: note: 3 games reached the position, and none passes the filters
+    "#);
+    insta::assert_snapshot!(nothing("--player", "B Knigth"), @r#"
+    pgndex: note: no player has a name that fits --player; did you mean "Knight, B" or "Knight, A"?
+    pgndex: note: 3 games reached the position, and none passes the filters
+    "#);
+    insta::assert_snapshot!(nothing("--event", "club reti fnal"), @r#"
+    pgndex: note: no event has a name that fits --event; did you mean "Club "Réti" \ final"?
+    pgndex: note: 3 games reached the position, and none passes the filters
+    "#);
+    insta::assert_snapshot!(sample.nothing(&["--material", "KvK", "--black", "hasti"]), @r#"
+    pgndex: note: no player has a name that fits --black; did you mean "Hasty, H"?
+    pgndex: note: no position of these games fits
+    "#);
+}
+
+#[test]
+fn without_a_position_there_is_a_hint() {
+    insta::assert_snapshot!(Sample::of("").find(&["--white", "Carlsen"]).stderr, @r#"
+    error: the following required arguments were not provided:
+      <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>>
+
+      tip: to choose games by other conditions alone: pgndex export DB --csv --white NAME
+      tip: the same as a table: pgndex sql DB "SELECT * FROM games WHERE white LIKE 'NAME%'"
+
+    Usage: pgndex find --white <NAME> <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>> <DB>
+
+    For more information, try '--help'.
+    "#);
+}
+
+#[test]
+fn occurrences_of_a_much_visited_position_are_not_taken_for_games() {
+    let games: String =
+        (0..70).map(|number| format!("[Round \"{number}\"]\n\n1. Nf3 Nf6 2. Ng1 Ng8 *\n\n")).collect();
+    let sample = Sample::of(&games);
+    let last = |arguments: &[&str]| sample.ok(arguments).lines().last().map(str::to_owned);
+    insta::assert_snapshot!(last(&["--fen", START, "--limit", "3"]).unwrap(), @r#"
+    3 occurrences in 2 games shown; 70 games reached the position; --limit 0 shows all
+    "#);
+    insta::assert_snapshot!(last(&["--fen", START, "--limit", "9", "--offset", "131"]).unwrap(), @r#"
+    9 occurrences in 5 games shown; 70 games reached the position; --limit 0 shows all
+    "#);
+    insta::assert_snapshot!(last(&["--fen", START, "--limit", "0"]).unwrap(), @r#"
+    140 occurrences in 70 games
+    "#);
+}
+
+/// Games with numbers of more digits than those of the first rows.
+#[test]
+fn columns_of_a_long_table_stay_in_line() {
+    let games: String = (0..10_050).map(|_| "1. e4 e5 *\n\n").collect();
+    let sample = Sample::of(&games);
+    let table = sample.ok(&["--moves", "1. e4", "--limit", "0"]);
+    let columns: std::collections::BTreeSet<_> =
+        table.lines().filter_map(|line| line.find("1... e5")).collect();
+    assert_eq!((columns.len(), table.matches("1... e5").count()), (1, 10_050));
+}
+
+#[test]
+fn a_fen_is_put_right_and_that_is_said() {
+    let sample = Sample::of(ODD);
+    let run = sample.find(&["--fen", "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b kqKQ e3 0 1"]);
+    assert_eq!(run.status, 0);
+    assert!(run.stdout.ends_with("1 game\n"), "{}", run.stdout);
+    insta::assert_snapshot!(run.stderr, @"
+    pgndex: note: castling rights rewritten: only those with king and rook at home, in FEN's order
+    pgndex: note: en-passant square dropped: no en-passant capture is legal
+    pgndex: note: looking for rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
+    ");
+}
+
+#[test]
+fn a_move_that_cannot_be_played_is_named_and_why() {
+    let sample = Sample::of(ODD);
+    let failure = |option, line| sample.failure(&[option, line]);
+    insta::assert_snapshot!(failure("--moves", "1. e4 e5 2. Ke3 Nf6"), @"
+    pgndex: error: --moves: cannot play 2. Ke3 (ply 3) in the position rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2
+      because: White's king cannot reach e3
+    ");
+    insta::assert_snapshot!(failure("--play", "e2e4,e7e4"), @"
+    pgndex: error: --play: cannot play 1... e7e4 (ply 2) in the position rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
+      because: no pawn of Black can reach e4
+    ");
+    insta::assert_snapshot!(failure("--play", "e2e4,pawn"), @"
+    pgndex: error: --play: cannot play 1... pawn (ply 2) in the position rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
+      because: not readable as a move
+    ");
+    insta::assert_snapshot!(failure("--moves", "1. Nf3 d5 2. d3 d4 3. Nd2 (x"), @"
+    pgndex: error: --moves: cannot play 3. Nd2 (ply 5) in the position rnbqkbnr/ppp1pppp/8/8/3p4/3P1N2/PPP1PPPP/RNBQKB1R w KQkq - 0 3
+      because: ambiguous: the knights on b1, f3 can all go to d2; say which
+    ");
+    insta::assert_snapshot!(failure("--moves", "1. e4 e5 2. d4 Bb4+ 3. Nf3"), @"
+    pgndex: error: --moves: cannot play 3. Nf3 (ply 5) in the position rnbqk1nr/pppp1ppp/8/4p3/1b1PP3/8/PPP2PPP/RNBQKBNR w KQkq - 1 3
+      because: White is in check, and this does not end it
+    ");
+    insta::assert_snapshot!(failure("--moves", "1. d4 e6 2. Nc3 Bb4 3. Ne4"), @"
+    pgndex: error: --moves: cannot play 3. Ne4 (ply 5) in the position rnbqk1nr/pppp1ppp/4p3/8/1b1P4/2N5/PPP1PPPP/R1BQKBNR w KQkq - 2 3
+      because: the knight on c3 is pinned to its king
+    ");
+    insta::assert_snapshot!(failure("--moves", "1. e4 e5 2. O-O"), @"
+    pgndex: error: --moves: cannot play 2. O-O (ply 3) in the position rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2
+      because: White cannot castle now: the way is blocked or leads out of or through check
+    ");
+    insta::assert_snapshot!(failure("--moves", ""), @r#"
+    pgndex: error: --moves: there are no moves; write them as in "1. e4 c5 2. Nf3" or e2e4,c7c5
+    "#);
+    insta::assert_snapshot!(failure("--fen", "8/8/8/8/8/8/8/8 w - -"), @r#"
+    pgndex: error: no legal position: "8/8/8/8/8/8/8/8 w - -"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+      because: White has 0 kings, not 1
+    "#);
+}
+
+#[test]
+fn what_is_wrong_with_an_argument_is_told() {
+    let sample = Sample::of("");
+    for (option, value) in [
+        ("--since", "99"),
+        ("--since", "2021-02-31"),
+        ("--limit", "abc"),
+        ("--limit", "4294967296"),
+        ("--elo-min", "1.5"),
+        ("--until", "2024.13"),
+        ("--eco", "F00"),
+        ("--eco", "B90-A00"),
+        ("--result", "2-0"),
+        ("--white", ""),
+        ("--elo-min", "-5"),
+        ("--sort", "name"),
+        ("--format", "xml"),
+        ("--fen", "x"),
+    ] {
+        let run = sample.find(&["--moves", "e4", option, value]);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{option} {value}");
+    }
+    insta::assert_snapshot!(sample.find(&["--moves", "e4", "--since", "99"]).stderr, @"
+    error: invalid value '99' for '--since <DATE>': not a date; write YYYY, YYYY.MM or YYYY.MM.DD
+
+    For more information, try '--help'.
+    ");
+    let told = |option, value| {
+        let run = sample.find(&["--moves", "e4", option, value]);
+        run.stderr.lines().next().unwrap_or_default().to_owned()
+    };
+    insta::assert_snapshot!(told("--since", "2021-02-31"), @r#"
+    error: invalid value '2021-02-31' for '--since <DATE>': there is no such day; that month has 28 days
+    "#);
+    insta::assert_snapshot!(told("--limit", "abc"), @r#"
+    error: invalid value 'abc' for '--limit <N>': not a whole number
+    "#);
+    insta::assert_snapshot!(told("--limit", "4294967296"), @r#"
+    error: invalid value '4294967296' for '--limit <N>': too large; the most is 4294967295
+    "#);
+    insta::assert_snapshot!(sample.run(&["index", "-j", "0", "a.db", "b.pgn"]).stderr.lines().next().unwrap_or_default(), @r#"
+    error: invalid value '0' for '--threads <N>': too small; the least is 1
+    "#);
+}
+
+/// The first page of any position comes within 10 milliseconds, the start position's in every order included; on a busy machine,
+/// in a few times what the page of a rare position takes.
+#[test]
+fn the_first_page_is_quick() {
+    const RARE: [&str; 2] = ["--moves", "1. e4 e5 2. Nf3 d6 3. Bc4 Bg4 4. Nc3 g6 5. Nxe5 Bxd1"];
+    let directory = tempfile::tempdir().expect("a directory");
+    let sample = Sample(directory);
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let run = sample.run(&["index", "--quiet", "games.db", examples.to_str().expect("a path")]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    for arguments in [
+        &["--fen", START][..],
+        &["--fen", START, "--sort", "rating"],
+        &["--fen", START, "--sort", "date"],
+        &["--fen", START, "--player", "=Player 145"],
+        &["--moves", "1. e4 c5 2. Nf3 d6"],
+        &RARE,
+    ] {
+        let time = |run: Run| -> f64 {
+            let line = run.stderr.lines().last().expect("a line").to_owned();
+            let number = line.strip_prefix("pgndex: note: took ").and_then(|line| line.strip_suffix(" ms"));
+            number.and_then(|number| number.parse().ok()).expect(&line)
+        };
+        // Other programs take their time too: the best of some runs counts.
+        let (mut best, mut rare) = (f64::MAX, f64::MAX);
+        for _ in 0..10 {
+            best = best.min(time(sample.find(&[arguments, &["--timing"]].concat())));
+            rare = rare.min(time(sample.find(&[&RARE[..], &["--timing"]].concat())));
+        }
+        assert!(best < (20.0 * rare).max(10.0), "{arguments:?}: {best} ms; a rare position: {rare} ms");
+    }
+}

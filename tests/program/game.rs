@@ -1,0 +1,431 @@
+//! `pgndex game`: score sheets, boards, JSON and PGN of games that python-chess knows as well.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::program::{Run, command};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const TRUTH: &str = include_str!("../data/games.tsv");
+const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
+/// Games of which something is lost.
+const LOSSY: &str = r#"[Event "Blunder"]
+[White "Hasty, H"]
+[Black "Knight, B"]
+[Result "0-1"]
+
+1. f3 e5 2. g4 Qh4# 3. Kf2 0-1
+
+[Event "Atoms"]
+[Variant "Atomic"]
+
+1. e4 e5 *
+
+[Event "No board"]
+[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]
+
+1. e4 *
+"#;
+
+/// A database `games.db` in a directory of its own.
+struct Sample(TempDir);
+
+impl Sample {
+    /// Indexes a PGN text.
+    fn of(pgn: &str) -> Self {
+        let sample = Self(tempfile::tempdir().expect("a temporary directory"));
+        fs::write(sample.path("games.pgn"), pgn).expect("a PGN file");
+        let run = sample.run(&["index", "--quiet", "games.db", "games.pgn"]);
+        assert!(matches!(run.status, 0 | 3), "{run:?}");
+        sample
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        let mut command = command(self.0.path(), arguments);
+        command.env("LC_ALL", "C.UTF-8").env_remove("NO_COLOR");
+        Run::of(command.output().expect("the program runs"))
+    }
+
+    /// Both outputs of `pgndex game games.db` with these arguments.
+    fn game(&self, arguments: &[&str]) -> (String, String) {
+        let run = self.run(&[&["game", "games.db"], arguments].concat());
+        assert_eq!(run.status, 0, "{run:?}");
+        (run.stdout, run.stderr)
+    }
+
+    fn sql(&self, sql: &str) {
+        let connection = rusqlite::Connection::open(self.path("games.db")).expect("a database");
+        connection.execute_batch(sql).expect("a change");
+    }
+}
+
+/// A position as python-chess tells it, and the move played from it, if any.
+struct Truth<'a> {
+    game: usize,
+    variant: &'a str,
+    fen: &'a str,
+    key: i64,
+    uci: Option<&'a str>,
+    san: Option<&'a str>,
+}
+
+fn truth() -> Vec<Truth<'static>> {
+    let rows = TRUTH.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let fields: Vec<_> = line.split('\t').collect();
+        let [game, variant, fen, key, uci, san] = fields[..] else { panic!("{line}") };
+        let played = |text: &'static str| (text != "-").then_some(text);
+        let (game, key) = (game.parse().expect("a number"), key.parse().expect("a key"));
+        Truth { game, variant, fen, key, uci: played(uci), san: played(san) }
+    });
+    rows.collect()
+}
+
+/// The games of the table as PGN.
+fn truth_as_pgn(truth: &[Truth<'_>]) -> String {
+    let mut pgn = String::new();
+    for rows in truth.chunk_by(|a, b| a.game == b.game) {
+        pgn += &format!("[Event \"{}\"]\n[Variant \"{}\"]\n", rows[0].game, rows[0].variant);
+        pgn += &format!("[FEN \"{}\"]\n\n", rows[0].fen);
+        rows.iter().filter_map(|row| row.san).for_each(|san| pgn += &format!("{san} "));
+        pgn += "*\n\n";
+    }
+    pgn
+}
+
+#[test]
+fn json_says_of_each_ply_what_python_chess_says() {
+    let truth = truth();
+    let sample = Sample::of(&truth_as_pgn(&truth));
+    let (stdout, _) = sample.game(&["1-4", "--format", "json"]);
+    let games: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(games.len(), 4);
+    let mut compared = 0;
+    for (game, rows) in games.iter().zip(truth.chunk_by(|a, b| a.game == b.game)) {
+        assert_eq!(game["chess960"], rows[0].variant == "chess960");
+        let plies = game["plies"].as_array().expect("an array");
+        assert_eq!(plies.len(), rows.len());
+        for (ply, row) in plies.iter().zip(rows) {
+            assert_eq!(ply["fen"], row.fen);
+            assert_eq!(ply["key"], row.key);
+            assert_eq!(ply["key_hex"], format!("{:016x}", row.key));
+            assert_eq!(ply["san"], Value::from(row.san));
+            assert_eq!(ply["uci"], Value::from(row.uci));
+            assert_eq!(ply["code"].is_null(), row.san.is_none());
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 140);
+}
+
+#[test]
+fn castling_is_written_by_the_kind_of_game() {
+    let truth = truth();
+    let sample = Sample::of(&truth_as_pgn(&truth));
+    let castling = |game: &str| {
+        let (stdout, _) = sample.game(&[game, "--format", "json"]);
+        let game: Value = serde_json::from_str(&stdout).expect("JSON");
+        let plies = game["plies"].as_array().expect("an array").clone();
+        let castling =
+            plies.into_iter().filter(|ply| ply["san"].as_str().is_some_and(|san| san.starts_with("O-O")));
+        castling.map(|ply| ply["uci"].as_str().expect("UCI").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(castling("1"), ["e1g1", "e8c8"]);
+    // The same moves from the same squares.
+    assert_eq!(castling("2"), ["e1h1", "e8a8"]);
+    assert_eq!(castling("3"), ["g1h1", "g8h8"]);
+}
+
+#[test]
+fn pgn_that_says_what_is_missing_is_indexed_and_exported_the_same() {
+    let sample = Sample::of(LOSSY);
+    let (first, stderr) = sample.game(&["1-3", "--format", "pgn"]);
+    insta::assert_snapshot!(first, @r#"
+    [Event "Blunder"]
+    [Site "?"]
+    [Date "????.??.??"]
+    [Round "?"]
+    [White "Hasty, H"]
+    [Black "Knight, B"]
+    [Result "0-1"]
+    [Truncated "the moves after ply 4 are illegal or cannot be read"]
+
+    1. f3 e5 2. g4 Qh4# 0-1
+
+    [Event "Atoms"]
+    [Site "?"]
+    [Date "????.??.??"]
+    [Round "?"]
+    [White "?"]
+    [Black "?"]
+    [Result "*"]
+    [Truncated "the variant or the start position is not supported: no moves"]
+    [Variant "Atomic"]
+
+    *
+
+    [Event "No board"]
+    [Site "?"]
+    [Date "????.??.??"]
+    [Round "?"]
+    [White "?"]
+    [Black "?"]
+    [Result "*"]
+    [FEN "8/8/8/8/8/8/8/8 w - - 0 1"]
+    [SetUp "1"]
+    [Truncated "the variant or the start position is not supported: no moves"]
+
+    *
+    "#);
+    insta::assert_snapshot!(stderr, @r#"
+    pgndex: note: game 1: the moves after ply 4 are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 1 tells more
+    pgndex: note: game 2: the variant or the start position is not supported: no moves; SELECT * FROM problem WHERE game_id = 2 tells more
+    pgndex: note: game 3: the variant or the start position is not supported: no moves; SELECT * FROM problem WHERE game_id = 3 tells more
+    "#);
+    let again = Sample::of(&first);
+    let (second, _) = again.game(&["1-3", "--format", "pgn"]);
+    assert_eq!(second, first);
+    let run = again.run(&["sql", "games.db", "--format", "csv", "SELECT game_id, status FROM game"]);
+    assert_eq!(run.stdout, "game_id,status\n1,ok\n2,skipped\n3,skipped\n");
+}
+
+#[test]
+fn a_sheet_ends_with_what_was_wrong() {
+    let sample = Sample::of(LOSSY);
+    sample.sql("UPDATE game SET opening_id = NULL");
+    let (stdout, stderr) = sample.game(&["1", "2"]);
+    assert_eq!(stderr, "");
+    insta::assert_snapshot!(stdout, @r#"
+    Game 1
+
+      Event   Blunder
+      White   Hasty, H
+      Black   Knight, B
+      Result  0-1
+
+        1.  f3    e5
+        2.  g4    Qh4#
+
+    0-1
+
+    Not complete: the moves after ply 4 are illegal or cannot be read.
+
+    Problems in games.pgn
+
+    line  ply  severity  kind          message
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+       6    4  error     illegal-move  3.Kf2: illegal move in rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3
+
+    Game 2
+
+      Event    Atoms
+      Result   *
+      Variant  Atomic
+
+    *
+
+    Not complete: the variant or the start position is not supported: no moves.
+
+    Problems in games.pgn
+
+    line  ply  severity  kind                 message
+    ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+       9       warning   unsupported-variant  variant "Atomic" is not supported: moves are skipped, tags are kept
+    "#);
+}
+
+#[test]
+fn boards_stand_between_the_moves() {
+    let sample = Sample::of(FAMOUS);
+    sample.sql("UPDATE game SET opening_id = NULL");
+    let (stdout, stderr) = sample.game(&["5", "--ply", "0,25", "--ply", "end"]);
+    assert_eq!(stderr, "");
+    insta::assert_snapshot!(stdout, @r#"
+    Game 5
+
+      Event   Paris Opera
+      Site    Paris FRA
+      Date    1858.??.??
+      White   Morphy, Paul
+      Black   Duke of Brunswick and Count Isouard
+      Result  1-0
+      ECO     C41
+
+      8 ♜ ♞ ♝ ♛ ♚ ♝ ♞ ♜
+      7 ♟ ♟ ♟ ♟ ♟ ♟ ♟ ♟
+      6 · · · · · · · ·
+      5 · · · · · · · ·
+      4 · · · · · · · ·
+      3 · · · · · · · ·
+      2 ♙ ♙ ♙ ♙ ♙ ♙ ♙ ♙
+      1 ♖ ♘ ♗ ♕ ♔ ♗ ♘ ♖
+        a b c d e f g h
+      start position
+
+        1.  e4     e5
+        2.  Nf3    d6
+        3.  d4     Bg4
+        4.  dxe5   Bxf3
+        5.  Qxf3   dxe5
+        6.  Bc4    Nf6
+        7.  Qb3    Qe7
+        8.  Nc3    c6
+        9.  Bg5    b5
+       10.  Nxb5   cxb5
+       11.  Bxb5+  Nbd7
+       12.  O-O-O  Rd8
+       13.  Rxd7
+
+      8 · · · ♜ ♚ ♝ · ♜
+      7 ♟ · · ♖ ♛ ♟ ♟ ♟
+      6 · · · · · ♞ · ·
+      5 · ♗ · · ♟ · ♗ ·
+      4 · · · · ♙ · · ·
+      3 · ♕ · · · · · ·
+      2 ♙ ♙ ♙ · · ♙ ♙ ♙
+      1 · · ♔ · · · · ♖
+        a b c d e f g h
+      after 13. Rxd7, material +2
+
+       13.  ...    Rxd7
+       14.  Rd1    Qe6
+       15.  Bxd7+  Nxd7
+       16.  Qb8+   Nxb8
+       17.  Rd8#
+
+      8 · ♞ · ♖ ♚ ♝ · ♜
+      7 ♟ · · · · ♟ ♟ ♟
+      6 · · · · ♛ · · ·
+      5 · · · · ♟ · ♗ ·
+      4 · · · · ♙ · · ·
+      3 · · · · · · · ·
+      2 ♙ ♙ ♙ · · ♙ ♙ ♙
+      1 · · ♔ · · · · ·
+        a b c d e f g h
+      after 17. Rd8#, checkmate, material -10
+
+    1-0
+    "#);
+    let (every, _) = sample.game(&["5", "--board-every", "25"]);
+    let without_start: Vec<_> =
+        stdout.split("\n\n").filter(|part| !part.contains("start position")).collect();
+    assert_eq!(every, without_start.join("\n\n"));
+    let (ascii, _) = sample.game(&["5", "--board-every", "25", "--ascii", "--flip"]);
+    assert!(ascii.contains("  8 r . b k R . n .\n"), "{ascii}");
+    assert!(ascii.contains("    h g f e d c b a\n"), "{ascii}");
+    let (_, stderr) = sample.game(&["5", "--ply", "34"]);
+    assert_eq!(stderr, "pgndex: note: game 5 ends with ply 33; there is no board after it\n");
+    let (_, stderr) = sample.game(&["5", "--ply", "3", "--format", "pgn"]);
+    assert_eq!(stderr, "pgndex: note: boards are drawn on score sheets only, not in json or pgn\n");
+}
+
+#[test]
+fn colours_are_for_those_who_ask() {
+    let sample = Sample::of(FAMOUS);
+    let (plain, _) = sample.game(&["5", "--ply", "end"]);
+    assert!(!plain.contains('\x1b'));
+    let (colored, _) = sample.game(&["5", "--ply", "end", "--color", "always"]);
+    // The two squares of the last move, Rd1-d8: both light or dark as they are.
+    assert_eq!((colored.matches("48;5;136m").count(), colored.matches("48;5;179m").count()), (1, 1));
+}
+
+#[test]
+fn an_opening_has_its_name() {
+    let sample = Sample::of(FAMOUS);
+    sample.sql(
+        "UPDATE game SET opening_id = NULL; DELETE FROM opening;
+         INSERT INTO opening VALUES (1, 'C41', 'Philidor Defense', 5, '8/8/8/8/8/8/8/8 w - -');
+         UPDATE game SET opening_id = 1 WHERE game_id = 5;",
+    );
+    assert!(sample.game(&["5"]).0.contains("\n  Opening  C41 Philidor Defense\n"));
+    let game: Value = serde_json::from_str(&sample.game(&["5", "-f", "json"]).0).expect("JSON");
+    assert_eq!(game["opening"], serde_json::json!({ "eco": "C41", "name": "Philidor Defense" }));
+    // PGN has the tags of the source, and no more.
+    assert!(!sample.game(&["5", "-f", "pgn"]).0.contains("Philidor"));
+}
+
+#[test]
+fn several_games_come_in_the_order_asked_for() {
+    let sample = Sample::of(FAMOUS);
+    let pgn = |games: &[&str]| sample.game(&[games, &["--format", "pgn"]].concat()).0;
+    assert_eq!(pgn(&["7", "2-4", "3"]), ["7", "2", "3", "4", "3"].map(|game| pgn(&[game])).concat());
+    let (sheets, _) = sample.game(&["7", "8"]);
+    assert!(sheets.starts_with("Game 7\n") && sheets.contains("\n\nGame 8\n"));
+}
+
+#[test]
+fn tags_stand_once_each_whatever_the_source_says() {
+    let sample = Sample::of(
+        "[Zeta \"z\"]\n[Date \"someday\"]\n[Result \"won\"]\n[White \"A\"]\n[WhiteElo \"strong\"]\n[SetUp \"0\"]\n\
+         [FEN \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\"]\n[Alpha \"a\"]\n\n1. e4 1-0\n",
+    );
+    insta::assert_snapshot!(sample.game(&["1", "--format", "pgn"]).0, @r#"
+    [Event "?"]
+    [Site "?"]
+    [Date "someday"]
+    [Round "?"]
+    [White "A"]
+    [Black "?"]
+    [Result "1-0"]
+    [Alpha "a"]
+    [FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]
+    [SetUp "1"]
+    [WhiteElo "strong"]
+    [Zeta "z"]
+
+    1. e4 1-0
+    "#);
+}
+
+#[test]
+fn games_that_are_there_are_printed_before_it_is_told_which_is_not() {
+    let sample = Sample::of(FAMOUS);
+    let json = |sample: &Sample, games: &[&str]| {
+        let run = sample.run(&[&["game", "games.db", "--format", "json"], games].concat());
+        assert_eq!(run.status, 1);
+        let printed = run
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["game_id"].to_string());
+        format!(
+            "{}
+{}",
+            printed.collect::<Vec<_>>().join(" "),
+            run.stderr
+        )
+    };
+    insta::assert_snapshot!(json(&sample, &["1", "54", "2", "60"]), @r#"
+    1 2
+    pgndex: error: games.db: no game 54; the games have the numbers 1 to 53
+    "#);
+    insta::assert_snapshot!(json(&sample, &["51-4294967295", "1"]), @r#"
+    51 52 53 1
+    pgndex: error: games.db: no game 54; the games have the numbers 1 to 53
+    "#);
+    insta::assert_snapshot!(json(&sample, &["60-70"]), @r#"
+
+    pgndex: error: games.db: no game 60; the games have the numbers 1 to 53
+    "#);
+    insta::assert_snapshot!(json(&sample, &["0-3"]), @r#"
+    1 2 3
+    pgndex: error: games.db: no game 0; the games have the numbers 1 to 53
+    "#);
+    insta::assert_snapshot!(json(&Sample::of(""), &["1"]), @r#"
+
+    pgndex: error: games.db: no game 1; there are no games
+    "#);
+    // The number of a game that has been read again.
+    sample.sql("PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id = 5");
+    insta::assert_snapshot!(json(&sample, &["5", "4-6"]), @r#"
+    4 6
+    pgndex: error: games.db: no game 5; it was read again later, with another number
+    "#);
+    for games in ["x", "5-3", "-", "1-", "4294967296"] {
+        let run = sample.run(&["game", "games.db", "--", games]);
+        assert_eq!(run.status, 2, "{games}");
+    }
+}

@@ -1,0 +1,192 @@
+//! Texts that would steer a terminal or fill it, from files and from the command line.
+
+use std::fs;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+
+use crate::needs::has_program;
+use crate::program::{Run, command};
+use tempfile::TempDir;
+
+/// ESC, a C1 control, DEL, and letters that turn the direction of writing.
+const HOSTILE: [char; 6] = ['\u{1b}', '\u{9b}', '\u{7f}', '\u{202e}', '\u{2066}', '\u{200f}'];
+
+fn hostile(name: &str) -> String {
+    format!("{name}{}", HOSTILE.into_iter().collect::<String>())
+}
+
+/// A directory with `games.db`, whose one game has hostile names in its tags.
+fn sample() -> TempDir {
+    let directory = tempfile::tempdir().expect("a directory");
+    let tags = ["Event", "Site", "Round", "White", "Black", "Annotator", "Opening"];
+    let tags: String = tags.iter().map(|tag| format!("[{tag} \"{}\"]\n", hostile(tag))).collect();
+    fs::write(directory.path().join("games.pgn"), format!("{tags}\n1. e4 {} 1-0\n", hostile("e5")))
+        .expect("a file");
+    let run = run(&directory, &["index", "games.db", "games.pgn"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert_harmless(&run.stderr);
+    directory
+}
+
+fn run(directory: &TempDir, arguments: &[&str]) -> Run {
+    Run::of(command(directory.path(), arguments).output().expect("the program runs"))
+}
+
+#[track_caller]
+fn assert_harmless(text: &str) {
+    let is_harmful =
+        |letter: &char| HOSTILE.contains(letter) || (letter.is_control() && !matches!(letter, '\n' | '\t'));
+    assert_eq!(text.chars().find(is_harmful), None, "{text:?}");
+}
+
+const COMMANDS: [&[&str]; 9] = [
+    &["find", "games.db", "--moves", "1. e4"],
+    &["find", "games.db", "--moves", "1. e4", "--format", "pgn"],
+    &["explore", "games.db", "--moves", "1. e4"],
+    &["game", "games.db", "1"],
+    &["game", "games.db", "1", "--format", "pgn"],
+    &["info", "games.db"],
+    &["sql", "games.db", "SELECT event AS 'a\u{1b}', white, * FROM games, problem"],
+    &["export", "games.db", "--pgn"],
+    &["export", "games.db", "--csv"],
+];
+
+const FORMATS: [&[&str]; 6] = [
+    &[],
+    &["--format", "json"],
+    &["--format", "csv"],
+    &["--format", "box"],
+    &["--format", "md"],
+    &["--format", "line"],
+];
+
+/// What a command prints on a terminal, which `script` makes; `None` if it fails, as with a format that it does not have.
+#[cfg(target_os = "linux")]
+fn on_terminal(directory: &TempDir, arguments: &[&str]) -> Option<String> {
+    let program = env!("CARGO_BIN_EXE_pgndex");
+    let quoted: String =
+        arguments.iter().map(|argument| format!(" '{}'", argument.replace('\'', "'\\''"))).collect();
+    // Waits in the end, until the status has been seen: script does not read on for what was printed last.
+    let line = format!("stty cols 200; '{program}'{quoted}; echo status=$?; read -r end");
+    let mut script = Command::new("script");
+    script
+        .args(["-qec", &line, "/dev/null"])
+        .envs([("TERM", "xterm"), ("SHELL", "/bin/sh")])
+        .current_dir(directory.path());
+    let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("script runs");
+    let mut output = child.stdout.take().expect("a pipe");
+    let (mut screen, mut block) = (Vec::new(), [0; 4096]);
+    let screen = loop {
+        let text = String::from_utf8_lossy(&screen).replace("\r\n", "\n");
+        if let Some((before, status)) = text.rsplit_once("status=")
+            && let Some(status) = status.strip_suffix('\n')
+        {
+            break (status == "0").then(|| before.to_owned());
+        }
+        let read = output.read(&mut block).expect("output");
+        assert!(read > 0, "{text}");
+        screen.extend_from_slice(&block[..read]);
+    };
+    drop(child.stdin.take());
+    child.wait().expect("an end");
+    screen
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_from_files_cannot_steer_a_terminal() {
+    if !has_program("script") {
+        return;
+    }
+    let directory = sample();
+    let mut seen = 0;
+    for arguments in COMMANDS {
+        for format in FORMATS {
+            if arguments.contains(&"--format") && !format.is_empty() {
+                continue;
+            }
+            let Some(screen) = on_terminal(&directory, &[arguments, format].concat()) else { continue };
+            assert_harmless(&screen);
+            seen += usize::from(screen.contains("White"));
+        }
+    }
+    // Not in all formats, and not in all answers.
+    assert_eq!(seen, 17);
+}
+
+#[test]
+fn csv_for_programs_is_as_in_the_database_and_json_is_escaped() {
+    let directory = sample();
+    let stdout = |arguments: &[&str]| run(&directory, arguments).stdout;
+    for arguments in [
+        &["find", "games.db", "--moves", "1. e4", "--format", "csv"][..],
+        &["sql", "games.db", "SELECT white FROM games", "--format", "csv"],
+        &["export", "games.db", "--csv"],
+    ] {
+        assert!(stdout(arguments).contains(&hostile("White")), "{arguments:?}");
+    }
+    for arguments in [
+        &["find", "games.db", "--moves", "1. e4", "--format", "json"][..],
+        &["game", "games.db", "1", "--format", "json"],
+        &["sql", "games.db", "SELECT white AS 'a\u{9b}' FROM games", "--format", "json"],
+        &["explore", "games.db", "--moves", "1. e4", "--format", "json"],
+        &["info", "games.db", "--format", "json"],
+        &["verify", "games.db", "--json"],
+    ] {
+        let json = stdout(arguments);
+        assert_harmless(&json);
+        let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let name = match arguments[0] {
+            "find" => &value["white"],
+            "game" => &value["tags"]["White"],
+            "sql" => &value["a\u{9b}"],
+            "explore" => &value["recentGames"][0]["white"]["name"],
+            _ => continue,
+        };
+        assert_eq!(*name, hostile("White"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn messages_quote_values_in_part_and_without_harm() {
+    let directory = sample();
+    let (harmful, long) = (hostile("x"), "x".repeat(100_000));
+    for value in [&harmful, &long] {
+        for arguments in [
+            &["find", "games.db", "--fen", value][..],
+            &["find", "games.db", "--moves", value],
+            &["find", "games.db", "--moves", "1. e4", "--eco", value],
+            &["find", "games.db", "--moves", "1. e4", "--opening-eco", value],
+            &["find", "games.db", "--moves", "1. e4", "--white", value],
+            &["find", "games.db", "--moves", "1. e4", "--format", value],
+            &["find", "games.db", "--play", value],
+            &["find", "games.db", "--pattern", value],
+            &["find", "games.db", "--material", value],
+            &["find", "games.db", "--material", &format!("{value}vK")],
+            &["find", "games.db", &format!("--{value}")],
+            &["find", "games.db", "--moves", "1. e4", value],
+            &["game", "games.db", value],
+            &["game", value, "1"],
+            &["sql", "games.db", value],
+            &["sql", "games.db", &format!(".{value}")],
+            &["sql", "games.db", &format!(".schema {value}")],
+            &["sql", "games.db", &format!(".mode {value}")],
+            &["sql", "games.db", &format!("SELECT nothing.\"{value}\"")],
+            &["export", "games.db", "--csv", "--sql", &format!("SELECT '{value}'")],
+            &["index", "new.db", value],
+            &["index", "--log-format", "json", "new.db", value],
+            &["index", "--memory", value, "new.db", "games.pgn"],
+            &["key", value],
+            &[value],
+        ] {
+            let run = run(&directory, arguments);
+            assert_harmless(&run.stderr);
+            assert!(
+                !run.stderr.is_empty() && run.stderr.len() < 12_000,
+                "{:.300}: {}",
+                format!("{arguments:?}"),
+                run.stderr.len()
+            );
+        }
+    }
+}

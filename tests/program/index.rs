@@ -1,0 +1,927 @@
+//! `pgndex index` through the program itself: what it prints, how it exits, what it leaves behind.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::program::{Run, command};
+use serde_json::{Value, json};
+
+const TWO_GAMES: &str = "\
+[Event \"Test\"]\n[White \"Adams\"]\n[Black \"Torre\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 d6 1-0\n\n\
+[Event \"Test\"]\n[White \"Torre\"]\n[Black \"Adams\"]\n[Result \"0-1\"]\n\n1. d4 d5 0-1\n";
+const ILLEGAL: &str =
+    "[Event \"Test\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Ke3 Nf6 1-0\n";
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn with(self, name: &str, text: impl AsRef<[u8]>) -> Self {
+        std::fs::write(self.path(name), text).unwrap();
+        self
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        command(self.0.path(), arguments)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(self.command(arguments).output().unwrap())
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(self.0.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// All rows of a table, as text.
+    fn rows(&self, database: &str, table: &str) -> Vec<String> {
+        let database = rusqlite::Connection::open(self.path(database)).unwrap();
+        let mut query = database.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let columns = query.column_count();
+        let row = |row: &rusqlite::Row<'_>| {
+            let values = (0..columns).map(|column| row.get::<_, rusqlite::types::Value>(column));
+            Ok(format!("{:?}", values.collect::<rusqlite::Result<Vec<_>>>()?))
+        };
+        query.query_map([], row).unwrap().collect::<rusqlite::Result<_>>().unwrap()
+    }
+
+    fn number(&self, database: &str, sql: &str) -> i64 {
+        rusqlite::Connection::open(self.path(database)).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+}
+
+#[test]
+fn json_is_one_object_on_standard_output() {
+    let place = Place::new().with("a.pgn", TWO_GAMES);
+    let Run { status, stdout: out, stderr: err } = place.run(&["index", "--json", "a.db", "a.pgn"]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    assert_eq!(out.lines().count(), 1);
+    let object: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (&object["games"], &object["plies"], &object["distinct_positions"]),
+        (&2.into(), &6.into(), &7.into())
+    );
+    assert_eq!((&object["positions"], &object["problems"]), (&8.into(), &0.into()));
+    assert_eq!(object["input_bytes"], TWO_GAMES.len());
+    assert_eq!(object["bytes"], std::fs::metadata(place.path("a.db")).unwrap().len());
+    assert!(object["stages"]["parse_s"].is_number() && object["seconds"].is_number());
+    assert_eq!(place.names(), ["a.db", "a.pgn"]);
+}
+
+#[test]
+fn the_summary_is_for_people_and_quiet_leaves_it_out() {
+    let place = Place::new().with("a.pgn", TWO_GAMES);
+    let Run { status, stdout: out, stderr: err } = place.run(&["index", "a.db", "a.pgn"]);
+    assert_eq!((status, out.as_str()), (0, ""));
+    assert!(err.starts_with("indexed 2 games, 6 plies, 7 distinct positions in "), "{err}");
+    assert!(err.contains("problems    none"), "{err}");
+    assert_eq!(
+        place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]),
+        Run { status: 0, stdout: String::new(), stderr: String::new() }
+    );
+}
+
+#[test]
+fn repeated_games_are_skipped_unless_told_otherwise() {
+    let repeated = TWO_GAMES.replace("\"Test\"", "\"Again\"");
+    let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", repeated);
+    let json = |arguments: &[&str]| -> Value {
+        let all = [&["index", "--json", "--overwrite", "a.db", "a.pgn", "b.pgn"], arguments].concat();
+        let Run { status, stdout: out, stderr: err } = place.run(&all);
+        assert_eq!((status, err.as_str()), (0, ""));
+        let report: Value = serde_json::from_str(&out).unwrap();
+        serde_json::json!([report["games"], report["duplicates"], report["duplicate_kinds"]])
+    };
+    let two = serde_json::json!([2, 2, [{ "kind": "same", "count": 2 }]]);
+    assert_eq!(json(&["--duplicates", "keep"]), serde_json::json!([4, 0, []]));
+    assert_eq!(json(&["--duplicates", "moves"]), two);
+    assert_eq!(json(&[]), two);
+    let Run { stderr: err, .. } = place.run(&["index", "--overwrite", "a.db", "a.pgn", "b.pgn"]);
+    let told = "  duplicates\n    2 games skipped: same moves, players, date and result as an earlier game\n";
+    assert!(err.contains(told), "{err}");
+    let Run { stdout: out, .. } = place.run(&["info", "a.db"]);
+    assert!(out.lines().any(|line| line.starts_with("  repeated ") && line.ends_with("2  2 same")), "{out}");
+    let Run { stdout: out, .. } = place.run(&["info", "--format", "json", "a.db"]);
+    let info: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(info["duplicates"], two[2]);
+    assert_eq!(
+        (&info["sources"][0]["duplicates"], &info["sources"][1]["duplicates"]),
+        (&0.into(), &2.into())
+    );
+    assert_eq!(info["imports"][0]["duplicates"], 2);
+    let Run { status, stdout: out, .. } = place.run(&["verify", "a.db"]);
+    assert_eq!(status, 0, "{out}");
+}
+
+#[test]
+fn openings_come_from_our_list_or_the_one_given() {
+    let place =
+        Place::new().with("a.pgn", TWO_GAMES).with("my.tsv", "eco\tname\tpgn\nD00\tClosed Game\t1. d4 d5\n");
+    let names = "SELECT group_concat(ifnull(opening, '-'), '; ' ORDER BY game_id) FROM games";
+    let name = |database: &str| -> String {
+        let database = rusqlite::Connection::open(place.path(database)).unwrap();
+        database.query_row(names, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
+    assert_eq!(name("a.db"), "Philidor Defense; Queen's Pawn Game");
+    assert_eq!(place.run(&["index", "-q", "--openings", "my.tsv", "b.db", "a.pgn"]).status, 0);
+    assert_eq!(name("b.db"), "-; Closed Game");
+    // Its old name.
+    let run = place.run(&["index", "-q", "--eco", "my.tsv", "c.db", "a.pgn"]);
+    assert_eq!((run.status, name("c.db").as_str()), (0, "-; Closed Game"));
+    assert_eq!(
+        run.stderr,
+        "pgndex: note: names of openings are given by --openings; --eco is an ECO code in other commands\n"
+    );
+}
+
+#[test]
+fn a_wrong_list_of_openings_ends_the_run_before_it_begins() {
+    let place =
+        Place::new().with("a.pgn", TWO_GAMES).with("my.tsv", "eco\tname\tpgn\nD00\tx\t1. d4 d5 2. d5\n");
+    let Run { status, stdout: out, stderr: err } =
+        place.run(&["index", "--openings", "my.tsv", "a.db", "a.pgn"]);
+    assert_eq!((status, out.as_str()), (1, ""));
+    insta::assert_snapshot!(err, @"pgndex: error: my.tsv:2: 2.d5: illegal move in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2; correct it, or leave this opening out");
+    let Run { status, stderr: err, .. } = place.run(&["index", "--openings", "none.tsv", "a.db", "a.pgn"]);
+    assert_eq!(status, 1);
+    insta::assert_snapshot!(err, @r"
+    pgndex: error: none.tsv: cannot be read; check the path and the permissions
+      because: No such file or directory (os error 2)
+    ");
+    assert_eq!(place.names(), ["a.pgn", "my.tsv"]);
+}
+
+#[test]
+fn a_lost_move_is_status_3_and_strict_fails() {
+    let place = Place::new().with("a.pgn", TWO_GAMES).with("bad.pgn", ILLEGAL);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn", "bad.pgn"]);
+    assert_eq!(status, 3);
+    assert!(err.contains("1 error: something was lost") && err.contains("illegal-move"), "{err}");
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 3);
+    let message = "SELECT path || ':' || line || ' byte ' || byte_offset || ' game ' || game_number || ' ply ' || ply || ' ' || token
+        FROM problem JOIN source USING (source_id)";
+    let where_: String = rusqlite::Connection::open(place.path("a.db"))
+        .unwrap()
+        .query_row(message, [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(where_, "bad.pgn:6 byte 67 game 1 ply 2 Ke3");
+
+    let Run { status, stdout: out, stderr: err } =
+        place.run(&["index", "--strict", "--quiet", "b.db", "a.pgn", "bad.pgn"]);
+    assert_eq!((status, out.as_str()), (1, ""));
+    assert!(err.starts_with("pgndex: error: 1 errors and 0 warnings in the input"), "{err}");
+    assert_eq!(place.names(), ["a.db", "a.pgn", "bad.pgn"]);
+}
+
+#[test]
+fn an_existing_database_is_kept_unless_it_may_be_replaced() {
+    let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", ILLEGAL);
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "b.pgn"]).status, 3);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
+    assert_eq!(status, 0);
+    assert!(err.contains("added 2 games"), "{err}");
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 3);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn", "b.pgn"]);
+    assert_eq!((status, err.as_str()), (0, "nothing new: a.db has the 2 sources already\n"));
+    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).status, 0);
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
+    assert_eq!(place.names(), ["a.db", "a.pgn", "b.pgn"]);
+}
+
+#[test]
+fn a_file_that_is_not_what_it_was_is_named_in_a_note() {
+    let place = Place::new().with("a.pgn", TWO_GAMES);
+    assert_eq!(place.run(&["index", "a.db", "a.pgn"]).status, 0);
+    let place = place.with("a.pgn", &TWO_GAMES[..110]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
+    assert_eq!(status, 0);
+    let note = "pgndex: note: a.pgn is not what was indexed before (110 bytes of text, and there were 163); \
+                read as new; games already there are skipped as duplicates";
+    assert_eq!(err.lines().next(), Some(note), "{err}");
+    let place = place.with("a.pgn", TWO_GAMES.replacen("Test", "Rest", 1));
+    let quiet = place.run(&["index", "a.db", "a.pgn", "--quiet"]);
+    assert_eq!(quiet, Run { status: 0, stdout: String::new(), stderr: String::new() });
+}
+
+#[test]
+fn what_is_no_database_of_ours_is_never_replaced() {
+    let place = Place::new().with("a.pgn", TWO_GAMES).with("notes.txt", "precious").with("empty.db", "");
+    let other = rusqlite::Connection::open(place.path("other.db")).unwrap();
+    other.execute_batch("CREATE TABLE t (x)").unwrap();
+    drop(other);
+    for target in ["a.pgn", "notes.txt", "other.db"] {
+        let before = std::fs::read(place.path(target)).unwrap();
+        let Run { status, stderr: err, .. } = place.run(&["index", "--overwrite", target, "a.pgn"]);
+        assert_eq!(status, 1);
+        assert!(err.contains("exists and is not a database of pgndex, so it is not replaced"), "{err}");
+        assert_eq!(std::fs::read(place.path(target)).unwrap(), before);
+    }
+    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "empty.db", "a.pgn"]).status, 0);
+    assert_eq!(place.names(), ["a.pgn", "empty.db", "notes.txt", "other.db"]);
+}
+
+#[test]
+fn what_cannot_be_read_is_told_before_or_with_the_rest() {
+    let place = Place::new()
+        .with("a.pgn", TWO_GAMES)
+        .with("empty.pgn", "")
+        .with("prose.pgn", "Dear friend,\n\nbye.\n");
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "missing.pgn"]);
+    assert_eq!(status, 1);
+    assert!(err.contains("missing.pgn: no such file or directory; check the path"), "{err}");
+    assert_eq!(place.names(), ["a.pgn", "empty.pgn", "prose.pgn"]);
+
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "missing.pgn", "a.pgn"]);
+    assert_eq!(status, 3);
+    assert!(err.starts_with("pgndex: error: missing.pgn: no such file or directory"), "{err}");
+    assert!(err.contains("unreadable-source"), "{err}");
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
+
+    for (input, expected) in [("empty.pgn", 0), ("prose.pgn", 3)] {
+        let Run { status, stderr: err, .. } = place.run(&["index", "--overwrite", "b.db", input]);
+        assert_eq!(status, expected, "{err}");
+        assert!(err.contains("no games were found"), "{err}");
+        assert_eq!(place.number("b.db", "SELECT count(*) FROM game"), 0);
+    }
+    let Run { status, stderr: err, .. } = place.run(&["index", "no/such/directory/a.db", "a.pgn"]);
+    assert_eq!(status, 1);
+    assert!(err.contains("no/such/directory: cannot write into this directory"), "{err}");
+    assert_eq!(place.run(&["index", "a.db"]).status, 2);
+}
+
+#[test]
+fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
+    let place = Place::new()
+        .with("a.pgn", TWO_GAMES)
+        .with("page.pgn", "<html>404 not found</html>\n")
+        .with("picture.pgn", b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x02\x81")
+        .with("comment.pgn", "; no games today\n\n")
+        .with("again.pgn", TWO_GAMES);
+    for arguments in [
+        &["index", "-q", "a.db", "a.pgn", "page.pgn", "picture.pgn", "comment.pgn", "again.pgn"][..],
+        &["index", "-q", "--dry-run", "a.pgn", "page.pgn", "picture.pgn", "comment.pgn", "again.pgn"],
+    ] {
+        let run = place.run(arguments);
+        assert_eq!((run.status, run.stdout.as_str()), (3, ""));
+        assert_eq!(
+            run.stderr,
+            "pgndex: error: page.pgn: no game is in it; is it PGN?\n\
+             pgndex: error: picture.pgn: no game is in it; is it PGN?\n"
+        );
+    }
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
+    let run = place.run(&[
+        "index",
+        "--json",
+        "--overwrite",
+        "--problems",
+        "p.jsonl",
+        "a.db",
+        "a.pgn",
+        "page.pgn",
+        "again.pgn",
+    ]);
+    let summary = objects(&run.stdout)[0].clone();
+    assert_eq!(
+        (run.status, &summary["sources_without_games"], &summary["errors"]),
+        (3, &1.into(), &1.into())
+    );
+    let told = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
+    let told = told.iter().find(|problem| problem["severity"] == "error").expect("an error");
+    let expected = json!({
+        "path": "page.pgn", "line": 1, "column_number": 1, "byte_offset": 0, "game_number": null, "game_id": null,
+        "ply": null, "token": null, "kind": "no-game", "severity": "error",
+        "message": "page.pgn: no game is in it; is it PGN?",
+    });
+    assert_eq!(*told, expected);
+    let rows = "SELECT count(*) FROM problem JOIN source USING (source_id) WHERE kind = 'no-game' AND path = 'page.pgn' AND line = 1";
+    assert_eq!(place.number("a.db", rows), 1);
+    for option in [&["--on-problem", "stop"][..], &["--max-problems", "0"], &["--strict"]] {
+        let run = place.run(&[&["index", "-q"], option, &["b.db", "a.pgn", "page.pgn"]].concat());
+        assert_eq!(run.status, 1, "{option:?}");
+    }
+    assert_eq!(place.run(&["verify", "--all", "a.db"]).status, 0);
+    // What is added to a file that had games may be a remark.
+    let place = place.with("a.pgn", [TWO_GAMES, "\n% the end\nThat was all.\n"].concat());
+    let run = place.run(&["index", "-q", "a.db", "a.pgn", "page.pgn"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn a_signal_stops_the_run_and_nothing_stays_behind() {
+    let games: String = TWO_GAMES.repeat(200_000);
+    let place = Place::new().with("big.pgn", games);
+    let child = place
+        .command(&["index", "--quiet", "-j", "1", "a.db", "big.pgn"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let temporary = place.path(".a.db.pgndex-tmp");
+    wait_for(&temporary);
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.contains("stopped before the end; nothing was written"), "{err}");
+    assert!(err.starts_with("pgndex: note: stopping; a second Ctrl-C ends at once"), "{err}");
+    assert_eq!(place.names(), ["big.pgn"]);
+}
+
+#[test]
+fn a_killed_run_leaves_no_database_and_the_next_one_clears_up() {
+    let games: String = TWO_GAMES.repeat(200_000);
+    let place = Place::new().with("big.pgn", games).with("a.pgn", TWO_GAMES);
+    let mut child = place.command(&["index", "--quiet", "-j", "1", "a.db", "big.pgn"]).spawn().unwrap();
+    wait_for(&place.path(".a.db.pgndex-tmp"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!place.path("a.db").exists());
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
+    assert_eq!(place.names(), ["a.db", "a.pgn", "big.pgn"]);
+}
+
+fn wait_for(path: &Path) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !path.exists() {
+        assert!(std::time::Instant::now() < deadline, "{} never came", path.display());
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// A limit on the size of files stands for a full disk; its signal must not end the program.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
+    let place = Place::new().with("a.pgn", include_str!("../../examples/famous-games.pgn").repeat(20));
+    for kib in [0, 100, 2000] {
+        for writer in ["direct", "sql"] {
+            let limit =
+                format!("ulimit -f {kib}; exec \"$0\" index --duplicates keep --writer {writer} a.db a.pgn");
+            let output = Command::new("bash")
+                .args(["-c", &limit, env!("CARGO_BIN_EXE_pgndex")])
+                .current_dir(place.0.path())
+                .stdin(Stdio::null())
+                .output()
+                .unwrap();
+            let text = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{kib} KiB, {writer}: {text}");
+            assert!(text.contains("no space left to write it"), "{text}");
+            assert_eq!(place.names(), ["a.pgn"]);
+        }
+    }
+}
+
+#[test]
+fn replacing_keeps_permissions_and_links_that_lead_nowhere() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let place = Place::new().with("a.pgn", TWO_GAMES);
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
+    std::fs::set_permissions(place.path("a.db"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).status, 0);
+    assert_eq!(std::fs::metadata(place.path("a.db")).unwrap().permissions().mode() & 0o777, 0o600);
+    symlink("nowhere", place.path("link.db")).unwrap();
+    for target in ["link.db", "new.db/"] {
+        let Run { status, stderr: err, .. } = place.run(&["index", target, "a.pgn"]);
+        assert_eq!(status, 1);
+        assert!(err.contains("not a place for a database file"), "{err}");
+    }
+    assert_eq!(place.names(), ["a.db", "a.pgn", "link.db"]);
+}
+
+#[test]
+fn text_made_to_be_slow_is_not() {
+    let dashes = format!("[Event \"x\"]\n\n1. e4 {} *\n", "1-".repeat(500_000));
+    let quotes = format!("[Event \"{}\"]\n\n1. e4 *\n", "\\\"]".repeat(500_000));
+    let place = Place::new().with("dashes.pgn", dashes).with("quotes.pgn", quotes);
+    let started = std::time::Instant::now();
+    // Of the quotes only a part is kept.
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "dashes.pgn", "quotes.pgn"]).status, 3);
+    assert!(started.elapsed() < std::time::Duration::from_secs(60), "{:?}", started.elapsed());
+    assert_eq!(place.number("a.db", "SELECT sum(ply_count) FROM game"), 2);
+}
+
+/// Good games among bad ones, with line ends and blanks of all kinds.
+const MIXED: &str = "[Event \"one\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. e4 e5 1-0\n\n\
+    [Event \"two\"]\r\n[White \"C\"]\r\n[Result \"1-0\"]\r\n\r\n1. e4 {a\r\nb}   e5 2. Ke3 {lost} 1-0\r\n\r\n\
+    [Event \"three\"]\n[Variant \"Atomic\"]\n\n1. e4 e5 1-0\n\n\n\
+    [Event \"four\"]\n[WhiteElo \"x\"]\n\n1. d4 ) d5 *\n\n\
+    [Event \"five\"]\n[FEN \"nonsense\"]\n\n1. e4 *\n\n\
+    [Event \"six\"]\n[Variant \"Atomic\"]\n\n1. e4 2. d5 *\n\n\
+    [Event \"s\u{ed}even\"]\n[White \"D\"]\n\n{\u{fc}} 1. e4 e5 2. Nf6 Nf3 *\n\n\
+    [Event \"eight\"]\n[White \"E\"]\n[Black \"A\"]\n\n1. c4 *\n";
+/// Its games with an error, as they stand there.
+const BAD: [&str; 3] = ["two", "five", "s\u{ed}even"];
+
+/// The text of a game of [`MIXED`].
+fn text_of(event: &str) -> &'static str {
+    let start = MIXED.find(&format!("[Event \"{event}\"]")).unwrap();
+    let end = MIXED[start + 1..].find("[Event ").map_or(MIXED.len(), |end| start + 1 + end);
+    MIXED[start..end].trim_end()
+}
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect()
+}
+
+#[test]
+fn problems_and_rejects_are_written_as_they_are_found() {
+    let rejects: String = BAD.map(|event| format!("{}\n\n", text_of(event))).concat();
+    let mut first = None;
+    for (threads, chunk) in [("1", "1M"), ("4", "1K"), ("3", "300")] {
+        let place = Place::new().with("a.pgn", MIXED).with("b.pgn", MIXED);
+        let arguments = [
+            "index",
+            "-q",
+            "-j",
+            threads,
+            "--chunk-size",
+            chunk,
+            "--problems",
+            "p.jsonl",
+            "--rejects",
+            "r.pgn",
+            "a.db",
+            "a.pgn",
+            "missing.pgn",
+            "b.pgn",
+        ];
+        assert_eq!(place.run(&arguments).status, 3);
+        assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap(), rejects.repeat(2));
+        let problems = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
+        let rows: Vec<Value> = rusqlite::Connection::open(place.path("a.db"))
+            .unwrap()
+            .prepare(
+                "SELECT json_object('path', path, 'line', line, 'column_number', column_number, 'byte_offset', byte_offset,
+                 'game_number', game_number, 'game_id', game_id, 'ply', ply, 'token', token, 'kind', kind,
+                 'severity', severity, 'message', message) FROM problem JOIN source USING (source_id) ORDER BY problem_id",
+            )
+            .unwrap()
+            .query_map([], |row| Ok(serde_json::from_str(&row.get::<_, String>(0)?).unwrap()))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert_eq!(problems, rows);
+        assert!(problems.len() > 2 * BAD.len());
+        for problem in problems.iter().filter(|problem| problem["path"] != "missing.pgn") {
+            let number = |name: &str| usize::try_from(problem[name].as_u64().unwrap()).unwrap();
+            let before = &MIXED[..number("byte_offset")];
+            let line = before.matches('\n').count() + 1;
+            let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1) + 1;
+            assert_eq!((number("line"), number("column_number")), (line, column), "{problem}");
+        }
+        let documentation = include_str!("../../docs/json.md");
+        for name in problems[0].as_object().unwrap().keys() {
+            assert!(documentation.contains(&format!("`{name}`")), "{name}");
+        }
+        assert_eq!(*first.get_or_insert(problems.clone()), problems, "{threads} threads, {chunk}");
+        // Read alone, the rejects have the same errors again.
+        assert_eq!(place.run(&["index", "-q", "--problems", "again.jsonl", "again.db", "r.pgn"]).status, 3);
+        let again = objects(&std::fs::read_to_string(place.path("again.jsonl")).unwrap());
+        let errors = |problems: &[Value]| -> Vec<Value> {
+            let errors = problems.iter().filter(|problem| problem["severity"] == "error");
+            errors.map(|problem| json!([problem["kind"], problem["ply"], problem["token"]])).collect()
+        };
+        let found: Vec<_> =
+            problems.into_iter().filter(|problem| problem["kind"] != "unreadable-source").collect();
+        assert_eq!(errors(&again), errors(&found));
+    }
+}
+
+#[test]
+fn games_with_errors_can_be_left_out() {
+    let good: String =
+        ["one", "three", "four", "six", "eight"].map(|event| format!("{}\n\n", text_of(event))).concat();
+    for (threads, chunk) in [("1", "1M"), ("4", "300")] {
+        let place = Place::new().with("a.pgn", MIXED).with("good.pgn", good.as_bytes());
+        let arguments = [
+            "index",
+            "--json",
+            "--on-problem",
+            "skip",
+            "--rejects",
+            "r.pgn",
+            "-j",
+            threads,
+            "--chunk-size",
+            chunk,
+        ];
+        let Run { status, stdout: out, .. } = place.run(&[&arguments[..], &["a.db", "a.pgn"]].concat());
+        assert_eq!(status, 3);
+        let summary: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((&summary["games"], &summary["left_out"]), (&5.into(), &3.into()));
+        assert_eq!(summary["skipped_variants"], json!({ "Atomic": 2 }));
+        assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap().matches("[Event").count(), 3);
+        assert_eq!(place.run(&["index", "-q", "b.db", "good.pgn"]).status, 0);
+        for table in ["game_position", "position_game", "player", "event", "tag", "site"] {
+            assert_eq!(place.rows("a.db", table), place.rows("b.db", table), "{table}");
+        }
+        let of_problems =
+            "SELECT group_concat(DISTINCT game_number ORDER BY game_number) FROM problem WHERE game_id IS";
+        let text = |sql: &str| -> String {
+            let database = rusqlite::Connection::open(place.path("a.db")).unwrap();
+            database.query_row(sql, [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(text(&format!("{of_problems} NULL")), "2,5,7");
+        assert_eq!(text(&format!("{of_problems} NOT NULL")), "3,4,6");
+        assert_eq!(
+            text("SELECT kind FROM problem WHERE game_id = 3 AND token = ')' OR kind = 'stray-closing'"),
+            "stray-closing"
+        );
+        assert_eq!(place.number("a.db", "SELECT sum(games) FROM source"), 5);
+        // The file grows: the games that were left out are counted on.
+        std::fs::write(place.path("a.pgn"), [MIXED, "\n[Event \"nine\"]\n\n1. e4 Ke3 *\n"].concat()).unwrap();
+        assert_eq!(place.run(&["index", "-q", "--problems", "p.jsonl", "a.db", "a.pgn"]).status, 3);
+        let grown = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
+        assert_eq!((&grown[0]["game_number"], &grown[0]["game_id"]), (&9.into(), &6.into()));
+    }
+}
+
+#[test]
+fn a_run_can_end_at_the_first_error_or_after_some() {
+    for (threads, chunk) in [("1", "1M"), ("4", "300")] {
+        let place = Place::new().with("a.pgn", MIXED).with("good.pgn", TWO_GAMES);
+        assert_eq!(place.run(&["index", "-q", "a.db", "good.pgn"]).status, 0);
+        let tables = ["import", "source", "game", "game_position", "position_game", "problem", "player"];
+        let before = tables.map(|table| place.rows("a.db", table));
+        let run = |more: &[&str], database: &str| {
+            let all = [
+                &["index", "-q", "-j", threads, "--chunk-size", chunk],
+                more,
+                &[database, "good.pgn", "a.pgn"],
+            ];
+            let Run { status, stdout: out, stderr: err } = place.run(&all.concat());
+            assert_eq!((status, out.as_str()), (1, ""));
+            err
+        };
+        for database in ["a.db", "b.db"] {
+            let err = run(&["--on-problem", "stop", "--problems", "p.jsonl"], database);
+            insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
+            pgndex: error: a.pgn:13:12 (byte 135, game 2, ply 2): 2.Ke3: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; the run ends at the first error; nothing was written to the database
+            "#); }
+            let problems = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
+            assert_eq!(problems.last().unwrap()["token"], "Ke3");
+            let err = run(&["--max-problems", "2"], database);
+            insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
+            pgndex: error: a.pgn:39:18 (byte 388, game 7, ply 2): 2.Nf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; no more than 2 errors are allowed; nothing was written to the database
+            "#); }
+        }
+        assert_eq!(tables.map(|table| place.rows("a.db", table)), before);
+        assert_eq!(place.names(), ["a.db", "a.pgn", "good.pgn", "p.jsonl"]);
+        assert_eq!(place.run(&["index", "-q", "--max-problems", "3", "a.db", "a.pgn"]).status, 3);
+    }
+}
+
+#[test]
+fn a_dry_run_finds_the_same_and_writes_no_database() {
+    let place = Place::new().with("a.pgn", MIXED).with("good.pgn", TWO_GAMES);
+    let Run { status, stdout: out, .. } =
+        place.run(&["index", "--json", "--problems", "p", "--rejects", "r", "a.db", "a.pgn", "good.pgn"]);
+    assert_eq!(status, 3);
+    let whole: Value = serde_json::from_str(&out).unwrap();
+    // A database that comes first is passed over.
+    for database in [&[][..], &["a.db"]] {
+        let options = ["index", "--json", "--dry-run", "--problems", "p2", "--rejects", "r2"];
+        let Run { status, stdout: out, .. } =
+            place.run(&[&options[..], database, &["a.pgn", "good.pgn"]].concat());
+        assert_eq!(status, 3);
+        let dry: Value = serde_json::from_str(&out).unwrap();
+        for name in [
+            "games",
+            "plies",
+            "positions",
+            "problems",
+            "problem_kinds",
+            "errors",
+            "warnings",
+            "input_bytes",
+            "skipped_variants",
+        ] {
+            assert_eq!(dry[name], whole[name], "{name}");
+        }
+        assert_eq!(
+            (&dry["database"], &dry["dry_run"], &dry["bytes"]),
+            (&Value::Null, &true.into(), &0.into())
+        );
+        let read = |name: &str| std::fs::read_to_string(place.path(name)).unwrap();
+        assert_eq!(read("r2"), read("r"));
+        let without_ids = |text: &str| {
+            let mut problems = objects(text);
+            problems.iter_mut().for_each(|problem| problem["game_id"] = Value::Null);
+            problems
+        };
+        assert_eq!(without_ids(&read("p2")), without_ids(&read("p")));
+        // Games are not written over.
+        std::fs::remove_file(place.path("r2")).unwrap();
+    }
+    assert_eq!(place.names(), ["a.db", "a.pgn", "good.pgn", "p", "p2", "r"]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "--dry-run", "good.pgn"]);
+    assert_eq!(status, 0);
+    assert!(err.starts_with("read 2 games, 6 plies in ") && err.contains("no database was written"), "{err}");
+    assert!(err.contains("problems    none"), "{err}");
+    assert_eq!(place.run(&["index", "--dry-run", "--strict", "a.pgn"]).status, 1);
+    assert_eq!(place.run(&["index", "--dry-run", "--on-problem", "stop", "a.pgn"]).status, 1);
+    assert_eq!(place.run(&["index", "--dry-run", "missing.pgn"]).status, 1);
+    assert_eq!(place.run(&["index", "--dry-run"]).status, 2);
+}
+
+#[test]
+fn variants_whose_rules_are_not_known_are_named() {
+    let place = Place::new().with("a.pgn", MIXED);
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
+    assert_eq!(status, 3);
+    assert!(err.contains("    2 games of variant Atomic skipped\n"), "{err}");
+    // To skip them is no loss.
+    let variants = format!("{}\n\n{}\n\n{}\n", text_of("three"), text_of("one"), text_of("six"));
+    let place = place.with("b.pgn", variants);
+    for arguments in
+        [&["b.db"][..], &["--dry-run"], &["--on-problem", "stop", "c.db"], &["--on-problem", "skip", "d.db"]]
+    {
+        let all = [&["index", "--json", "--rejects", "r.pgn"], arguments, &["b.pgn"]].concat();
+        let Run { status, stdout: out, .. } = place.run(&all);
+        let summary = &objects(&out)[0];
+        assert_eq!((status, &summary["skipped_variants"]), (0, &json!({ "Atomic": 2 })), "{arguments:?}");
+        assert_eq!((&summary["games"], &summary["errors"]), (&3.into(), &0.into()), "{arguments:?}");
+        assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap(), "");
+    }
+    assert_eq!(place.run(&["index", "-q", "--strict", "e.db", "b.pgn"]).status, 1);
+}
+
+/// Skipped games are counted also where nothing else of them is told any more.
+#[test]
+fn games_of_variants_are_counted_however_much_else_is_wrong() {
+    let tags = "[Round )]\n".repeat(150);
+    let game = format!("[Event \"a\"]\n{tags}[Variant \"Atomic\"]\n\n1. e4 *\n\n");
+    let place = Place::new().with("a.pgn", game.repeat(3));
+    let Run { status, stdout: out, .. } = place.run(&["index", "--json", "a.db", "a.pgn"]);
+    assert_eq!((status, &objects(&out)[0]["skipped_variants"]), (0, &json!({ "Atomic": 3 })));
+}
+
+#[test]
+fn as_many_threads_work_as_there_is_text_for() {
+    let place = Place::new().with("a.pgn", MIXED.repeat(20)).with("b.pgn", "").with("e.pgn", TWO_GAMES);
+    let length = MIXED.len() * 20;
+    let threads = |arguments: &[&str]| {
+        let Run { stdout: out, .. } = place.run(&[&["index", "--json", "-j", "3"], arguments].concat());
+        objects(&out)[0]["threads"].clone()
+    };
+    for way in [&["--dry-run"][..], &["--overwrite", "a.db"]] {
+        let chunk = |chunks: usize| (length / chunks).to_string();
+        assert_eq!(threads(&[way, &["--chunk-size", &chunk(10), "a.pgn"]].concat()), 3, "{way:?}");
+        assert_eq!(
+            threads(&[way, &["--chunk-size", &(length - 1).to_string(), "a.pgn"]].concat()),
+            2,
+            "{way:?}"
+        );
+        assert_eq!(threads(&[way, &["--chunk-size", "1M", "a.pgn"]].concat()), 1, "{way:?}");
+        assert_eq!(threads(&[way, &["b.pgn"]].concat()), 1, "{way:?}");
+    }
+    // What is added counts, and not what the database has.
+    assert_eq!(threads(&["--overwrite", "--chunk-size", "300", "a.db", "a.pgn"]), 3);
+    assert_eq!(threads(&["--chunk-size", "300", "a.db", "a.pgn", "e.pgn"]), 1);
+    assert_eq!(threads(&["--chunk-size", "300", "a.db", "a.pgn", "e.pgn"]), 0);
+}
+
+/// Text for a database of more than 100 MiB.
+fn much() -> String {
+    let moves = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. Nf3 Nf6 6. Ng1 Ng8 ".repeat(10);
+    format!("[Event \"a\"]\n\n{moves}*\n\n").repeat(10_000)
+}
+
+/// A run is stopped by its own first error, before it writes anything.
+#[test]
+fn what_will_be_written_is_told_only_if_something_will() {
+    let place = Place::new().with("bad.pgn", [ILLEGAL, "\n", &much()].concat()).with("a.pgn", TWO_GAMES);
+    let note = |arguments: &[&str]| {
+        let stderr = place.run(arguments).stderr;
+        stderr.lines().find(|line| line.contains("will be written to the database")).map(str::to_owned)
+    };
+    let stop = ["index", "--on-problem", "stop"];
+    assert!(note(&[&stop[..], &["a.db", "bad.pgn"]].concat()).is_some());
+    assert_eq!(note(&["index", "a.db", "a.pgn"]), None);
+    let told = note(&[&stop[..], &["a.db", "a.pgn", "bad.pgn"]].concat());
+    assert!(told.is_some_and(|note| note.starts_with("pgndex: note: about ")));
+    assert_eq!(note(&["index", "--quiet", "--on-problem", "stop", "a.db", "bad.pgn"]), None);
+    assert_eq!(note(&["index", "--dry-run", "--on-problem", "stop", "bad.pgn"]), None);
+    // The database has the source: pretended, so that nothing large need be written.
+    let database = rusqlite::Connection::open(place.path("a.db")).unwrap();
+    let large = std::fs::read(place.path("bad.pgn")).unwrap();
+    let known = "UPDATE source SET bytes = ?1, digest = ?2";
+    let digest = blake3::hash(&large).to_hex().to_string();
+    database.execute(known, rusqlite::params![large.len() as i64, digest]).unwrap();
+    drop(database);
+    let Run { status, stderr, .. } = place.run(&["index", "a.db", "bad.pgn"]);
+    assert_eq!((status, stderr.as_str()), (0, "nothing new: a.db has the 1 source already\n"));
+}
+
+#[test]
+fn an_option_that_a_database_cannot_follow_is_an_error() {
+    let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", MIXED);
+    assert_eq!(place.run(&["index", "-q", "--continuation-threshold", "2", "a.db", "a.pgn"]).status, 0);
+    let before = ["game", "import", "source", "visited_position"].map(|table| place.rows("a.db", table));
+    for (threshold, input) in [("3", "b.pgn"), ("64", "b.pgn"), ("3", "a.pgn")] {
+        let run = place.run(&["index", "-q", "--continuation-threshold", threshold, "a.db", input]);
+        assert_eq!(run.status, 1);
+        assert_eq!(
+            run.stderr,
+            format!(
+                "pgndex: error: {}: keeps the continuations of positions that at least 2 games reached, not {threshold}; leave \
+                 --continuation-threshold out to go on with that, or index everything anew with --overwrite\n",
+                std::fs::canonicalize(place.path("a.db")).unwrap().display()
+            )
+        );
+    }
+    assert_eq!(
+        ["game", "import", "source", "visited_position"].map(|table| place.rows("a.db", table)),
+        before
+    );
+    assert_eq!(place.run(&["index", "-q", "--continuation-threshold", "2", "a.db", "a.pgn"]).status, 0);
+    assert_eq!(place.run(&["index", "-q", "a.db", "b.pgn"]).status, 3);
+    let kept = "SELECT value FROM setting WHERE name = 'continuation_threshold'";
+    assert_eq!(place.number("a.db", kept), 2);
+    let anew = ["index", "-q", "--overwrite", "--continuation-threshold", "3", "a.db", "a.pgn"];
+    assert_eq!(place.run(&anew).status, 0);
+    assert_eq!(place.number("a.db", kept), 3);
+}
+
+/// The names that SQLite and we ourselves use beside a database.
+const SIDE_FILES: [&str; 6] =
+    ["a.db", "a.db-wal", "a.db-shm", "a.db-journal", ".a.db.pgndex-tmp.lock", ".a.db.pgndex-tmp-x"];
+
+#[test]
+fn files_that_belong_to_a_database_are_no_place_for_anything_else() {
+    let place = Place::new().with("a.pgn", TWO_GAMES);
+    let is_refused = |arguments: &[&str], name: &str| {
+        let Run { status, stderr: err, .. } = place.run(arguments);
+        assert_eq!(status, 1, "{arguments:?}: {err}");
+        assert!(err.contains("belongs to") && err.contains(name), "{arguments:?}: {err}");
+    };
+    for is_there in [false, true] {
+        for name in SIDE_FILES {
+            let dotted = format!("./{name}");
+            for option in ["--problems", "--rejects"] {
+                for name in [name, &dotted] {
+                    is_refused(&["index", "-q", option, name, "a.db", "a.pgn"], name);
+                }
+                if is_there {
+                    is_refused(&["index", "-q", "--dry-run", option, name, "a.db", "a.pgn"], name);
+                }
+            }
+            if is_there {
+                is_refused(&["export", "a.db", "--pgn", "--overwrite", "--output", name], name);
+            }
+        }
+        assert_eq!(place.names().len(), 1 + usize::from(is_there), "{:?}", place.names());
+        assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
+    }
+    // Those of others are not.
+    for name in ["b.db-wal", "a.db-walk", "a.db.jsonl", "a.db-journal.txt"] {
+        let run = place.run(&["index", "-q", "--overwrite", "--problems", name, "a.db", "a.pgn"]);
+        assert_eq!(run.status, 0, "{name}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn reports_never_replace_what_is_read_or_written() {
+    let place = Place::new().with("a.pgn", MIXED);
+    for arguments in [
+        ["--rejects", "a.pgn", "--problems", "p"],
+        ["--problems", "./a.pgn", "--rejects", "r"],
+        ["--problems", "a.db", "--rejects", "r"],
+        ["--problems", "same", "--rejects", "same"],
+    ] {
+        let Run { status, stderr: err, .. } =
+            place.run(&[&["index", "-q"], &arguments[..], &["a.db", "a.pgn"]].concat());
+        assert_eq!(status, 1);
+        assert!(err.contains("is read or written by this run itself, or belongs to the database;"), "{err}");
+        assert_eq!(std::fs::read_to_string(place.path("a.pgn")).unwrap(), MIXED);
+        assert!(!place.path("a.db").exists());
+    }
+    // Nor anything else that somebody may need. Problems of an earlier run are replaced.
+    let old_problems = "{\"path\":\"x\"}\n";
+    for (name, text) in
+        [("games.pgn", MIXED), ("rejects.pgn", "\n"), ("old.jsonl", old_problems), ("empty", "")]
+    {
+        std::fs::write(place.path(name), text).unwrap();
+        for option in ["--rejects", "--problems"] {
+            for dry_run in [&["--dry-run"][..], &["a.db"]] {
+                let arguments = [&["index", "-q", option, name], dry_run, &["a.pgn"]].concat();
+                let Run { status, stderr: err, .. } = place.run(&arguments);
+                let is_replaced = name == "empty" || (name, option) == ("old.jsonl", "--problems");
+                if is_replaced {
+                    assert_eq!(status, 3, "{arguments:?}: {err}");
+                    std::fs::write(place.path(name), text).unwrap();
+                } else {
+                    assert_eq!(status, 1, "{arguments:?}");
+                    assert!(
+                        err.contains(&format!("{name}: exists already, and what is in it is not replaced")),
+                        "{err}"
+                    );
+                    assert_eq!(std::fs::read_to_string(place.path(name)).unwrap(), text);
+                }
+                let _ = std::fs::remove_file(place.path("a.db"));
+            }
+        }
+    }
+    let Run { status, stderr: err, .. } =
+        place.run(&["index", "-q", "--problems", "no/such/p", "a.db", "a.pgn"]);
+    assert_eq!(status, 1);
+    assert!(err.contains("no/such/p: cannot be written; check the path"), "{err}");
+    if cfg!(target_os = "linux") {
+        let Run { status, stderr: err, .. } =
+            place.run(&["index", "-q", "--problems", "/dev/full", "a.db", "a.pgn"]);
+        assert_eq!(status, 1, "{err}");
+        assert!(!place.path("a.db").exists());
+    }
+}
+
+#[test]
+fn a_source_that_cannot_be_read_is_told_every_night() {
+    let place = Place::new().with("a.pgn", TWO_GAMES);
+    for night in 1..=3 {
+        let Run { status, stderr: err, .. } = place.run(&["index", "n.db", "a.pgn", "missing.pgn"]);
+        assert_eq!(status, 3, "{err}");
+        assert!(err.contains("missing.pgn: no such file or directory"), "{err}");
+        let games = place.rows("n.db", "game");
+        assert_eq!(games.len(), 2, "night {night}");
+    }
+    // Where nothing else was named, that is all that is wrong.
+    let Run { status, stderr: err, .. } = place.run(&["index", "n.db", "missing.pgn"]);
+    assert_eq!(status, 1);
+    assert!(err.contains("nothing to index: missing.pgn"), "{err}");
+}
+
+#[test]
+fn another_writer_is_a_status_of_its_own() {
+    let place = Place::new().with("a.pgn", TWO_GAMES).with(".a.db.pgndex-tmp.lock", "");
+    let lock = std::fs::File::open(place.path(".a.db.pgndex-tmp.lock")).unwrap();
+    lock.lock().unwrap();
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
+    assert_eq!(status, 4);
+    assert!(err.contains("a.db: ") && err.contains("wait until it has finished"), "{err}");
+    let Run { status, stderr: err, .. } = place.run(&["index", "--log-format", "json", "a.db", "a.pgn"]);
+    let last = objects(&err).pop().unwrap();
+    assert_eq!((status, &last["level"], &last["fields"]["exit_status"]), (4, &"error".into(), &4.into()));
+    drop(lock);
+    assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
+}
+
+#[test]
+fn the_log_can_be_json() {
+    let place = Place::new().with("a.pgn", MIXED).with("empty.pgn", "");
+    let Run { status, stdout: out, stderr: err } =
+        place.run(&["index", "--log-format", "json", "a.db", "a.pgn", "missing.pgn"]);
+    assert_eq!((status, out.as_str()), (3, ""));
+    let events = objects(&err);
+    let documentation = include_str!("../../docs/json.md");
+    for event in &events {
+        let names: Vec<_> = event.as_object().unwrap().keys().collect();
+        assert_eq!(names, ["time", "level", "message", "fields"], "{event}");
+        for name in event["fields"].as_object().unwrap().keys() {
+            assert!(documentation.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+    let (last, before) = events.split_last().unwrap();
+    assert_eq!(
+        (&last["level"], &last["message"], &last["fields"]["games"]),
+        (&"info".into(), &"done".into(), &8.into())
+    );
+    assert!(
+        before.iter().any(|event| event["level"] == "error"
+            && event["message"].as_str().unwrap().starts_with("missing.pgn: no such file")),
+        "{err}"
+    );
+    let Run { status, stderr: err, .. } =
+        place.run(&["index", "-q", "--log-format", "json", "b.db", "empty.pgn"]);
+    assert_eq!(status, 0);
+    assert_eq!(objects(&err)[0]["message"], "no games were found");
+}
+
+#[test]
+fn a_range_passes_over_numbers_of_games_that_were_read_again() {
+    let place = Place::new().with("a.pgn", "[Event \"x\"]\n\n1. e4 e5");
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
+    let place = place.with("a.pgn", "[Event \"x\"]\n\n1. e4 e5 2. Nf3 *\n\n[Event \"y\"]\n\n1. d4 *\n");
+    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
+    let Run { status, stdout: out, stderr: err } = place.run(&["game", "a.db", "1-3", "--format", "pgn"]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    assert_eq!(out.matches("[Event ").count(), 2);
+    let Run { status, stderr: err, .. } = place.run(&["game", "a.db", "1"]);
+    assert_eq!(
+        (status, err.as_str()),
+        (1, "pgndex: error: a.db: no game 1; it was read again later, with another number\n")
+    );
+}

@@ -1,0 +1,252 @@
+//! `pgndex info`: what it counts, against SQL's own counting, and databases that are not as they should be.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::program::{Run, bound_by_modes, command};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A database `games.db` of the two samples.
+struct Sample(TempDir);
+
+impl Sample {
+    fn new() -> Self {
+        let sample = Self(tempfile::tempdir().expect("a temporary directory"));
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+        let inputs =
+            ["famous-games.pgn", "synthetic.pgn"].map(|name| examples.join(name).display().to_string());
+        let Run { status, stderr, .. } =
+            sample.run(&["index", "--quiet", "games.db", &inputs[0], &inputs[1]]);
+        assert_eq!(status, 0, "{stderr}");
+        sample
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(command(self.0.path(), arguments).output().expect("the program runs"))
+    }
+
+    fn text(&self, arguments: &[&str]) -> String {
+        let Run { status, stdout, stderr } = self.run(&[&["info", "games.db"], arguments].concat());
+        assert_eq!((status, stderr.as_str()), (0, ""));
+        stdout
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let text = self.text(&[&["--format", "json"], arguments].concat());
+        serde_json::from_str(&text).expect("JSON")
+    }
+
+    fn connection(&self) -> Connection {
+        Connection::open(self.path("games.db")).expect("a database")
+    }
+}
+
+/// A query's rows of a name and a number as a JSON object.
+fn counts(connection: &Connection, sql: &str) -> Value {
+    let mut statement = connection.prepare(sql).expect("SQL");
+    let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)));
+    let rows: BTreeMap<_, _> = rows.and_then(Iterator::collect).expect("rows");
+    json!(rows)
+}
+
+#[test]
+fn counts_are_those_of_sql() {
+    let sample = Sample::new();
+    let (info, connection) = (sample.json(&[]), sample.connection());
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
+    for (name, sql) in [
+        ("games", "SELECT count(*) FROM game"),
+        ("plies", "SELECT sum(ply_count) FROM game"),
+        ("positions", "SELECT count(*) FROM game_position"),
+        ("distinct_positions", "SELECT count(DISTINCT key) FROM position_game"),
+        ("players", "SELECT count(*) FROM player"),
+        ("events", "SELECT count(*) FROM event"),
+        ("sites", "SELECT count(*) FROM site"),
+        ("undated", "SELECT count(*) FROM game WHERE date IS NULL OR date GLOB '*[?]??.??.??'"),
+        ("unrated", "SELECT sum((white_elo IS NULL) + (black_elo IS NULL)) FROM game"),
+        ("truncated", "SELECT count(*) FROM game WHERE status = 'truncated'"),
+        ("skipped", "SELECT count(*) FROM game WHERE status = 'skipped'"),
+    ] {
+        assert_eq!(info[name], number(sql), "{name}");
+    }
+    assert_eq!(info["longest"]["plies"], number("SELECT max(ply_count) FROM game"));
+    let longest = "SELECT min(game_id) FROM game WHERE ply_count = (SELECT max(ply_count) FROM game)";
+    assert_eq!(info["longest"]["game_id"], number(longest));
+    let years =
+        "SELECT substr(date, 1, 4), count(*) FROM game WHERE date GLOB '[0-9][0-9][0-9][0-9]*' GROUP BY 1";
+    assert_eq!(info["years"], counts(&connection, years));
+    let ratings = "SELECT CAST(elo / 100 * 100 AS TEXT), count(*) FROM
+        (SELECT white_elo AS elo FROM game UNION ALL SELECT black_elo FROM game) WHERE elo IS NOT NULL GROUP BY 1";
+    assert_eq!(info["ratings"], counts(&connection, ratings));
+    let results = "SELECT r, (SELECT count(*) FROM game WHERE result = r)
+        FROM (SELECT '1-0' AS r UNION SELECT '1/2-1/2' UNION SELECT '0-1' UNION SELECT '*')";
+    assert_eq!(info["results"], counts(&connection, results));
+    assert!(
+        info["games"].as_i64() == Some(1053)
+            && info["years"].as_object().is_some_and(|years| years.len() > 20)
+    );
+}
+
+/// Every name of the object, and of the objects in its lists, is in the documentation.
+#[test]
+fn names_are_documented() {
+    let documented = |name: &String| include_str!("../../docs/json.md").contains(&format!("`{name}`"));
+    let sample = Sample::new();
+    let problem =
+        "INSERT INTO problem (source_id, byte_offset, line, column_number, game_id, kind, severity, message)
+                   VALUES (1, 0, 1, 1, 1, 'invalid-tag', 'warning', 'a test')";
+    sample.connection().execute(problem, []).expect("a change");
+    let Run { stdout: game, .. } = sample.run(&["game", "games.db", "1", "--format", "json"]);
+    let mut checked = 0;
+    for object in [sample.json(&["--sizes"]), serde_json::from_str(&game).expect("JSON")] {
+        let lists = object.as_object().expect("an object").values().filter_map(|value| value.get(0));
+        for names in
+            std::iter::once(&object).chain(lists).map(|object| object.as_object().expect("an object"))
+        {
+            assert_eq!(names.keys().find(|name| !documented(name)), None);
+            checked += names.len();
+        }
+    }
+    assert!(checked > 70, "{checked}");
+}
+
+#[test]
+fn openings_go_by_name_where_one_is_known() {
+    let sample = Sample::new();
+    let connection = sample.connection();
+    connection.execute_batch("UPDATE game SET opening_id = NULL; DELETE FROM opening").expect("a change");
+    let by_code = sample.json(&[])["openings"].clone();
+    let sql = "SELECT eco, count(*) FROM game WHERE eco IS NOT NULL GROUP BY eco ORDER BY 2 DESC, 1 LIMIT 1";
+    let (eco, games): (String, i64) =
+        connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("a row");
+    assert_eq!(by_code[0], json!({ "eco": eco, "name": null, "games": games }));
+    let name = "INSERT INTO opening VALUES (1, 'C20', 'King''s Pawn Game', 1, ''), (2, 'A00', 'Grob', 2, '');
+                UPDATE game SET opening_id = 1 WHERE game_id < 4; UPDATE game SET opening_id = 2 WHERE game_id = 9";
+    connection.execute_batch(name).expect("a change");
+    assert_eq!(
+        sample.json(&[])["openings"],
+        json!([{ "eco": "C20", "name": "King's Pawn Game", "games": 3 }, { "eco": "A00", "name": "Grob", "games": 1 }])
+    );
+    let text = sample.text(&[]);
+    let section = text.split("\n\n").find(|section| section.starts_with("openings")).expect("openings");
+    insta::assert_snapshot!(section, @r#"
+    openings
+      games  share  eco  name
+      ───────────────────────────────────
+          3  0.3 %  C20  King's Pawn Game
+          1  0.1 %  A00  Grob
+    "#);
+}
+
+#[test]
+fn distinct_positions_are_told_only_if_one_run_counted_them() {
+    let sample = Sample::new();
+    assert!(sample.text(&[]).contains("\n  distinct "));
+    let sql = "INSERT INTO import (started_at, program_version, options, distinct_positions)
+               VALUES ('2026-01-01T00:00:00Z', '0.0.0', '{\"strict\":true,\"eco\":\"book.tsv\"}', 5)";
+    sample.connection().execute(sql, []).expect("a change");
+    assert!(sample.json(&[])["distinct_positions"].is_null());
+    let text = sample.text(&[]);
+    assert!(!text.contains("distinct"));
+    assert!(text.contains("not finished      0  0.0.0   strict, eco book.tsv\n"), "{text}");
+}
+
+#[test]
+fn long_lists_are_cut_and_say_so() {
+    let sample = Sample::new();
+    let sql = "WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 1234)
+               INSERT INTO source (source_id, path, import_id) SELECT i, 'file ' || i, 1 FROM n";
+    sample.connection().execute(sql, []).expect("a change");
+    let text = sample.text(&[]);
+    assert!(text.contains("\nsources (the latest 20 of 1,234; --all lists all)\n"), "{text}");
+    assert_eq!(text.matches(" file ").count(), 20);
+    let all = sample.text(&["--all"]);
+    assert_eq!(all.matches(" file ").count(), 1232);
+    assert_eq!(sample.json(&[])["sources"].as_array().map(Vec::len), Some(1234));
+}
+
+#[test]
+fn sizes_make_up_the_file() {
+    let sample = Sample::new();
+    assert!(sample.json(&[]).get("sizes").is_none());
+    let info = sample.json(&["--sizes"]);
+    let sizes = info["sizes"].as_array().expect("an array");
+    let sum = |name: &str| sizes.iter().filter_map(|tree| tree[name].as_u64()).sum::<u64>();
+    let free: u32 =
+        sample.connection().query_row("PRAGMA freelist_count", [], |row| row.get(0)).expect("a number");
+    assert_eq!(
+        sum("bytes") + u64::from(free) * (sum("bytes") / sum("pages")),
+        info["bytes"].as_u64().expect("a size")
+    );
+    assert_eq!(sizes[0]["name"], "game_position");
+    let text = sample.text(&["--sizes"]);
+    assert!(text.contains("  game_eco (index of game)\n"), "{text}");
+}
+
+#[test]
+fn years_far_off_do_not_make_the_chart_long() {
+    let sample = Sample::new();
+    sample
+        .connection()
+        .execute("UPDATE game SET date = '0001.01.01' WHERE game_id = 1", [])
+        .expect("a change");
+    let text = sample.text(&[]);
+    let years = text.split("\n\n").find(|section| section.starts_with("years")).expect("years");
+    assert!((3..=14).contains(&years.lines().count()), "{years}");
+    assert!(years.lines().nth(1).is_some_and(|line| line.starts_with("  to ")), "{years}");
+    assert!(years.lines().all(|line| line.chars().count() <= 80), "{years}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_database_that_can_be_read_only_where_it_can_be_written_says_so() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let sample = Sample::new();
+    let mode = sample
+        .connection()
+        .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
+    assert_eq!(mode.expect("a change"), "wal");
+    let directory = sample.0.path();
+    let allow = |mode| fs::set_permissions(directory, fs::Permissions::from_mode(mode)).expect("permissions");
+    allow(0o555);
+    let run = bound_by_modes(&command(directory, &["info", "games.db"])).map(|mut info| info.output());
+    allow(0o755);
+    let Some(run) = run else { return };
+    let run = Run::of(run.expect("the program runs"));
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+    insta::assert_snapshot!(run.stderr, @r#"
+    pgndex: error: games.db: in WAL mode, or left by a writer that was killed, and SQLite can read such a database only where it can write beside it; open it once where that is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it
+      because: attempt to write a readonly database
+    "#);
+    assert_eq!(sample.run(&["info", "games.db"]).status, 0);
+}
+
+#[test]
+fn a_damaged_file_and_one_in_use_are_told() {
+    let sample = Sample::new();
+    let failure = |expected: i32| {
+        let Run { status, stdout, stderr } = sample.run(&["info", "games.db"]);
+        assert_eq!((status, stdout.as_str()), (expected, ""));
+        stderr
+    };
+    let writer = sample.connection();
+    writer.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
+    insta::assert_snapshot!(failure(4), @r#"
+    pgndex: error: games.db: in use by another program; wait until it has finished
+    "#);
+    drop(writer);
+    let file = fs::OpenOptions::new().write(true).open(sample.path("games.db")).expect("the file");
+    file.set_len(200_000).expect("a shorter file");
+    insta::assert_snapshot!(failure(1), @r#"
+    pgndex: error: games.db: the database is damaged; build it again with --overwrite
+      because: database disk image is malformed
+    "#);
+}

@@ -1,0 +1,246 @@
+//! `pgndex index` from standard input, pipes, patterns and lists, through the program itself.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::program::{Run, command};
+
+const GAMES: &str = include_str!("../../examples/famous-games.pgn");
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        command(self.0.path(), arguments)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(self.command(arguments).output().unwrap())
+    }
+
+    /// The same, with these bytes on standard input.
+    fn run_with(&self, arguments: &[&str], input: &[u8]) -> Run {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_vec();
+        let writer = std::thread::spawn(move || stdin.write_all(&input));
+        let output = child.wait_with_output().unwrap();
+        let _ = writer.join().unwrap();
+        Run::of(output)
+    }
+
+    /// All that the database has of games and positions, and the digest of its source.
+    fn contents(&self, database: &str) -> Vec<String> {
+        let database = rusqlite::Connection::open(self.path(database)).unwrap();
+        let mut rows = Vec::new();
+        for query in [
+            "SELECT bytes || ' ' || digest FROM source",
+            "SELECT game_id || ' ' || byte_offset || ' ' || byte_length || ' ' || ply_count || ' ' || moves_hash FROM game",
+            "SELECT game_id || ' ' || ply || ' ' || key || ' ' || fen FROM game_position",
+            "SELECT line || ' ' || byte_offset || ' ' || kind FROM problem",
+        ] {
+            let mut query = database.prepare(query).unwrap();
+            rows.extend(query.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap));
+        }
+        rows
+    }
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn standard_input_is_read_like_a_file() {
+    let place = Place::new();
+    place.write("plain.pgn", GAMES);
+    assert_eq!(place.run(&["index", "-q", "plain.db", "plain.pgn"]).status, 0);
+    let expected = place.contents("plain.db");
+    let utf_16: Vec<u8> =
+        "\u{feff}".encode_utf16().chain(GAMES.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    for (what, input) in [
+        ("plain", GAMES.as_bytes().to_vec()),
+        ("zstd", zstd::encode_all(GAMES.as_bytes(), 3).unwrap()),
+        ("gzip", [gzip(&GAMES.as_bytes()[..1000]), gzip(&GAMES.as_bytes()[1000..])].concat()),
+        ("utf-16", utf_16),
+    ] {
+        let Run { status, stdout: out, stderr: err } =
+            place.run_with(&["index", "--json", "--overwrite", "in.db", "-"], &input);
+        assert_eq!((status, err.as_str()), (0, ""), "{what}");
+        let summary: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(summary["input_bytes"], GAMES.len(), "{what}");
+        assert!(place.contents("in.db") == expected, "{what}");
+    }
+    let Run { status, stderr: err, .. } = place.run_with(&["index", "-q", "--overwrite", "in.db", "-"], b"");
+    assert_eq!((status, err.as_str()), (0, "pgndex: note: no games were found\n"));
+}
+
+#[test]
+fn a_damaged_archive_is_told_and_changes_the_status() {
+    let place = Place::new();
+    let packed = gzip(GAMES.as_bytes());
+    place.write("cut.pgn.gz", &packed[..packed.len() - 10]);
+    let Run { status, stderr: err, .. } = place.run(&["index", "-q", "a.db", "cut.pgn.gz"]);
+    assert_eq!(status, 3);
+    assert!(err.starts_with("pgndex: error: cut.pgn.gz: damaged near byte "), "{err}");
+    assert!(err.ends_with("it ends too early; the games before are kept\n"), "{err}");
+    let Run { status, stderr: err, .. } = place.run_with(&["index", "-q", "b.db", "-"], b"PK\x03\x04");
+    assert_eq!(status, 1);
+    assert_eq!(
+        err,
+        "pgndex: error: nothing to index: -: a zip archive on a stream, no PGN text; give it as a file\n"
+    );
+    assert!(!place.path("b.db").exists());
+}
+
+#[test]
+fn patterns_lists_and_repeated_files() {
+    let place = Place::new();
+    place.write("a1.pgn", "1. e4 *\n");
+    place.write("a2.pgn.gz", gzip(b"1. d4 d5 *\n"));
+    place.write("list.txt", "# two\na2.pgn.gz\n\na1.pgn\n");
+    let Run { status, stdout: out, stderr: err } =
+        place.run(&["index", "--json", "a.db", "a*.pgn*", "@list.txt"]);
+    assert_eq!(status, 0, "{err}");
+    assert_eq!(
+        err,
+        "pgndex: note: a2.pgn.gz: given more than once, read once\npgndex: note: a1.pgn: given more than once, read once\n"
+    );
+    let summary: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&summary["games"], &summary["plies"]), (&2.into(), &3.into()));
+    let Run { status, stderr: err, .. } = place.run(&["index", "-q", "b.db", "z*.pgn"]);
+    assert_eq!(status, 1);
+    assert_eq!(err, "pgndex: error: nothing to index: z*.pgn: no file fits this pattern; check it\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_read_like_a_file() {
+    let place = Place::new();
+    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    let mut child = place.command(&["index", "-q", "a.db", "pipe"]).spawn().unwrap();
+    fs::write(place.path("pipe"), gzip(GAMES.as_bytes())).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(place.contents("a.db")[0].split(' ').next().unwrap(), GAMES.len().to_string());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_waits_for_input_can_be_stopped() {
+    let place = Place::new();
+    let mut command = place.command(&["index", "-q", "a.db", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&GAMES.as_bytes()[..20_000]).unwrap();
+    stdin.flush().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let started = Instant::now();
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let status = child.wait().unwrap();
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    assert_eq!(status.code(), Some(1));
+    assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 0, "something is left behind");
+    drop(stdin);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pattern_that_nothing_fits_ends() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    fs::create_dir_all(place.path("a/b/c")).unwrap();
+    for (link, target) in
+        [("a/l", "."), ("a/m", "."), ("a/b/l", ".."), ("a/b/c/l", "../.."), ("a/b/c/m", "..")]
+    {
+        symlink(target, place.path(link)).unwrap();
+    }
+    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a/**/zzz*.nope"]);
+    let expected = "pgndex: error: nothing to index: a/**/zzz*.nope: no file fits this pattern; check it\n";
+    assert_eq!((status, err.as_str()), (1, expected));
+}
+
+/// Names of files and directories that are no UTF-8, or steer terminals.
+#[cfg(unix)]
+#[test]
+fn names_may_be_any_bytes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let place = Place::new();
+    let odd: [&[u8]; 3] = [b"odd\xff", b"\x1b[31mred\n", "gewöhnlich".as_bytes()];
+    for name in odd {
+        let directory = place.0.path().join(OsStr::from_bytes(name));
+        fs::create_dir(&directory).unwrap();
+        let games = directory.join(OsStr::from_bytes(&[name, b".pgn"].concat()));
+        fs::write(&games, GAMES).unwrap();
+        let database = directory.join("a.db");
+        let run = |arguments: &[&str]| {
+            let mut command = place.command(&arguments[..1]);
+            let output = command.arg(&database).args(&arguments[1..]).output().unwrap();
+            let Run { status, stdout, stderr } = Run::of(output);
+            // What is exported is not for a terminal.
+            let shown = if arguments[0] == "export" { &stderr } else { &format!("{stdout}{stderr}") };
+            assert!(!shown.contains('\u{1b}'), "{arguments:?}\n{shown}");
+            (status, stdout, stderr)
+        };
+        let index = || {
+            let mut command = place.command(&["index", "--json"]);
+            let Run { status, stdout, stderr } =
+                Run::of(command.args([&database, &directory]).output().unwrap());
+            assert_eq!(status, 0, "{stderr}");
+            let summary: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+            (summary["games"].as_u64().unwrap(), summary["known_sources"].as_u64().unwrap_or(0))
+        };
+        assert_eq!(index(), (53, 0));
+        assert_eq!(index(), (0, 1));
+        fs::write(&games, format!("{GAMES}\n[White \"x\"]\n\n1. a4 *\n")).unwrap();
+        assert_eq!(index().0, 1, "only what is new is read");
+        let (status, stdout, stderr) = run(&["verify"]);
+        assert_eq!((status, stderr.as_str()), (0, ""), "{stdout}");
+        assert!(stdout.ends_with("54 compared with the source\n"), "{stdout}");
+        let connection = rusqlite::Connection::open(&database).unwrap();
+        let read =
+            |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get_ref(1)?.as_bytes()?.to_vec(), row.get(2)?));
+        let (rows, path, kind): (i64, _, String) = connection
+            .query_row("SELECT count(*), path, typeof(path) FROM source WHERE first_byte > 0", [], read)
+            .unwrap();
+        assert_eq!((rows, path), (1, games.as_os_str().as_bytes().to_vec()));
+        assert_eq!(kind, if name.contains(&0xff) { "blob" } else { "text" });
+        for arguments in [
+            &["info"][..],
+            &["info", "--format", "json"],
+            &["game", "1"],
+            &["game", "1", "--format", "json"],
+            &["export", "--csv"],
+            &["export", "--pgn"],
+            &["sql", "SELECT * FROM games LIMIT 1"],
+            &["verify", "--json"],
+        ] {
+            let (status, _, stderr) = run(arguments);
+            assert_eq!((status, stderr.as_str()), (0, ""), "{arguments:?}");
+        }
+        fs::remove_file(&games).unwrap();
+        let (status, _, stderr) = run(&["verify"]);
+        assert_eq!((status, stderr.lines().count()), (0, 2), "{stderr}");
+        assert!(stderr.lines().all(|line| line.contains("is no longer there")), "{stderr}");
+    }
+}

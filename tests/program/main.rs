@@ -1,0 +1,23 @@
+//! The program itself, as a user runs it; and what the documentation says of it.
+
+mod cli;
+mod explore;
+mod export;
+mod find;
+mod game;
+#[path = "../common/games.rs"]
+mod games;
+mod hostile;
+mod index;
+mod info;
+mod inputs;
+mod licences;
+mod missing;
+#[path = "../common/needs.rs"]
+mod needs;
+mod nightly;
+#[path = "../common/program.rs"]
+mod program;
+mod readme;
+mod sql;
+mod versions;

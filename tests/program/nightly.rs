@@ -1,0 +1,168 @@
+//! `docs/nightly.md` tells the truth: its script, units and commands are taken out of it and run.
+
+#![cfg(unix)]
+
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::needs::has_program;
+
+const DOCUMENT: &str = include_str!("../../docs/nightly.md");
+const GOOD: &str = "[Event \"good\"]\n\n1. e4 e5 *\n";
+const BAD: &str = "[Event \"bad\"]\n\n1. e4 Ke3 *\n";
+
+/// The blocks of code in a language, in order.
+fn blocks(language: &str) -> Vec<&'static str> {
+    let fence = format!("```{language}\n");
+    DOCUMENT
+        .split(&fence)
+        .skip(1)
+        .map(|rest| &rest[..rest.find("```").expect("an end of the block")])
+        .collect()
+}
+
+struct Place {
+    directory: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = Self { directory: tempfile::tempdir().unwrap() };
+        fs::create_dir(place.path("incoming")).unwrap();
+        fs::write(place.path("nightly"), blocks("sh")[0]).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn deliver(&self, name: &str, text: &str) {
+        fs::write(self.path("incoming").join(name), text).unwrap();
+    }
+
+    /// Runs the script, with our program on its path. Gives back its exit status and what it says.
+    fn night(&self) -> (i32, String) {
+        let program = Path::new(env!("CARGO_BIN_EXE_pgndex")).parent().unwrap().to_owned();
+        let paths = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect::<Vec<_>>();
+        let Output { status, stdout, stderr } = Command::new("sh")
+            // Not run as a program: another test's child may still have it open for writing.
+            .arg(self.path("nightly"))
+            .args([self.path("games.db"), self.path("incoming"), self.path("log")])
+            .env("PATH", std::env::join_paths([program].into_iter().chain(paths)).unwrap())
+            .output()
+            .unwrap();
+        assert_eq!(stdout, b"");
+        (status.code().unwrap(), String::from_utf8(stderr).unwrap())
+    }
+
+    fn games(&self) -> i64 {
+        let database = rusqlite::Connection::open(self.path("games.db")).unwrap();
+        database.query_row("SELECT count(*) FROM game", [], |row| row.get(0)).unwrap()
+    }
+
+    /// The text of the logs whose names end so.
+    fn logs(&self, suffix: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path("log")).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths
+            .filter(|path| path.to_string_lossy().ends_with(suffix))
+            .map(|path| fs::read_to_string(path).unwrap())
+            .collect()
+    }
+}
+
+#[test]
+fn nights_add_games_and_tell_how_it_went() {
+    let place = Place::new();
+    place.deliver("monday.pgn", GOOD);
+    assert_eq!(place.night(), (0, String::new()));
+    assert_eq!(place.games(), 1);
+    assert_eq!((place.logs("-problems.jsonl"), place.logs("-rejects.pgn")), (vec![], vec![]));
+    assert!(place.logs(".log")[0].lines().last().unwrap().contains("\"message\":\"done\""));
+
+    assert_eq!(place.night(), (0, String::new()), "nothing is new");
+    assert_eq!(place.games(), 1);
+
+    place.deliver("tuesday.pgn", &[GOOD, "\n", BAD].concat());
+    let (status, said) = place.night();
+    assert_eq!((status, place.games()), (3, 3));
+    assert!(said.contains("something was lost: see ") && said.contains("-problems.jsonl"), "{said}");
+    let problems = place.logs("-problems.jsonl");
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].contains("\"kind\":\"illegal-move\""), "{problems:?}");
+    assert_eq!(place.logs("-rejects.pgn"), [format!("{BAD}\n")]);
+
+    let lock = File::create(place.path(".games.db.pgndex-tmp.lock")).unwrap();
+    lock.lock().unwrap();
+    let (status, said) = place.night();
+    assert_eq!(status, 4);
+    assert!(said.contains("another program is writing"), "{said}");
+    drop(lock);
+
+    fs::write(place.path("games.db"), "no database").unwrap();
+    let (status, said) = place.night();
+    assert_eq!(status, 1);
+    assert!(said.contains("failed with status 1") && said.contains("not an SQLite database"), "{said}");
+}
+
+#[test]
+fn the_other_commands_work() {
+    let place = Place::new();
+    place.deliver("a.pgn", &[BAD, "\n", BAD].concat());
+    assert_eq!(place.night().0, 3);
+    let [_, kinds, copy] = blocks("sh")[..] else { panic!("other commands than before") };
+    let problems = fs::read_dir(place.path("log")).unwrap().map(|entry| entry.unwrap().path());
+    let problems = problems
+        .map(|path| path.to_string_lossy().into_owned())
+        .find(|path| path.ends_with(".jsonl"))
+        .unwrap();
+    for (tool, command, variable) in
+        [("jq", kinds, problems.trim_end_matches("-problems.jsonl")), ("sqlite3", copy, "")]
+    {
+        if !has_program(tool) {
+            continue;
+        }
+        let output = Command::new("sh")
+            .args(["-c", command])
+            .env("run", variable)
+            .env("database", place.path("games.db"))
+            .env("backup", place.path("copy.db"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        match tool {
+            "jq" => assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "2 illegal-move"),
+            _ => assert!(place.path("copy.db").metadata().unwrap().len() > 0),
+        }
+    }
+}
+
+#[test]
+fn the_units_and_the_line_for_cron_fit_the_script() {
+    let place = Place::new();
+    let [service, timer] = blocks("ini")[..] else { panic!("other units than before") };
+    let command = service.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
+    assert_eq!(blocks("cron"), [format!("15 3 * * * {command}\n")]);
+    let (script, arguments) = command.split_once(' ').unwrap();
+    assert_eq!(arguments.split(' ').count(), 3);
+    assert!(DOCUMENT.contains(&format!("Save it as `{script}`")));
+    assert!(blocks("sh")[0].contains("database=$1 games=$2 logs=$3\n"));
+
+    fs::set_permissions(place.path("nightly"), fs::Permissions::from_mode(0o755)).unwrap();
+    let service = service.replace(script, &place.path("nightly").to_string_lossy());
+    fs::write(place.path("pgndex-nightly.service"), service).unwrap();
+    fs::write(place.path("pgndex-nightly.timer"), timer).unwrap();
+    if !has_program("systemd-analyze") {
+        return;
+    }
+    let output = Command::new("systemd-analyze")
+        .args(["verify", "--man=no", "pgndex-nightly.service", "pgndex-nightly.timer"])
+        .current_dir(place.directory.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !said.contains("pgndex-nightly"), "{said}");
+}

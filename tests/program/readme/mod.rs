@@ -1,0 +1,347 @@
+//! The README and the pages of `docs/`, held to the program: each `$ ` line of a `console` block is a command, the lines after
+//! it what it prints; a `sql` block is run on the database. The picture of the README is drawn from a session of its own.
+//!
+//! After a change of output, `UPDATE_README=1 cargo test --test program readme` writes the new output and the new picture; look at
+//! them.
+
+mod picture;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pgndex::store::Database;
+
+use crate::needs::has_program;
+
+/// A command of a page and what it is said to print.
+struct Step {
+    command: String,
+    expected: String,
+}
+
+/// A page in pieces: text to be kept, the steps of console blocks, and SQL that changes the database.
+enum Piece {
+    Text(String),
+    Step(Step),
+    Sql(String),
+}
+
+fn pieces(page: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut text = String::new();
+    let mut lines = page.lines().peekable();
+    let mut console = false;
+    while let Some(line) = lines.next() {
+        match line.strip_prefix("$ ").filter(|_| console) {
+            Some(command) => {
+                pieces.push(Piece::Text(std::mem::take(&mut text)));
+                let mut command = command.to_owned();
+                while command.matches('"').count() % 2 == 1 {
+                    command += "\n";
+                    command += lines.next().expect("the quote is closed");
+                }
+                let mut expected = String::new();
+                while let Some(output) = lines.next_if(|line| !line.starts_with("$ ") && *line != "```") {
+                    expected += output;
+                    expected.push('\n');
+                }
+                pieces.push(Piece::Step(Step { command, expected }));
+            }
+            None => {
+                console = line == "```console" || (console && line != "```");
+                text += line;
+                text.push('\n');
+                if line == "```sql" {
+                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                    let mut sql = String::new();
+                    while let Some(line) = lines.next_if(|&line| line != "```") {
+                        sql += line;
+                        sql.push('\n');
+                    }
+                    pieces.push(Piece::Sql(sql));
+                }
+            }
+        }
+    }
+    pieces.push(Piece::Text(text));
+    pieces
+}
+
+/// A directory in which a reader would try the commands: the samples are in it.
+fn directory_with_samples() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let examples = directory.path().join("examples");
+    std::fs::create_dir(&examples).expect("a directory");
+    for sample in ["famous-games.pgn", "synthetic.pgn"] {
+        std::fs::copy(project().join("examples").join(sample), examples.join(sample)).expect("the sample");
+    }
+    directory
+}
+
+fn project() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Whether the pages are to be written anew instead of compared.
+fn update() -> bool {
+    std::env::var_os("UPDATE_README").is_some()
+}
+
+/// Runs a command as a user's shell would, the program on its path. Gives back both outputs.
+fn run(command: &str, directory: &Path) -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_pgndex")).parent().expect("a directory");
+    let mut path = std::ffi::OsString::from(program);
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let output = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1; {command}")])
+        .current_dir(directory)
+        .env("PATH", path)
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .expect("there is a shell");
+    assert!(output.status.success(), "{command}\n{}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The README and all pages of `docs/`, by their paths within the project.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![PathBuf::from("README.md")];
+    for entry in std::fs::read_dir(project().join("docs")).expect("the directory docs") {
+        let name = entry.expect("an entry").file_name();
+        if Path::new(&name).extension().is_some_and(|extension| extension == "md") {
+            pages.push(Path::new("docs").join(name));
+        }
+    }
+    pages.sort();
+    pages
+}
+
+fn read(page: &Path) -> String {
+    std::fs::read_to_string(project().join(page))
+        .unwrap_or_else(|error| panic!("{}: {error}", page.display()))
+}
+
+#[test]
+fn every_page_prints_what_it_says() {
+    let counts: BTreeMap<PathBuf, usize> = pages()
+        .into_iter()
+        .map(|page| {
+            let steps = prints_what_it_says(&page);
+            (page, steps)
+        })
+        .collect();
+    // Where most of the commands are, so that a page which is not read as one with commands is noticed.
+    for (page, least) in [
+        ("README.md", 6),
+        ("docs/find.md", 8),
+        ("docs/explore.md", 2),
+        ("docs/indexing.md", 3),
+        ("docs/sql.md", 30),
+    ] {
+        let found = counts.get(Path::new(page)).copied().unwrap_or_default();
+        assert!(found >= least, "{page}: only {found} commands were found");
+    }
+}
+
+/// Runs the commands of a page, and gives back how many there are. Each console block has one or more.
+fn prints_what_it_says(page: &Path) -> usize {
+    let text = read(page);
+    let directory = directory_with_samples();
+    let (mut updated, mut steps) = (String::new(), 0);
+    for piece in pieces(&text) {
+        let step = match piece {
+            Piece::Text(text) => {
+                updated += &text;
+                continue;
+            }
+            Piece::Sql(sql) => {
+                let database = Database::open(&directory.path().join("sample.db")).expect("a database");
+                database.connection().execute_batch(&sql).unwrap_or_else(|error| panic!("{sql}{error}"));
+                updated += &sql;
+                continue;
+            }
+            Piece::Step(step) => step,
+        };
+        steps += 1;
+        let Step { command, expected } = step;
+        if command.starts_with("sqlite3") && !has_program("sqlite3") {
+            write!(updated, "$ {command}\n{expected}").expect("a string");
+            continue;
+        }
+        let printed: String = run(&command, directory.path()).lines().fold(String::new(), |mut all, line| {
+            all += line.trim_end();
+            all.push('\n');
+            all
+        });
+        if !update() {
+            assert_eq!(printed, expected, "{}: {command}", page.display());
+        }
+        write!(updated, "$ {command}\n{printed}").expect("a string");
+    }
+    let blocks = text.lines().filter(|&line| line == "```console").count();
+    assert!(steps >= blocks, "{}: {blocks} console blocks have {steps} commands", page.display());
+    if update() && updated != text {
+        std::fs::write(project().join(page), updated).expect("the page");
+    }
+    steps
+}
+
+/// What the README shows in its picture. In a terminal `--color always` is not needed.
+const SESSION: [&str; 2] = [
+    "pgndex find sample.db --moves \"1. e4 e5 2. Nf3 Nc6 3. Bb5\"",
+    "pgndex explore sample.db --moves \"1. e4 e5 2. Nf3 Nc6\" --top 0 --recent 0 --board --color always",
+];
+
+#[test]
+fn the_picture_shows_what_the_program_prints() {
+    let directory = directory_with_samples();
+    run("pgndex index --quiet sample.db examples/famous-games.pgn", directory.path());
+    let mut session = String::new();
+    for command in SESSION {
+        let shown = command.strip_suffix(" --color always").unwrap_or(command);
+        writeln!(session, "\x1b[38;5;108m$\x1b[0m {shown}\n{}", run(command, directory.path()))
+            .expect("a string");
+    }
+    let drawn = picture::draw(session.trim_end());
+    let file = project().join("docs/terminal.svg");
+    if update() {
+        std::fs::write(&file, &drawn).expect("the picture");
+    }
+    let kept = std::fs::read_to_string(&file).expect("the picture");
+    assert!(
+        kept == drawn,
+        "docs/terminal.svg is not what the program prints: UPDATE_README=1 cargo test --test program readme"
+    );
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut links = 0;
+    for page in pages() {
+        let text = read(&page);
+        let beside = page.parent().expect("a page is in a directory");
+        for target in link_targets(&text) {
+            if target.contains("://") {
+                continue;
+            }
+            links += 1;
+            let (path, heading) = target.split_once('#').unwrap_or((target, ""));
+            let file = if path.is_empty() { page.clone() } else { beside.join(path) };
+            assert!(project().join(&file).exists(), "{}: no file {path}", page.display());
+            if !heading.is_empty() {
+                assert!(headings(&read(&file)).contains(heading), "{}: no heading {target}", page.display());
+            }
+        }
+    }
+    assert!(links >= 20, "only {links} links were found");
+}
+
+#[test]
+fn json_has_the_names_that_its_page_explains() {
+    let directory = directory_with_samples();
+    run("pgndex index --quiet sample.db examples/famous-games.pgn", directory.path());
+    let page = read(Path::new("docs/json.md"));
+    for (heading, command) in [
+        ("find", "pgndex find sample.db --moves \"1. e4 c5\" --format json --limit 0"),
+        ("key", "pgndex key --format json \"8/8/8/4k3/8/4K3/4P3/8\""),
+        ("verify", "pgndex verify --json sample.db"),
+    ] {
+        let (_, section) = page.split_once(&format!("\n## `pgndex {heading}`\n")).expect("a heading");
+        let section = section.split("\n## ").next().expect("a section");
+        let printed = run(command, directory.path());
+        let object: serde_json::Map<_, _> =
+            printed.lines().next().and_then(|line| serde_json::from_str(line).ok()).expect("an object");
+        for name in object.keys() {
+            assert!(
+                section.contains(&format!("`{name}`")),
+                "{heading}: docs/json.md does not explain {name}"
+            );
+        }
+        let rows = section.lines().filter(|line| line.starts_with("| `"));
+        for name in rows
+            .filter_map(|row| row.split(" | ").next())
+            .flat_map(|names| names.split('`').skip(1).step_by(2))
+        {
+            assert!(object.contains_key(name), "{heading}: there is no {name}, which docs/json.md explains");
+        }
+    }
+}
+
+#[test]
+fn every_option_is_explained() {
+    let directory = directory_with_samples();
+    let text: String = pages().iter().map(|page| read(page)).collect();
+    let words: BTreeSet<&str> = text.split(|sign: char| !sign.is_ascii_lowercase() && sign != '-').collect();
+    let mut options = 0;
+    for command in ["index", "info", "find", "explore", "game", "export", "sql", "verify", "key"] {
+        let help = run(&format!("pgndex {command} --help"), directory.path());
+        let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+        // `--fen <FEN>` or `-n, --limit <N>`.
+        let starts = lines.flat_map(|line| line.split_whitespace().take(2));
+        for option in starts.filter(|word| word.starts_with("--")) {
+            options += 1;
+            assert!(option == "--help" || words.contains(option), "{command}: no page explains {option}");
+        }
+    }
+    assert!(options >= 60, "only {options} options were found");
+}
+
+#[test]
+fn every_kind_of_problem_and_finding_is_explained() {
+    let mut sources = Vec::new();
+    rust_files(&project().join("src"), &mut sources);
+    for (page, known, least) in
+        [("docs/indexing.md", "illegal-move", 20), ("docs/verify.md", "dangling-link", 9)]
+    {
+        // The source that turns the kinds into words.
+        let source =
+            sources.iter().find(|source| source.contains(&format!("=> \"{known}\","))).expect("a source");
+        let words = source.split("=> \"").skip(1).filter_map(|rest| rest.split('"').next());
+        let kinds: Vec<&str> =
+            words.filter(|word| word.chars().all(|sign| sign == '-' || sign.is_ascii_lowercase())).collect();
+        assert!(kinds.len() >= least, "{page}: only {kinds:?}");
+        let text = read(Path::new(page));
+        for kind in kinds {
+            assert!(text.contains(&format!("`{kind}`")), "{page} does not explain {kind}");
+        }
+    }
+}
+
+/// Reads all Rust files below a directory.
+fn rust_files(directory: &Path, texts: &mut Vec<String>) {
+    for entry in std::fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            rust_files(&path, texts);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            texts.push(std::fs::read_to_string(path).expect("a source"));
+        }
+    }
+}
+
+/// The targets of `[text](target)` outside of code blocks.
+fn link_targets(page: &str) -> Vec<&str> {
+    page.split("\n```")
+        .step_by(2)
+        .flat_map(|text| text.split("](").skip(1))
+        .filter_map(|rest| rest.split(')').next())
+        .collect()
+}
+
+/// The anchors that a page's headings have: lower case, blanks as hyphens, without punctuation.
+fn headings(page: &str) -> BTreeSet<String> {
+    let heading = |line: &str| {
+        let kept = |sign: &char| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_');
+        line.trim_start_matches('#')
+            .trim()
+            .to_lowercase()
+            .chars()
+            .filter(kept)
+            .collect::<String>()
+            .replace(' ', "-")
+    };
+    page.lines().filter(|line| line.starts_with('#')).map(heading).collect()
+}

@@ -1,0 +1,834 @@
+//! `pgndex sql` through the program itself.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::needs::has_program;
+use crate::program::Run;
+use pgndex::store::WriterLock;
+use tempfile::TempDir;
+
+const GAMES: &str = r#"[Event "Club"]
+[White "Ågren, Åsa"]
+[Black "棋聖"]
+[Result "1-0"]
+[WhiteElo "2455"]
+[Annotator "a|b, \"c\""]
+
+1. e4 e5 2. Nc3 1-0
+
+[Event "Endings"]
+[White "?"]
+[Black "?"]
+[Result "*"]
+[SetUp "1"]
+[FEN "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17"]
+[Annotator "me"]
+
+17... O-O-O 18. h8=Q *
+
+[Event "Shuffle"]
+[White "Knight, A"]
+[Black "Knight, B"]
+[Result "1/2-1/2"]
+
+1. Nf3 Nf6 2. Ng1 Ng8 1/2-1/2
+"#;
+
+/// One row of every kind of value, rare letters, and nothing.
+const QUERY: &str = "SELECT g.game_id, white, white_elo, t.value AS note, x'00ff' AS blob, 0.5 AS half
+    FROM games AS g LEFT JOIN tag AS t USING (game_id) ORDER BY 1";
+
+const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
+
+/// A directory with `games.db` in it.
+struct Sample(TempDir);
+
+impl Sample {
+    fn new() -> Self {
+        let sample = Self(tempfile::tempdir().expect("a temporary directory"));
+        crate::games::build(&sample.path("games.db"), "games.pgn", GAMES);
+        sample
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn with(self, name: &str, text: impl AsRef<[u8]>) -> Self {
+        fs::write(self.path(name), text).expect("a file");
+        self
+    }
+
+    /// The program on `games.db`.
+    fn command(&self, arguments: &[&str]) -> Command {
+        crate::program::command(self.0.path(), &[&["sql", "games.db"], arguments].concat())
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(self.command(arguments).output().expect("the program runs"))
+    }
+
+    /// Standard output of a run that goes well and says nothing else.
+    fn ok(&self, arguments: &[&str]) -> String {
+        let run = self.run(arguments);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
+        run.stdout
+    }
+
+    /// Standard error of a run that fails and prints nothing.
+    fn failure(&self, arguments: &[&str]) -> String {
+        let run = self.run(arguments);
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{arguments:?}");
+        run.stderr
+    }
+
+    fn fed(&self, arguments: &[&str], input: &str) -> Run {
+        let mut command = self.command(arguments);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it reads");
+        Run::of(child.wait_with_output().expect("an end"))
+    }
+
+    fn number(&self, sql: &str) -> i64 {
+        let database = rusqlite::Connection::open(self.path("games.db")).expect("a database");
+        database.query_row(sql, [], |row| row.get(0)).expect("a number")
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).expect("a directory");
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+mod formats {
+    use super::*;
+
+    #[test]
+    fn each_of_them() {
+        let sample = Sample::new();
+        let print = |format| sample.ok(&["--format", format, QUERY]);
+        insta::assert_snapshot!(print("table"), @r#"
+        game_id  white       white_elo  note      blob  half
+        ────────────────────────────────────────────────────
+              1  Ågren, Åsa       2455  a|b, "c"  00ff   0.5
+              2                         me        00ff   0.5
+              3  Knight, A                        00ff   0.5
+        3 rows
+        "#);
+        insta::assert_snapshot!(print("box"), @r#"
+        ┌─────────┬────────────┬───────────┬──────────┬──────┬──────┐
+        │ game_id │   white    │ white_elo │   note   │ blob │ half │
+        ├─────────┼────────────┼───────────┼──────────┼──────┼──────┤
+        │ 1       │ Ågren, Åsa │ 2455      │ a|b, "c" │ 00ff │ 0.5  │
+        │ 2       │            │           │ me       │ 00ff │ 0.5  │
+        │ 3       │ Knight, A  │           │          │ 00ff │ 0.5  │
+        └─────────┴────────────┴───────────┴──────────┴──────┴──────┘
+        "#);
+        insta::assert_snapshot!(print("csv"), @r#"
+        game_id,white,white_elo,note,blob,half
+        1,"Ågren, Åsa",2455,"a|b, ""c""",00ff,0.5
+        2,,,me,00ff,0.5
+        3,"Knight, A",,,00ff,0.5
+        "#);
+        insta::assert_snapshot!(print("json"), @r#"
+        {"game_id":1,"white":"Ågren, Åsa","white_elo":2455,"note":"a|b, \"c\"","blob":"00ff","half":0.5}
+        {"game_id":2,"white":null,"white_elo":null,"note":"me","blob":"00ff","half":0.5}
+        {"game_id":3,"white":"Knight, A","white_elo":null,"note":null,"blob":"00ff","half":0.5}
+        "#);
+        insta::assert_snapshot!(print("md"), @r#"
+        | game_id | white      | white_elo | note      | blob | half |
+        |--------:|------------|----------:|-----------|------|-----:|
+        |       1 | Ågren, Åsa |      2455 | a\|b, "c" | 00ff |  0.5 |
+        |       2 |            |           | me        | 00ff |  0.5 |
+        |       3 | Knight, A  |           |           | 00ff |  0.5 |
+        "#);
+        insta::assert_snapshot!(print("line"), @r#"
+          game_id = 1
+            white = Ågren, Åsa
+        white_elo = 2455
+             note = a|b, "c"
+             blob = 00ff
+             half = 0.5
+
+          game_id = 2
+            white =
+        white_elo =
+             note = me
+             blob = 00ff
+             half = 0.5
+
+          game_id = 3
+            white = Knight, A
+        white_elo =
+             note =
+             blob = 00ff
+             half = 0.5
+        "#);
+        assert_eq!(print("jsonl"), print("json"));
+        assert_eq!(sample.ok(&[QUERY]), print("table"));
+    }
+
+    #[test]
+    fn without_rows() {
+        let sample = Sample::new();
+        let print = |format| sample.ok(&["--format", format, "SELECT 1 AS a, 2 AS b WHERE 0"]);
+        insta::assert_snapshot!(print("table"), @"
+        a  b
+        ────
+        0 rows
+        ");
+        insta::assert_snapshot!(print("box"), @"
+        ┌───┬───┐
+        │ a │ b │
+        ├───┼───┤
+        └───┴───┘
+        ");
+        insta::assert_snapshot!(print("csv"), @"a,b");
+        insta::assert_snapshot!(print("md"), @"
+        | a | b |
+        |---|---|
+        ");
+        assert_eq!((print("json").as_str(), print("line").as_str()), ("", ""));
+    }
+
+    /// The cells of a framed or Markdown table, with the blanks around them taken off.
+    fn cells(table: &str) -> Vec<Vec<&str>> {
+        let rows = table.lines().filter(|line| line.starts_with(['│', '|']) && !line.starts_with("|-"));
+        let rows = rows.map(|line| line.split(['│', '|']).map(str::trim).collect());
+        rows.filter(|cells: &Vec<&str>| cells.iter().any(|cell| cell.contains(char::is_alphanumeric)))
+            .collect()
+    }
+
+    #[test]
+    fn as_the_sqlite3_shell_prints_them() {
+        let shell = |sample: &Sample, mode: &str, sql: &str| {
+            let mut command = Command::new("sqlite3");
+            let output =
+                command.args([mode, "-header", "games.db", sql]).current_dir(sample.0.path()).output();
+            output.ok().map(|output| String::from_utf8(output.stdout).expect("text"))
+        };
+        let sample = Sample::new();
+        let sql = "SELECT game_id, white, white_elo, result, 'ünï' || char(10) || '\"x\"' AS text FROM games";
+        let plain = sql.replace("char(10)", "''");
+        if !has_program("sqlite3") {
+            return;
+        }
+        let theirs = |mode, sql: &str| shell(&sample, mode, sql).expect("it was there");
+        let ours = |format, sql: &str| sample.ok(&["--format", format, sql]);
+        assert_eq!(cells(&ours("box", &plain)), cells(&theirs("-box", &plain)));
+        assert_eq!(cells(&ours("box", &plain)).len(), 4);
+        assert_eq!(cells(&ours("md", &plain)), cells(&theirs("-markdown", &plain)));
+        let lines = |text: String| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+        assert_eq!(lines(ours("line", &plain)), lines(theirs("-line", &plain)));
+        // Theirs ends lines as RFC 4180 says.
+        assert_eq!(ours("csv", sql), theirs("-csv", sql).replace("\r\n", "\n"));
+        let objects = ours("json", sql).lines().collect::<Vec<_>>().join(",\n");
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+        assert_eq!(value(&format!("[{objects}]")), value(&theirs("-json", sql)));
+    }
+
+    /// A reader that goes away after the first line is no error, however much there would be to come.
+    #[test]
+    fn a_closed_pipe_is_no_error() {
+        let sample = Sample::new();
+        let endless = format!("{ENDLESS} SELECT i FROM n");
+        for format in ["table", "box", "csv", "json", "md", "line"] {
+            let mut command = sample.command(&[&endless, "--format", format]);
+            let mut child =
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+            let mut start = [0; 8];
+            child.stdout.take().expect("a pipe").read_exact(&mut start).expect("output");
+            let run = Run::of(child.wait_with_output().expect("an end"));
+            assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{format}");
+        }
+    }
+}
+
+mod scripts {
+    use super::*;
+
+    const SCRIPT: &str = "\
+-- Two statements and a command.
+SELECT count(*) AS games
+FROM game; SELECT 'a;b' AS text;
+
+.mode csv
+/* The last one
+   needs no semicolon. */
+SELECT 1 AS a, NULL AS b
+";
+
+    #[test]
+    fn statements_run_one_after_the_other() {
+        let sample = Sample::new().with("report.sql", SCRIPT);
+        let printed = sample.ok(&["--file", "report.sql"]);
+        insta::assert_snapshot!(printed, @"
+        games
+        ─────
+            3
+        1 row
+
+        text
+        ────
+        a;b
+        1 row
+        a,b
+        1,
+        ");
+        assert_eq!(sample.ok(&[SCRIPT]), printed);
+        // What gives no rows has no place among the results.
+        assert_eq!(sample.ok(&["BEGIN; SELECT 1 AS a; COMMIT", "--format", "line"]), "a = 1\n");
+        for arguments in [&[][..], &["-"]] {
+            let run = sample.fed(arguments, SCRIPT);
+            assert_eq!((run.status, run.stdout, run.stderr.as_str()), (0, printed.clone(), ""));
+        }
+    }
+
+    #[test]
+    fn a_comment_may_come_first() {
+        let sample = Sample::new();
+        for query in ["-- one\nSELECT 1 AS a", "--one\nSELECT 1 AS a", "/* one */ SELECT 1 AS a -- end"] {
+            assert_eq!(sample.ok(&["--format", "csv", query]), "a\n1\n", "{query}");
+            assert_eq!(sample.ok(&[query, "--format", "csv"]), "a\n1\n", "{query}");
+        }
+        for arguments in [&["--wirte"][..], &["-x"], &["SELECT 1", "--wirte"], &["SELECT", "1"]] {
+            let run = sample.run(arguments);
+            assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn commands() {
+        let sample = Sample::new();
+        insta::assert_snapshot!(sample.ok(&[".schema player"]), @"
+        CREATE TABLE player (
+            player_id INTEGER PRIMARY KEY,
+            name      TEXT NOT NULL
+        );
+
+        CREATE UNIQUE INDEX player_name ON player (name);
+        ");
+        insta::assert_snapshot!(sample.ok(&[".help"]), @"
+        .tables           the tables and views with their columns
+        .schema [TABLE]   the SQL that made them, with comments
+        .mode FORMAT      how rows are printed: table, box, csv, json, md or line
+        .timer on|off     whether the time a statement took is shown
+        .help             this text
+        .quit             leave; so does Ctrl-D
+        A statement ends with ';' and may be several lines long. Ctrl-C stops it. Tab completes names.
+        ");
+        let tables = sample.ok(&[".mode csv\n.tables\n.quit\nnonsense"]);
+        assert!(tables.starts_with("name,kind,columns\n"), "{tables}");
+        assert!(tables.contains("\nplayer,table,\"player_id, name\"\n"), "{tables}");
+        assert!(tables.contains("\nmoves,view,\"game_id, ply, move_number,"), "{tables}");
+        assert!(sample.ok(&[".schema"]).contains("CREATE VIEW positions AS"));
+        let run = sample.run(&[".timer on\nSELECT 1;\n.timer off\nSELECT 2;", "--format", "csv"]);
+        assert_eq!((run.status, run.stdout.as_str()), (0, "1\n1\n2\n2\n"));
+        assert_eq!((run.stderr.lines().count(), run.stderr.ends_with(" s\n")), (1, true), "{}", run.stderr);
+        insta::assert_snapshot!(sample.failure(&[".tabels"]), @"pgndex: error: no such command: .tabels; did you mean .tables?");
+        insta::assert_snapshot!(sample.failure(&[".frobnicate"]), @"pgndex: error: no such command: .frobnicate; .help lists them");
+        insta::assert_snapshot!(sample.failure(&[".quit now"]), @"pgndex: error: .quit takes no argument");
+        insta::assert_snapshot!(sample.failure(&[".mode tree"]), @r#"pgndex: error: no such format: "tree"; .mode takes table, box, csv, json, md, line"#);
+        insta::assert_snapshot!(sample.failure(&[".timer"]), @"pgndex: error: .timer takes on or off");
+        insta::assert_snapshot!(sample.failure(&[".schema gmes"]), @"pgndex: error: no such table: gmes; did you mean games?");
+    }
+}
+
+mod errors {
+    use super::*;
+
+    #[test]
+    fn show_the_place() {
+        let sample = Sample::new();
+        let failure = |query| sample.failure(&[query]);
+        insta::assert_snapshot!(failure("SELECT whiet FROM games"), @"
+        pgndex: error: no such column: whiet
+          1 | SELECT whiet FROM games
+            |        ^
+          did you mean white?
+        ");
+        insta::assert_snapshot!(failure("SELECT game_id,\n\twhite\nFROM game"), @"
+        pgndex: error: no such column: white
+          2 |  white
+            |  ^
+          there is such a column in: games
+        ");
+        insta::assert_snapshot!(failure("SELEC 1"), @r#"
+        pgndex: error: near "SELEC": syntax error
+          1 | SELEC 1
+            | ^
+        "#);
+        insta::assert_snapshot!(failure("SELECT * FROM gmae"), @"
+        pgndex: error: no such table: gmae
+          did you mean game?
+        ");
+        insta::assert_snapshot!(failure("SELECT conut(*) FROM game"), @"
+        pgndex: error: no such function: conut
+          1 | SELECT conut(*) FROM game
+            |        ^
+          did you mean count?
+        ");
+        insta::assert_snapshot!(failure("SELECT ("), @"pgndex: error: incomplete input");
+        insta::assert_snapshot!(failure(""), @"pgndex: error: the query is empty; give a statement, such as SELECT * FROM games LIMIT 10");
+        insta::assert_snapshot!(failure("SELECT json('{')"), @"pgndex: error: malformed JSON");
+        insta::assert_snapshot!(failure("SELECT ?1"), @"pgndex: error: the query needs 1 value(s) for its parameters, but 0 are given");
+    }
+
+    #[test]
+    fn of_a_file_have_its_name_and_line() {
+        let sample = Sample::new()
+            .with(
+                "a.sql",
+                "-- one\nSELECT count(*) AS n FROM game;\n\nSELECT *\nFROM games\nWHERE whiet = 'x';\nnever",
+            )
+            .with("b.sql", "\n\nSELECT json('{');")
+            .with("c.sql", "SELECT 1;\n.mode tree")
+            .with("d.sql", b"SELECT 1;\nSELECT '\xff'");
+        let run = sample.run(&["--file", "a.sql", "--format", "csv"]);
+        assert_eq!((run.status, run.stdout.as_str()), (1, "n\n3\n"));
+        insta::assert_snapshot!(run.stderr, @"
+        pgndex: error: a.sql, line 6: no such column: whiet
+          6 | WHERE whiet = 'x';
+            |       ^
+          did you mean white?
+        ");
+        insta::assert_snapshot!(sample.failure(&["--file", "b.sql"]), @"pgndex: error: b.sql, line 3: malformed JSON");
+        insta::assert_snapshot!(sample.run(&["--file", "c.sql"]).stderr, @r#"pgndex: error: c.sql, line 2: no such format: "tree"; .mode takes table, box, csv, json, md, line"#);
+        insta::assert_snapshot!(sample.run(&["--file", "d.sql"]).stderr, @"
+        pgndex: error: d.sql: cannot read the statements
+          because: line 2 is not UTF-8 text
+        ");
+        insta::assert_snapshot!(sample.failure(&["--file", "e.sql"]), @"
+        pgndex: error: e.sql: cannot read the statements
+          because: No such file or directory (os error 2)
+        ");
+        insta::assert_snapshot!(sample.fed(&[], "SELECT\n1 +").stderr, @"pgndex: error: standard input, line 1: incomplete input");
+    }
+}
+
+mod attaching {
+    use super::*;
+
+    /// What is wrong with another file is not said of the database.
+    #[test]
+    fn another_file_is_not_mixed_up_with_the_database() {
+        let sample = Sample::new()
+            .with("text.txt", "no database at all, but long enough to be looked at\n".repeat(20));
+        let other = rusqlite::Connection::open(sample.path("damaged.db")).expect("a database");
+        other
+            .execute_batch(
+                "PRAGMA page_size = 512; CREATE TABLE t(x); INSERT INTO t VALUES (zeroblob(5000));",
+            )
+            .expect("rows");
+        drop(other);
+        let mut bytes = fs::read(sample.path("damaged.db")).expect("the database");
+        bytes[512..].fill(0xff);
+        fs::write(sample.path("damaged.db"), bytes).expect("written");
+        for (statements, message) in [
+            ("ATTACH 'text.txt' AS other", "cannot attach that file: file is not a database"),
+            ("-- first\nattach 'text.txt' AS other", "cannot attach that file: file is not a database"),
+            (
+                "ATTACH 'damaged.db' AS other; SELECT * FROM other.t",
+                "database disk image is malformed, in the database or in one that is attached",
+            ),
+        ] {
+            let run = sample.run(&[statements]);
+            assert_eq!(run.status, 1, "{statements}");
+            assert!(run.stderr.contains(message), "{statements}: {}", run.stderr);
+            assert!(!run.stderr.contains("games.db"), "{statements}: {}", run.stderr);
+        }
+        assert_eq!(sample.run(&["ATTACH 'nothing.db' AS other"]).status, 1);
+    }
+}
+
+mod writing {
+    use super::*;
+
+    #[test]
+    fn is_refused_unless_allowed() {
+        let sample = Sample::new();
+        let before = fs::read(sample.path("games.db")).expect("the database");
+        for query in [
+            "DELETE FROM game",
+            "DROP TABLE game",
+            "CREATE TEMP TABLE t (x)",
+            "PRAGMA user_version = 9",
+            "VACUUM",
+            "VACUUM INTO 'copy.db'",
+        ] {
+            insta::allow_duplicates! {
+                insta::assert_snapshot!(sample.failure(&[query]), @"pgndex: error: this would change the database; --write allows it");
+            }
+        }
+        assert_eq!(sample.run(&["ATTACH 'new.db' AS new"]).status, 1);
+        assert!(before == fs::read(sample.path("games.db")).expect("the database"));
+        assert_eq!(sample.names(), ["games.db"]);
+    }
+
+    #[test]
+    fn says_how_many_rows_changed() {
+        let sample = Sample::new();
+        let script = "UPDATE game SET eco = 'A00' WHERE game_id <= 2;
+            DELETE FROM tag WHERE name = 'Annotator' RETURNING value;
+            DELETE FROM tag WHERE name = 'Annotator';
+            SELECT count(*) AS n FROM game WHERE eco = 'A00'";
+        let run = sample.run(&["--write", "--format", "csv", script]);
+        assert_eq!((run.status, run.stdout.as_str()), (0, "value\n\"a|b, \"\"c\"\"\"\nme\nn\n2\n"));
+        assert_eq!(run.stderr, "2 rows changed\n2 rows changed\n0 rows changed\n");
+        assert_eq!(sample.number("SELECT count(*) FROM game WHERE eco = 'A00'"), 2);
+        assert_eq!(sample.names(), ["games.db"]);
+    }
+
+    #[test]
+    fn what_came_before_an_error_stays_unless_in_a_transaction() {
+        let sample = Sample::new();
+        let run = sample.run(&["--write", "DELETE FROM tag WHERE game_id = 1; DELETE FROM nonsense"]);
+        assert_eq!(run.status, 1);
+        assert_eq!(sample.number("SELECT count(*) FROM tag"), 1);
+        let run = sample.run(&["--write", "BEGIN; DELETE FROM tag; DELETE FROM nonsense; COMMIT"]);
+        assert_eq!(run.status, 1);
+        let run = sample.run(&["--write", "BEGIN; DELETE FROM tag"]);
+        assert_eq!(run.status, 1);
+        insta::assert_snapshot!(run.stderr, @"
+        1 row changed
+        pgndex: error: BEGIN without COMMIT: what was changed since is not kept
+        ");
+        assert_eq!(sample.number("SELECT count(*) FROM tag"), 1);
+        assert_eq!(sample.run(&["--write", "BEGIN; DELETE FROM tag; COMMIT"]).status, 0);
+        assert_eq!(sample.number("SELECT count(*) FROM tag"), 0);
+    }
+
+    #[test]
+    fn one_writer_at_a_time() {
+        let sample = Sample::new();
+        let lock = WriterLock::acquire(&sample.path("games.db")).expect("the lock");
+        let refused = sample.run(&["--write", "DELETE FROM tag"]);
+        assert_eq!((refused.status, refused.stdout.as_str()), (4, ""));
+        assert!(refused.stderr.contains("being written by process "), "{}", refused.stderr);
+        assert_eq!(sample.ok(&["SELECT count(*) AS n FROM tag", "--format", "csv"]), "n\n2\n");
+        drop(lock);
+        assert_eq!(sample.run(&["--write", "DELETE FROM tag"]).status, 0);
+    }
+
+    #[test]
+    fn nothing_is_made_beside_a_database_that_is_not_there() {
+        let sample = Sample::new();
+        fs::remove_file(sample.path("games.db")).expect("a file");
+        let failure = sample.failure(&["--write", "SELECT 1"]);
+        assert!(failure.contains("no such database"), "{failure}");
+        assert_eq!(sample.names(), [""; 0]);
+    }
+}
+
+#[cfg(unix)]
+mod signals {
+    use super::*;
+
+    fn signal(child: &Child, name: &str) {
+        let kill = format!("kill -{name} {}", child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().expect("a shell").success());
+    }
+
+    #[test]
+    fn ctrl_c_stops_a_statement() {
+        let sample = Sample::new();
+        let endless = format!("SELECT 1 AS a; {ENDLESS} SELECT count(*) FROM n; SELECT 2");
+        for name in ["INT", "TERM"] {
+            let mut command = sample.command(&["--format", "csv", &endless]);
+            let mut child =
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+            let mut first = [0; 4];
+            child.stdout.as_mut().expect("a pipe").read_exact(&mut first).expect("the first result");
+            // By now, or soon, the second statement runs.
+            std::thread::sleep(Duration::from_millis(500));
+            signal(&child, name);
+            let run = Run::of(child.wait_with_output().expect("an end"));
+            assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+            insta::allow_duplicates! {
+                insta::assert_snapshot!(run.stderr, @"pgndex: error: stopped before the end");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_found_before_ctrl_c_are_printed_whole() {
+        let sample = Sample::new();
+        // Fewer rows than a table holds back, and then none for ever.
+        let query = format!("{ENDLESS} SELECT i FROM n WHERE i <= 10");
+        let mut command = sample.command(&[&query]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+        std::thread::sleep(Duration::from_millis(1000));
+        signal(&child, "INT");
+        let run = Run::of(child.wait_with_output().expect("an end"));
+        assert_eq!(run.status, 1);
+        assert!(run.stdout.ends_with("\n 9\n10\n"), "{}", run.stdout);
+        assert_eq!(run.stderr, "pgndex: error: stopped before the end\n");
+    }
+
+    #[test]
+    fn a_stopped_change_changes_nothing() {
+        let sample = Sample::new();
+        let change = format!("INSERT INTO tag {ENDLESS} SELECT 1, i, '' FROM n");
+        let mut command = sample.command(&["--write", &change]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+        std::thread::sleep(Duration::from_millis(500));
+        signal(&child, "INT");
+        assert_eq!(Run::of(child.wait_with_output().expect("an end")).status, 1);
+        assert_eq!(sample.number("SELECT count(*) FROM tag"), 2);
+        assert_eq!(sample.names(), ["games.db"]);
+    }
+}
+
+/// The program on a terminal, which `script` makes.
+#[cfg(target_os = "linux")]
+mod terminal {
+    use super::*;
+
+    struct Terminal {
+        child: Child,
+        keys: ChildStdin,
+        screen: Arc<Mutex<Vec<u8>>>,
+        /// How much of the screen has been looked at.
+        seen: usize,
+    }
+
+    impl Terminal {
+        /// Runs the program with these arguments, to be read by a shell; `None` without `script`.
+        fn open(sample: &Sample, columns: u32, arguments: &str) -> Option<Self> {
+            if !has_program("script") {
+                return None;
+            }
+            let program = env!("CARGO_BIN_EXE_pgndex");
+            // Waits in the end, until the status has been seen: script does not read on for what was printed last.
+            // The shell outlives the interrupts that are for the program, whichever shell it is.
+            let line = format!(
+                "trap : INT; stty rows 40 cols {columns}; '{program}' sql games.db {arguments}; echo status=$?; read -r end"
+            );
+            let mut command = Command::new("script");
+            command
+                .args(["-qec", &line, "/dev/null"])
+                .envs([("TERM", "xterm"), ("SHELL", "/bin/sh")])
+                .current_dir(sample.0.path());
+            let mut child =
+                command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("script runs");
+            let keys = child.stdin.take().expect("a pipe");
+            let mut output = child.stdout.take().expect("a pipe");
+            let screen = Arc::new(Mutex::new(Vec::new()));
+            let shared = Arc::clone(&screen);
+            std::thread::spawn(move || {
+                let mut block = [0; 4096];
+                while let Ok(read @ 1..) = output.read(&mut block) {
+                    shared.lock().expect("no panic").extend_from_slice(&block[..read]);
+                }
+            });
+            Some(Self { child, keys, screen, seen: 0 })
+        }
+
+        /// What has been printed since the last look, up to a text that is waited for.
+        fn until(&mut self, text: &str) -> String {
+            let began = Instant::now();
+            loop {
+                let screen =
+                    String::from_utf8_lossy(&self.screen.lock().expect("no panic")).replace('\r', "");
+                let new = &screen[self.seen..];
+                if let Some(at) = new.find(text) {
+                    let end = at + text.len();
+                    let found = new[..end].to_owned();
+                    self.seen += end;
+                    return found;
+                }
+                assert!(began.elapsed() < Duration::from_secs(30), "no {text:?} in {new:?}");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+
+        fn press(&mut self, keys: &str) {
+            self.keys
+                .write_all(keys.as_bytes())
+                .and_then(|()| self.keys.flush())
+                .expect("the terminal takes keys");
+        }
+
+        /// Types at a prompt that is waited for.
+        fn enter(&mut self, keys: &str) {
+            // Switches on bracketed paste, which a line drawn again does not.
+            self.until("\x1b[?2004h");
+            self.until("pgndex> ");
+            self.press(keys);
+        }
+
+        fn leave(mut self, status: i32) {
+            self.enter("\x04");
+            self.until(&format!("status={status}\n"));
+            drop(self.keys);
+            self.child.wait().expect("an end");
+        }
+    }
+
+    #[test]
+    fn a_prompt_runs_statements_until_ctrl_d() {
+        let sample = Sample::new();
+        let Some(mut terminal) = Terminal::open(&sample, 80, "") else { return };
+        let greeting = terminal.until(".help lists commands.\n");
+        assert!(greeting.contains("games.db, open for reading"), "{greeting}");
+        // Several lines, and names completed.
+        terminal.enter("SELECT count(*) AS ga\t_count\rFROM play\t;\r");
+        assert!(terminal.until("1 row\n").ends_with("game_count\n──────────\n         4\n1 row\n"));
+        terminal.enter(".mo\tcs\t\r");
+        terminal.enter("SELECT 'x' AS y; SELECT 2 AS z;\r");
+        terminal.until("y\nx\nz\n2\n");
+        // An error ends the input, not the prompt.
+        terminal.enter("SELECT nope; SELECT 3;\r");
+        assert!(!terminal.until("|        ^\n").contains("\n3\n"));
+        terminal.enter("DELETE FROM tag;\r");
+        terminal.until("--write allows it\n");
+        terminal.enter(".nope\r");
+        terminal.until("no such command: .nope; .help lists them\n");
+        // The arrow fetches the last line but one.
+        terminal.enter("\x1b[A\x1b[A\x1b[A\x1b[A\r");
+        terminal.until("y\nx\nz\n2\n");
+        terminal.leave(0);
+        assert_eq!(sample.names(), ["games.db"]);
+    }
+
+    #[test]
+    fn ctrl_c_stops_the_statement_and_not_the_prompt() {
+        let sample = Sample::new();
+        let Some(mut terminal) = Terminal::open(&sample, 80, "--write") else { return };
+        terminal.until("open for changes");
+        for _ in 0..2 {
+            terminal.enter(&format!("{ENDLESS} SELECT count(*) FROM n;\r"));
+            terminal.until("FROM n;");
+            std::thread::sleep(Duration::from_millis(500));
+            terminal.press("\x03");
+            terminal.until("stopped before the end\n");
+        }
+        // A line that was begun is dropped, and so is a statement of two.
+        terminal.enter("SELECT nonsense\rFROM\x03");
+        terminal.enter("\x03");
+        terminal.enter("DELETE FROM tag;\r");
+        terminal.until("2 rows changed\n");
+        terminal.enter("BEGIN; UPDATE game SET eco = 'A00';\r");
+        terminal.until("3 rows changed\n");
+        terminal.leave(1);
+        assert_eq!(sample.number("SELECT count(eco) FROM game"), 0);
+        assert_eq!(sample.names(), ["games.db"]);
+    }
+
+    #[test]
+    fn history_is_kept_where_asked() {
+        let sample = Sample::new();
+        for (keys, expected) in
+            [("SELECT 1 AS first;\r", "1 row"), ("\x1b[A\r", "first\n─────\n    1\n1 row")]
+        {
+            let Some(mut terminal) = Terminal::open(&sample, 80, "--history typed.txt") else { return };
+            terminal.enter(keys);
+            terminal.until(expected);
+            terminal.leave(0);
+        }
+        assert_eq!(sample.names(), ["games.db", "typed.txt"]);
+        let sample = sample.with("notes.txt", "my notes\n").with("#V2", "#V2 and more\n").with("empty", "");
+        for (name, text) in [("notes.txt", "my notes\n"), ("\\#V2", "#V2 and more\n")] {
+            let Some(mut terminal) = Terminal::open(&sample, 200, &format!("--history {name}")) else {
+                return;
+            };
+            terminal.until("is no history of the prompt, and is not changed; name another file");
+            terminal.until("status=1");
+            let kept = fs::read_to_string(sample.path(name.trim_start_matches('\\'))).expect("the file");
+            assert_eq!(kept, text);
+        }
+        for name in ["games.db", "./games.db-wal", "games.db-journal", ".games.db.pgndex-tmp.lock"] {
+            let Some(mut terminal) = Terminal::open(&sample, 200, &format!("--history {name}")) else {
+                return;
+            };
+            terminal.until("is the database, or belongs to it; name another file");
+            terminal.until("status=1");
+        }
+        assert_eq!(sample.names(), ["#V2", "empty", "games.db", "notes.txt", "typed.txt"]);
+        let Some(mut terminal) = Terminal::open(&sample, 80, "--history empty") else { return };
+        terminal.enter("SELECT 2;\r");
+        terminal.until("1 row");
+        terminal.leave(0);
+        let history = fs::read_to_string(sample.path("typed.txt")).expect("the history");
+        assert_eq!(history.matches("SELECT 1 AS first;").count(), 1, "{history}");
+        let Some(mut terminal) = Terminal::open(&sample, 80, "--history none/typed.txt") else { return };
+        terminal.until("none/typed.txt: cannot write the history");
+        terminal.until("status=1");
+    }
+
+    /// What a statement prints on a terminal of so many columns.
+    fn screen(sample: &Sample, columns: u32, arguments: &str) -> Option<String> {
+        let screen = Terminal::open(sample, columns, arguments)?.until("status=0\n");
+        Some(screen.replace("status=0\n", ""))
+    }
+
+    #[test]
+    fn a_table_is_fitted_to_the_terminal() {
+        let sample = Sample::new();
+        let query = "\"SELECT game_id, ply, uci, fen, key FROM moves WHERE game_id = 2 LIMIT 2\"";
+        let Some(wide) = screen(&sample, 120, query) else { return };
+        insta::assert_snapshot!(wide, @"
+        game_id  ply  uci    fen                                                key
+        ───────────────────────────────────────────────────────────────────────────
+              2    0  e8c8   r3k3/7P/8/8/8/8/8/4K3 b q - 5 17   8333241490433655397
+              2    1  h7h8q  2kr4/7P/8/8/8/8/8/4K3 w - - 6 18  -1878730448660404737
+        2 rows
+        ");
+        insta::assert_snapshot!(screen(&sample, 64, query).expect("a terminal"), @"
+        game_id  ply  uci    fen                                     key
+        ────────────────────────────────────────────────────────────────
+              2    0  e8c8   r3k3/7P/8/8/8/8/8/4K…   8333241490433655397
+              2    1  h7h8q  2kr4/7P/8/8/8/8/8/4K…  -1878730448660404737
+        2 rows
+        ");
+        insta::assert_snapshot!(screen(&sample, 40, query).expect("a terminal"), @"
+        game_id = 2
+            ply = 0
+            uci = e8c8
+            fen = r3k3/7P/8/8/8/8/8/4K3 b q - 5 17
+            key = 8333241490433655397
+
+        game_id = 2
+            ply = 1
+            uci = h7h8q
+            fen = 2kr4/7P/8/8/8/8/8/4K3 w - - 6 18
+            key = -1878730448660404737
+
+        2 rows, one value a line: too wide for the terminal
+        ");
+        insta::assert_snapshot!(screen(&sample, 64, &format!("--format box {query}")).expect("a terminal"), @"
+        ┌─────────┬─────┬───────┬───────────────┬──────────────────────┐
+        │ game_id │ ply │  uci  │      fen      │         key          │
+        ├─────────┼─────┼───────┼───────────────┼──────────────────────┤
+        │ 2       │ 0   │ e8c8  │ r3k3/7P/8/8/… │ 8333241490433655397  │
+        │ 2       │ 1   │ h7h8q │ 2kr4/7P/8/8/… │ -1878730448660404737 │
+        └─────────┴─────┴───────┴───────────────┴──────────────────────┘
+        ");
+        for columns in [40, 64, 80] {
+            let printed = screen(&sample, columns, query).expect("a terminal");
+            let fits =
+                |line: &str| line.chars().count() <= columns as usize || line.starts_with("    fen = ");
+            assert!(
+                printed.lines().all(|line| fits(line) || line.contains("too wide")),
+                "{columns}: {printed}"
+            );
+        }
+        // What is not for people to read is never cut.
+        let csv = screen(&sample, 40, &format!("--format csv {query}")).expect("a terminal");
+        assert_eq!(csv, sample.ok(&["--format", "csv", query.trim_matches('"')]));
+    }
+}

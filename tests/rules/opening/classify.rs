@@ -1,0 +1,150 @@
+//! Games by opening: the last of a game's positions that has a name, whatever the order of moves.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use pgndex::board::Position;
+use pgndex::index::{IndexOptions, Progress, Writer, index};
+use pgndex::opening::OpeningBook;
+use pgndex::store::Database;
+use tempfile::TempDir;
+
+use crate::needs::{corpus, python_with_chess, shared};
+
+/// Games indexed with a list.
+struct Indexed {
+    _directory: TempDir,
+    database: Database,
+}
+
+impl Indexed {
+    fn new(games: impl AsRef<[u8]>, openings: Arc<OpeningBook>, writer: Writer) -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (input, target) = (directory.path().join("in.pgn"), directory.path().join("out.db"));
+        fs::write(&input, games).expect("written");
+        let options =
+            IndexOptions { threads: 2, memory: 64 << 20, openings, writer, ..IndexOptions::default() };
+        index(&target, &[input], &options, &Progress::default()).expect("indexed");
+        Self { _directory: directory, database: Database::open_read_only(&target).expect("a database") }
+    }
+
+    /// Code and name of each game, joined by `separator`; empty where there is none.
+    fn openings(&self, separator: &str) -> Vec<String> {
+        let sql = "SELECT ifnull(opening_eco || ?1 || opening, '') FROM games ORDER BY game_id";
+        let mut query = self.database.connection().prepare(sql).expect("a query");
+        query.query_map([separator], |row| row.get(0)).and_then(Iterator::collect).expect("rows")
+    }
+
+    fn text(&self, sql: &str) -> String {
+        self.database.connection().query_row(sql, [], |row| row.get(0)).expect("a text")
+    }
+}
+
+fn list(lines: &str) -> Arc<OpeningBook> {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(file.path(), format!("eco\tname\tpgn\n{lines}")).expect("written");
+    Arc::new(OpeningBook::read(file.path()).expect("a list"))
+}
+
+#[test]
+fn the_order_of_moves_does_not_matter() {
+    let games =
+        "1. Nf3 d5 2. d4 *\n\n1. d4 d5 2. Nf3 *\n\n1. d4 Nf6 2. c4 e6 3. Nf3 d5 4. Nc3 *\n\n1. h4 *\n";
+    for writer in [Writer::Direct, Writer::Sql] {
+        let indexed = Indexed::new(games, OpeningBook::built_in(), writer);
+        assert_eq!(
+            indexed.openings(" "),
+            [
+                "D02 Queen's Pawn Game: King's Knight",
+                "D02 Queen's Pawn Game: King's Knight",
+                "D37 Queen's Gambit Declined: Three Knights",
+                ""
+            ]
+        );
+    }
+}
+
+#[test]
+fn the_last_position_with_a_name_counts() {
+    let openings =
+        list("A00\tStart\t*\nB00\tKing's Pawn\t1. e4\nA01\tReturned\t1. Nf3 Nf6 2. Ng1 Ng8 3. e3\n");
+    let games = "\
+[Event \"leaves the list\"]\n\n1. e4 e5 2. Nf3 *\n\n\
+[Event \"comes back late\"]\n\n1. Nf3 Nf6 2. Ng1 Ng8 3. Nc3 Nc6 4. Nb1 Nb8 5. e3 *\n\n\
+[Event \"a mistake ends it\"]\n\n1. e4 Ke7 2. e5 *\n\n\
+[Event \"no space\"]\n\n1. Nf3 Nf62. Ng1 Ng83. e4 *\n\n\
+[Event \"no moves\"]\n\n*\n\n\
+[Event \"set up\"]\n[FEN \"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 3 7\"]\n\n1... h5 *\n\n\
+[Event \"set up otherwise\"]\n[FEN \"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b - - 0 1\"]\n\n1... h5 *\n\n\
+[Event \"skipped\"]\n[Variant \"Atomic\"]\n\n1. e4 *\n";
+    let indexed = Indexed::new(games, Arc::clone(&openings), Writer::Direct);
+    let (start, pawn) = ("A00 Start", "B00 King's Pawn");
+    assert_eq!(indexed.openings(" "), [pawn, "A01 Returned", pawn, pawn, start, pawn, "", ""]);
+    let options: serde_json::Value =
+        serde_json::from_str(&indexed.text("SELECT options FROM import")).expect("JSON");
+    assert_eq!(options["openings"], openings.digest());
+    assert_eq!(indexed.text("SELECT value FROM setting WHERE name = 'openings'"), openings.digest());
+}
+
+#[test]
+fn a_database_tells_the_names_of_positions() {
+    let indexed = Indexed::new("1. e4 *\n", OpeningBook::built_in(), Writer::Direct);
+    let mut position = Position::start();
+    let (key, fen) = (position.key(), position.canonical_fen());
+    assert_eq!(indexed.database.opening_of(key, &fen).expect("an answer"), None);
+    position.play_san(b"b4").expect("a legal move");
+    let (polish, polish_fen) = (position.key(), position.canonical_fen());
+    let opening = indexed.database.opening_of(polish, &polish_fen).expect("an answer");
+    assert_eq!(opening.as_ref(), OpeningBook::built_in().get(&position));
+    // A key is not enough.
+    assert_eq!(indexed.database.opening_of(polish, &fen).expect("an answer"), None);
+    let many = indexed.database.openings_of([(key, &*fen), (polish, &*polish_fen)]).expect("answers");
+    assert_eq!(many, [None, opening]);
+    let count: usize = indexed.text("SELECT CAST(count(*) AS TEXT) FROM opening").parse().expect("a number");
+    assert_eq!(count, OpeningBook::built_in().len());
+}
+
+#[test]
+fn the_famous_games_have_the_openings_that_python_chess_finds() {
+    let games = include_str!("../../../examples/famous-games.pgn");
+    let expected: Vec<&str> = include_str!("../../data/famous_openings.tsv").lines().collect();
+    let found = Indexed::new(games, OpeningBook::built_in(), Writer::Direct).openings("\t");
+    assert_eq!(found.len(), expected.len());
+    for (game, (found, expected)) in (1..).zip(found.iter().zip(expected)) {
+        assert_eq!(
+            found, expected,
+            "game {game}; tests/data/openings.py tells how the expected names were made"
+        );
+    }
+    assert!(found.iter().filter(|opening| !opening.is_empty()).count() > 50);
+}
+
+/// Whole games of a real collection, about 2,000; `None`, and a word why, if it is not there.
+fn real_games() -> Option<Vec<u8>> {
+    let mut text = corpus("otb-40k")?;
+    text.truncate(pgndex::pgn::next_boundary(&text, 1_600_000));
+    Some(text)
+}
+
+#[test]
+fn real_games_have_the_openings_that_python_chess_finds() {
+    let (Some(list), Some(games)) = (shared("openings"), real_games()) else { return };
+    let Some(python) = python_with_chess() else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    let input = directory.path().join("games.pgn");
+    fs::write(&input, &games).expect("written");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/openings.py");
+    let truth = Command::new(python).arg(script).arg(&list).arg(&input).output().expect("Python runs");
+    assert!(truth.status.success(), "{}", String::from_utf8_lossy(&truth.stderr));
+    let truth = String::from_utf8(truth.stdout).expect("UTF-8");
+    let expected: Vec<&str> = truth.lines().collect();
+    let openings = Arc::new(OpeningBook::read(&list).expect("the list"));
+    let found = Indexed::new(games, openings, Writer::Direct).openings("\t");
+    assert!(expected.len() > 2000, "{}", expected.len());
+    assert_eq!(found.len(), expected.len());
+    for (game, (found, expected)) in (1..).zip(found.iter().zip(expected)) {
+        assert_eq!(found, expected, "game {game}");
+    }
+}

@@ -1,0 +1,205 @@
+//! Reading PGN: whatever the bytes, it ends, and cutting a text into chunks changes nothing.
+
+use crate::properties::cases;
+use pgndex::pgn::{FrameProblem, Lexer, Reader, TagPair, Token, chunks, next_boundary, starts_tag_pair};
+use proptest::prelude::*;
+
+/// All that is read of a game; offsets are those of the whole text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Game {
+    start: usize,
+    tags: Vec<(Vec<u8>, Vec<u8>, usize)>,
+    tokens: Vec<String>,
+}
+
+/// Reads all games of `text`, which begins at `base`. Reading must go forward, and end.
+fn read(text: &[u8], base: usize) -> (Vec<Game>, Vec<FrameProblem>) {
+    let mut reader = Reader::new(text);
+    let (mut tags, mut problems, mut games) = (Vec::<TagPair<'_>>::new(), Vec::new(), Vec::new());
+    let mut offset = 0;
+    while reader.next_game(&mut tags, &mut problems) {
+        let mut game = Game { start: base + reader.game_start(), tags: Vec::new(), tokens: Vec::new() };
+        game.tags.extend(tags.iter().map(|tag| (tag.name.to_vec(), tag.value.to_vec(), base + tag.offset)));
+        loop {
+            let token = reader.next_token();
+            assert!(reader.offset() >= offset && reader.offset() <= text.len(), "reading goes forward");
+            offset = reader.offset();
+            game.tokens.push(format!("{token:?}"));
+            assert!(game.tokens.len() <= text.len() + 1, "a game ends");
+            if matches!(token, Token::End | Token::Result(_)) {
+                break;
+            }
+            assert_ne!(token, Token::NextGame, "the next game is none of this one's tokens");
+        }
+        games.push(game);
+        assert!(games.len() <= text.len(), "the text ends");
+    }
+    let moved = |problem: FrameProblem| match problem {
+        FrameProblem::UnclosedTag { offset } => FrameProblem::UnclosedTag { offset: base + offset },
+        FrameProblem::DamagedTag { offset } => FrameProblem::DamagedTag { offset: base + offset },
+        FrameProblem::Outside { offset } => FrameProblem::Outside { offset: base + offset },
+        FrameProblem::TooManyTags { offset } => FrameProblem::TooManyTags { offset: base + offset },
+    };
+    (games, problems.into_iter().map(moved).collect())
+}
+
+/// The same, chunk by chunk.
+fn read_in_chunks(text: &[u8], size: usize) -> (Vec<Game>, Vec<FrameProblem>) {
+    let (mut games, mut problems) = (Vec::new(), Vec::new());
+    for chunk in chunks(text, size) {
+        let (more_games, more_problems) = read(&text[chunk.clone()], chunk.start);
+        games.extend(more_games);
+        problems.extend(more_problems);
+    }
+    (games, problems)
+}
+
+/// Texts that look like PGN often enough to reach every corner of the reader.
+fn soup() -> impl Strategy<Value = Vec<u8>> {
+    const PIECES: [&[u8]; 50] = [
+        b"[Event \"a\"]\n",
+        b"[Event \"b\"]\r\n",
+        b"[White \"A \\\"B\\\" C\"]\n",
+        b"[Black \"open\n",
+        b"[Site \"x\"][Round \"1\"]",
+        b"\n[Event \"c\"]\n",
+        b"\n\n[Event \"d\"]\n\n",
+        b"\n\n[Site \"e\"]\n",
+        b"\n",
+        b"\n\n",
+        b"\r\n\r\n",
+        b"\r",
+        b" ",
+        b"\t",
+        b"1. e4 e5 ",
+        b"2. Nf3 ",
+        b"Nc6",
+        b"1.d4",
+        b"e8=Q+ ",
+        b"e8(Q)",
+        b"exd6e.p. ",
+        b"0-0 ",
+        b"O-O-O# ",
+        b"-- ",
+        b"Z0 ",
+        b"1-0",
+        b"0-1 ",
+        b"1/2-1/2\n",
+        b"*",
+        b"\xc2\xbd-\xc2\xbd ",
+        b"{ comment }",
+        b"{",
+        b"}",
+        b"(",
+        b")",
+        b"(1. d4 {x} d5)",
+        b"; rest of line ) }\n",
+        b";",
+        b"\n% hidden [Event \"no\"]\n",
+        b"%",
+        b"$1 ",
+        b"!?",
+        b"\xef\xbb\xbf",
+        b"\xef\xbb\xbf[Event \"f\"]\n",
+        b"\xe2\x99\x98f3 ",
+        b"\xff\xfe",
+        b"hello world ",
+        b"[%clk 1:00]",
+        b"[",
+        b"]",
+    ];
+    let piece = (0..PIECES.len()).prop_map(|index| PIECES[index].to_vec());
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+/// Any bytes, those that mean something more often than others.
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![
+        any::<u8>(),
+        prop::sample::select(b"[]\"\n\r {}();%$*-0121/eEN4x\\\xef\xbb\xbf".to_vec())
+    ];
+    prop::collection::vec(byte, 0..200)
+}
+
+/// The boundaries of a text, line by line as the rule says: a tag-pair line after a blank line, where the nearest line before
+/// it that is not blank is no tag pair, with or without a byte order mark.
+fn boundaries_by_line(text: &[u8]) -> Vec<usize> {
+    let (mut found, mut at, mut blank_before, mut last_line) = (Vec::new(), 0, false, None);
+    for line in text.split(|&byte| byte == b'\n') {
+        let rest = &text[at..];
+        let is_tag = starts_tag_pair(rest.strip_prefix(b"\xef\xbb\xbf").unwrap_or(rest));
+        if is_tag && blank_before && last_line == Some(false) {
+            found.push(at);
+        }
+        blank_before = line.iter().all(|&byte| byte <= b' ');
+        if !blank_before {
+            let line = line.trim_ascii_start();
+            last_line = Some(starts_tag_pair(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)));
+        }
+        at += line.len() + 1;
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(cases(2000))]
+
+    /// The same games and problems, whole and cut at any size; games start one after the other.
+    #[test]
+    fn chunks_of_any_size_give_the_same_games(text in prop_oneof![3 => soup(), 1 => bytes()], size in 0..300_usize) {
+        let whole = read(&text, 0);
+        prop_assert!(whole.0.is_sorted_by(|one, next| one.start < next.start));
+        prop_assert!(whole.0.iter().all(|game| game.start < text.len()));
+        for game in &whole.0 {
+            prop_assert!(game.tags.first().is_none_or(|tag| tag.2 == game.start), "{:?} in {}", game, text.escape_ascii());
+        }
+        for size in [size, 1, usize::MAX] {
+            prop_assert_eq!(&read_in_chunks(&text, size), &whole, "size {} of {}", size, text.escape_ascii());
+        }
+    }
+
+    /// The search for boundaries finds what going through the lines finds.
+    #[test]
+    fn boundaries_are_those_of_the_rule(text in prop_oneof![3 => soup(), 1 => bytes()]) {
+        let mut found = Vec::new();
+        let mut at = next_boundary(&text, 0);
+        while at < text.len() {
+            found.push(at);
+            at = next_boundary(&text, at);
+        }
+        prop_assert_eq!(found, boundaries_by_line(&text), "{}", text.escape_ascii());
+    }
+
+    /// Passing over a game's movetext leads to the same next game as reading it.
+    #[test]
+    fn games_can_be_passed_over(text in soup()) {
+        let (games, _) = read(&text, 0);
+        let mut reader = Reader::new(&text);
+        let (mut tags, mut problems, mut starts) = (Vec::new(), Vec::new(), Vec::new());
+        while reader.next_game(&mut tags, &mut problems) {
+            starts.push(reader.game_start());
+        }
+        prop_assert_eq!(starts, games.iter().map(|game| game.start).collect::<Vec<_>>());
+    }
+
+    /// From any byte on, tokens come to an end, that of the text or of the game.
+    #[test]
+    fn the_lexer_ends(text in prop_oneof![soup(), bytes()], at in any::<prop::sample::Index>()) {
+        let mut lexer = Lexer::new(&text, at.index(text.len() + 1));
+        let mut tokens = 0;
+        while !matches!(lexer.next_token(), Token::End | Token::NextGame) {
+            tokens += 1;
+            prop_assert!(tokens <= text.len(), "{}", text.escape_ascii());
+        }
+    }
+}
+
+/// A byte order mark in front of a tag pair begins a game also where a variation before it was left open.
+#[test]
+fn an_unclosed_variation_does_not_swallow_a_game_with_a_byte_order_mark() {
+    let text = "[Event \"a\"]\n\n1. e4 (1. d4\n\u{feff}[Event \"b\"]\n\n1. c4 *\n";
+    let (games, _) = read(text.as_bytes(), 0);
+    let tags: Vec<&[u8]> = games.iter().map(|game| &game.tags[0].1[..]).collect();
+    assert_eq!(tags, [b"a", b"b"]);
+    assert_eq!(games[1].tokens[0], format!("{:?}", Token::Move(b"c4")));
+}

@@ -1,0 +1,457 @@
+//! What was played from a position: the same from the tables for much visited positions, counted game by game, and by plain
+//! SQL over the base tables.
+
+use std::collections::HashSet;
+
+use pgndex::board::{GameResult, MoveCode, Position, PositionKey};
+use pgndex::index::{Duplicates, IndexOptions, Progress, index};
+use pgndex::store::row::ResultCounts;
+use pgndex::store::{Database, Exploration, GameFilter, Hit, ListLengths, Selection};
+use rusqlite::{Connection, params};
+use tempfile::TempDir;
+
+use crate::needs::corpus;
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+const START_KEY: PositionKey = PositionKey(0x463b_9618_1691_fc9c);
+
+/// A database, open for writing.
+struct Sample {
+    database: Database,
+    _directory: TempDir,
+}
+
+impl Sample {
+    /// The database of some games, with tables for positions that at least `threshold` of them reached.
+    fn of(pgn: impl AsRef<[u8]>, threshold: u32) -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let (input, target) = (directory.path().join("in.pgn"), directory.path().join("out.db"));
+        std::fs::write(&input, pgn).expect("written");
+        let duplicates = Duplicates::Keep;
+        let options =
+            IndexOptions { continuation_threshold: threshold, duplicates, ..IndexOptions::default() };
+        index(&target, &[input], &options, &Progress::default()).expect("indexed");
+        let database = Database::open(&target).expect("a database");
+        Self { database, _directory: directory }
+    }
+
+    fn sql(&self) -> &Connection {
+        self.database.connection()
+    }
+
+    fn run(&self, sql: &str) {
+        self.sql().execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+
+    fn empty_tables(&self) {
+        self.run("DELETE FROM continuation; DELETE FROM visited_position;");
+    }
+
+    /// Makes the temporary table `last_visit`: the last visit to a position of each game for which `condition` on the view
+    /// `games` holds.
+    fn last_visits(&self, key: i64, fen: &str, condition: &str) {
+        self.run(
+            "CREATE TEMP TABLE IF NOT EXISTS last_visit
+                 (game_id, ply, move_code, result, elo_sum, year INTEGER, day TEXT);
+             DELETE FROM last_visit;
+             CREATE TEMP VIEW IF NOT EXISTS top AS SELECT * FROM last_visit
+                 WHERE result <> '*' AND elo_sum IS NOT NULL ORDER BY elo_sum DESC, game_id LIMIT 15;
+             CREATE TEMP VIEW IF NOT EXISTS recent AS SELECT * FROM last_visit
+                 WHERE result <> '*' ORDER BY day DESC, game_id DESC LIMIT 15;",
+        );
+        let insert = format!(
+            "INSERT INTO last_visit
+            SELECT game_id, visit.ply, move_code, result, white_elo + black_elo,
+                iif(date GLOB '[0-9][0-9][0-9][0-9].*', nullif(substr(date, 1, 4), '0000'), NULL),
+                iif(date GLOB '[0-9][0-9][0-9][0-9].*', substr(date, 1, 4), '0000')
+                    || replace(ifnull(substr(date, 5), '.??.??'), '?', '0')
+            FROM (
+                SELECT p.game_id, max(p.ply) AS ply FROM position_game AS o JOIN game_position AS p USING (game_id, ply)
+                WHERE o.key = ?1 AND p.fen = ?2 GROUP BY p.game_id
+            ) AS visit
+            JOIN game_position USING (game_id, ply) JOIN game USING (game_id)
+            WHERE game_id IN (SELECT game_id FROM games WHERE {condition})"
+        );
+        self.sql().execute(&insert, params![key, fen]).unwrap();
+    }
+
+    fn explore(&self, key: i64, fen: &str) -> Exploration {
+        self.explore_some(key, fen, &Selection::default())
+    }
+
+    fn explore_some(&self, key: i64, fen: &str, selection: &Selection) -> Exploration {
+        self.database.explore(PositionKey::from_i64(key), fen, selection, ListLengths::MAX).unwrap()
+    }
+
+    /// Holds answers from the tables, or counted where there are none, to be what SQL says, and those counted to be the same.
+    /// Gives back how many came from the tables.
+    fn assert_right(&self, positions: &[(i64, String)], threshold: u32) -> usize {
+        let visited = "SELECT count(*) FROM visited_position WHERE key = ?1 AND fen = ?2";
+        let mut visited = self.sql().prepare(visited).unwrap();
+        let mut from_tables = 0;
+        let mut answers = vec![];
+        for (key, fen) in positions {
+            let found = self.explore(*key, fen);
+            assert_eq!(told(&found), self.expected(*key, fen, "true"), "{fen}");
+            let is_visited: bool = visited.query_row(params![key, fen], |row| row.get(0)).unwrap();
+            assert_eq!(is_visited, found.results.games() + found.unfinished >= threshold.into(), "{fen}");
+            from_tables += usize::from(is_visited);
+            self.assert_lone_games(&found);
+            answers.push(found);
+        }
+        self.run("BEGIN");
+        self.empty_tables();
+        for ((key, fen), found) in positions.iter().zip(answers) {
+            assert_eq!(self.explore(*key, fen), found, "{fen}");
+        }
+        self.run("ROLLBACK");
+        from_tables
+    }
+
+    /// Holds moves of one game to tell which; [`Sample::expected`] comes before.
+    fn assert_lone_games(&self, found: &Exploration) {
+        for continuation in &found.continuations {
+            let Some(only) = &continuation.only_game else {
+                assert_ne!(continuation.results.games(), 1);
+                continue;
+            };
+            let code = continuation.code.bits();
+            let games =
+                format!("SELECT game_id, ply FROM last_visit WHERE result <> '*' AND move_code = {code}");
+            assert_eq!(lines(self.sql(), &games), [format!("{} {}", only.game.game.0, only.ply.0)]);
+            assert_eq!(only.next, Some(continuation.code));
+        }
+    }
+
+    fn expected(&self, key: i64, fen: &str, condition: &str) -> Vec<String> {
+        self.last_visits(key, fen, condition);
+        let queries = [
+            "SELECT 'all', total(result = '1-0'), total(result = '1/2-1/2'), total(result = '0-1'), total(result = '*'),
+                 total(iif(result <> '*', elo_sum, 0)), count(iif(result <> '*', elo_sum, NULL)) FROM last_visit",
+            "SELECT move_code, total(result = '1-0'), total(result = '1/2-1/2'), total(result = '0-1'), total(elo_sum),
+                 count(elo_sum), min(year), max(year)
+             FROM last_visit WHERE result <> '*' AND move_code IS NOT NULL
+             GROUP BY move_code ORDER BY count(*) DESC, move_code",
+            "SELECT 'top', game_id, ply, move_code FROM top",
+            "SELECT 'recent', game_id, ply, move_code FROM recent",
+        ];
+        queries.into_iter().flat_map(|query| lines(self.sql(), query)).collect()
+    }
+
+    /// `count` positions: those of games and plies drawn at random, early plies more often than late ones.
+    fn some_positions(&self, count: u32) -> Vec<(i64, String)> {
+        let rows: u32 = self.sql().query_row("SELECT max(game_id) FROM game", [], |row| row.get(0)).unwrap();
+        let walk =
+            "SELECT key, fen FROM game_position WHERE game_id = ?1 AND ply <= ?2 ORDER BY ply DESC LIMIT 1";
+        let mut walk = self.sql().prepare(walk).unwrap();
+        // A linear congruential generator of Numerical Recipes: any will do.
+        let mut state = 1_u32;
+        let mut random = |most: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            u32::try_from((u64::from(state) * u64::from(most)) >> 32).unwrap()
+        };
+        let (mut positions, mut seen) = (vec![], HashSet::new());
+        while positions.len() < count as usize {
+            let ply = random(24).pow(2) / 3;
+            match walk.query_row([1 + random(rows), ply], |row| Ok((row.get(0)?, row.get(1)?))) {
+                Ok((key, fen)) if seen.insert(key) => positions.push((key, fen)),
+                Ok(_) => {}
+                Err(rusqlite::Error::QueryReturnedNoRows) => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+        positions
+    }
+
+    /// About `count` of the positions in the tables.
+    fn some_visited(&self, count: usize) -> Vec<(i64, String)> {
+        let mut all = self.sql().prepare("SELECT key, fen FROM visited_position ORDER BY key").unwrap();
+        let all = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let all = all.collect::<rusqlite::Result<Vec<_>>>().unwrap();
+        assert!(all.len() >= count, "{}", all.len());
+        let step = all.len() / count;
+        all.into_iter().step_by(step).collect()
+    }
+}
+
+/// The rows of a query, its columns joined by blanks; NULL is `-`.
+fn lines(connection: &Connection, query: &str) -> Vec<String> {
+    let mut statement = connection.prepare(query).unwrap_or_else(|error| panic!("{query}: {error}"));
+    let columns = statement.column_count();
+    let rows = statement.query_map([], |row| {
+        let texts = (0..columns).map(|column| {
+            use rusqlite::types::Value;
+            Ok(match row.get(column)? {
+                Value::Null => "-".to_owned(),
+                Value::Integer(number) => number.to_string(),
+                Value::Real(number) => number.to_string(),
+                Value::Text(text) => text,
+                Value::Blob(_) => panic!("{query}: a blob"),
+            })
+        });
+        Ok(texts.collect::<rusqlite::Result<Vec<_>>>()?.join(" "))
+    });
+    rows.and_then(Iterator::collect).unwrap_or_else(|error| panic!("{query}: {error}"))
+}
+
+/// An answer in the form of [`Sample::expected`].
+fn told(exploration: &Exploration) -> Vec<String> {
+    let optional = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+    let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, .. } = exploration.results;
+    let unfinished = exploration.unfinished;
+    let mut lines = vec![format!("all {white_wins} {draws} {black_wins} {unfinished} {elo_sum} {elo_games}")];
+    lines.extend(exploration.continuations.iter().map(|continuation| {
+        let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year } =
+            continuation.results;
+        let code = continuation.code.bits();
+        let years = [first_year, last_year].map(|year| optional(year.map(u32::from)));
+        format!("{code} {white_wins} {draws} {black_wins} {elo_sum} {elo_games} {}", years.join(" "))
+    }));
+    let list = |name, hits: &[Hit]| -> Vec<String> {
+        let line = |hit: &Hit| {
+            format!("{name} {} {} {}", hit.game.game.0, hit.ply.0, optional(hit.next.map(|code| code.bits())))
+        };
+        hits.iter().map(line).collect()
+    };
+    lines.extend(list("top", &exploration.top_games));
+    lines.extend(list("recent", &exploration.recent_games));
+    lines
+}
+
+/// Games with equal ratings, equal and half-known dates, returns to a position, and no result.
+fn varied_games() -> String {
+    let famous = include_str!("../../examples/famous-games.pgn");
+    let synthetic = include_str!("../../examples/synthetic.pgn");
+    let mut text = format!("{famous}\n{synthetic}\n");
+    for (number, game) in synthetic.split("\n\n[Event ").enumerate() {
+        let mut game = if number == 0 { game.to_owned() } else { format!("[Event {game}") };
+        let lines: Vec<_> = game.lines().map(str::to_owned).collect();
+        let replaced = |name: &str, value: &str| {
+            let is_tag = |line: &String| line.starts_with(&format!("[{name} "));
+            let line =
+                |line: &String| if is_tag(line) { format!("[{name} \"{value}\"]") } else { line.clone() };
+            lines.iter().map(line).collect::<Vec<_>>().join("\n")
+        };
+        match number % 7 {
+            0 => game = replaced("Date", "????.??.??"),
+            1 => {
+                game = replaced("Date", ["2014.??.??", "201?.??.??", "2014.06.??", "0000.01.01"][number % 4])
+            }
+            2 => game = replaced("WhiteElo", "?"),
+            3 => game = replaced("BlackElo", ["2000", "1000"][number % 2]),
+            4 => game = replaced("Date", "2014.06.26"),
+            5 => game = ["1-0", "0-1", "1/2-1/2"].iter().fold(game, |game, result| game.replace(result, "*")),
+            _ => {
+                let moves = game.rfind("\n1. ").expect("moves");
+                game.insert_str(moves + 1, "1. Nf3 Nf6 2. Ng1 Ng8 ");
+            }
+        }
+        text += &game;
+        text += "\n\n";
+    }
+    text
+}
+
+#[test]
+fn it_is_what_plain_sql_says() {
+    let sample = Sample::of(varied_games(), 8);
+    assert!(sample.assert_right(&sample.some_positions(1000), 8) >= 20);
+    let visited = sample.some_visited(100);
+    assert_eq!(sample.assert_right(&visited, 8), visited.len());
+}
+
+/// Filters, and the same conditions in plain SQL.
+fn filters() -> Vec<(GameFilter, String)> {
+    let filter = GameFilter::default;
+    let one = "=Player 145";
+    let is_one = |column: &str| format!("{column} = 'Player 145'");
+    vec![
+        (GameFilter { white: Some(one.parse().unwrap()), ..filter() }, is_one("white")),
+        (
+            GameFilter { player: Some(one.parse().unwrap()), result: Some(GameResult::White), ..filter() },
+            format!("({} OR {}) AND result = '1-0'", is_one("white"), is_one("black")),
+        ),
+        (
+            GameFilter { elo_min: Some(2000), elo_max: Some(2400), ..filter() },
+            "min(white_elo, black_elo) >= 2000 AND max(white_elo, black_elo) <= 2400".to_owned(),
+        ),
+        (
+            GameFilter { since: Some("2014".parse().unwrap()), ..filter() },
+            "date GLOB '201[4-9]*' OR date GLOB '202*'".to_owned(),
+        ),
+        (GameFilter { event: Some("nowhere".parse().unwrap()), ..filter() }, "false".to_owned()),
+    ]
+}
+
+#[test]
+fn of_some_games_it_is_what_plain_sql_says() {
+    let sample = Sample::of(varied_games(), 8);
+    let mut positions = sample.some_positions(30);
+    positions.push((START_KEY.as_i64(), START.to_owned()));
+    for (filter, condition) in filters() {
+        let selection = sample.database.select(&filter).unwrap();
+        let mut games = 0;
+        for (key, fen) in &positions {
+            let found = sample.explore_some(*key, fen, &selection);
+            assert_eq!(told(&found), sample.expected(*key, fen, &condition), "{condition}: {fen}");
+            sample.assert_lone_games(&found);
+            games = games.max(found.results.games());
+        }
+        assert_eq!(games > 0, condition != "false", "{condition}");
+    }
+}
+
+#[test]
+fn it_is_what_plain_sql_says_of_a_corpus() {
+    let Some(text) = corpus("otb-40k") else { return };
+    let sample = Sample::of(text, 64);
+    assert!(sample.assert_right(&sample.some_positions(1000), 64) >= 50);
+    let visited = sample.some_visited(300);
+    assert_eq!(sample.assert_right(&visited, 64), visited.len());
+}
+
+/// Games that return to a position, end in it, or have no result.
+const RETURNS: &str = r#"[Result "1-0"]
+[Date "2020.??.??"]
+
+1. Nf3 Nf6 2. Ng1 Ng8 3. e4 1-0
+
+[Result "1/2-1/2"]
+[Date "2020.01.02"]
+
+1. Nc3 Nc6 2. Nb1 Nb8 1/2-1/2
+
+[Result "*"]
+[Date "2021.01.01"]
+[WhiteElo "2900"]
+[BlackElo "2900"]
+
+1. d4 *
+
+[Result "0-1"]
+[WhiteElo "2500"]
+[BlackElo "2401"]
+
+1. e4 0-1
+
+[Result "1-0"]
+[WhiteElo "2300"]
+[BlackElo "2601"]
+[Date "199?.01.01"]
+
+1. Nf3 1-0
+
+[Result "1/2-1/2"]
+[Date "2020.01.02"]
+[WhiteElo "2600"]
+
+1. Nf3 1/2-1/2
+"#;
+
+/// The answer from the tables, which is also the one counted game by game.
+fn both_ways(sample: &Sample, key: PositionKey, fen: &str, lists: ListLengths) -> Exploration {
+    let told = sample.database.explore(key, fen, &Selection::default(), lists).unwrap();
+    sample.run("BEGIN");
+    sample.empty_tables();
+    let counted = sample.database.explore(key, fen, &Selection::default(), lists).unwrap();
+    sample.run("ROLLBACK");
+    assert_eq!(told, counted);
+    told
+}
+
+/// Numbers of games, plies and moves.
+fn visits(hits: &[Hit]) -> Vec<(u32, u32, String)> {
+    let played = |code: MoveCode| Position::start().san(code);
+    let visit = |hit: &Hit| (hit.game.game.0, hit.ply.0, hit.next.map_or_else(String::new, played));
+    hits.iter().map(visit).collect()
+}
+
+fn visit(game: u32, ply: u32, played: &str) -> (u32, u32, String) {
+    (game, ply, played.to_owned())
+}
+
+#[test]
+fn a_game_counts_once_by_its_last_visit_and_not_without_a_result() {
+    let sample = Sample::of(RETURNS, 1);
+    let found = both_ways(&sample, START_KEY, START, ListLengths::MAX);
+    let results = ResultCounts {
+        white_wins: 2,
+        draws: 2,
+        black_wins: 1,
+        elo_sum: 9802,
+        elo_games: 2,
+        first_year: Some(2020),
+        last_year: Some(2020),
+    };
+    assert_eq!((found.results, found.unfinished), (results, 1));
+    assert_eq!((results.games(), results.mean_elo()), (5, Some(2451)));
+    let moves: Vec<_> = found
+        .continuations
+        .iter()
+        .map(|found| {
+            (
+                Position::start().san(found.code),
+                found.results.games(),
+                found.results.first_year,
+                found.results.last_year,
+            )
+        })
+        .collect();
+    let (knight, pawn) =
+        (("Nf3".to_owned(), 2, Some(2020), Some(2020)), ("e4".to_owned(), 2, Some(2020), Some(2020)));
+    assert_eq!(moves, [knight, pawn]);
+    assert_eq!(visits(&found.top_games), [visit(4, 0, "e4"), visit(5, 0, "Nf3")]);
+    assert_eq!(
+        visits(&found.recent_games),
+        [visit(6, 0, "Nf3"), visit(2, 4, ""), visit(1, 4, "e4"), visit(5, 0, "Nf3"), visit(4, 0, "e4")]
+    );
+    let found = both_ways(&sample, START_KEY, START, ListLengths { top: 1, recent: 0 });
+    assert_eq!((visits(&found.top_games), found.recent_games), (vec![visit(4, 0, "e4")], vec![]));
+}
+
+#[test]
+fn positions_that_share_a_key_are_kept_apart() {
+    const OTHER: &str = "8/8/8/4k3/8/4K3/4P3/8 w - -";
+    let sample = Sample::of(RETURNS, 1);
+    sample.run(&format!("UPDATE game_position SET fen = '{OTHER}' WHERE game_id IN (2, 4) AND ply = 0"));
+    // The tables have one position of this key.
+    let found = both_ways(&sample, START_KEY, OTHER, ListLengths::MAX);
+    assert_eq!((found.results.games(), found.results.black_wins, found.results.draws), (2, 1, 1));
+    assert_eq!(found.continuations.len(), 2);
+
+    // Their row counts the other one too: an older program wrote such rows.
+    let explore = |lists| sample.database.explore(START_KEY, START, &Selection::default(), lists).unwrap();
+    let (mixed, bare) = (explore(ListLengths::MAX), explore(ListLengths { top: 0, recent: 0 }));
+    sample.empty_tables();
+    let found = explore(ListLengths::MAX);
+    assert_eq!(found, mixed);
+    assert_eq!((found.results, &found.continuations), (bare.results, &bare.continuations));
+    assert_eq!((found.results.games(), found.results.black_wins), (4, 0));
+    let [knight, pawn] = &found.continuations[..] else { panic!("{found:?}") };
+    assert_eq!((knight.results.games(), &knight.only_game), (2, &None));
+    let only = pawn.only_game.as_ref().expect("one game is left");
+    assert_eq!((only.game.game.0, only.game.result, only.ply.0), (1, GameResult::White, 4));
+}
+
+#[test]
+fn the_only_game_with_a_move_is_not_one_that_played_it_on_an_earlier_visit() {
+    let sample = Sample::of(
+        "1. Nf3 Nf6 2. Ng1 Ng8 3. e4 1-0\n\n1. Nf3 d5 2. e4 *\n\n1. e4 *\n\n1. e4 0-1\n\n1. Nf3 0-1\n",
+        1,
+    );
+    let found = both_ways(&sample, START_KEY, START, ListLengths::MAX);
+    let only: Vec<_> = found
+        .continuations
+        .iter()
+        .map(|found| (found.results.games(), found.only_game.as_ref().map(|hit| hit.game.game.0)))
+        .collect();
+    assert_eq!(only, [(2, None), (1, Some(5))]);
+}
+
+#[test]
+fn a_position_that_no_game_reached_has_an_empty_answer() {
+    let sample = Sample::of(RETURNS, 1);
+    let found = both_ways(&sample, PositionKey(1), "8/8/8/8/8/8/8/8 w - -", ListLengths::MAX);
+    assert_eq!(found, Exploration::default());
+    assert_eq!(found.results.mean_elo(), None);
+}

@@ -1,0 +1,717 @@
+//! The database: schema, life of its file, bulk load, look-ups.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pgndex::board::{GameResult, MoveCode, PositionKey};
+use pgndex::store::row::{
+    GameId, GameRow, GameStatus, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow,
+    ProblemRow, Severity, SourceId, TagRow, Text,
+};
+use pgndex::store::{
+    Build, BuildOptions, BulkLoader, Database, Error, HitOrder, ImportId, ImportTotals, LoadMode, NewImport,
+    Search, Selection, SourceDigest, SourceTotals, Totals, WriterLock,
+};
+use rusqlite::Connection;
+use rusqlite::types::Value;
+use tempfile::TempDir;
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+const START_KEY: PositionKey = PositionKey(0x463b_9618_1691_fc9c);
+const AFTER_E4: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
+const AFTER_E4_KEY: PositionKey = PositionKey(0x823c_9b50_fd11_4196);
+/// Black to move at move 17; Black castles, White promotes with check.
+const ENDGAME: [&str; 3] =
+    ["r3k3/1P6/8/8/8/8/8/4K3 b q -", "2kr4/1P6/8/8/8/8/8/4K3 w - -", "1Qkr4/8/8/8/8/8/8/4K3 b - -"];
+
+fn directory() -> TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name in UTF-8"))
+        .collect();
+    names.sort();
+    names
+}
+
+/// The message of an error and of its causes, with the directory's name taken out.
+fn message(error: &Error, directory: &Path) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        text += &format!("\n  {error}");
+        source = error.source();
+    }
+    text.replace(&format!("{}/", directory.display()), "").replace(&directory.display().to_string(), "DIR")
+}
+
+fn position(
+    batch: &mut PositionBatch,
+    game: u32,
+    ply: u32,
+    key: PositionKey,
+    clock: u32,
+    code: Option<u32>,
+    fen: &str,
+) {
+    let start = u32::try_from(batch.text.len()).expect("a short text");
+    batch.text.push_str(fen);
+    batch.rows.push(PositionRow {
+        game: GameId(game),
+        ply: Ply(ply),
+        key,
+        halfmove_clock: clock,
+        move_code: code.map(MoveCode::from_stored),
+        fen: Text { start, len: u32::try_from(fen.len()).expect("a short text") },
+    });
+}
+
+fn occurrences(batch: &PositionBatch) -> Vec<Occurrence> {
+    let mut occurrences: Vec<_> =
+        batch.rows.iter().map(|row| Occurrence::new(row.key, row.game, row.ply)).collect();
+    occurrences.sort_unstable();
+    occurrences
+}
+
+/// Game 1: 1. e4. Game 2: from an endgame. Game 3: none but the start position, and games 1 and 2 have another position
+/// each that shares the start position's key.
+fn sample(text: &mut HeaderBatch) -> PositionBatch {
+    let mut positions = PositionBatch::default();
+    position(&mut positions, 1, 0, START_KEY, 0, Some(0x0E14_3420), START);
+    position(&mut positions, 1, 1, AFTER_E4_KEY, 0, None, AFTER_E4);
+    position(&mut positions, 2, 0, PositionKey(u64::MAX), 5, Some(0x0274_7270), ENDGAME[0]);
+    position(&mut positions, 2, 1, START_KEY, 6, Some(0x1C61_7120), ENDGAME[1]);
+    position(&mut positions, 2, 2, PositionKey(1), 0, Some(0), ENDGAME[2]);
+    position(&mut positions, 2, 3, PositionKey(2), 1, None, "1Qkr4/8/8/8/8/8/8/4K3 w - -");
+    position(&mut positions, 3, 0, START_KEY, 0, None, START);
+
+    add_headers(text);
+    positions
+}
+
+/// The games of [`sample`], with names, tags and problems.
+fn add_headers(text: &mut HeaderBatch) {
+    let (carlsen, nepo) = (text.push_text("Carlsen, M."), text.push_text("Непомнящий, Я."));
+    text.players.extend([(NameId(1), carlsen), (NameId(2), nepo)]);
+    let event = text.push_text("WCh");
+    text.events.push((NameId(1), event));
+    let site = text.push_text("Dubai");
+    text.sites.push((NameId(1), site));
+    let game = GameRow {
+        game: GameId(1),
+        source: SourceId(1),
+        byte_length: 100,
+        event: Some(NameId(1)),
+        site: Some(NameId(1)),
+        date: Some(text.push_text("2021.12.03")),
+        white: Some(NameId(1)),
+        black: Some(NameId(2)),
+        result: GameResult::White,
+        white_elo: Some(2855),
+        white_title: Some(text.push_text("GM")),
+        ply_count: 1,
+        moves_hash: u64::MAX,
+        ..GameRow::default()
+    };
+    let start_fen = Some(text.push_text("r3k3/1P6/8/8/8/8/8/4K3 b q - 5 17"));
+    let endgame = GameRow {
+        game: GameId(2),
+        source: SourceId(1),
+        byte_offset: 100,
+        byte_length: 90,
+        start_fen,
+        ply_count: 3,
+        status: GameStatus::Truncated,
+        ..GameRow::default()
+    };
+    text.games.extend([
+        game,
+        endgame,
+        GameRow { game: GameId(3), source: SourceId(1), ..GameRow::default() },
+    ]);
+    for (name, value) in [("Annotator", "Ünïcødé ♔"), ("UTCDate", "2021.12.03")] {
+        let tag = TagRow { game: GameId(1), name: text.push_text(name), value: text.push_text(value) };
+        text.tags.push(tag);
+    }
+    let problem = ProblemRow {
+        source: SourceId(1),
+        byte_offset: 150,
+        line: 12,
+        column: 7,
+        game_number: 2,
+        game: Some(GameId(2)),
+        ply: Some(Ply(3)),
+        token: Some(text.push_text("Kxe9")),
+        kind: "illegal-move",
+        severity: Severity::Error,
+        message: text.push_text("no such square"),
+    };
+    let outside = ProblemRow { game_number: 0, game: None, ply: None, token: None, ..problem };
+    text.problems.extend([problem, outside]);
+}
+
+fn load(build: &Build, headers: &HeaderBatch, positions: &PositionBatch) {
+    let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
+    loader
+        .add_import(&NewImport { id: ImportId(1), program_version: "0.1.0", options: "{}" })
+        .expect("an import");
+    loader.add_source(SourceId(1), "games.pgn", 0).expect("a source");
+    loader.append_headers(headers).expect("headers");
+    loader.append_positions(positions).expect("positions");
+    loader.append_occurrences(&occurrences(positions)).expect("occurrences");
+    let games = headers.games.len() as u64;
+    let totals = SourceTotals {
+        bytes: Some(190),
+        digest: Some(SourceDigest([0xab; 32])),
+        is_damaged: false,
+        games,
+        plies: 4,
+        problems: 2,
+        ..SourceTotals::default()
+    };
+    loader.finish_source(SourceId(1), &totals).expect("a source");
+    let totals = ImportTotals {
+        games,
+        plies: 4,
+        positions: 7,
+        distinct_positions: 6,
+        problems: 2,
+        duplicates: 0,
+        elapsed: Duration::from_millis(1500),
+    };
+    loader.finish_import(&totals).expect("an import");
+    loader.finish().expect("a commit");
+}
+
+/// A finished database with the sample in it.
+fn sample_database(directory: &Path) -> PathBuf {
+    let path = directory.join("games.db");
+    let build = Build::create(&path, BuildOptions::default()).expect("a build");
+    let mut headers = HeaderBatch::default();
+    let positions = sample(&mut headers);
+    load(&build, &headers, &positions);
+    build.finish().expect("a database");
+    path
+}
+
+/// The rows of a query, values parted by `|`.
+fn table(connection: &Connection, sql: &str) -> String {
+    let mut statement = connection.prepare(sql).expect("SQL");
+    let columns = statement.column_count();
+    let mut rows = statement.query([]).expect("a query");
+    let mut lines = Vec::new();
+    while let Some(row) = rows.next().expect("a row") {
+        let values: Vec<_> = (0..columns)
+            .map(|column| match row.get::<_, Value>(column).expect("a value") {
+                Value::Null => String::new(),
+                Value::Integer(value) => value.to_string(),
+                Value::Real(value) => value.to_string(),
+                Value::Text(value) => value,
+                Value::Blob(value) => format!("{value:?}"),
+            })
+            .collect();
+        lines.push(values.join("|"));
+    }
+    lines.join("\n")
+}
+
+const SCHEMA: &str = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
+
+#[test]
+fn a_fresh_database_is_recognised_and_empty() {
+    let directory = directory();
+    let path = directory.path().join("games.db");
+    Build::create(&path, BuildOptions::default()).expect("a build").finish().expect("a database");
+    let database = Database::open_read_only(&path).expect("a database");
+    assert_eq!(table(database.connection(), "PRAGMA page_size"), "8192");
+    assert_eq!(table(database.connection(), "PRAGMA application_id"), 0x5047_4e78.to_string());
+    assert_eq!(table(database.connection(), "PRAGMA user_version"), "1");
+    assert_eq!(table(database.connection(), "PRAGMA journal_mode"), "delete");
+    assert_eq!(database.info().expect("info").totals, Totals::default());
+    assert_eq!(names(directory.path()), ["games.db"]);
+}
+
+#[test]
+fn the_schema_after_a_bulk_load_is_that_of_a_migration() {
+    let directory = directory();
+    let path = sample_database(directory.path());
+    let loaded = Database::open(&path).expect("an up-to-date database");
+    let mut migrated = Connection::open_in_memory().expect("a database");
+    pgndex::store::migrate(&mut migrated, Path::new("memory")).expect("a schema");
+    assert_eq!(table(loaded.connection(), SCHEMA), table(&migrated, SCHEMA));
+    // A second migration changes nothing.
+    pgndex::store::migrate(&mut migrated, Path::new("memory")).expect("a schema");
+    assert_eq!(table(loaded.connection(), SCHEMA), table(&migrated, SCHEMA));
+    assert_eq!(table(loaded.connection(), "PRAGMA integrity_check"), "ok");
+    assert_eq!(table(loaded.connection(), "PRAGMA foreign_key_check"), "");
+}
+
+#[test]
+fn other_files_are_refused_untouched() {
+    let directory = directory();
+    let path = directory.path().join("games.db");
+    let refused = |path: &Path| {
+        let before = fs::read(path).ok();
+        let error = Database::open_read_only(path).expect_err("an error");
+        let again = Database::open(path).expect_err("an error");
+        let text = message(&error, directory.path());
+        // An empty file could be made one of ours, but not by opening it for reading.
+        assert_eq!(text, message(&again, directory.path()));
+        assert_eq!(before, fs::read(path).ok());
+        text
+    };
+    insta::assert_snapshot!(refused(&path), @"games.db: no such database; make one with `pgndex index`");
+    insta::assert_snapshot!(refused(directory.path()), @"DIR: not an SQLite database; is this the right file?");
+    fs::write(&path, "[Event \"?\"]\n\n1. e4 *\n".repeat(1000)).expect("a file");
+    insta::assert_snapshot!(refused(&path), @"games.db: not an SQLite database; is this the right file?");
+    fs::remove_file(&path).expect("removed");
+    Connection::open(&path).and_then(|c| c.execute_batch("CREATE TABLE t (x)")).expect("a database");
+    insta::assert_snapshot!(refused(&path), @"games.db: a database, but not one of pgndex; name another file");
+    fs::remove_file(&path).expect("removed");
+    sample_database(directory.path());
+    Connection::open(&path).and_then(|c| c.execute_batch("PRAGMA user_version = 99")).expect("a database");
+    insta::assert_snapshot!(refused(&path), @"games.db: made by a newer pgndex (schema version 99, this program knows 1); update pgndex");
+}
+
+#[test]
+fn a_marked_file_without_a_version_is_refused_and_left_as_it_is() {
+    let directory = directory();
+    let path = directory.path().join("games.db");
+    for version in [0, -1] {
+        let _ = fs::remove_file(&path);
+        let sql = format!("PRAGMA application_id = 0x50474e78; PRAGMA user_version = {version}");
+        Connection::open(&path).and_then(|c| c.execute_batch(&sql)).expect("a file");
+        let before = fs::read(&path).expect("the file");
+        for error in [Database::open_read_only(&path), Database::open(&path)].map(Result::unwrap_err) {
+            insta::allow_duplicates! {
+                insta::assert_snapshot!(message(&error, directory.path()), @"games.db: a database, but not one of pgndex; name another file");
+            }
+        }
+        assert_eq!(fs::read(&path).expect("the file"), before);
+    }
+}
+
+#[test]
+fn moves_read_like_a_score_sheet() {
+    let directory = directory();
+    let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");
+    insta::assert_snapshot!(table(database.connection(), "SELECT * FROM moves"), @r"
+    1|0|1|w|rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1|e2e4|236205088|14|e2|e4|P|||0|0|5060803636482931868
+    2|0|17|b|r3k3/1P6/8/8/8/8/8/4K3 b q - 5 17|e8c8|41185904|2|e8|c8|k|||0|0|-1
+    2|1|18|w|2kr4/1P6/8/8/8/8/8/4K3 w - - 6 18|b7b8q|476148000|12|b7|b8|P||q|1|0|5060803636482931868
+    2|2|18|b|1Qkr4/8/8/8/8/8/8/4K3 b - - 0 18|0000|0|0||||||0|0|1
+    ");
+    insta::assert_snapshot!(table(database.connection(), "SELECT * FROM games"), @r"
+    1|Carlsen, M.|Непомнящий, Я.|2855||1-0|2021.12.03|WCh|Dubai|||||1|GM|||||ok|games.pgn|0|100
+    2|||||*||||||||3|||||r3k3/1P6/8/8/8/8/8/4K3 b q - 5 17|truncated|games.pgn|100|90
+    3|||||*||||||||0||||||ok|games.pgn|0|0
+    ");
+    insta::assert_snapshot!(table(database.connection(), "SELECT * FROM positions"), @r"
+    -9062197578030825066|rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -|1|1|1
+    -1|r3k3/1P6/8/8/8/8/8/4K3 b q -|1|2|0
+    1|1Qkr4/8/8/8/8/8/8/4K3 b - -|1|2|2
+    2|1Qkr4/8/8/8/8/8/8/4K3 w - -|1|2|3
+    5060803636482931868|2kr4/1P6/8/8/8/8/8/4K3 w - -|1|2|1
+    5060803636482931868|rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -|2|1|0
+    ");
+    insta::assert_snapshot!(table(database.connection(), "SELECT * FROM problem"), @r"
+    1|1|150|12|7|2|2|3|Kxe9|illegal-move|error|no such square
+    2|1|150|12|7|||||illegal-move|error|no such square
+    ");
+}
+
+#[test]
+fn the_query_in_the_schema_works() {
+    let directory = directory();
+    let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");
+    let schema = include_str!("../../migrations/0001_schema.sql");
+    let lines: Vec<_> = schema.lines().filter_map(|line| line.strip_prefix("--     ")).collect();
+    assert_eq!(table(database.connection(), &lines.join("\n")).lines().count(), 2);
+}
+
+#[test]
+fn views_are_quick_when_asked_by_key() {
+    let directory = directory();
+    let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");
+    for (sql, tables) in [
+        ("SELECT * FROM moves WHERE game_id = 7", 2),
+        ("SELECT * FROM games WHERE game_id = 7", 7),
+        ("SELECT * FROM positions WHERE key = 7", 2),
+        ("SELECT * FROM positions WHERE key = 7 AND fen = 'x'", 2),
+        ("SELECT * FROM games WHERE white = 'x'", 7),
+    ] {
+        let mut plan = database.connection().prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("a plan");
+        let steps = plan.query_map([], |row| row.get::<_, String>(3)).expect("a plan");
+        let steps: Vec<_> = steps.map(|step| step.expect("a step")).collect();
+        // A sub-query's own few rows are scanned; tables are not.
+        let scans =
+            steps.iter().filter(|step| step.starts_with("SCAN") && !step.starts_with("SCAN (subquery"));
+        assert_eq!(scans.count(), 0, "{sql}: {steps:#?}");
+        assert_eq!(
+            steps.iter().filter(|step| step.starts_with("SEARCH")).count(),
+            tables,
+            "{sql}: {steps:#?}"
+        );
+    }
+}
+
+#[test]
+fn positions_are_found_and_not_confused() {
+    let directory = directory();
+    let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");
+    let everywhere = Selection::default();
+    let search = |fen, limit, offset| Search {
+        key: START_KEY,
+        fen,
+        selection: &everywhere,
+        order: HitOrder::Game,
+        limit,
+        offset,
+    };
+    let found = |limit, offset| -> Vec<_> {
+        let hits = database.hits(&search(START, limit, offset)).expect("hits");
+        hits.iter().map(|hit| (hit.game.game.0, hit.ply.0, hit.next.map(MoveCode::bits))).collect()
+    };
+    assert_eq!(found(None, 0), [(1, 0, Some(0x0E14_3420)), (3, 0, None)]);
+    assert_eq!(found(Some(1), 0), [(1, 0, Some(0x0E14_3420))]);
+    assert_eq!(found(Some(1), 1), [(3, 0, None)]);
+    assert_eq!(found(None, 2), []);
+    assert_eq!(found(Some(0), 0), []);
+    let twin = database.hits(&search(ENDGAME[1], None, 0)).expect("hits");
+    assert_eq!((twin.len(), twin[0].game.game, twin[0].ply), (1, GameId(2), Ply(1)));
+    assert_eq!((twin[0].fen.as_str(), twin[0].move_number()), (ENDGAME[1], 18));
+
+    let count = database.count_position(START_KEY, START, None).expect("a count");
+    assert_eq!((count.occurrences, count.games, count.capped), (2, 2, false));
+    let count = database.count_position(START_KEY, START, Some(2)).expect("a count");
+    assert_eq!((count.occurrences, count.games, count.capped), (1, 1, true));
+    let count = database.count_position(PositionKey(77), START, None).expect("a count");
+    assert_eq!((count.occurrences, count.games, count.capped), (0, 0, false));
+}
+
+#[test]
+fn a_game_is_given_whole() {
+    let directory = directory();
+    let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");
+    let game = database.game(GameId(1)).expect("a game");
+    let tags: Vec<_> = game.tags().iter().map(|(name, value)| format!("[{name} \"{value}\"]")).collect();
+    insta::assert_snapshot!(tags.join("\n"), @r#"
+    [Event "WCh"]
+    [Site "Dubai"]
+    [Date "2021.12.03"]
+    [Round "?"]
+    [White "Carlsen, M."]
+    [Black "Непомнящий, Я."]
+    [Result "1-0"]
+    [Annotator "Ünïcødé ♔"]
+    [UTCDate "2021.12.03"]
+    [WhiteElo "2855"]
+    [WhiteTitle "GM"]
+    "#);
+    assert_eq!(game.positions.len(), 2);
+    assert_eq!((game.positions[0].key, game.positions[0].fen.as_str()), (START_KEY, START));
+    assert_eq!(game.positions[0].move_code, Some(MoveCode::from_stored(0x0E14_3420)));
+    assert_eq!((game.positions[1].ply, game.positions[1].move_code), (Ply(1), None));
+    let game = database.game(GameId(2)).expect("a game");
+    assert_eq!((game.summary.status, game.summary.result), (GameStatus::Truncated, GameResult::Unknown));
+    assert_eq!((game.source.to_str(), game.byte_offset, game.byte_length), (Some("games.pgn"), 100, 90));
+    let error = database.game(GameId(4)).expect_err("no game");
+    insta::assert_snapshot!(message(&error, directory.path()), @"games.db: no game 4; the games have the numbers 1 to 3");
+}
+
+#[test]
+fn info_gives_the_totals() {
+    let directory = directory();
+    let path = sample_database(directory.path());
+    let info = Database::open_read_only(&path).and_then(|database| database.info()).expect("info");
+    assert_eq!(info.file_bytes, fs::metadata(&path).expect("a file").len());
+    assert_eq!((info.page_bytes, info.players, info.events, info.sites), (8192, 2, 1, 1));
+    assert_eq!((info.totals.games, info.totals.positions), (3, 7));
+    assert_eq!(info.totals.elapsed, Duration::from_millis(1500));
+    assert_eq!(info.sources[0].path.to_str(), Some("games.pgn"));
+    assert_eq!(info.sources[0].digest.as_deref(), Some("ab".repeat(32).as_str()));
+    assert_eq!((info.problems[0].kind.as_str(), info.problems[0].count), ("illegal-move", 2));
+    assert!(info.imports[0].finished_at.is_some());
+}
+
+#[test]
+fn users_may_only_read() {
+    let directory = directory();
+    let path = sample_database(directory.path());
+    for database in [Database::open_read_only(&path), Database::open(&path)] {
+        let database = database.expect("a database");
+        let mut query = database
+            .query("SELECT game_id AS id, white FROM games WHERE game_id = ?1; -- end ")
+            .expect("SQL");
+        assert_eq!(query.columns(), ["id", "white"]);
+        let mut rows = query.rows([1]).expect("rows");
+        let row = rows.next_row().expect("a row").expect("a row");
+        assert_eq!(row.get::<_, String>(1).expect("a name"), "Carlsen, M.");
+        assert!(rows.next_row().expect("the end").is_none());
+
+        let error = |sql: &str| {
+            let error = database.query(sql).and_then(|mut query| query.rows([]).map(|_| ())).expect_err(sql);
+            message(&error, directory.path())
+        };
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(error("DELETE FROM game"), @"this would change the database; only reading is allowed here");
+            insta::assert_snapshot!(error("SELECT 1; SELECT 2"), @"the query has more than one statement; give them one at a time");
+            insta::assert_snapshot!(error("SELECT 1; nonsense"), @"the query has more than one statement; give them one at a time");
+            insta::assert_snapshot!(error(" -- nothing"), @"the query is empty; give a statement, such as SELECT * FROM games LIMIT 10");
+            insta::assert_snapshot!(error("SELECT * FROM gmae"), @r#"
+            no such table: gmae
+              no such table: gmae
+              Error code 1: SQL logic error
+            "#);
+            insta::assert_snapshot!(error("SELECT ?1"), @r#"
+            the query needs 1 value(s) for its parameters, but 0 are given
+              Wrong number of parameters passed to query. Got 0, needed 1
+            "#);
+        }
+        for sql in
+            ["CREATE TEMP TABLE t (x)", "VACUUM INTO 'copy.db'", "PRAGMA user_version = 7", "DROP VIEW games"]
+        {
+            assert!(matches!(database.query(sql), Err(Error::NotReadOnly)), "{sql}");
+        }
+    }
+}
+
+#[test]
+fn an_existing_target_is_kept_unless_told_otherwise() {
+    let directory = directory();
+    let path = directory.path().join("games.db");
+    Build::create(&path, BuildOptions::default()).and_then(Build::finish).expect("a database");
+    let precious = fs::read(&path).expect("a file");
+    let error = Build::create(&path, BuildOptions::default()).expect_err("exists");
+    insta::assert_snapshot!(message(&error, directory.path()), @"games.db: exists already; name another file, or have it replaced");
+    let options = BuildOptions { overwrite: true, ..BuildOptions::default() };
+    let build = Build::create(&path, options).expect("a build");
+    assert_eq!(fs::read(&path).expect("a file"), precious);
+    build.finish().expect("a database");
+    Database::open_read_only(&path).expect("a database");
+    assert_eq!(names(directory.path()), ["games.db"]);
+}
+
+#[test]
+fn a_target_that_appears_meanwhile_is_kept() {
+    let directory = directory();
+    let path = directory.path().join("games.db");
+    let build = Build::create(&path, BuildOptions::default()).expect("a build");
+    fs::write(&path, "precious").expect("a file");
+    assert!(matches!(build.finish(), Err(Error::TargetExists { .. })));
+    assert_eq!(fs::read(&path).expect("a file"), b"precious");
+    assert_eq!(names(directory.path()), ["games.db"]);
+}
+
+#[test]
+fn places_that_cannot_be_written_are_told_first() {
+    let directory = directory();
+    let error = |path: &Path| {
+        let error = Build::create(path, BuildOptions::default()).expect_err("an error");
+        message(&error, directory.path())
+    };
+    insta::assert_snapshot!(error(&directory.path().join("missing/games.db")), @r"
+    missing: cannot write into this directory; create it, or choose another place
+      No such file or directory (os error 2)
+    ");
+    insta::assert_snapshot!(error(directory.path()), @"DIR: not a place for a database file; give a file name");
+}
+
+#[test]
+fn an_unfinished_build_leaves_nothing() {
+    let directory = directory();
+    let path = directory.path().join("games.db");
+    let build = Build::create(&path, BuildOptions::default()).expect("a build");
+    let mut headers = HeaderBatch::default();
+    let positions = sample(&mut headers);
+    let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
+    loader.append_positions(&positions).expect("rows");
+    drop(loader);
+    let error = build.finish().expect_err("unfinished");
+    insta::assert_snapshot!(message(&error, directory.path()), @".games.db.pgndex-tmp: the bulk load is not finished; this is a bug in pgndex, please report it");
+    assert_eq!(names(directory.path()), [""; 0]);
+}
+
+#[test]
+fn remains_of_crashed_builds_are_cleared_those_of_the_living_are_not() {
+    let directory = directory();
+    let path = directory.path().join("games.db");
+    let other = directory.path().join("games.db2");
+    let living = Build::create(&other, BuildOptions::default()).expect("a build");
+    let remains = [".games.db.pgndex-tmp", ".games.db.pgndex-tmp-journal", ".games.db.pgndex-tmp-part7"];
+    let foreign = [".games.db.pgndex-tmp-x.pgndex-tmp", "games.db.pgndex-tmp", ".games.db2.pgndex-tmp"];
+    for name in remains.iter().chain(&foreign[..2]) {
+        fs::write(directory.path().join(name), "left").expect("a file");
+    }
+    // A lock file that nobody holds does not count.
+    fs::write(directory.path().join(".games.db.pgndex-tmp.lock"), "1\n").expect("a file");
+    let build = Build::create(&path, BuildOptions::default()).expect("a build");
+    let spill = build.spill_path("part7");
+    assert!(!spill.exists() && spill.ends_with(remains[2]), "{}", spill.display());
+    build.finish().expect("a database");
+    let now = names(directory.path());
+    assert!(remains.iter().all(|name| !now.contains(&(*name).to_owned())), "{now:?}");
+    assert!(foreign.iter().all(|name| now.contains(&(*name).to_owned())), "{now:?}");
+    living.finish().expect("a database");
+    Database::open_read_only(&other).expect("a database");
+}
+
+#[test]
+fn a_second_writer_is_told_who_has_the_database() {
+    let directory = directory();
+    let path = directory.path().join("games.db");
+    let lock = WriterLock::acquire(&path).expect("a lock");
+    let error = Build::create(&path, BuildOptions::default()).expect_err("busy");
+    let text = message(&error, directory.path());
+    let (_, since) = text.split_once(" since ").expect("a time");
+    let (since, _) = since.split_once(';').expect("its end");
+    let age: i64 = Connection::open_in_memory()
+        .and_then(|clock| {
+            clock.query_row("SELECT unixepoch('now') - unixepoch(?1)", [since], |row| row.get(0))
+        })
+        .expect("a time");
+    assert!((0..60).contains(&age), "{text}");
+    let text = text.replace(&std::process::id().to_string(), "PID").replace(since, "TIME");
+    insta::assert_snapshot!(text, @"games.db: being written by process PID since TIME; wait until it has finished");
+    drop(lock);
+    WriterLock::acquire(&path).expect("free again");
+    assert_eq!(names(directory.path()), [""; 0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed() {
+    let directory = directory();
+    fs::create_dir(directory.path().join("data")).expect("a directory");
+    let path = sample_database(&directory.path().join("data"));
+    let link = directory.path().join("link.db");
+    std::os::unix::fs::symlink(&path, &link).expect("a link");
+    let options = BuildOptions { overwrite: true, ..BuildOptions::default() };
+    Build::create(&link, options).expect("a build").finish().expect("a database");
+    assert!(link.is_symlink() && !path.is_symlink());
+    assert_eq!(names(&directory.path().join("data")), ["games.db"]);
+}
+
+/// Leaves the database as a writer does that dies in the middle of a transaction.
+fn crash_while_writing(path: &Path) {
+    let writer = Connection::open(path).expect("a database");
+    // So small a cache that changed pages are written before the commit.
+    let work = "PRAGMA cache_size = 1; BEGIN; DELETE FROM game_position; DELETE FROM tag; UPDATE game SET round = 'x'";
+    writer.execute_batch(work).expect("a transaction");
+    let journal = path.with_file_name("games.db-journal");
+    let copies = [(path, path.with_file_name("a")), (&journal, path.with_file_name("b"))];
+    for (from, to) in &copies {
+        fs::copy(from, to).expect("a copy");
+    }
+    writer.execute_batch("ROLLBACK").expect("undone");
+    drop(writer);
+    for (to, from) in &copies {
+        fs::rename(from, to).expect("a copy in place");
+    }
+}
+
+#[test]
+fn a_crashed_writer_is_undone_when_a_reader_comes() {
+    let directory = directory();
+    let path = sample_database(directory.path());
+    crash_while_writing(&path);
+    let database = Database::open_read_only(&path).expect("a database");
+    assert_eq!(table(database.connection(), "SELECT count(*), count(round) FROM game"), "3|0");
+    assert_eq!(table(database.connection(), "SELECT count(*) FROM game_position"), "7");
+    assert_eq!(table(database.connection(), "PRAGMA integrity_check"), "ok");
+    assert_eq!(names(directory.path()), ["games.db"]);
+}
+
+#[test]
+fn a_stray_journal_does_not_ruin_the_new_database() {
+    let directory = directory();
+    let old = sample_database(directory.path());
+    crash_while_writing(&old);
+    let options = BuildOptions { overwrite: true, ..BuildOptions::default() };
+    Build::create(&old, options).expect("a build").finish().expect("a database");
+    assert_eq!(names(directory.path()), ["games.db"]);
+    let database = Database::open_read_only(&old).expect("a database");
+    assert_eq!(table(database.connection(), "PRAGMA integrity_check"), "ok");
+}
+
+#[test]
+fn a_full_disk_is_told_with_the_path() {
+    let directory = directory();
+    let path = directory.path().join("games.db");
+    let build = Build::create(&path, BuildOptions::default()).expect("a build");
+    build.connection().pragma_update(None, "max_page_count", 30).expect("a limit");
+    let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
+    let mut positions = PositionBatch::default();
+    for game in 1..10_000 {
+        position(&mut positions, game, 0, START_KEY, 0, None, START);
+    }
+    let error = loader.append_positions(&positions).expect_err("no space");
+    insta::assert_snapshot!(message(&error, directory.path()), @r"
+    .games.db.pgndex-tmp: no space left to write it; free some, or choose another disk
+      database or disk is full
+      Error code 13: database or disk is full
+    ");
+    drop(loader);
+    drop(build);
+    assert_eq!(names(directory.path()), [""; 0]);
+}
+
+#[test]
+fn wrong_rows_are_refused() {
+    let directory = directory();
+    let path = directory.path().join("games.db");
+    let build = Build::create(&path, BuildOptions::default()).expect("a build");
+    let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
+    let [a, b] = [1, 2].map(|game| Occurrence::new(START_KEY, GameId(game), Ply(0)));
+    let mut error = |rows: &[Occurrence]| {
+        let error = loader.append_occurrences(rows).expect_err("out of order");
+        message(&error, directory.path())
+    };
+    insta::assert_snapshot!(error(&[b, a]), @".games.db.pgndex-tmp: rows of table position_game came out of order; this is a bug in pgndex, please report it");
+    insta::assert_snapshot!(error(&[a, a]), @".games.db.pgndex-tmp: rows of table position_game came out of order; this is a bug in pgndex, please report it");
+    loader.append_occurrences(&[b]).expect("a row");
+    assert!(matches!(loader.append_occurrences(&[a]), Err(Error::RowOrder { .. })));
+    let mut positions = PositionBatch::default();
+    position(&mut positions, 1, 0, START_KEY, 0, None, START);
+    positions.rows[0].fen.len += 1;
+    let error = loader.append_positions(&positions).expect_err("no such text");
+    insta::assert_snapshot!(message(&error, directory.path()), @r"
+    .games.db.pgndex-tmp: cannot write table game_position
+      no such value in the batch
+      Error code 1: SQL logic error
+    ");
+    positions.rows[0].fen.len -= 1;
+    positions.rows.push(positions.rows[0]);
+    let error = loader.append_positions(&positions).expect_err("a row twice");
+    assert!(matches!(loader.finish(), Err(Error::Unfinished { .. })));
+    insta::assert_snapshot!(message(&error, directory.path()), @r"
+    .games.db.pgndex-tmp: cannot write table game_position
+      UNIQUE constraint failed: game_position.game_id, game_position.ply
+      Error code 1555: constraint failed
+    ");
+}
+
+#[test]
+fn adding_to_a_database_is_undone_if_it_fails() {
+    let directory = directory();
+    let path = sample_database(directory.path());
+    let database = Database::open(&path).expect("a database");
+    let mut positions = PositionBatch::default();
+    position(&mut positions, 3, 1, AFTER_E4_KEY, 0, None, AFTER_E4);
+    let load = || {
+        let mut loader = BulkLoader::begin(database.connection(), &path, LoadMode::Append).expect("a loader");
+        loader.append_positions(&positions).expect("rows");
+        loader.append_occurrences(&occurrences(&positions)).expect("rows");
+        loader
+    };
+    let count = || table(database.connection(), "SELECT count(*) FROM game_position");
+    drop(load());
+    assert_eq!(count(), "7");
+    load().finish().expect("a commit");
+    assert_eq!(count(), "8");
+    assert_eq!(table(database.connection(), "PRAGMA integrity_check"), "ok");
+}
