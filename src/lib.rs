@@ -22,6 +22,8 @@ pub mod functions;
 pub mod id;
 #[cfg(feature = "index")]
 pub mod index;
+#[cfg(test)]
+mod layers;
 pub mod opening;
 pub mod pgn;
 #[cfg(test)]

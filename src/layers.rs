@@ -1,0 +1,70 @@
+//! What the rooms of the library may know of one another, held to the source text.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each room and the rooms that it may use besides itself.
+const MAY_USE: [(&str, &[&str]); 7] = [
+    ("board", &[]),
+    ("pgn", &["board"]),
+    ("opening", &["board", "id", "pgn"]),
+    ("store", &["board", "id", "opening"]),
+    ("source", &["store"]),
+    ("query", &["board", "id", "opening", "pgn", "store"]),
+    ("functions", &["board", "query", "store"]),
+];
+
+/// It tells of options of another program, and of one that allows memory: its text is stored as a problem's message.
+const TELLS_OPTIONS: &str = "source/frames.rs";
+
+/// The lines of code of all files below a directory, without comments and tests, each with its file.
+fn code(directory: &Path) -> Vec<(PathBuf, String)> {
+    let mut lines = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            lines.extend(code(&path));
+        } else {
+            let text = fs::read_to_string(&path).unwrap();
+            let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            lines.extend(code.map(|line| (path.clone(), line.to_owned())));
+        }
+    }
+    lines
+}
+
+fn source() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// The words that follow a mark.
+fn words_after<'t>(text: &'t str, mark: &'t str) -> impl Iterator<Item = &'t str> {
+    text.split(mark).skip(1).map(|rest| {
+        let end = rest.find(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
+        &rest[..end.unwrap_or(rest.len())]
+    })
+}
+
+#[test]
+fn rooms_use_only_rooms_below_them() {
+    for (room, may_use) in MAY_USE {
+        let code = code(&source().join(room));
+        assert!(!code.is_empty(), "{room}");
+        for (path, line) in code {
+            for used in words_after(&line, "crate::") {
+                let is_allowed = used == room || may_use.contains(&used) || used == "properties";
+                assert!(is_allowed, "{}: {line}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_room_of_the_library_names_an_option() {
+    let rooms = ["board", "pgn", "opening", "store", "source", "query", "functions", "index", "verify"];
+    for (path, line) in rooms.iter().flat_map(|room| code(&source().join(room))) {
+        let names = words_after(&line, "--").any(|word| !word.is_empty());
+        assert!(!names || path.ends_with(TELLS_OPTIONS), "{}: {line}", path.display());
+    }
+}
