@@ -2,111 +2,81 @@
 
 use crate::store::row::Severity;
 
-/// What is wrong, as a word in the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Kind {
+/// Makes the kinds, their list and their words of one table, so that none is left out of one of them.
+macro_rules! kinds {
+    ($($(#[$doc:meta])+ $kind:ident => $word:literal,)+) => {
+        /// What is wrong, as a word in the database.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Kind {
+            $($(#[$doc])+ $kind,)+
+        }
+
+        impl Kind {
+            /// All there are.
+            const ALL: &'static [Self] = &[$(Self::$kind),+];
+
+            /// The word in the database.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $word,)+
+                }
+            }
+        }
+    };
+}
+
+kinds! {
     /// A file or directory cannot be read.
-    UnreadableSource,
+    UnreadableSource => "unreadable-source",
     /// An archive or a stream is damaged or ends too early: what follows is lost.
-    DamagedArchive,
+    DamagedArchive => "damaged-archive",
     /// A move that the rules forbid.
-    IllegalMove,
+    IllegalMove => "illegal-move",
     /// A move that fits two legal moves.
-    AmbiguousMove,
+    AmbiguousMove => "ambiguous-move",
     /// A move whose text cannot be read.
-    UnreadableMove,
+    UnreadableMove => "unreadable-move",
     /// A comment without an end: what follows in the game is lost.
-    UnclosedComment,
+    UnclosedComment => "unclosed-comment",
     /// A variation without an end: what follows in the game is lost.
-    UnclosedVariation,
+    UnclosedVariation => "unclosed-variation",
     /// A start position that is none.
-    InvalidFen,
+    InvalidFen => "invalid-fen",
     /// A variant whose rules are not known: its games are skipped on purpose, and nothing of them is lost by accident.
-    UnsupportedVariant,
+    UnsupportedVariant => "unsupported-variant",
     /// Tags of which only a part is kept, as they are very long or very many.
-    LongTags,
+    LongTags => "long-tags",
     /// A game so long that only its beginning is kept.
-    LongGame,
+    LongGame => "long-game",
     /// A `(` before the first move that is not closed.
-    StrayOpening,
+    StrayOpening => "stray-opening",
     /// A `)` or `}` that closes nothing.
-    StrayClosing,
+    StrayClosing => "stray-closing",
     /// A word in the movetext that is none of its parts.
-    UnknownToken,
+    UnknownToken => "unknown-token",
     /// A move and what follows it without a space between.
-    MissingSpace,
+    MissingSpace => "missing-space",
     /// No result after the moves.
-    MissingResult,
+    MissingResult => "missing-result",
     /// The result after the moves is not that of the tag.
-    ResultMismatch,
+    ResultMismatch => "result-mismatch",
     /// A tag pair without its end.
-    UnclosedTag,
+    UnclosedTag => "unclosed-tag",
     /// A tag whose value cannot be read, or a line among the tags that is none.
-    InvalidTag,
+    InvalidTag => "invalid-tag",
     /// Text that belongs to no game.
-    OutsideText,
+    OutsideText => "outside-text",
     /// A file has text and no game.
-    NoGame,
+    NoGame => "no-game",
 }
 
 impl Kind {
-    /// All there are.
-    const ALL: [Self; 20] = [
-        Self::UnreadableSource,
-        Self::DamagedArchive,
-        Self::IllegalMove,
-        Self::AmbiguousMove,
-        Self::UnreadableMove,
-        Self::UnclosedComment,
-        Self::InvalidFen,
-        Self::UnsupportedVariant,
-        Self::LongTags,
-        Self::LongGame,
-        Self::UnclosedVariation,
-        Self::StrayOpening,
-        Self::StrayClosing,
-        Self::UnknownToken,
-        Self::MissingSpace,
-        Self::MissingResult,
-        Self::ResultMismatch,
-        Self::UnclosedTag,
-        Self::InvalidTag,
-        Self::OutsideText,
-    ];
-
     /// The kind that a word in the database means.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
-    }
-
-    /// The word in the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::UnreadableSource => "unreadable-source",
-            Self::DamagedArchive => "damaged-archive",
-            Self::IllegalMove => "illegal-move",
-            Self::AmbiguousMove => "ambiguous-move",
-            Self::UnreadableMove => "unreadable-move",
-            Self::UnclosedComment => "unclosed-comment",
-            Self::InvalidFen => "invalid-fen",
-            Self::UnsupportedVariant => "unsupported-variant",
-            Self::LongTags => "long-tags",
-            Self::LongGame => "long-game",
-            Self::UnclosedVariation => "unclosed-variation",
-            Self::StrayOpening => "stray-opening",
-            Self::StrayClosing => "stray-closing",
-            Self::UnknownToken => "unknown-token",
-            Self::MissingSpace => "missing-space",
-            Self::MissingResult => "missing-result",
-            Self::ResultMismatch => "result-mismatch",
-            Self::UnclosedTag => "unclosed-tag",
-            Self::InvalidTag => "invalid-tag",
-            Self::OutsideText => "outside-text",
-            Self::NoGame => "no-game",
-        }
+        Self::ALL.iter().copied().find(|kind| kind.as_str() == word)
     }
 
     /// Whether something is lost.
@@ -133,5 +103,19 @@ impl Kind {
         let was_error = matches!(self, Self::UnsupportedVariant);
         severity == Some(self.severity().as_str())
             || (was_error && severity == Some(Severity::Error.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_of_each_kind_is_read_as_that_kind() {
+        for &kind in Kind::ALL {
+            assert_eq!(Kind::parse(kind.as_str()), Some(kind));
+        }
+        assert_eq!(Kind::parse("no-game"), Some(Kind::NoGame));
+        assert_eq!(Kind::parse("no-kind"), None);
     }
 }
