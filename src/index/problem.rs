@@ -52,7 +52,7 @@ pub enum Kind {
 
 impl Kind {
     /// All there are.
-    const ALL: [Self; 20] = [
+    const ALL: [Self; 21] = [
         Self::UnreadableSource,
         Self::DamagedArchive,
         Self::IllegalMove,
@@ -73,6 +73,7 @@ impl Kind {
         Self::UnclosedTag,
         Self::InvalidTag,
         Self::OutsideText,
+        Self::NoGame,
     ];
 
     /// The kind that a word in the database means.
