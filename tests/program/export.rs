@@ -403,7 +403,7 @@ fn a_file_is_written_whole_or_not_at_all() {
     pgndex: error: out.pgn: exists already; use --overwrite to replace it, or name another file
     ");
     insta::assert_snapshot!(place.failure(&["--fen", "-o", "games.db", "--overwrite"]), @"
-    pgndex: error: games.db: this is the database; name another file
+    pgndex: error: games.db: is the database, or belongs to it; name another file
     ");
     insta::assert_snapshot!(place.failure(&["--fen", "-o", ".", "--overwrite"]), @"
     pgndex: error: .: not a file; leave out --output to write to standard output
