@@ -120,19 +120,18 @@ fn help() {
       <DB>  Database
 
     Options:
-          --fen <FEN>            The position as a FEN; what is left out counts as no castling and no en
-                                 passant, and the counters are ignored
+          --fen <FEN>            The position as a FEN. Missing fields mean White to move, no castling
+                                 and no en passant. The counters are ignored
           --moves <MOVES>        The moves that lead to it from the start position, as in PGN: "1. e4 c5
                                  2. Nf3"
           --play <MOVES>         The same in UCI notation: e2e4,c7c5
-          --pattern <PLACEMENT>  A FEN's placement in which '?' stands for anything on a square, '!' for
-                                 a piece, 'A' and 'a' for a white and a black one, [QR] for one of
-                                 these, '*' for any number of squares; then, if it matters, the side to
-                                 move
+          --pattern <PLACEMENT>  A FEN's placement with these signs: '?' anything, '!' any piece, 'A' a
+                                 white piece, 'a' a black piece, [QR] one of these, '*' any number of
+                                 squares. The side to move can follow
           --material <PIECES>    The pieces that are left, White's first, as in KRPvKR
-          --sort <ORDER>         Order: of the database, by the players' mean rating (best first), or by
-                                 date (latest first) [default: game] [possible values: game, rating,
-                                 date]
+          --sort <ORDER>         Order of the lines: by the games' numbers, by the players' mean rating
+                                 (best first), or by date (latest first) [default: game] [possible
+                                 values: game, rating, date]
       -n, --limit <N>            How many lines to show; 0 for all [default: 15]
           --offset <N>           How many lines to skip first [default: 0]
       -f, --format <FORMAT>      How to print them; json is one object a line, pgn the games themselves
@@ -141,17 +140,17 @@ fn help() {
       -h, --help                 Print help
 
     Which games:
-          --white <NAME>        White's name, or the beginning of a word of it; letter case, accents and
-                                blanks around commas do not matter; '=NAME' for exactly this name
+          --white <NAME>        White's name, or the beginning of one of its words. Letter case, accents
+                                and blanks around commas do not matter. '=NAME' fits this name only
           --black <NAME>        Black's name
-          --player <NAME>       The name of either
+          --player <NAME>       White's or Black's name
           --elo-min <N>         Both players are rated this or higher
           --elo-max <N>         Both players are rated this or lower
-          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later;
-                                what is unknown of a game's month and day does not exclude it
-          --until <DATE>        Played then or earlier
+          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
+                                A game whose month or day is unknown is shown if it could fit
+          --until <DATE>        Played in this year, month or day or earlier
           --result <RESULT>     Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --event <NAME>        The event's name, as with players
+          --event <NAME>        The event's name, or the beginning of one of its words
           --eco <CODE>          The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
                                 to B99, or a range such as B90-C19
           --opening-eco <CODE>  The ECO code of the opening that the game's positions tell (column
@@ -166,11 +165,10 @@ fn help() {
       pgndex find games.db --pattern "*R*k*/*/*/*/*/*/*/* b"
       pgndex find games.db --material KRPvKR --elo-min 2600
 
-    Positions are the same if placement, side to move, castling rights and en passant are: neither the
-    moves that led there nor the counters matter. There is one line for each time the position arose.
-    For --pattern and --material every position of every game is looked at, and there is one line for
-    each game, with the first position that fits. Sorted by rating or date, games without a result come
-    last.
+    Two positions are the same if placement, side to move, castling rights and en passant are the same.
+    The moves that led there and the counters do not matter. A game has one line for each time it
+    reached the position. --pattern and --material look at every position of every game. A game has one
+    line, with its first position that fits. Sorted by rating or date, games without a result come last.
     "#);
 }
 
