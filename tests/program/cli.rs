@@ -562,7 +562,7 @@ mod game {
         assert_eq!((run.status, run.stderr.as_str()), (0, ""));
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: the moves after ply 4 are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 4 tells more
+        pgndex: note: game 4: the moves after ply 4 are illegal or cannot be read; for more: SELECT * FROM problem WHERE game_id = 4
         ");
         assert_eq!(json(&run.stdout)["problems"][0]["kind"], "illegal-move");
         let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
@@ -572,7 +572,7 @@ mod game {
         let tag = "[Truncated \"the variant or the start position is not supported: no moves\"]";
         assert!(run.stdout.ends_with(&format!("[Result \"0-1\"]\n{tag}\n\n0-1\n\n")), "{}", run.stdout);
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: the variant or the start position is not supported: no moves; SELECT * FROM problem WHERE game_id = 4 tells more
+        pgndex: note: game 4: the variant or the start position is not supported: no moves; for more: SELECT * FROM problem WHERE game_id = 4
         ");
         assert_eq!(run.status, 0);
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
@@ -1040,11 +1040,11 @@ mod databases_that_cannot_be_opened {
         };
         change(&sample.path("other.db"), "CREATE TABLE t (x)");
         insta::assert_snapshot!(every_command(&sample, "other.db"), @"
-        pgndex: error: other.db: a database, but not one of pgndex; name another file
+        pgndex: error: other.db: an SQLite database, but not made by pgndex; name another file
         ");
         fs::File::create(sample.path("empty.db")).and_then(|mut file| file.write_all(b"")).expect("a file");
         insta::assert_snapshot!(every_command(&sample, "empty.db"), @"
-        pgndex: error: empty.db: a database, but not one of pgndex; name another file
+        pgndex: error: empty.db: an SQLite database, but not made by pgndex; name another file
         ");
         change(&sample.path("games.db"), "PRAGMA user_version = 99");
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"

@@ -167,7 +167,7 @@ fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
     ───────────────────────────────────────────────────────────────────────────────────
     c4        1   50.0 %  100/0/0  ████████████████████  2222  2024  D06 Queen's Gambit
     2 games: █ White 1 (50.0 %), ▒ draw 0 (0.0 %), ░ Black 1 (50.0 %)
-    mean rating 2222; 1 game ended here; 1 game without a result not counted
+    mean rating 2222; 1 game ended here; 1 game without a result is not counted
 
     Highest rated:
     game  white        elo  black   elo  result  date        event  next

@@ -270,7 +270,7 @@ fn what_is_missing_is_told_in_the_pgn_and_aloud() {
     1-0
     "#);
     insta::assert_snapshot!(run.stderr, @"
-    pgndex: note: 2 games lack moves; the table `problem` tells why
+    pgndex: note: 2 games have missing moves; the table `problem` says why
     ");
 }
 
@@ -396,7 +396,7 @@ fn a_file_is_written_whole_or_not_at_all() {
     assert_eq!((run.status, run.stdout.as_str()), (0, ""));
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 2 games written to out.pgn
-    pgndex: note: 1 game lacks moves; the table `problem` tells why
+    pgndex: note: 1 game has missing moves; the table `problem` says why
     ");
     let before = std::fs::read(place.path("out.pgn")).expect("a file");
     insta::assert_snapshot!(place.failure(&["--fen", "-o", "out.pgn"]), @"

@@ -383,7 +383,7 @@ fn patterns_and_material() {
     ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
       51  Carlsen, Magnus         Karjakin, Sergey       1-0     2016.11.30  World Championship tie-break   97  49... Kh7
       42  Ivanchuk, Vassily       Yusupov, Artur         0-1     1991.08.24  Candidates match               75  38... Qxb8
-    2 shown, and there are more; --limit 0 shows all
+    2 shown, there are more; --limit 0 shows all
     ");
     insta::assert_snapshot!(sample.nothing(&["--material", "KBNvK", "--event", "nowhere"]), @"
     pgndex: note: no event has a name that fits --event
@@ -391,7 +391,7 @@ fn patterns_and_material() {
     ");
     insta::assert_snapshot!(sample.failure(&["--pattern", "*/*"]), @"
     pgndex: error: --pattern cannot be read
-      because: the pattern has 2 ranks, not 8; '*' is a rank of whatever squares
+      because: the pattern has 2 ranks, not 8; '*' stands for a whole rank of any kind
     ");
     insta::assert_snapshot!(sample.failure(&["--material", "KRPKR"]), @"
     pgndex: error: --material cannot be read
@@ -418,14 +418,14 @@ fn nothing_found_is_explained_and_no_failure() {
     pgndex: note: 1 game reached it with the other side to move and other castling rights: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq -
     ");
     insta::assert_snapshot!(sample.nothing(&["--fen", START, "--elo-min", "2700"]), @"
-    pgndex: note: 3 games reached the position, and none passes the filters
+    pgndex: note: 3 games reached the position, and none fits the filters
     ");
     insta::assert_snapshot!(sample.nothing(&["--fen", START, "--white", "carlsen", "--event", "final"]), @"
     pgndex: note: no player has a name that fits --white
-    pgndex: note: 3 games reached the position, and none passes the filters
+    pgndex: note: 3 games reached the position, and none fits the filters
     ");
     insta::assert_snapshot!(sample.nothing(&["--fen", START, "--offset", "9"]), @"
-    pgndex: note: 3 games reached the position; --offset 9 passes over all there is
+    pgndex: note: 3 games reached the position; --offset 9 skips all of them
     ");
     assert!(sample.nothing(&["--moves", "1. h4", "-f", "json"]).starts_with("pgndex: note: no game reached"));
     assert!(sample.nothing(&["--moves", "1. h4", "-f", "pgn"]).starts_with("pgndex: note: no game reached"));
@@ -439,19 +439,19 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
     let nothing = |option, name| sample.nothing(&["--fen", START, option, name]);
     insta::assert_snapshot!(nothing("--white", "Argen"), @r#"
     pgndex: note: no player has a name that fits --white; did you mean "Ågren, Åsa"?
-    pgndex: note: 3 games reached the position, and none passes the filters
+    pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--player", "=knight, b"), @r#"
     pgndex: note: no player has a name that fits --player; did you mean "Knight, B" or "Knight, A"?
-    pgndex: note: 3 games reached the position, and none passes the filters
+    pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--player", "B Knigth"), @r#"
     pgndex: note: no player has a name that fits --player; did you mean "Knight, B" or "Knight, A"?
-    pgndex: note: 3 games reached the position, and none passes the filters
+    pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--event", "club reti fnal"), @r#"
     pgndex: note: no event has a name that fits --event; did you mean "Club "Réti" \ final"?
-    pgndex: note: 3 games reached the position, and none passes the filters
+    pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(sample.nothing(&["--material", "KvK", "--black", "hasti"]), @r#"
     pgndex: note: no player has a name that fits --black; did you mean "Hasty, H"?
@@ -511,7 +511,7 @@ fn a_fen_is_put_right_and_that_is_said() {
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: castling rights rewritten: only those with king and rook at home, in FEN's order
     pgndex: note: en-passant square dropped: no en-passant capture is legal
-    pgndex: note: looking for rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
+    pgndex: note: looking for this position: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
     ");
 }
 
