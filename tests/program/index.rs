@@ -397,7 +397,7 @@ fn replacing_keeps_permissions_and_links_that_lead_nowhere() {
     for target in ["link.db", "new.db/"] {
         let Run { status, stderr: err, .. } = place.run(&["index", target, "a.pgn"]);
         assert_eq!(status, 1);
-        assert!(err.contains("not a place for a database file"), "{err}");
+        assert!(err.contains("a database cannot be made here"), "{err}");
     }
     assert_eq!(place.names(), ["a.db", "a.pgn", "link.db"]);
 }

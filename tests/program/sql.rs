@@ -695,7 +695,7 @@ mod terminal {
         terminal.enter("SELECT nope; SELECT 3;\r");
         assert!(!terminal.until("|        ^\n").contains("\n3\n"));
         terminal.enter("DELETE FROM tag;\r");
-        terminal.until("--write allows it\n");
+        terminal.until("give --write to allow it\n");
         terminal.enter(".nope\r");
         terminal.until("no such command: .nope; .help lists them\n");
         // The arrow fetches the last line but one.
