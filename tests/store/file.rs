@@ -288,7 +288,7 @@ fn a_marked_file_without_a_version_is_refused_and_left_as_it_is() {
         let before = fs::read(&path).expect("the file");
         for error in [Database::open_read_only(&path), Database::open(&path)].map(Result::unwrap_err) {
             insta::allow_duplicates! {
-                insta::assert_snapshot!(message(&error, directory.path()), @"games.db: a database, but not one of pgndex; name another file");
+                insta::assert_snapshot!(message(&error, directory.path()), @"games.db: an SQLite database, but not made by pgndex; name another file");
             }
         }
         assert_eq!(fs::read(&path).expect("the file"), before);
