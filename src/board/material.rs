@@ -127,7 +127,7 @@ pub enum MaterialError {
     #[error("'{0}' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)")]
     Sign(char),
     /// A side without exactly one king.
-    #[error("'{0}' has not exactly one king")]
+    #[error("'{0}' must have exactly one king")]
     King(String),
     /// More pieces than a side can have.
     #[error("'{0}' has more than 16 pieces")]

@@ -42,12 +42,10 @@ pub struct Pattern {
 #[non_exhaustive]
 pub enum PatternError {
     /// Not eight ranks.
-    #[error("the pattern has {0} ranks, not 8; '*' is a rank of whatever squares")]
+    #[error("the pattern has {0} ranks, not 8; '*' stands for a whole rank of any kind")]
     Ranks(usize),
     /// A rank without `*` that has not eight squares, or one with `*` that has more.
-    #[error(
-        "rank {rank} of the pattern has {squares} squares, not 8; '*' stands for any number of whatever squares"
-    )]
+    #[error("rank {rank} of the pattern has {squares} squares, not 8; '*' stands for any number of squares")]
     RankLength {
         /// 8 for the first in the text.
         rank: u8,
@@ -56,14 +54,14 @@ pub enum PatternError {
     },
     /// A letter that means nothing in a pattern.
     #[error(
-        "'{0}' means nothing in a pattern: there are FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'"
+        "'{0}' means nothing in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'"
     )]
     Sign(char),
     /// A `[` without `]`.
     #[error("a '[' in rank {0} of the pattern is not closed")]
     Unclosed(u8),
     /// `[]`, which nothing can fit.
-    #[error("'[]' in rank {0} of the pattern fits no square")]
+    #[error("'[]' in rank {0} of the pattern is empty")]
     EmptyClass(u8),
     /// A second field that is no side.
     #[error("the side to move of the pattern is '{0}', not 'w' or 'b'")]

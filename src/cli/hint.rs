@@ -68,14 +68,14 @@ fn of_index(error: &IndexError) -> Option<String> {
             directory.display()
         ),
         IndexError::Space { directory, needed, free } => format!(
-            "{}: about {} MiB will be needed here and {} MiB are free; free some, choose another place for the database, or \
-             one for temporary files with --temp-dir",
+            "{}: about {} MiB are needed here, but only {} MiB are free; free some space, choose another place for the \
+             database, or one for temporary files with --temp-dir",
             directory.display(),
             needed >> 20,
             free >> 20
         ),
         IndexError::OtherOpenings { database } => format!(
-            "{}: its games are classified by another list of openings; leave --openings out {ANEW}",
+            "{}: its opening names come from another list; leave --openings out {ANEW}",
             database.display()
         ),
         IndexError::OtherThreshold { database, given, threshold } => format!(
@@ -86,8 +86,8 @@ fn of_index(error: &IndexError) -> Option<String> {
         IndexError::Threads(_) => "cannot start the worker threads; try fewer with --threads".to_owned(),
         IndexError::Thread(_) => "cannot start another thread; try fewer with --threads".to_owned(),
         IndexError::Strict { errors, warnings } => format!(
-            "{errors} errors and {warnings} warnings in the input, and --strict allows none; run without --strict to keep \
-             what can be read and see them in the table `problem`"
+            "{errors} errors and {warnings} warnings in the input, but --strict allows none; without --strict all that \
+             can be read is kept, and the table `problem` lists what is wrong"
         ),
         _ => return None,
     })
@@ -141,11 +141,11 @@ mod tests {
         there: the database is damaged; build it again with --overwrite
         --sql: the first column must be numbers of games (game_id), and here it is NULL
         there: cannot use a temporary file here; free some space, or choose another place with --temp-dir
-        there: about 2 MiB will be needed here and 1 MiB are free; free some, choose another place for the database, or one for temporary files with --temp-dir
-        there: its games are classified by another list of openings; leave --openings out to go on with that, or index everything anew with --overwrite
+        there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir
+        there: its opening names come from another list; leave --openings out to go on with that, or index everything anew with --overwrite
         there: keeps the continuations of positions that at least 4 games reached, not 5; leave --continuation-threshold out to go on with that, or index everything anew with --overwrite
         cannot start another thread; try fewer with --threads
-        1 errors and 0 warnings in the input, and --strict allows none; run without --strict to keep what can be read and see them in the table `problem`
+        1 errors and 0 warnings in the input, but --strict allows none; without --strict all that can be read is kept, and the table `problem` lists what is wrong
         no rating is 2 or higher and 1 or lower; exchange --elo-min and --elo-max
         no date is 2002 or later and 2001 or earlier; exchange --since and --until
         ");

@@ -15,11 +15,11 @@ use crate::query::DamagedGame;
 pub(super) enum Problem {
     #[error("argument {number} must be {expected}, not {found}")]
     Type { number: usize, expected: &'static str, found: &'static str },
-    #[error("{fen:?} is no position: {source}")]
+    #[error("{fen:?} is not a position: {source}")]
     Fen { fen: String, source: SetupError },
-    #[error("{0:?} is no square; squares are a1 to h8")]
+    #[error("{0:?} is not a square; squares are a1 to h8")]
     Square(String),
-    #[error("{0} is no move code")]
+    #[error("{0} is not a move code")]
     Code(i64),
     #[error("{san:?} cannot be played in {fen:?}: {source}")]
     San { fen: String, san: String, source: SanError },

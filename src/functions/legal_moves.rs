@@ -1,6 +1,6 @@
 //! `fen_legal_moves(fen)`: the legal moves of a position as a table.
 //!
-//! The only unsafe thing here is the promise that [`Table`] and [`Moves`] begin with SQLite's own parts, which `repr(C)` and
+//! What makes the unsafe code here sound: [`Table`] and [`Moves`] begin with SQLite's own parts, which `repr(C)` and
 //! the order of their fields keep.
 #![allow(unsafe_code)]
 

@@ -29,7 +29,7 @@ pub enum Error {
     },
     /// There is too little space for what the run will write.
     #[error(
-        "{}: about {} MiB will be needed here and {} MiB are free; free some, or choose another place for the database \
+        "{}: about {} MiB are needed here, but only {} MiB are free; free some space, or choose another place for the database \
          or for temporary files", directory.display(), needed >> 20, free >> 20
     )]
     Space {
@@ -42,8 +42,8 @@ pub enum Error {
     },
     /// The database that is added to names openings by another list.
     #[error(
-        "{}: its games are classified by another list of openings; go on with that list, or index everything \
-         anew", database.display()
+        "{}: its opening names come from another list; go on with that list, or make the database again",
+        database.display()
     )]
     OtherOpenings {
         /// The database.
@@ -82,8 +82,8 @@ pub enum Error {
     TooManyNames,
     /// There were problems, and the run was to be strict.
     #[error(
-        "{errors} errors and {warnings} warnings in the input, and a strict run allows none; \
-         run without that to keep what can be read and see them in the table `problem`"
+        "{errors} errors and {warnings} warnings in the input, but a strict run allows none; \
+         otherwise all that can be read is kept, and the table `problem` lists what is wrong"
     )]
     Strict {
         /// Problems of severity error.
@@ -113,19 +113,19 @@ pub enum Error {
         source: io::Error,
     },
     /// A file for problems or rejected games has another use in this run.
-    #[error("{}: is read or written by this run itself, or belongs to the database; choose another file", path.display())]
+    #[error("{}: this run reads or writes this file already, or it belongs to the database; choose another one", path.display())]
     ReportInUse {
         /// The file.
         path: PathBuf,
     },
     /// A file for problems or rejected games is there and has something in it.
-    #[error("{}: exists already, and what is in it is not replaced; choose another file, or move this one away", path.display())]
+    #[error("{}: exists already and has other contents, so it is not replaced; choose another file, or move this one away", path.display())]
     ReportExists {
         /// The file.
         path: PathBuf,
     },
     /// The database is among the sources.
-    #[error("{}: is the database itself; name PGN files, or a directory without the database, to be indexed into it", path.display())]
+    #[error("{}: this is the database itself; give PGN files, or a directory without the database", path.display())]
     SourceIsTarget {
         /// The database, as it was named among the sources.
         path: PathBuf,

@@ -1,8 +1,8 @@
 //! The main job: PGN files in, a database of all their positions out.
 //!
 //! ```text
-//! sources ──► feed ──► worker: parse, replay ──► sequence ──► worker: positions ──► database
-//! (files)    (chunks)  (rayon, in parallel)     (in order)   (in parallel)         (pages, or one SQL writer)
+//! sources ──► feed ──► worker: parse, replay ──► sequence ──► worker: positions ──► sink
+//! (files)    (chunks)  (rayon, in parallel)     (in order)   (in parallel)         (pages, SQL rows, or nothing)
 //! ```
 //!
 //! A plain file is mapped and cut where it lies; an archive or a stream is decoded and cut by a thread of its own.

@@ -79,7 +79,7 @@ pub enum LineError {
     #[error("no ECO code")]
     NoCode,
     /// The ECO code is none.
-    #[error("\"{0}\" is no ECO code such as B90, or B90a in Scid's way")]
+    #[error("\"{0}\" is not an ECO code; write B90 (or B90a, as Scid does)")]
     Code(String),
     /// There is no name.
     #[error("no name")]
@@ -94,7 +94,7 @@ pub enum LineError {
     #[error("a tag pair without its closing quote and bracket")]
     UnclosedTag,
     /// The opening has a start position of its own.
-    #[error("an opening begins at the standard start position, not at that of a FEN tag")]
+    #[error("openings must begin at the standard start position; this one has a FEN tag")]
     StartPosition,
     /// A move that cannot be made.
     #[error("{number}{token}: {error} in {fen}")]

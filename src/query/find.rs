@@ -109,7 +109,7 @@ pub enum Nothing {
         /// How far games follow the line; `None` if there is none, or only one move.
         line: Option<Followed>,
     },
-    /// Games reached the position, and none passes the filters.
+    /// Games reached the position, and none fits the filters.
     FilteredOut {
         /// How many games reached it.
         reached: HitCount,

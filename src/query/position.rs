@@ -53,7 +53,7 @@ pub enum PositionError {
         source: SetupError,
     },
     /// A word among the moves is none.
-    #[error("{:?} is no move", brief(word))]
+    #[error("{:?} is not a move", brief(word))]
     NoMove {
         /// The word.
         word: String,

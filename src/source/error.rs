@@ -31,13 +31,13 @@ pub enum Error {
         path: PathBuf,
     },
     /// No file fits a pattern.
-    #[error("{}: no file fits this pattern; check it", path.display())]
+    #[error("{}: no file fits this pattern; check the pattern", path.display())]
     NoMatch {
         /// The pattern as given.
         path: PathBuf,
     },
     /// An archive that cannot be read at all.
-    #[error("{}: damaged: {reason}; fetch or make it again", path.display())]
+    #[error("{}: damaged: {reason}; download it or make it again", path.display())]
     Damaged {
         /// The path.
         path: PathBuf,

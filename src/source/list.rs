@@ -202,7 +202,7 @@ impl Lister<'_> {
     fn is_new(&mut self, path: &Path) -> bool {
         let is_new = self.listed.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
         if !is_new {
-            self.sources.notes.push(format!("{}: given more than once, read once", path.display()));
+            self.sources.notes.push(format!("{}: named more than once; it is read once", path.display()));
         }
         is_new
     }
@@ -482,12 +482,12 @@ mod tests {
                 "a.pgn",
                 "b.pgn.zst",
                 "a.pgn.zst",
-                "a.pgn: given more than once, read once",
+                "a.pgn: named more than once; it is read once",
                 "a.pgn.zst: left out, all its text is in a.pgn beside it",
-                "./b.pgn.zst: given more than once, read once",
+                "./b.pgn.zst: named more than once; it is read once",
             ]
         );
-        assert_eq!(listed(place, &["-", "-"]), ["-", "-: given more than once, read once"]);
+        assert_eq!(listed(place, &["-", "-"]), ["-", "-: named more than once; it is read once"]);
     }
 
     #[test]
@@ -497,7 +497,7 @@ mod tests {
         assert_eq!(listed(place, &[place.join("?.pgn")]), ["a.pgn", "b.pgn"]);
         assert_eq!(listed(place, &[place.join("c[1].pgn")]), ["c[1].pgn"]);
         assert_eq!(listed(place, &[place.join("[c-x]*")]), ["c1.pgn", "c[1].pgn", "x/d.pgn"]);
-        let none = ["z*.pgn: no file fits this pattern; check it"];
+        let none = ["z*.pgn: no file fits this pattern; check the pattern"];
         assert_eq!(listed(place, &[place.join("z*.pgn")]), none);
         let list = place.join("list.txt");
         let lines = format!("# mine\n\n{0}/b.pgn\r\n  {0}/x \n{0}/z.pgn\n@x\n", place.display());

@@ -1,4 +1,4 @@
-//! A file mapped into memory: the only unsafe code outside the database layer.
+//! A file mapped into memory.
 #![allow(unsafe_code)]
 
 use std::fs::File;

@@ -29,7 +29,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The file is an SQLite database of some other program.
-    #[error("{}: a database, but not one of pgndex; name another file", path.display())]
+    #[error("{}: an SQLite database, but not made by pgndex; name another file", path.display())]
     OtherProgram {
         /// The database.
         path: PathBuf,
@@ -64,7 +64,7 @@ pub enum Error {
     },
     /// The database is where no write-ahead log can be kept.
     #[error(
-        "{}: this file system lets nobody read while games are added; copy the database to a local disk and add them there",
+        "{}: on this file system nobody could read while games are added; copy the database to a local disk and add the games there",
         path.display()
     )]
     NoSharing {
@@ -72,13 +72,13 @@ pub enum Error {
         path: PathBuf,
     },
     /// The target of a build is a directory or has no file name.
-    #[error("{}: not a place for a database file; give a file name", path.display())]
+    #[error("{}: a database cannot be made here; give the name of a file", path.display())]
     NotAFile {
         /// The target.
         path: PathBuf,
     },
     /// The name of the target leaves no room for those of the files beside it.
-    #[error("{}: too long a name for a database; give one of at most {most} bytes", path.display())]
+    #[error("{}: the name is too long for a database; the most is {most} bytes", path.display())]
     LongName {
         /// The target.
         path: PathBuf,
@@ -115,7 +115,7 @@ pub enum Error {
         holder: Option<Holder>,
     },
     /// The file may be read only.
-    #[error("{}: may not be written; see to its permissions, or give a copy of it", path.display())]
+    #[error("{}: you may not write this file; change its permissions, or use a copy", path.display())]
     ReadOnly {
         /// The database.
         path: PathBuf,
@@ -172,8 +172,8 @@ pub enum Error {
     },
     /// The database can only be read where it can be written.
     #[error(
-        "{}: in WAL mode, or left by a writer that was killed, and SQLite can read such a database only where it can write \
-         beside it; open it once where that is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it",
+        "{}: SQLite must write beside this database to read it (it is in WAL mode, or its last writer was killed), and may \
+         not; open it once where writing is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it",
         path.display()
     )]
     NeedsWriting {
@@ -243,7 +243,7 @@ pub enum Error {
     #[error("{}: no game {}; {}", path.display(), game.0, last.map_or_else(
         || "there are no games".to_owned(),
         |last| match game.0 {
-            number if (1..last.0).contains(&number) => "it was read again later, with another number".to_owned(),
+            number if (1..last.0).contains(&number) => "it was read again later and has another number now".to_owned(),
             _ => format!("the games have the numbers 1 to {}", last.0),
         }
     ))]

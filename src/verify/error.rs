@@ -15,7 +15,7 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// Somebody wrote to the database meanwhile.
-    #[error("{}: was written to while it was checked, so nothing can be said of it; check it again", path.display())]
+    #[error("{}: another program wrote to it during the check, so the result is unknown; check it again", path.display())]
     Changed {
         /// The database.
         path: PathBuf,
@@ -24,6 +24,6 @@ pub enum Error {
     #[error("cannot start the worker threads; try fewer")]
     Threads(#[source] rayon::ThreadPoolBuildError),
     /// Somebody asked to stop.
-    #[error("stopped before the end; nothing can be said of the database")]
+    #[error("stopped before the end; the result is unknown")]
     Stopped,
 }

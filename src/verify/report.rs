@@ -65,7 +65,7 @@ pub enum SourceState {
     Changed,
     /// There is no such file.
     Missing,
-    /// It cannot be read, or was not read to its end when it was indexed.
+    /// It cannot be read, or could not be read to its end when it was indexed.
     Unreadable,
 }
 

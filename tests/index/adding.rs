@@ -366,7 +366,7 @@ fn a_database_is_no_source_of_itself() {
         for overwrite in [false, true] {
             let options = IndexOptions { overwrite, ..options() };
             let error = run(&database, &[&file, source], &options).expect_err("refused");
-            assert!(error.to_string().contains("is the database itself"), "{error}");
+            assert!(error.to_string().contains("this is the database itself"), "{error}");
         }
     }
     assert_equal_bytes(&fs::read(&database).expect("read"), &before);

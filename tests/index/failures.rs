@@ -112,7 +112,10 @@ fn targets_that_cannot_be_written() {
             "missing: cannot write into this directory; create it, or choose another place: No such file or directory (os error 2)"
         );
         let error = place.fail("directory", "in.pgn", &options);
-        assert_eq!(place.message(&error), "directory: not a place for a database file; give a file name");
+        assert_eq!(
+            place.message(&error),
+            "directory: a database cannot be made here; give the name of a file"
+        );
         let error = place.fail("in.pgn/out.db", "in.pgn", &options);
         assert!(matches!(error, Error::Store(store::Error::Directory { .. })), "{error:?}");
         assert!(!place.message(&error).contains("create it"), "{error}");
@@ -192,7 +195,7 @@ fn a_target_with_a_long_name() {
         for length in [228, 240, 255, 300] {
             let error = place.fail(&"x".repeat(length), "in.pgn", &options);
             let message = place.message(&error).replace(&"x".repeat(length), "NAME");
-            assert_eq!(message, "NAME: too long a name for a database; give one of at most 227 bytes");
+            assert_eq!(message, "NAME: the name is too long for a database; the most is 227 bytes");
         }
     }
 }

@@ -219,14 +219,14 @@ fn a_file_that_is_not_what_it_was_is_read_as_new_and_told() {
         summary.rewritten.iter().map(|told| told.replace(&name, "in.pgn")).collect::<String>()
     };
     let (half, shorter) = (&text[..20_000], format!("20000 bytes of text, and there were {}", text.len()));
-    let skipped = "read as new; games already there are skipped as duplicates";
+    let skipped = "and is read as a new file; games already in the database are skipped as duplicates";
     assert_eq!(
         told(place.add(half, &skip)),
-        format!("in.pgn is not what was indexed before ({shorter}); {skipped}")
+        format!("in.pgn has changed since it was indexed ({shorter}) {skipped}")
     );
     assert_eq!(told(place.add(gzip(text, 1000), &skip)), "", "known");
     let other = [b"[Event \"other\"]\n\n1. a3 *\n\n", text].concat();
-    let other_told = format!("in.pgn is not what was indexed before (it begins otherwise); {skipped}");
+    let other_told = format!("in.pgn has changed since it was indexed (it begins otherwise) {skipped}");
     assert_eq!(told(place.add(zstd_frames(&other, 1000), &skip)), other_told);
     assert_eq!(
         told(place.add(&other[3..], &skip)),
@@ -236,7 +236,10 @@ fn a_file_that_is_not_what_it_was_is_read_as_new_and_told() {
         )
     );
     let kept = told(place.add(zstd_frames(&other[4..40], 7), &options()));
-    assert!(kept.ends_with("; read as new; games already there are added once more"), "{kept}");
+    assert!(
+        kept.ends_with(" and is read as a new file; games already in the database are added once more"),
+        "{kept}"
+    );
     // What begins as the latest reading is a growth of that.
     assert_eq!(told(place.add(&other[4..], &skip)), "");
     assert_whole(&place.database());

@@ -252,7 +252,7 @@ fn sources_that_cannot_be_read() {
             told("c.pgn", &cut(7)),
             told(
                 "d.pgn",
-                "damaged: it is cut off: its table of contents, which is its end, is missing; fetch or make it again"
+                "damaged: it is cut off: its table of contents, which is its end, is missing; download it or make it again"
             ),
             told("e.pgn", "an SQLite database, no PGN text; give PGN files"),
             told("f.pgn", "an xz archive, no PGN text; unpack it first (xz -d)"),

@@ -417,7 +417,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
     (
         "INSERT INTO continuation VALUES (5060803636482931868, 0, 1, 1, 0, 0, 0, 0, NULL, NULL)",
-        &["surplus-row continuation key 5060803636482931868, move_code 0: no game went on with this move"],
+        &["surplus-row continuation key 5060803636482931868, move_code 0: no game played this move"],
     ),
     (
         "DELETE FROM setting",

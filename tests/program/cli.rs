@@ -130,7 +130,7 @@ mod help {
           game     Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
           export   Write chosen games as PGN or CSV, or their positions as FEN or EPD
           sql      Run SQL, or show a prompt for it
-          verify   Check that a database is sound; nothing is changed or repaired
+          verify   Check whether a database is sound; changes and repairs nothing
           key      Show the key and the canonical FEN of a position
           help     Print this message or the help of the given subcommand(s)
 
@@ -147,9 +147,9 @@ mod help {
           pgndex game games.db 42 --format pgn > 42.pgn
           pgndex sql games.db "SELECT white, black, date FROM games WHERE eco = 'B90'"
 
-        Answers go to standard output, all else to standard error.
-        Exit status: 0 done (also if nothing was found), 1 failed, 2 wrong usage, 3 done but something of
-        some games or files was lost, 4 another program is writing the database.
+        Answers go to standard output. Notes, progress and errors go to standard error.
+        Exit status: 0 done (also if nothing was found); 1 failed; 2 wrong usage; 3 done, but some games or
+        files lost something; 4 another program is writing the database.
         "#);
         assert_eq!(help(&["-h"]), help(&["--help"]));
         assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
@@ -175,8 +175,8 @@ mod help {
                   Database to make, or to add to
 
           [PGN]...
-                  PGN files and archives of them; directories, patterns such as 'twic*.zip', lists of paths
-                  as @FILE, or - for standard input
+                  What to read: PGN files, archives, directories, patterns such as 'twic*.zip', @FILE for a
+                  list of paths, or - for standard input
 
         Options:
               --overwrite
@@ -186,30 +186,31 @@ mod help {
                   Only read and replay the games, and write no database
 
               --duplicates <RULE>
-                  What becomes of a game that repeats an earlier one
+                  What to do with a game that repeats an earlier one
 
                   Possible values:
-                  - keep:  They are kept, and not looked for
-                  - skip:  They are skipped, and linked to the one that is kept, if moves, players, date and
-                    result are the same
-                  - moves: They are also skipped if they have the same moves, at least 20 plies, whoever
-                    played
+                  - keep:  Keep all games, and do not look for duplicates
+                  - skip:  Skip a game with the same moves, players, date and result as an earlier one; the
+                    table `duplicate` names both
+                  - moves: Also skip a game of 20 plies or more with the same moves as an earlier one,
+                    whoever played
                   
                   [default: skip]
 
               --continuation-threshold <GAMES>
-                  How many games must have reached a position for its continuations to be kept ready for
-                  `explore` [default: 64, or as the database was made]
+                  Keep the counts for `explore` ready for positions that this many games reached [default:
+                  64, or as the database was made]
 
           -j, --threads <N>
                   Threads that parse and sort, at most 256 [default: one for each processor]
 
               --memory <SIZE>
-                  Memory to use, such as 512M or 4G; what is more goes to temporary files [default: a
+                  Memory to use, such as 512M or 4G; what does not fit goes to temporary files [default: a
                   quarter of the machine's, at most 4G]
 
               --temp-dir <DIR>
-                  Directory for temporary files, about 20 bytes for each position [default: the database's]
+                  Directory for temporary files; they take about 20 bytes for each position [default: the
+                  database's]
 
               --openings <FILE>
                   Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
@@ -220,7 +221,7 @@ mod help {
                   Show no progress and no summary; errors are still shown
 
               --json
-                  End with one JSON object on standard output instead of the summary
+                  Write one JSON object to standard output at the end, instead of the summary
 
               --log-format <FORMAT>
                   How to write notes, errors and progress to standard error; json is one object a line
@@ -233,20 +234,23 @@ mod help {
 
         What is wrong with the input:
               --strict
-                  Fail, and leave the database as it was, if anything at all is wrong with the input
+                  Fail if there is any error or warning; the database stays as it was
 
               --problems <FILE>
-                  Write all problems to a file while they are found: JSON, one object a line
+                  Write all problems to a file as JSON, one object a line
 
               --rejects <FILE>
                   Write the text of all games with an error to a file, as it stands in the input
 
               --on-problem <WHAT>
-                  What becomes of a game with an error: its moves before the error are kept, it is left out,
-                  or the run fails there and writes no database
+                  What to do with a game that has an error
+
+                  Possible values:
+                  - keep: Keep its moves before the error
+                  - skip: Leave the game out
+                  - stop: Fail at the first error and write no database
                   
                   [default: keep]
-                  [possible values: keep, skip, stop]
 
               --max-problems <N>
                   Fail, and write no database, if there are more errors than this
@@ -260,13 +264,14 @@ mod help {
           pgndex index --overwrite games.db twic/          the same, replacing what is there
           pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
 
-        Archives are told by their first bytes: zstd, gzip, bzip2, and zip, of which all .pgn files are
-        read. UTF-16 is read too. Byte offsets are those of the unpacked UTF-8 text. Nothing is unpacked to
-        disk, but a text of tens of MiB without a game boundary.
+        Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes, not by their names. Of a zip
+        archive all .pgn files are read. UTF-16 is read too. Byte offsets are those of the unpacked UTF-8
+        text. Archives are unpacked in memory. Only a text of tens of MiB in which no game begins goes to a
+        temporary file.
 
-        A game or a file that cannot be read is counted and reported, and the run goes on; a damaged archive
-        gives the games before the damage. What was found wrong stands in the table `problem`; if a game
-        lost something by it, or a file has text but no game, the exit status is 3.
+        If a game or a file cannot be read, the run reports it and goes on. A damaged archive gives the
+        games before the damage. All problems are in the table `problem`. If a game lost something, or a
+        file has text but no game, the exit status is 3.
         "#);
     }
 
@@ -292,9 +297,9 @@ mod help {
           pgndex info games.db --sizes
           pgndex info games.db --format json | jq .games
 
-        Games are counted by result, year, rating and opening: by its name, or by the PGN's ECO code if no
-        names are known. A game counts twice among the ratings, once for each player. JSON has all of it,
-        and every source and run.
+        Games are counted by result, year, rating and opening. Openings are counted by name; if no game has
+        one, by the PGN's ECO code. A game counts twice among the ratings, once for each player. JSON has
+        every source and every run.
         "#);
     }
 
@@ -314,8 +319,8 @@ mod help {
                                  object a line [default: table] [possible values: table, json, pgn]
               --ply <PLY>        Draw the board after these plies; 0 is the start, `end` the last position
               --board-every <N>  Draw the board after every N plies and at the end
-              --ascii            Draw boards with letters instead of figures, as is done where the locale is
-                                 not UTF-8
+              --ascii            Draw boards with letters instead of figures; this is the default if the
+                                 locale is not UTF-8
               --flip             Draw boards with Black at the bottom
               --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
                                  [default: auto] [possible values: auto, always, never]
@@ -328,12 +333,11 @@ mod help {
           pgndex game games.db 42 50-60 --format pgn > chosen.pgn
           pgndex game games.db 42 --format json | jq -r '.plies[].fen'
 
-        Below a board stands the balance of material, counted in pawns, + for White.
+        The line below a board gives the balance of material in pawns: + for White, - for Black.
 
-        In JSON, `key` is the position's key as the database has it, a signed 64-bit integer; jq and
-        JavaScript round such numbers, so `key_hex` has it as text. Castling in UCI is the king's move
-        (e1g1), in games of Chess960 the king taking its rook. PGN of a game that is not all in the database
-        has the tag "Truncated".
+        In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers:
+        use `key_hex` there. Castling in UCI is the king's move (e1g1). In games of Chess960 the king takes
+        its rook (e1h1). If moves of a game are missing, its PGN has the tag "Truncated".
         "#);
     }
 
@@ -346,16 +350,15 @@ mod help {
 
         Arguments:
           <DB>     Database
-          [QUERY]  The statements; if none are given, standard input is read, or a prompt shown if that is a
-                   terminal. '-' is standard input
+          [QUERY]  The statements. Without them a prompt opens on a terminal; otherwise, or with '-', they
+                   are read from standard input
 
         Options:
           -f, --file <FILE>      Read the statements from a file
               --format <FORMAT>  How to print the rows; json, also called jsonl, is one object a line
                                  [default: table] [possible values: table, box, csv, json, md, line]
               --write            Allow changes; nobody else can write the database meanwhile
-              --history <FILE>   Keep the prompt's history in this file [default: it is forgotten at the
-                                 end]
+              --history <FILE>   Keep the prompt's history in this file [default: not kept]
           -h, --help             Print help
 
         Examples:
@@ -367,12 +370,12 @@ mod help {
           pgndex sql games.db --write "DELETE FROM tag WHERE name = 'Annotator'"
 
         Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is
-        printed as nothing (in json as null), a BLOB in hexadecimal. `jq -s` makes an array of JSON's lines.
-        Keys are 64-bit numbers, which jq and JavaScript round: ask for key_hex(key) there.
+        printed as nothing (null in json), and a BLOB as hexadecimal digits. `jq -s` makes an array of
+        JSON's lines. Keys are 64-bit numbers, which jq and JavaScript round: ask for key_hex(key) there.
 
         Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode
-        FORMAT, .timer on|off, .help, .quit. At the first error a run ends. With --write each statement is
-        committed by itself, unless they stand between BEGIN and COMMIT.
+        FORMAT, .timer on|off, .help, .quit. The run ends at the first error. With --write each statement is
+        committed at once, except between BEGIN and COMMIT.
         "#);
     }
 
@@ -559,7 +562,7 @@ mod game {
         assert_eq!((run.status, run.stderr.as_str()), (0, ""));
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: the moves after ply 4 are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 4 tells more
+        pgndex: note: game 4: the moves after ply 4 are illegal or cannot be read; for more: SELECT * FROM problem WHERE game_id = 4
         ");
         assert_eq!(json(&run.stdout)["problems"][0]["kind"], "illegal-move");
         let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
@@ -569,7 +572,7 @@ mod game {
         let tag = "[Truncated \"the variant or the start position is not supported: no moves\"]";
         assert!(run.stdout.ends_with(&format!("[Result \"0-1\"]\n{tag}\n\n0-1\n\n")), "{}", run.stdout);
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: the variant or the start position is not supported: no moves; SELECT * FROM problem WHERE game_id = 4 tells more
+        pgndex: note: game 4: the variant or the start position is not supported: no moves; for more: SELECT * FROM problem WHERE game_id = 4
         ");
         assert_eq!(run.status, 0);
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
@@ -1037,11 +1040,11 @@ mod databases_that_cannot_be_opened {
         };
         change(&sample.path("other.db"), "CREATE TABLE t (x)");
         insta::assert_snapshot!(every_command(&sample, "other.db"), @"
-        pgndex: error: other.db: a database, but not one of pgndex; name another file
+        pgndex: error: other.db: an SQLite database, but not made by pgndex; name another file
         ");
         fs::File::create(sample.path("empty.db")).and_then(|mut file| file.write_all(b"")).expect("a file");
         insta::assert_snapshot!(every_command(&sample, "empty.db"), @"
-        pgndex: error: empty.db: a database, but not one of pgndex; name another file
+        pgndex: error: empty.db: an SQLite database, but not made by pgndex; name another file
         ");
         change(&sample.path("games.db"), "PRAGMA user_version = 99");
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"

@@ -167,7 +167,7 @@ fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
     ───────────────────────────────────────────────────────────────────────────────────
     c4        1   50.0 %  100/0/0  ████████████████████  2222  2024  D06 Queen's Gambit
     2 games: █ White 1 (50.0 %), ▒ draw 0 (0.0 %), ░ Black 1 (50.0 %)
-    mean rating 2222; 1 game ended here; 1 game without a result not counted
+    mean rating 2222; 1 game ended here; 1 game without a result is not counted
 
     Highest rated:
     game  white        elo  black   elo  result  date        event  next
@@ -432,8 +432,8 @@ fn help_has_examples() {
       <DB>  Database
 
     Options:
-          --fen <FEN>        The position as a FEN; what is left out counts as no castling and no en
-                             passant, and the counters are ignored
+          --fen <FEN>        The position as a FEN. Missing fields mean White to move, no castling and
+                             no en passant. The counters are ignored
           --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
                              Nf3"
           --play <MOVES>     The same in UCI notation: e2e4,c7c5
@@ -446,8 +446,8 @@ fn help_has_examples() {
       -f, --format <FORMAT>  How to print it; json is one object, csv has the moves only [default:
                              table] [possible values: table, json, csv]
           --board            Draw the position
-          --ascii            Draw boards with letters instead of figures, as is done where the locale is
-                             not UTF-8
+          --ascii            Draw boards with letters instead of figures; this is the default if the
+                             locale is not UTF-8
           --flip             Draw boards with Black at the bottom
           --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
                              [default: auto] [possible values: auto, always, never]
@@ -455,17 +455,17 @@ fn help_has_examples() {
       -h, --help             Print help
 
     Which games:
-          --white <NAME>        White's name, or the beginning of a word of it; letter case, accents and
-                                blanks around commas do not matter; '=NAME' for exactly this name
+          --white <NAME>        White's name, or the beginning of one of its words. Letter case, accents
+                                and blanks around commas do not matter. '=NAME' fits this name only
           --black <NAME>        Black's name
-          --player <NAME>       The name of either
+          --player <NAME>       White's or Black's name
           --elo-min <N>         Both players are rated this or higher
           --elo-max <N>         Both players are rated this or lower
-          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later;
-                                what is unknown of a game's month and day does not exclude it
-          --until <DATE>        Played then or earlier
+          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
+                                A game whose month or day is unknown is shown if it could fit
+          --until <DATE>        Played in this year, month or day or earlier
           --result <RESULT>     Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --event <NAME>        The event's name, as with players
+          --event <NAME>        The event's name, or the beginning of one of its words
           --eco <CODE>          The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
                                 to B99, or a range such as B90-C19
           --opening-eco <CODE>  The ECO code of the opening that the game's positions tell (column
@@ -477,13 +477,13 @@ fn help_has_examples() {
       pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
       pgndex explore games.db --moves "1. e4 c5" --white carlsen --since 2015
 
-    Games count whatever moves led to the position, each once: if a game returned to it, by the last
-    move made there. Games without a result are not counted. Bars show White's wins, draws and Black's
-    wins, with --ascii as # = and full stops. A position without a name has that of the last one on the
-    way to it. JSON is one object of the form that Lichess's opening explorer answers with.
+    Each game counts once, whatever moves led to the position. If it returned to the position, its last
+    move from there counts. Games without a result are not counted. Bars show White's wins, draws and
+    Black's wins; with --ascii as '#', '=' and '.'. If a position has no opening name, the last named
+    position on the way to it gives it. JSON is one object, in the form of Lichess's opening explorer.
 
-    The counts of all games stand in the database. Those of some games are made when they are asked for:
-    every game that reached the position, or every game of the players, event, opening or time if these
-    are fewer, is looked at. That takes a few seconds for each million of games; Ctrl-C ends it.
+    For often reached positions the counts of all games are in the database. For other positions, and
+    with filters, the games are counted when you ask, which takes a few seconds for each million games.
+    Ctrl-C ends it.
     "#);
 }

@@ -184,26 +184,26 @@ fn help() {
       -h, --help           Print help
 
     Which games:
-          --position <FEN>      They reached the position with this FEN
-          --moves <MOVES>       They reached the position after these moves: "1. e4 c5 2. Nf3"
+          --position <FEN>      Games that reached the position with this FEN
+          --moves <MOVES>       Games that reached the position after these moves: "1. e4 c5 2. Nf3"
           --play <MOVES>        The same in UCI notation: e2e4,c7c5
-          --white <NAME>        White's name, or the beginning of a word of it; letter case, accents and
-                                blanks around commas do not matter; '=NAME' for exactly this name
+          --white <NAME>        White's name, or the beginning of one of its words. Letter case, accents
+                                and blanks around commas do not matter. '=NAME' fits this name only
           --black <NAME>        Black's name
-          --player <NAME>       The name of either
+          --player <NAME>       White's or Black's name
           --elo-min <N>         Both players are rated this or higher
           --elo-max <N>         Both players are rated this or lower
-          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later;
-                                what is unknown of a game's month and day does not exclude it
-          --until <DATE>        Played then or earlier
+          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
+                                A game whose month or day is unknown is shown if it could fit
+          --until <DATE>        Played in this year, month or day or earlier
           --result <RESULT>     Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --event <NAME>        The event's name, as with players
+          --event <NAME>        The event's name, or the beginning of one of its words
           --eco <CODE>          The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
                                 to B99, or a range such as B90-C19
           --opening-eco <CODE>  The ECO code of the opening that the game's positions tell (column
                                 opening_eco), whatever its tags say
-          --sql <QUERY>         The games whose numbers stand in the first column of this read-only
-                                query, in its order
+          --sql <QUERY>         The games whose numbers are in the first column of this query, in its
+                                order
 
     Examples:
       pgndex export games.db --pgn --player carlsen --since 2019 --output carlsen.pgn
@@ -212,11 +212,11 @@ fn help() {
       pgndex export games.db --epd --last --elo-min 2700
       pgndex export games.db --csv --sql "SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100"
 
-    Without conditions, all games are written. Here --fen names what is written, and --position the
-    position that games must have reached. PGN is in export format, without comments and variations; the
-    tag Truncated tells if moves are missing. CSV has a row for each game, with its moves. EPD tells
-    full-move number, half-move clock, game and ply, and the move played. A file is put into place when
-    it is whole; if no game fits, none is written, and one that is there stays as it was. The exit
+    Without conditions all games are written. --fen is an output format here; to choose games by a
+    position, use --position. PGN is in export format, without comments and variations; a game with
+    missing moves has the tag Truncated. CSV has a row for each game, with its moves. EPD has the
+    full-move number, the half-move clock, game and ply, and the move played. The file appears when it
+    is complete. If no game fits, no file is written, and one that is there stays as it was. The exit
     status is then 0, and a note says so.
     "#);
 }
@@ -270,7 +270,7 @@ fn what_is_missing_is_told_in_the_pgn_and_aloud() {
     1-0
     "#);
     insta::assert_snapshot!(run.stderr, @"
-    pgndex: note: 2 games lack moves; the table `problem` tells why
+    pgndex: note: 2 games have missing moves; the table `problem` says why
     ");
 }
 
@@ -396,7 +396,7 @@ fn a_file_is_written_whole_or_not_at_all() {
     assert_eq!((run.status, run.stdout.as_str()), (0, ""));
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 2 games written to out.pgn
-    pgndex: note: 1 game lacks moves; the table `problem` tells why
+    pgndex: note: 1 game has missing moves; the table `problem` says why
     ");
     let before = std::fs::read(place.path("out.pgn")).expect("a file");
     insta::assert_snapshot!(place.failure(&["--fen", "-o", "out.pgn"]), @"

@@ -120,19 +120,18 @@ fn help() {
       <DB>  Database
 
     Options:
-          --fen <FEN>            The position as a FEN; what is left out counts as no castling and no en
-                                 passant, and the counters are ignored
+          --fen <FEN>            The position as a FEN. Missing fields mean White to move, no castling
+                                 and no en passant. The counters are ignored
           --moves <MOVES>        The moves that lead to it from the start position, as in PGN: "1. e4 c5
                                  2. Nf3"
           --play <MOVES>         The same in UCI notation: e2e4,c7c5
-          --pattern <PLACEMENT>  A FEN's placement in which '?' stands for anything on a square, '!' for
-                                 a piece, 'A' and 'a' for a white and a black one, [QR] for one of
-                                 these, '*' for any number of squares; then, if it matters, the side to
-                                 move
+          --pattern <PLACEMENT>  A FEN's placement with these signs: '?' anything, '!' any piece, 'A' a
+                                 white piece, 'a' a black piece, [QR] one of these, '*' any number of
+                                 squares. The side to move can follow
           --material <PIECES>    The pieces that are left, White's first, as in KRPvKR
-          --sort <ORDER>         Order: of the database, by the players' mean rating (best first), or by
-                                 date (latest first) [default: game] [possible values: game, rating,
-                                 date]
+          --sort <ORDER>         Order of the lines: by the games' numbers, by the players' mean rating
+                                 (best first), or by date (latest first) [default: game] [possible
+                                 values: game, rating, date]
       -n, --limit <N>            How many lines to show; 0 for all [default: 15]
           --offset <N>           How many lines to skip first [default: 0]
       -f, --format <FORMAT>      How to print them; json is one object a line, pgn the games themselves
@@ -141,17 +140,17 @@ fn help() {
       -h, --help                 Print help
 
     Which games:
-          --white <NAME>        White's name, or the beginning of a word of it; letter case, accents and
-                                blanks around commas do not matter; '=NAME' for exactly this name
+          --white <NAME>        White's name, or the beginning of one of its words. Letter case, accents
+                                and blanks around commas do not matter. '=NAME' fits this name only
           --black <NAME>        Black's name
-          --player <NAME>       The name of either
+          --player <NAME>       White's or Black's name
           --elo-min <N>         Both players are rated this or higher
           --elo-max <N>         Both players are rated this or lower
-          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later;
-                                what is unknown of a game's month and day does not exclude it
-          --until <DATE>        Played then or earlier
+          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
+                                A game whose month or day is unknown is shown if it could fit
+          --until <DATE>        Played in this year, month or day or earlier
           --result <RESULT>     Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --event <NAME>        The event's name, as with players
+          --event <NAME>        The event's name, or the beginning of one of its words
           --eco <CODE>          The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
                                 to B99, or a range such as B90-C19
           --opening-eco <CODE>  The ECO code of the opening that the game's positions tell (column
@@ -166,11 +165,10 @@ fn help() {
       pgndex find games.db --pattern "*R*k*/*/*/*/*/*/*/* b"
       pgndex find games.db --material KRPvKR --elo-min 2600
 
-    Positions are the same if placement, side to move, castling rights and en passant are: neither the
-    moves that led there nor the counters matter. There is one line for each time the position arose.
-    For --pattern and --material every position of every game is looked at, and there is one line for
-    each game, with the first position that fits. Sorted by rating or date, games without a result come
-    last.
+    Two positions are the same if placement, side to move, castling rights and en passant are the same.
+    The moves that led there and the counters do not matter. A game has one line for each time it
+    reached the position. --pattern and --material look at every position of every game. A game has one
+    line, with its first position that fits. Sorted by rating or date, games without a result come last.
     "#);
 }
 
@@ -385,7 +383,7 @@ fn patterns_and_material() {
     ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
       51  Carlsen, Magnus         Karjakin, Sergey       1-0     2016.11.30  World Championship tie-break   97  49... Kh7
       42  Ivanchuk, Vassily       Yusupov, Artur         0-1     1991.08.24  Candidates match               75  38... Qxb8
-    2 shown, and there are more; --limit 0 shows all
+    2 shown, there are more; --limit 0 shows all
     ");
     insta::assert_snapshot!(sample.nothing(&["--material", "KBNvK", "--event", "nowhere"]), @"
     pgndex: note: no event has a name that fits --event
@@ -393,7 +391,7 @@ fn patterns_and_material() {
     ");
     insta::assert_snapshot!(sample.failure(&["--pattern", "*/*"]), @"
     pgndex: error: --pattern cannot be read
-      because: the pattern has 2 ranks, not 8; '*' is a rank of whatever squares
+      because: the pattern has 2 ranks, not 8; '*' stands for a whole rank of any kind
     ");
     insta::assert_snapshot!(sample.failure(&["--material", "KRPKR"]), @"
     pgndex: error: --material cannot be read
@@ -420,14 +418,14 @@ fn nothing_found_is_explained_and_no_failure() {
     pgndex: note: 1 game reached it with the other side to move and other castling rights: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq -
     ");
     insta::assert_snapshot!(sample.nothing(&["--fen", START, "--elo-min", "2700"]), @"
-    pgndex: note: 3 games reached the position, and none passes the filters
+    pgndex: note: 3 games reached the position, and none fits the filters
     ");
     insta::assert_snapshot!(sample.nothing(&["--fen", START, "--white", "carlsen", "--event", "final"]), @"
     pgndex: note: no player has a name that fits --white
-    pgndex: note: 3 games reached the position, and none passes the filters
+    pgndex: note: 3 games reached the position, and none fits the filters
     ");
     insta::assert_snapshot!(sample.nothing(&["--fen", START, "--offset", "9"]), @"
-    pgndex: note: 3 games reached the position; --offset 9 passes over all there is
+    pgndex: note: 3 games reached the position; --offset 9 skips all of them
     ");
     assert!(sample.nothing(&["--moves", "1. h4", "-f", "json"]).starts_with("pgndex: note: no game reached"));
     assert!(sample.nothing(&["--moves", "1. h4", "-f", "pgn"]).starts_with("pgndex: note: no game reached"));
@@ -441,19 +439,19 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
     let nothing = |option, name| sample.nothing(&["--fen", START, option, name]);
     insta::assert_snapshot!(nothing("--white", "Argen"), @r#"
     pgndex: note: no player has a name that fits --white; did you mean "Ågren, Åsa"?
-    pgndex: note: 3 games reached the position, and none passes the filters
+    pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--player", "=knight, b"), @r#"
     pgndex: note: no player has a name that fits --player; did you mean "Knight, B" or "Knight, A"?
-    pgndex: note: 3 games reached the position, and none passes the filters
+    pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--player", "B Knigth"), @r#"
     pgndex: note: no player has a name that fits --player; did you mean "Knight, B" or "Knight, A"?
-    pgndex: note: 3 games reached the position, and none passes the filters
+    pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--event", "club reti fnal"), @r#"
     pgndex: note: no event has a name that fits --event; did you mean "Club "Réti" \ final"?
-    pgndex: note: 3 games reached the position, and none passes the filters
+    pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(sample.nothing(&["--material", "KvK", "--black", "hasti"]), @r#"
     pgndex: note: no player has a name that fits --black; did you mean "Hasty, H"?
@@ -513,7 +511,7 @@ fn a_fen_is_put_right_and_that_is_said() {
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: castling rights rewritten: only those with king and rook at home, in FEN's order
     pgndex: note: en-passant square dropped: no en-passant capture is legal
-    pgndex: note: looking for rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
+    pgndex: note: looking for this position: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
     ");
 }
 

@@ -182,9 +182,9 @@ fn pgn_that_says_what_is_missing_is_indexed_and_exported_the_same() {
     *
     "#);
     insta::assert_snapshot!(stderr, @r#"
-    pgndex: note: game 1: the moves after ply 4 are illegal or cannot be read; SELECT * FROM problem WHERE game_id = 1 tells more
-    pgndex: note: game 2: the variant or the start position is not supported: no moves; SELECT * FROM problem WHERE game_id = 2 tells more
-    pgndex: note: game 3: the variant or the start position is not supported: no moves; SELECT * FROM problem WHERE game_id = 3 tells more
+    pgndex: note: game 1: the moves after ply 4 are illegal or cannot be read; for more: SELECT * FROM problem WHERE game_id = 1
+    pgndex: note: game 2: the variant or the start position is not supported: no moves; for more: SELECT * FROM problem WHERE game_id = 2
+    pgndex: note: game 3: the variant or the start position is not supported: no moves; for more: SELECT * FROM problem WHERE game_id = 3
     "#);
     let again = Sample::of(&first);
     let (second, _) = again.game(&["1-3", "--format", "pgn"]);
@@ -318,7 +318,7 @@ fn boards_stand_between_the_moves() {
     assert!(ascii.contains("  8 r . b k R . n .\n"), "{ascii}");
     assert!(ascii.contains("    h g f e d c b a\n"), "{ascii}");
     let (_, stderr) = sample.game(&["5", "--ply", "34"]);
-    assert_eq!(stderr, "pgndex: note: game 5 ends with ply 33; there is no board after it\n");
+    assert_eq!(stderr, "pgndex: note: game 5 has 33 plies; there is no board after that\n");
     let (_, stderr) = sample.game(&["5", "--ply", "3", "--format", "pgn"]);
     assert_eq!(stderr, "pgndex: note: boards are drawn on score sheets only, not in json or pgn\n");
 }
@@ -422,7 +422,7 @@ fn games_that_are_there_are_printed_before_it_is_told_which_is_not() {
     sample.sql("PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id = 5");
     insta::assert_snapshot!(json(&sample, &["5", "4-6"]), @r#"
     4 6
-    pgndex: error: games.db: no game 5; it was read again later, with another number
+    pgndex: error: games.db: no game 5; it was read again later and has another number now
     "#);
     for games in ["x", "5-3", "-", "1-", "4294967296"] {
         let run = sample.run(&["game", "games.db", "--", games]);

@@ -208,8 +208,8 @@ fn a_file_that_is_not_what_it_was_is_named_in_a_note() {
     let place = place.with("a.pgn", &TWO_GAMES[..110]);
     let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 0);
-    let note = "pgndex: note: a.pgn is not what was indexed before (110 bytes of text, and there were 163); \
-                read as new; games already there are skipped as duplicates";
+    let note = "pgndex: note: a.pgn has changed since it was indexed (110 bytes of text, and there were 163) and is \
+                read as a new file; games already in the database are skipped as duplicates";
     assert_eq!(err.lines().next(), Some(note), "{err}");
     let place = place.with("a.pgn", TWO_GAMES.replacen("Test", "Rest", 1));
     let quiet = place.run(&["index", "a.db", "a.pgn", "--quiet"]);
@@ -278,8 +278,8 @@ fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
         assert_eq!((run.status, run.stdout.as_str()), (3, ""));
         assert_eq!(
             run.stderr,
-            "pgndex: error: page.pgn: no game is in it; is it PGN?\n\
-             pgndex: error: picture.pgn: no game is in it; is it PGN?\n"
+            "pgndex: error: page.pgn: has no game in it; is it PGN?\n\
+             pgndex: error: picture.pgn: has no game in it; is it PGN?\n"
         );
     }
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
@@ -304,7 +304,7 @@ fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
     let expected = json!({
         "path": "page.pgn", "line": 1, "column_number": 1, "byte_offset": 0, "game_number": null, "game_id": null,
         "ply": null, "token": null, "kind": "no-game", "severity": "error",
-        "message": "page.pgn: no game is in it; is it PGN?",
+        "message": "page.pgn: has no game in it; is it PGN?",
     });
     assert_eq!(*told, expected);
     let rows = "SELECT count(*) FROM problem JOIN source USING (source_id) WHERE kind = 'no-game' AND path = 'page.pgn' AND line = 1";
@@ -397,7 +397,7 @@ fn replacing_keeps_permissions_and_links_that_lead_nowhere() {
     for target in ["link.db", "new.db/"] {
         let Run { status, stderr: err, .. } = place.run(&["index", target, "a.pgn"]);
         assert_eq!(status, 1);
-        assert!(err.contains("not a place for a database file"), "{err}");
+        assert!(err.contains("a database cannot be made here"), "{err}");
     }
     assert_eq!(place.names(), ["a.db", "a.pgn", "link.db"]);
 }
@@ -707,13 +707,13 @@ fn what_will_be_written_is_told_only_if_something_will() {
     let place = Place::new().with("bad.pgn", [ILLEGAL, "\n", &much()].concat()).with("a.pgn", TWO_GAMES);
     let note = |arguments: &[&str]| {
         let stderr = place.run(arguments).stderr;
-        stderr.lines().find(|line| line.contains("will be written to the database")).map(str::to_owned)
+        stderr.lines().find(|line| line.contains("the database will grow by")).map(str::to_owned)
     };
     let stop = ["index", "--on-problem", "stop"];
     assert!(note(&[&stop[..], &["a.db", "bad.pgn"]].concat()).is_some());
     assert_eq!(note(&["index", "a.db", "a.pgn"]), None);
     let told = note(&[&stop[..], &["a.db", "a.pgn", "bad.pgn"]].concat());
-    assert!(told.is_some_and(|note| note.starts_with("pgndex: note: about ")));
+    assert!(told.is_some_and(|note| note.starts_with("pgndex: note: the database will grow by about ")));
     assert_eq!(note(&["index", "--quiet", "--on-problem", "stop", "a.db", "bad.pgn"]), None);
     assert_eq!(note(&["index", "--dry-run", "--on-problem", "stop", "bad.pgn"]), None);
     // The database has the source: pretended, so that nothing large need be written.
@@ -806,7 +806,10 @@ fn reports_never_replace_what_is_read_or_written() {
         let Run { status, stderr: err, .. } =
             place.run(&[&["index", "-q"], &arguments[..], &["a.db", "a.pgn"]].concat());
         assert_eq!(status, 1);
-        assert!(err.contains("is read or written by this run itself, or belongs to the database;"), "{err}");
+        assert!(
+            err.contains("this run reads or writes this file already, or it belongs to the database;"),
+            "{err}"
+        );
         assert_eq!(std::fs::read_to_string(place.path("a.pgn")).unwrap(), MIXED);
         assert!(!place.path("a.db").exists());
     }
@@ -827,7 +830,9 @@ fn reports_never_replace_what_is_read_or_written() {
                 } else {
                     assert_eq!(status, 1, "{arguments:?}");
                     assert!(
-                        err.contains(&format!("{name}: exists already, and what is in it is not replaced")),
+                        err.contains(&format!(
+                            "{name}: exists already and has other contents, so it is not replaced"
+                        )),
                         "{err}"
                     );
                     assert_eq!(std::fs::read_to_string(place.path(name)).unwrap(), text);
@@ -922,6 +927,6 @@ fn a_range_passes_over_numbers_of_games_that_were_read_again() {
     let Run { status, stderr: err, .. } = place.run(&["game", "a.db", "1"]);
     assert_eq!(
         (status, err.as_str()),
-        (1, "pgndex: error: a.db: no game 1; it was read again later, with another number\n")
+        (1, "pgndex: error: a.db: no game 1; it was read again later and has another number now\n")
     );
 }

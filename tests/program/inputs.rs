@@ -123,13 +123,16 @@ fn patterns_lists_and_repeated_files() {
     assert_eq!(status, 0, "{err}");
     assert_eq!(
         err,
-        "pgndex: note: a2.pgn.gz: given more than once, read once\npgndex: note: a1.pgn: given more than once, read once\n"
+        "pgndex: note: a2.pgn.gz: named more than once; it is read once\npgndex: note: a1.pgn: named more than once; it is read once\n"
     );
     let summary: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&summary["games"], &summary["plies"]), (&2.into(), &3.into()));
     let Run { status, stderr: err, .. } = place.run(&["index", "-q", "b.db", "z*.pgn"]);
     assert_eq!(status, 1);
-    assert_eq!(err, "pgndex: error: nothing to index: z*.pgn: no file fits this pattern; check it\n");
+    assert_eq!(
+        err,
+        "pgndex: error: nothing to index: z*.pgn: no file fits this pattern; check the pattern\n"
+    );
 }
 
 #[cfg(unix)]
@@ -175,7 +178,8 @@ fn a_pattern_that_nothing_fits_ends() {
         symlink(target, place.path(link)).unwrap();
     }
     let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a/**/zzz*.nope"]);
-    let expected = "pgndex: error: nothing to index: a/**/zzz*.nope: no file fits this pattern; check it\n";
+    let expected =
+        "pgndex: error: nothing to index: a/**/zzz*.nope: no file fits this pattern; check the pattern\n";
     assert_eq!((status, err.as_str()), (1, expected));
 }
 

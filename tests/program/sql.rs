@@ -471,7 +471,7 @@ mod writing {
             "VACUUM INTO 'copy.db'",
         ] {
             insta::allow_duplicates! {
-                insta::assert_snapshot!(sample.failure(&[query]), @"pgndex: error: this would change the database; --write allows it");
+                insta::assert_snapshot!(sample.failure(&[query]), @"pgndex: error: this would change the database; give --write to allow it");
             }
         }
         assert_eq!(sample.run(&["ATTACH 'new.db' AS new"]).status, 1);
@@ -505,7 +505,7 @@ mod writing {
         assert_eq!(run.status, 1);
         insta::assert_snapshot!(run.stderr, @"
         1 row changed
-        pgndex: error: BEGIN without COMMIT: what was changed since is not kept
+        pgndex: error: there was a BEGIN but no COMMIT; the changes since BEGIN were not kept
         ");
         assert_eq!(sample.number("SELECT count(*) FROM tag"), 1);
         assert_eq!(sample.run(&["--write", "BEGIN; DELETE FROM tag; COMMIT"]).status, 0);
@@ -695,7 +695,7 @@ mod terminal {
         terminal.enter("SELECT nope; SELECT 3;\r");
         assert!(!terminal.until("|        ^\n").contains("\n3\n"));
         terminal.enter("DELETE FROM tag;\r");
-        terminal.until("--write allows it\n");
+        terminal.until("give --write to allow it\n");
         terminal.enter(".nope\r");
         terminal.until("no such command: .nope; .help lists them\n");
         // The arrow fetches the last line but one.

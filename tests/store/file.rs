@@ -270,7 +270,7 @@ fn other_files_are_refused_untouched() {
     insta::assert_snapshot!(refused(&path), @"games.db: not an SQLite database; is this the right file?");
     fs::remove_file(&path).expect("removed");
     Connection::open(&path).and_then(|c| c.execute_batch("CREATE TABLE t (x)")).expect("a database");
-    insta::assert_snapshot!(refused(&path), @"games.db: a database, but not one of pgndex; name another file");
+    insta::assert_snapshot!(refused(&path), @"games.db: an SQLite database, but not made by pgndex; name another file");
     fs::remove_file(&path).expect("removed");
     sample_database(directory.path());
     Connection::open(&path).and_then(|c| c.execute_batch("PRAGMA user_version = 99")).expect("a database");
@@ -288,7 +288,7 @@ fn a_marked_file_without_a_version_is_refused_and_left_as_it_is() {
         let before = fs::read(&path).expect("the file");
         for error in [Database::open_read_only(&path), Database::open(&path)].map(Result::unwrap_err) {
             insta::allow_duplicates! {
-                insta::assert_snapshot!(message(&error, directory.path()), @"games.db: a database, but not one of pgndex; name another file");
+                insta::assert_snapshot!(message(&error, directory.path()), @"games.db: an SQLite database, but not made by pgndex; name another file");
             }
         }
         assert_eq!(fs::read(&path).expect("the file"), before);
@@ -518,7 +518,7 @@ fn places_that_cannot_be_written_are_told_first() {
     missing: cannot write into this directory; create it, or choose another place
       No such file or directory (os error 2)
     ");
-    insta::assert_snapshot!(error(directory.path()), @"DIR: not a place for a database file; give a file name");
+    insta::assert_snapshot!(error(directory.path()), @"DIR: a database cannot be made here; give the name of a file");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 /// How boards are drawn.
 #[derive(Args, Debug)]
 pub(crate) struct BoardArgs {
-    /// Draw boards with letters instead of figures, as is done where the locale is not UTF-8
+    /// Draw boards with letters instead of figures; this is the default if the locale is not UTF-8
     #[arg(long)]
     pub(crate) ascii: bool,
     /// Draw boards with Black at the bottom

@@ -17,13 +17,13 @@ Examples:
   pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
   pgndex explore games.db --moves \"1. e4 c5\" --white carlsen --since 2015
 
-Games count whatever moves led to the position, each once: if a game returned to it, by the last move made there. Games \
-without a result are not counted. Bars show White's wins, draws and Black's wins, with --ascii as # = and full stops. \
-A position without a name has that of the last one on the way to it. JSON is one object of the form that Lichess's opening explorer answers with.
+Each game counts once, whatever moves led to the position. If it returned to the position, its last move from there counts. Games \
+without a result are not counted. Bars show White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'. \
+If a position has no opening name, the last named position on the way to it gives it. JSON is one object, in the form \
+of Lichess's opening explorer.
 
-The counts of all games stand in the database. Those of some games are made when they are asked for: every game that reached \
-the position, or every game of the players, event, opening or time if these are fewer, is looked at. That takes a few seconds \
-for each million of games; Ctrl-C ends it.")]
+For often reached positions the counts of all games are in the database. For other positions, and with filters, the \
+games are counted when you ask, which takes a few seconds for each million games. Ctrl-C ends it.")]
 pub(crate) struct ExploreArgs {
     /// Database
     #[arg(value_name = "DB")]

@@ -19,10 +19,11 @@ Examples:
   pgndex export games.db --epd --last --elo-min 2700
   pgndex export games.db --csv --sql \"SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100\"
 
-Without conditions, all games are written. Here --fen names what is written, and --position the position that games must \
-have reached. PGN is in export format, without comments and variations; the tag Truncated tells if moves are missing. CSV has a row for each game, with its moves. EPD tells full-move number, half-move clock, \
-game and ply, and the move played. A file is put into place when it is whole; if no game fits, none is written, and one that is there \
-stays as it was. The exit status is then 0, and a note says so.")]
+Without conditions all games are written. --fen is an output format here; to choose games by a position, use \
+--position. PGN is in export format, without comments and variations; a game with \
+missing moves has the tag Truncated. CSV has a row for each game, with its moves. EPD has the \
+full-move number, the half-move clock, game and ply, and the move played. The file appears when it is complete. If no \
+game fits, no file is written, and one that is there stays as it was. The exit status is then 0, and a note says so.")]
 pub(crate) struct ExportArgs {
     /// Database
     #[arg(value_name = "DB")]
@@ -45,7 +46,7 @@ pub(crate) struct ExportArgs {
     pub(crate) position: ExportPositionArgs,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// The games whose numbers stand in the first column of this read-only query, in its order
+    /// The games whose numbers are in the first column of this query, in its order
     #[arg(help_heading = WHICH, long, value_name = "QUERY")]
     #[arg(conflicts_with_all = ["ExportPositionArgs", "FilterArgs"])]
     pub(crate) sql: Option<String>,
@@ -73,10 +74,10 @@ pub(crate) struct ExportFormatArgs {
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 pub(crate) struct ExportPositionArgs {
-    /// They reached the position with this FEN
+    /// Games that reached the position with this FEN
     #[arg(help_heading = WHICH, long, value_name = "FEN")]
     pub(crate) position: Option<String>,
-    /// They reached the position after these moves: "1. e4 c5 2. Nf3"
+    /// Games that reached the position after these moves: "1. e4 c5 2. Nf3"
     #[arg(help_heading = WHICH, long, value_name = "MOVES")]
     pub(crate) moves: Option<String>,
     /// The same in UCI notation: e2e4,c7c5

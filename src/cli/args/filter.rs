@@ -26,14 +26,14 @@ pub(crate) const WHICH: &str = "Which games";
 /// Which games count: those for which all of this holds.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FilterArgs {
-    /// White's name, or the beginning of a word of it; letter case, accents and blanks around commas do not matter; '=NAME'
-    /// for exactly this name
+    /// White's name, or the beginning of one of its words. Letter case, accents and blanks around commas do not matter.
+    /// '=NAME' fits this name only
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) white: Option<NameFilter>,
     /// Black's name
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) black: Option<NameFilter>,
-    /// The name of either
+    /// White's or Black's name
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) player: Option<NameFilter>,
     /// Both players are rated this or higher
@@ -42,17 +42,17 @@ pub(crate) struct FilterArgs {
     /// Both players are rated this or lower
     #[arg(help_heading = WHICH, long, value_name = "N", value_parser = within(0..=u16::MAX))]
     pub(crate) elo_max: Option<u16>,
-    /// Played in this year, month or day (2021, 2021.06, 2021-06-30) or later; what is unknown of a game's month and day does
-    /// not exclude it
+    /// Played in this year, month or day (2021, 2021.06, 2021-06-30) or later. A game whose month or day is unknown is shown
+    /// if it could fit
     #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(crate) since: Option<DatePrefix>,
-    /// Played then or earlier
+    /// Played in this year, month or day or earlier
     #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(crate) until: Option<DatePrefix>,
     /// Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
     #[arg(help_heading = WHICH, long, value_name = "RESULT", value_parser = result)]
     pub(crate) result: Option<GameResult>,
-    /// The event's name, as with players
+    /// The event's name, or the beginning of one of its words
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) event: Option<NameFilter>,
     /// The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90 to B99, or a range such as B90-C19

@@ -20,10 +20,9 @@ Examples:
   pgndex find games.db --pattern \"*R*k*/*/*/*/*/*/*/* b\"
   pgndex find games.db --material KRPvKR --elo-min 2600
 
-Positions are the same if placement, side to move, castling rights and en passant are: neither the moves that led \
-there nor the counters matter. There is one line for each time the position arose. \
-For --pattern and --material every position of every game is looked at, and there is one line for each game, with the \
-first position that fits. Sorted by rating or date, games without a \
+Two positions are the same if placement, side to move, castling rights and en passant are the same. The moves that led \
+there and the counters do not matter. A game has one line for each time it reached the position. \
+--pattern and --material look at every position of every game. A game has one line, with its first position that fits. Sorted by rating or date, games without a \
 result come last.")]
 pub(crate) struct FindArgs {
     /// Database
@@ -33,7 +32,7 @@ pub(crate) struct FindArgs {
     pub(crate) target: FindTargetArgs,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Order: of the database, by the players' mean rating (best first), or by date (latest first)
+    /// Order of the lines: by the games' numbers, by the players' mean rating (best first), or by date (latest first)
     #[arg(long, value_name = "ORDER", value_enum, default_value = "game")]
     pub(crate) sort: SortArg,
     /// How many lines to show; 0 for all
@@ -54,7 +53,7 @@ pub(crate) struct FindArgs {
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct FindTargetArgs {
-    /// The position as a FEN; what is left out counts as no castling and no en passant, and the counters are ignored
+    /// The position as a FEN. Missing fields mean White to move, no castling and no en passant. The counters are ignored
     #[arg(long, value_name = "FEN", alias = "position")]
     fen: Option<String>,
     /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3"
@@ -63,8 +62,8 @@ pub(crate) struct FindTargetArgs {
     /// The same in UCI notation: e2e4,c7c5
     #[arg(long, value_name = "MOVES")]
     play: Option<String>,
-    /// A FEN's placement in which '?' stands for anything on a square, '!' for a piece, 'A' and 'a' for a white and a black
-    /// one, [QR] for one of these, '*' for any number of squares; then, if it matters, the side to move
+    /// A FEN's placement with these signs: '?' anything, '!' any piece, 'A' a white piece, 'a' a black piece, [QR] one of
+    /// these, '*' any number of squares. The side to move can follow
     #[arg(long, value_name = "PLACEMENT")]
     pub(crate) pattern: Option<String>,
     /// The pieces that are left, White's first, as in KRPvKR

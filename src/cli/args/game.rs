@@ -17,11 +17,11 @@ Examples:
   pgndex game games.db 42 50-60 --format pgn > chosen.pgn
   pgndex game games.db 42 --format json | jq -r '.plies[].fen'
 
-Below a board stands the balance of material, counted in pawns, + for White.
+The line below a board gives the balance of material in pawns: + for White, - for Black.
 
-In JSON, `key` is the position's key as the database has it, a signed 64-bit integer; jq and JavaScript round such \
-numbers, so `key_hex` has it as text. Castling in UCI is the king's move (e1g1), in games of Chess960 the king taking \
-its rook. PGN of a game that is not all in the database has the tag \"Truncated\".")]
+In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers: use `key_hex` \
+there. Castling in UCI is the king's move (e1g1). In games of Chess960 the king takes its rook (e1h1). If moves of a \
+game are missing, its PGN has the tag \"Truncated\".")]
 pub(crate) struct GameArgs {
     /// Database
     #[arg(value_name = "DB")]

@@ -22,57 +22,58 @@ Examples:
   pgndex index --overwrite games.db twic/          the same, replacing what is there
   pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
 
-Archives are told by their first bytes: zstd, gzip, bzip2, and zip, of which all .pgn files are read. UTF-16 is read too. \
-Byte offsets are those of the unpacked UTF-8 text. Nothing is unpacked to disk, but a text of tens of MiB without a game boundary.
+Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes, not by their names. Of a zip archive all .pgn files \
+are read. UTF-16 is read too. \
+Byte offsets are those of the unpacked UTF-8 text. Archives are unpacked in memory. Only a text of \
+tens of MiB in which no game begins goes to a temporary file.
 
-A game or a file that cannot be read is counted and reported, and the run goes on; a damaged archive gives the games \
-before the damage. What was found wrong stands in the table `problem`; if a game lost something by it, or a file has text but \
-no game, the exit status is 3.")]
+If a game or a file cannot be read, the run reports it and goes on. A damaged archive gives the games before the \
+damage. All problems are in the table `problem`. If a game lost something, or a file has text but no game, the exit \
+status is 3.")]
 pub(crate) struct IndexArgs {
     /// Database to make, or to add to
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// PGN files and archives of them; directories, patterns such as 'twic*.zip', lists of paths as @FILE, or - for standard
-    /// input
+    /// What to read: PGN files, archives, directories, patterns such as 'twic*.zip', @FILE for a list of paths, or - for
+    /// standard input
     #[arg(value_name = "PGN", required_unless_present = "dry_run")]
     pub(crate) inputs: Vec<PathBuf>,
     /// Replace the database if it exists
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Fail, and leave the database as it was, if anything at all is wrong with the input
+    /// Fail if there is any error or warning; the database stays as it was
     #[arg(help_heading = WRONG, long)]
     pub(crate) strict: bool,
     /// Only read and replay the games, and write no database
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Write all problems to a file while they are found: JSON, one object a line
+    /// Write all problems to a file as JSON, one object a line
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) problems: Option<PathBuf>,
     /// Write the text of all games with an error to a file, as it stands in the input
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
-    /// What becomes of a game with an error: its moves before the error are kept, it is left out, or the run fails there and
-    /// writes no database
+    /// What to do with a game that has an error
     #[arg(help_heading = WRONG, long, value_name = "WHAT", value_enum, default_value = "keep")]
     pub(crate) on_problem: OnProblemArg,
     /// Fail, and write no database, if there are more errors than this
     #[arg(help_heading = WRONG, long, value_name = "N", value_parser = within(0..=u64::MAX))]
     pub(crate) max_problems: Option<u64>,
-    /// What becomes of a game that repeats an earlier one
+    /// What to do with a game that repeats an earlier one
     #[arg(long, value_name = "RULE", value_enum, default_value = "skip")]
     pub(crate) duplicates: DuplicatesArg,
-    /// How many games must have reached a position for its continuations to be kept ready for `explore` [default: 64, or as
-    /// the database was made]
+    /// Keep the counts for `explore` ready for positions that this many games reached [default: 64, or as the database was
+    /// made]
     #[arg(long, value_name = "GAMES", value_parser = within(1..=u32::MAX))]
     pub(crate) continuation_threshold: Option<u32>,
     /// Threads that parse and sort, at most 256 [default: one for each processor]
     #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
     pub(crate) threads: Option<u16>,
-    /// Memory to use, such as 512M or 4G; what is more goes to temporary files [default: a quarter of the machine's, at
+    /// Memory to use, such as 512M or 4G; what does not fit goes to temporary files [default: a quarter of the machine's, at
     /// most 4G]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Memory>,
-    /// Directory for temporary files, about 20 bytes for each position [default: the database's]
+    /// Directory for temporary files; they take about 20 bytes for each position [default: the database's]
     #[arg(long, value_name = "DIR")]
     pub(crate) temp_dir: Option<PathBuf>,
     /// Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a PGN file with ECO and
@@ -91,7 +92,7 @@ pub(crate) struct IndexArgs {
     /// Show no progress and no summary; errors are still shown
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// End with one JSON object on standard output instead of the summary
+    /// Write one JSON object to standard output at the end, instead of the summary
     #[arg(long)]
     pub(crate) json: bool,
     /// How to write notes, errors and progress to standard error; json is one object a line
@@ -105,8 +106,11 @@ pub(crate) const WRONG: &str = "What is wrong with the input";
 /// What becomes of a game with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnProblemArg {
+    /// Keep its moves before the error
     Keep,
+    /// Leave the game out
     Skip,
+    /// Fail at the first error and write no database
     Stop,
 }
 
@@ -120,11 +124,11 @@ pub(crate) enum LogFormat {
 /// What becomes of games that repeat an earlier one.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum DuplicatesArg {
-    /// They are kept, and not looked for
+    /// Keep all games, and do not look for duplicates
     Keep,
-    /// They are skipped, and linked to the one that is kept, if moves, players, date and result are the same
+    /// Skip a game with the same moves, players, date and result as an earlier one; the table `duplicate` names both
     Skip,
-    /// They are also skipped if they have the same moves, at least 20 plies, whoever played
+    /// Also skip a game of 20 plies or more with the same moves as an earlier one, whoever played
     Moves,
 }
 

@@ -12,8 +12,9 @@ Examples:
   pgndex info games.db --sizes
   pgndex info games.db --format json | jq .games
 
-Games are counted by result, year, rating and opening: by its name, or by the PGN's ECO code if no names are known. A \
-game counts twice among the ratings, once for each player. JSON has all of it, and every source and run.")]
+Games are counted by result, year, rating and opening. Openings are counted by name; if no game has one, by the PGN's \
+ECO code. A \
+game counts twice among the ratings, once for each player. JSON has every source and every run.")]
 pub(crate) struct InfoArgs {
     /// Database
     #[arg(value_name = "DB")]

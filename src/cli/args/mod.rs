@@ -45,9 +45,9 @@ Examples:
   pgndex game games.db 42 --format pgn > 42.pgn
   pgndex sql games.db \"SELECT white, black, date FROM games WHERE eco = 'B90'\"
 
-Answers go to standard output, all else to standard error.
-Exit status: 0 done (also if nothing was found), 1 failed, 2 wrong usage, 3 done but something of some games or files was \
-lost, 4 another program is writing the database.";
+Answers go to standard output. Notes, progress and errors go to standard error.
+Exit status: 0 done (also if nothing was found); 1 failed; 2 wrong usage; 3 done, but some games or files lost \
+something; 4 another program is writing the database.";
 
 /// Index PGN dumps into one SQLite file and look up any position or move of any game
 #[derive(Debug, Parser)]

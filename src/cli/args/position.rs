@@ -6,7 +6,7 @@ use clap::Args;
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct PositionArgs {
-    /// The position as a FEN; what is left out counts as no castling and no en passant, and the counters are ignored
+    /// The position as a FEN. Missing fields mean White to move, no castling and no en passant. The counters are ignored
     #[arg(long, value_name = "FEN")]
     pub(crate) fen: Option<String>,
     /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3"

@@ -16,19 +16,18 @@ Examples:
   pgndex sql games.db --file report.sql --format md    several statements, one after the other
   pgndex sql games.db --write \"DELETE FROM tag WHERE name = 'Annotator'\"
 
-Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is printed as nothing (in \
-json as null), a BLOB in hexadecimal. `jq -s` makes an array of JSON's lines. Keys are 64-bit \
+Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is printed as nothing \
+(null in json), and a BLOB as hexadecimal digits. `jq -s` makes an array of JSON's lines. Keys are 64-bit \
 numbers, which jq and JavaScript round: ask for key_hex(key) there.
 
 Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode FORMAT, .timer on|off, \
-.help, .quit. At the first error a run ends. With --write each statement is committed by itself, unless they stand between \
-BEGIN and COMMIT.")]
+.help, .quit. The run ends at the first error. With --write each statement is committed at once, except between BEGIN \
+and COMMIT.")]
 pub(crate) struct SqlArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// The statements; if none are given, standard input is read, or a prompt shown if that is a terminal. '-' is
-    /// standard input
+    /// The statements. Without them a prompt opens on a terminal; otherwise, or with '-', they are read from standard input
     #[arg(value_name = "QUERY", allow_hyphen_values = true, value_parser = query_text)]
     pub(crate) query: Option<String>,
     /// Read the statements from a file
@@ -40,7 +39,7 @@ pub(crate) struct SqlArgs {
     /// Allow changes; nobody else can write the database meanwhile
     #[arg(long)]
     pub(crate) write: bool,
-    /// Keep the prompt's history in this file [default: it is forgotten at the end]
+    /// Keep the prompt's history in this file [default: not kept]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "file"])]
     pub(crate) history: Option<PathBuf>,
 }

@@ -4,7 +4,7 @@ use crate::cli::args::within;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Check that a database is sound; nothing is changed or repaired
+/// Check whether a database is sound; changes and repairs nothing
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -12,17 +12,16 @@ Examples:
   pgndex verify games.db --all --limit 100    every game
   pgndex verify games.db --json | jq .sound
 
-Pages, links between tables, counts and totals are checked in full. Of a sample of games each position and move is made \
-again on the board, hashes and the opening too, and their PGN is read again where the files are still there; of as many much \
-visited positions the continuations are counted again, and as many duplicates are compared with the games that they \
-repeat. A file that is no longer there or has changed is noted and no damage.
+Pages, links between tables, counts and totals are checked in full. Three samples of equal size are checked more \
+closely: games are replayed and compared with their PGN files, the counts for `explore` are made again, and duplicates \
+are compared with the games that they repeat. A PGN file that has changed or is gone is named in a note and is no damage.
 
 Exit status: 0 the database is sound, 1 it is not, or it could not be checked.")]
 pub(crate) struct VerifyArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// How many games to replay, positions to count again and duplicates to compare, spread evenly
+    /// Size of the samples: games to replay, positions to count again, duplicates to compare
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]
     pub(crate) sample: u32,
     /// Replay all games, count all positions again and compare all duplicates

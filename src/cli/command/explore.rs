@@ -175,7 +175,10 @@ fn totals(answer: &Explored, bars: Bars) -> String {
     let remarks = [
         results.mean_elo().map(|elo| format!("mean rating {elo}")),
         (*ended > 0).then(|| format!("{} ended here", counted(*ended, "game"))),
-        (*unfinished > 0).then(|| format!("{} without a result not counted", counted(*unfinished, "game"))),
+        (*unfinished > 0).then(|| {
+            let verb = if *unfinished == 1 { "is" } else { "are" };
+            format!("{} without a result {verb} not counted", counted(*unfinished, "game"))
+        }),
         (*hidden_moves > 0)
             .then(|| format!("{} not shown: --limit 0 shows all", counted(*hidden_moves as u64, "move"))),
     ];

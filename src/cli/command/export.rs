@@ -80,8 +80,10 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     }
     match counts.lossy.load(Ordering::Relaxed) {
         0 => {}
-        1 => note("1 game lacks moves; the table `problem` tells why"),
-        lossy => note(&format!("{} lack moves; the table `problem` tells why", counted(lossy, "game"))),
+        1 => note("1 game has missing moves; the table `problem` says why"),
+        lossy => {
+            note(&format!("{} have missing moves; the table `problem` says why", counted(lossy, "game")))
+        }
     }
     Ok(())
 }

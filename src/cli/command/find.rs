@@ -110,7 +110,7 @@ pub(super) fn tell_changes(query: &PositionQuery) {
         note(&change.to_string());
     }
     if !query.changes.is_empty() {
-        note(&format!("looking for {}", query.position.canonical_fen()));
+        note(&format!("looking for this position: {}", query.position.canonical_fen()));
     }
 }
 
@@ -137,12 +137,12 @@ fn tell_nothing(nothing: &Nothing, target: &FindTarget) {
         }
         Nothing::FilteredOut { reached, unknown_names } => {
             tell_unknown_names(unknown_names);
-            note(&format!("{} the position, and none passes the filters", games_that_reached(*reached)));
+            note(&format!("{} the position, and none fits the filters", games_that_reached(*reached)));
         }
         Nothing::PassedOver { reached, offset, unknown_names } => {
             tell_unknown_names(unknown_names);
             let reached = games_that_reached(*reached);
-            note(&format!("{reached} the position; --offset {offset} passes over all there is"));
+            note(&format!("{reached} the position; --offset {offset} skips all of them"));
         }
         Nothing::NoneFits { unknown_names } => {
             tell_unknown_names(unknown_names);
@@ -164,7 +164,7 @@ fn tell_followed(followed: Followed, line: &[LineMove]) {
         }
         Followed::Nowhere => {
             let first = line.first().map(LineMove::numbered).unwrap_or_default();
-            note(&format!("nor the position after {first}"));
+            note(&format!("no game reached the position after {first} either"));
         }
     }
 }
@@ -209,7 +209,7 @@ fn total_text(total: &Total) -> String {
             format!("{shown} shown; {} reached the position{hint}", counted(all, "game"))
         }
         AllHits::AtLeast(all) => format!("{shown} of {} or more games shown{hint}", grouped(all)),
-        AllHits::Unknown if is_more => format!("{shown} shown, and there are more; {ALL}"),
+        AllHits::Unknown if is_more => format!("{shown} shown, there are more; {ALL}"),
         AllHits::Unknown => format!("{shown} shown"),
     }
 }

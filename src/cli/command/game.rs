@@ -73,7 +73,7 @@ impl<W: Write> Sheets<'_, W> {
             }
         }
         if let Some(loss) = record.loss() {
-            note(&format!("game {game}: {loss}; SELECT * FROM problem WHERE game_id = {game} tells more"));
+            note(&format!("game {game}: {loss}; for more: SELECT * FROM problem WHERE game_id = {game}"));
         }
         Ok(())
     }
@@ -155,7 +155,7 @@ fn write_sheet(out: &mut impl Write, record: &GameRecord, args: &GameArgs) -> an
     sheet.space()?;
     writeln!(out, "{}", record.summary.result.as_str())?;
     if args.ply.iter().any(|ply| matches!(ply, BoardPly::After(ply) if *ply > plies)) {
-        note(&format!("game {game} ends with ply {plies}; there is no board after it"));
+        note(&format!("game {game} has {plies} plies; there is no board after that"));
     }
     Ok(())
 }

@@ -134,12 +134,12 @@ fn announce(estimate: &Estimate) {
     }
     let spill = match spill_bytes {
         0 => String::new(),
-        spill => format!(", and {} to temporary files (--memory, --temp-dir)", bytes(spill)),
+        spill => format!(", and {} go to temporary files (--memory, --temp-dir)", bytes(spill)),
     };
     if !crate::cli::terminal::log::is_json() && io::stderr().is_terminal() {
         let _ = write!(io::stderr().lock(), "\r\x1b[K");
     }
-    crate::cli::note(&format!("about {} will be written to the database{spill}", bytes(database_bytes)));
+    crate::cli::note(&format!("the database will grow by about {}{spill}", bytes(database_bytes)));
 }
 
 fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {

@@ -67,7 +67,7 @@ fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
 fn tell_sources(report: &Report) {
     for note in &report.notes {
         let path = printable(&note.path.to_string_lossy());
-        crate::cli::note(&format!("{path}: {}; its games are not compared with it", note.message));
+        crate::cli::note(&format!("{path}: {}; so its games are not compared with it", note.message));
     }
     let more = report.sources_other.saturating_sub(report.notes.len() as u64);
     if more > 0 {

@@ -137,10 +137,7 @@ impl Report<'_> {
         let lines = [
             (same, "skipped: same moves, players, date and result as an earlier game"),
             (moves, "skipped: same moves as an earlier game"),
-            (
-                prefix,
-                "kept, though a longer game by the same players on the same date begins with all their moves",
-            ),
+            (prefix, "kept: a longer game by the same players on the same date begins with the same moves"),
         ];
         let mut lines = lines.into_iter().filter(|&(count, _)| count > 0).peekable();
         if lines.peek().is_some() {
@@ -169,7 +166,7 @@ impl Report<'_> {
         if summary.problems.iter().next().is_some() {
             writeln!(
                 out,
-                "\n  --problems FILE tells where each of them is, --rejects FILE takes the games with errors"
+                "\n  --problems FILE lists each problem with its place; --rejects FILE gets the games with errors"
             )?;
         }
         Ok(())
@@ -274,7 +271,7 @@ mod tests {
           input       33.0 MiB
           duplicates
             1,012 games skipped: same moves, players, date and result as an earlier game
-            1 game kept, though a longer game by the same players on the same date begins with all their moves
+            1 game kept: a longer game by the same players on the same date begins with the same moves
           time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
           problems
             12 errors: something was lost
@@ -315,7 +312,7 @@ mod tests {
           skipped     2 sources that the database has
           duplicates
             1,012 games skipped: same moves, players, date and result as an earlier game
-            1 game kept, though a longer game by the same players on the same date begins with all their moves
+            1 game kept: a longer game by the same players on the same date begins with the same moves
           time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
           problems    none
 

@@ -66,8 +66,9 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         }
         // All is committed.
         let log = lock.target().display();
-        summary.log_left =
-            Some(format!("{error}; what was added is there, in {log}-wal, which the next run writes back"));
+        summary.log_left = Some(format!(
+            "{error}; the games are added and are in {log}-wal, and the next run writes them back"
+        ));
     }
     summary.stages.sync = syncing.elapsed();
     summary.known_sources = known_sources;
@@ -131,10 +132,10 @@ impl Adding<'_> {
 
 fn tell_rewritten(path: &Path, what: &str, options: &IndexOptions) -> String {
     let games = match options.duplicates {
-        Duplicates::Keep => "games already there are added once more",
-        Duplicates::Skip | Duplicates::Moves => "games already there are skipped as duplicates",
+        Duplicates::Keep => "games already in the database are added once more",
+        Duplicates::Skip | Duplicates::Moves => "games already in the database are skipped as duplicates",
     };
-    format!("{} is not what was indexed before ({what}); read as new; {games}", path.display())
+    format!("{} has changed since it was indexed ({what}) and is read as a new file; {games}", path.display())
 }
 
 /// The games that are removed, and where they are read again.

@@ -205,7 +205,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
     fn end_source(&mut self, number: u64, source: SourceId, path: &Path) -> Result<()> {
         self.shared.turn.wait(number)?;
         if lock(&self.shared.sequencer).has_text_alone(source) {
-            let message = format!("{}: no game is in it; is it PGN?", path.display());
+            let message = format!("{}: has no game in it; is it PGN?", path.display());
             self.tell(source, Kind::NoGame, 0, &message)?;
         }
         self.shared.turn.pass();

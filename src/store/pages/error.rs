@@ -55,7 +55,9 @@ pub enum BtreeError {
     },
 
     /// More pages are wanted than were set apart: a fault of the program.
-    #[error("a table takes more pages than were set apart for it; nothing was changed; please report this")]
+    #[error(
+        "a table needs more pages than were reserved for it; nothing was changed; this is a bug in pgndex, please report it"
+    )]
     Room,
 
     /// No page numbers are left.

@@ -12,6 +12,10 @@
 //!
 //! Until the last step succeeded the file is no valid database: build in a temporary file.
 //!
+//! A tree that has rows already grows in the same way. If all new keys are greater than the old ones, [`extend`] puts the new
+//! leaves behind the old. Otherwise old and new rows are merged into new leaves ([`OldRows`], for indexes [`combine`]), and
+//! [`assemble_anew`] makes the tree that takes the old one's place.
+//!
 //! A `WITHOUT ROWID` table is what the format calls an index B-tree: its interior cells are rows themselves, and each row
 //! stands in the tree once. Between two neighbouring children one row, here called the *divider*, stands in the parent.
 //!

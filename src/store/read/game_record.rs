@@ -226,7 +226,7 @@ impl Database {
         }
     }
 
-    /// The last game: games are numbered from 1 without a gap.
+    /// The last game. Games are numbered from 1; a game that was read again has a new number, and its old one is free.
     ///
     /// # Errors
     /// What SQLite says.

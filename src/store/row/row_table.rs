@@ -4,7 +4,7 @@
 //! eponymous virtual table: it exists for the connection only and leaves no trace in the schema. This is written
 //! against SQLite's own interface and not against `rusqlite::vtab`, whose result setter copies each text once more.
 //!
-//! With `complete`, the only module with unsafe code in `store`. What makes it sound: a [`RowTable`] knows a batch only while
+//! What makes the unsafe code here sound: a [`RowTable`] knows a batch only while
 //! [`RowTable::execute`] runs, which borrows the batch for that time; a cursor takes the batch when a statement begins to
 //! read; the only statement run in that time is the one given, and it is finished before `execute` returns.
 #![allow(unsafe_code)]

@@ -61,7 +61,7 @@ pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collect
         && !has_log
         && metadata.len() < told.cast_unsigned()
     {
-        let message = format!("the file has {} bytes, and its header tells {told}", metadata.len());
+        let message = format!("the file has {} bytes, but its header says {told}", metadata.len());
         findings.about(Kind::Integrity, "file", RowId::default(), &message);
     }
     // At most 1,000 messages.

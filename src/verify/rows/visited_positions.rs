@@ -300,7 +300,7 @@ fn compare_moves(
         let code: i64 = row.get(8)?;
         let id = || RowId::of([("key", key), ("move_code", code)]);
         let Some(counts) = counted.remove(&code) else {
-            findings.about(Kind::SurplusRow, TABLE, id(), "no game went on with this move");
+            findings.about(Kind::SurplusRow, TABLE, id(), "no game played this move");
             continue;
         };
         let numbers = [
@@ -322,7 +322,7 @@ fn compare_moves(
     }
     for (code, counts) in counted {
         let id = RowId::of([("key", key), ("move_code", code)]);
-        let found = format!("the row is missing, {} games went on with this move", counts.games());
+        let found = format!("the row is missing, {} games played this move", counts.games());
         findings.about(Kind::MissingRow, TABLE, id, found);
     }
     Ok(())

@@ -51,7 +51,7 @@ impl Verdict {
     }
 
     fn unread() -> Self {
-        let message = "was not read to its end when it was indexed".to_owned();
+        let message = "could not be read to its end when it was indexed".to_owned();
         Self { state: SourceState::Unreadable, message }
     }
 

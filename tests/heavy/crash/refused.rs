@@ -95,7 +95,7 @@ fn what_may_not_be_written() {
     for (directory, file, expected) in [
         (0o555, 0o444, "cannot write into this directory; see to its permissions, or choose another place"),
         (0o555, 0o666, "cannot write into this directory; see to its permissions, or choose another place"),
-        (0o777, 0o444, "x.db: may not be written; see to its permissions, or give a copy of it"),
+        (0o777, 0o444, "x.db: you may not write this file; change its permissions, or use a copy"),
     ] {
         let what = format!("{directory:o}, {file:o}");
         set(directory, file);

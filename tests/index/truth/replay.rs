@@ -70,7 +70,8 @@ fn replay(game: &Game, rows: &mut impl Iterator<Item = Stored>) {
         assert_eq!(fullmove_number(game.start_fen.as_deref(), ply), position.fullmove_number(), "{at:?}");
         assert_eq!(row.move_code.is_some(), ply < game.plies, "{at:?}: only the last position has no move");
         let Some(bits) = row.move_code else { continue };
-        let code = MoveCode::from_bits(bits).unwrap_or_else(|| panic!("{at:?}: {bits:#x} is no move code"));
+        let code =
+            MoveCode::from_bits(bits).unwrap_or_else(|| panic!("{at:?}: {bits:#x} is not a move code"));
         let made = position.make(code.model()).unwrap_or_else(|error| panic!("{at:?}: {code:?}: {error}"));
         let is_mate = ply + 1 == game.plies && position.is_check() && !position.has_legal_move();
         let expected = if is_mate { made.with_mate() } else { made };

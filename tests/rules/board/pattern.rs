@@ -223,15 +223,15 @@ fn the_side_to_move_is_asked_for_if_it_is_there() {
 #[test]
 fn what_is_no_pattern() {
     let error = |text| Pattern::parse(text).unwrap_err().to_string();
-    insta::assert_snapshot!(error(""), @"the pattern has 1 ranks, not 8; '*' is a rank of whatever squares");
-    insta::assert_snapshot!(error("*/*/*/*/*/*/*"), @"the pattern has 7 ranks, not 8; '*' is a rank of whatever squares");
-    insta::assert_snapshot!(error("*/7/*/*/*/*/*/*"), @"rank 7 of the pattern has 7 squares, not 8; '*' stands for any number of whatever squares");
-    insta::assert_snapshot!(error("*/8?/*/*/*/*/*/*"), @"rank 7 of the pattern has 9 squares, not 8; '*' stands for any number of whatever squares");
-    insta::assert_snapshot!(error("*/8?*/*/*/*/*/*/*"), @"rank 7 of the pattern has 9 squares, not 8; '*' stands for any number of whatever squares");
-    insta::assert_snapshot!(error("*/7x/*/*/*/*/*/*"), @"'x' means nothing in a pattern: there are FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'");
-    insta::assert_snapshot!(error("*/7é/*/*/*/*/*/*"), @"'é' means nothing in a pattern: there are FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'");
+    insta::assert_snapshot!(error(""), @"the pattern has 1 ranks, not 8; '*' stands for a whole rank of any kind");
+    insta::assert_snapshot!(error("*/*/*/*/*/*/*"), @"the pattern has 7 ranks, not 8; '*' stands for a whole rank of any kind");
+    insta::assert_snapshot!(error("*/7/*/*/*/*/*/*"), @"rank 7 of the pattern has 7 squares, not 8; '*' stands for any number of squares");
+    insta::assert_snapshot!(error("*/8?/*/*/*/*/*/*"), @"rank 7 of the pattern has 9 squares, not 8; '*' stands for any number of squares");
+    insta::assert_snapshot!(error("*/8?*/*/*/*/*/*/*"), @"rank 7 of the pattern has 9 squares, not 8; '*' stands for any number of squares");
+    insta::assert_snapshot!(error("*/7x/*/*/*/*/*/*"), @"'x' means nothing in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'");
+    insta::assert_snapshot!(error("*/7é/*/*/*/*/*/*"), @"'é' means nothing in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'");
     insta::assert_snapshot!(error("*/7[Q/*/*/*/*/*/*"), @"a '[' in rank 7 of the pattern is not closed");
-    insta::assert_snapshot!(error("*/7[]/*/*/*/*/*/*"), @"'[]' in rank 7 of the pattern fits no square");
+    insta::assert_snapshot!(error("*/7[]/*/*/*/*/*/*"), @"'[]' in rank 7 of the pattern is empty");
     insta::assert_snapshot!(error("*/*/*/*/*/*/*/* x"), @"the side to move of the pattern is 'x', not 'w' or 'b'");
     insta::assert_snapshot!(error("*/*/*/*/*/*/*/* w KQ"), @"there is text after the pattern: 'KQ'");
 }
@@ -274,7 +274,7 @@ fn what_is_no_signature() {
     insta::assert_snapshot!(error("KRvKr"), @"'r' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)");
     insta::assert_snapshot!(error("KR**vK"), @"'*' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)");
     insta::assert_snapshot!(error("KR..PvK"), @"'.' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)");
-    insta::assert_snapshot!(error("KvR"), @"'R' has not exactly one king");
-    insta::assert_snapshot!(error("K*vK"), @"'K*' has not exactly one king");
+    insta::assert_snapshot!(error("KvR"), @"'R' must have exactly one king");
+    insta::assert_snapshot!(error("K*vK"), @"'K*' must have exactly one king");
     insta::assert_snapshot!(error("KPPPPPPPPQQQQQQQQvK"), @"'KPPPPPPPPQQQQQQQQ' has more than 16 pieces");
 }

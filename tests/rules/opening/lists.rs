@@ -140,7 +140,7 @@ fn what_is_wrong_is_said_with_path_and_line() {
         ("eco\tname\tpgn\nA00\tx\n", "list:2: 2 columns, fewer than the header's 3"),
         (
             "eco\tname\tpgn\nX1\tx\t1. b4\n",
-            "list:2: \"X1\" is no ECO code such as B90, or B90a in Scid's way",
+            "list:2: \"X1\" is not an ECO code; write B90 (or B90a, as Scid does)",
         ),
         ("eco\tname\tpgn\n\tx\t1. b4\n", "list:2: no ECO code"),
         ("eco\tname\tpgn\nA00\t \t1. b4\n", "list:2: no name"),
@@ -166,7 +166,7 @@ fn what_is_wrong_is_said_with_path_and_line() {
         ),
         (
             "[ECO \"A00\"]\n[FEN \"8/8/8/4k3/8/4K3/4P3/8 w - -\"]\n\n1. e4 *\n",
-            "list:2: an opening begins at the standard start position, not at that of a FEN tag",
+            "list:2: openings must begin at the standard start position; this one has a FEN tag",
         ),
     ] {
         assert_eq!(read(text).expect_err(text), format!("{expected}{correct}"), "{text}");

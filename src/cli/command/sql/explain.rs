@@ -13,7 +13,7 @@ pub(crate) fn explain(
 ) -> anyhow::Error {
     let (message, place) = match error {
         Error::Query { message, place, .. } => (message, place),
-        Error::NotReadOnly => ("this would change the database; --write allows it".to_owned(), None),
+        Error::NotReadOnly => ("this would change the database; give --write to allow it".to_owned(), None),
         error => return error.into(),
     };
     let place = place.map(|mut place| {

@@ -148,7 +148,7 @@ impl Session {
     /// If changes were left uncommitted.
     pub(crate) fn finish(&self) -> anyhow::Result<()> {
         if self.is_writing() && self.database.is_in_transaction() {
-            bail!("BEGIN without COMMIT: what was changed since is not kept");
+            bail!("there was a BEGIN but no COMMIT; the changes since BEGIN were not kept");
         }
         Ok(())
     }
