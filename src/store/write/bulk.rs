@@ -71,7 +71,7 @@ pub struct BulkLoader<'c> {
 /// A connection of somebody else, or that of a side database that belongs to the loader.
 enum LoaderConnection<'c> {
     Borrowed(&'c Connection),
-    Own(SideDatabase),
+    Own(Box<SideDatabase>),
     /// Given back.
     Gone,
 }
@@ -128,7 +128,7 @@ impl<'c> BulkLoader<'c> {
     /// What SQLite says.
     pub(crate) fn into_side_database(scratch: SideDatabase, mode: LoadMode) -> Result<Self> {
         let path = scratch.path().to_owned();
-        Self::new(LoaderConnection::Own(scratch), &path, mode)?.begun()
+        Self::new(LoaderConnection::Own(Box::new(scratch)), &path, mode)?.begun()
     }
 
     fn begun(mut self) -> Result<Self> {
@@ -413,7 +413,7 @@ impl<'c> BulkLoader<'c> {
     pub(crate) fn finish_side_database(mut self) -> Result<SideDatabase> {
         self.commit()?;
         match std::mem::replace(&mut self.connection, LoaderConnection::Gone) {
-            LoaderConnection::Own(scratch) => Ok(scratch),
+            LoaderConnection::Own(scratch) => Ok(*scratch),
             LoaderConnection::Borrowed(_) | LoaderConnection::Gone => {
                 unreachable!("a load into a side database")
             }
