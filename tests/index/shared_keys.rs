@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::properties::cases;
 use pgndex::board::{GameResult, Position};
 use pgndex::index::{IndexOptions, Writer};
 use pgndex::store::{Database, ListLengths, Selection};
@@ -237,7 +238,7 @@ fn many_games_of_two_positions() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(24))]
 
     #[test]
     fn games_from_positions_that_share_keys(

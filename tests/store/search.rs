@@ -80,7 +80,7 @@ fn word(name: &Option<String>, letters: &str) -> bool {
     name.contains(&format!(" {letters}"))
 }
 
-const CASES: [Case; 19] = [
+const CASES: [Case; 21] = [
     (&[], |_| true),
     (&[("white", "PLAYER 00")], |game| word(&game.names[0], "player 00")),
     (&[("black", "=Player 145")], |game| game.names[1].as_deref() == Some("Player 145")),
@@ -104,9 +104,13 @@ const CASES: [Case; 19] = [
     }),
     (&[("result", "1-0")], |game| game.result == "1-0"),
     (&[("result", "*")], |game| game.result == "*"),
-    (&[("eco", "B9")], |game| game.codes.iter().flatten().any(|code| code.starts_with("B9"))),
+    (&[("eco", "B9")], |game| game.codes[0].as_ref().is_some_and(|code| code.starts_with("B9"))),
     (&[("eco", "B91-C29")], |game| {
-        game.codes.iter().flatten().any(|code| ("B91"..="C29").contains(&code.as_str()))
+        game.codes[0].as_ref().is_some_and(|code| ("B91"..="C29").contains(&code.as_str()))
+    }),
+    (&[("opening-eco", "B9")], |game| game.codes[1].as_ref().is_some_and(|code| code.starts_with("B9"))),
+    (&[("opening-eco", "B91-C29")], |game| {
+        game.codes[1].as_ref().is_some_and(|code| ("B91"..="C29").contains(&code.as_str()))
     }),
     (&[("white", "o'neil, 100%")], |game| game.names[0].as_deref() == Some("O'Neil, 100%")),
     (&[("event", "=x'); DROP TABLE game; --")], |game| {
@@ -132,6 +136,7 @@ fn filter(options: &[(&str, &str)]) -> GameFilter {
             "since" => filter.since = value.parse().ok(),
             "until" => filter.until = value.parse().ok(),
             "eco" => filter.eco = value.parse().ok(),
+            "opening-eco" => filter.opening_eco = value.parse().ok(),
             "result" => filter.result = GameResult::parse(value.as_bytes()),
             _ => panic!("{option}"),
         }

@@ -68,9 +68,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::properties::cases;
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+        #![proptest_config(cases(64))]
 
         #[test]
         fn ids_follow_one_another_however_little_memory_there_is(

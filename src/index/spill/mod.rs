@@ -79,9 +79,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::properties::cases;
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+        #![proptest_config(cases(64))]
 
         #[test]
         fn every_key_has_the_number_it_was_given(
