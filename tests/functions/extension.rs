@@ -73,7 +73,8 @@ fn the_extension_in_the_shell_gives_what_the_table_says() {
         let message = message.strip_prefix("stepping, ").unwrap_or(message);
         let message = message
             .rsplit_once(" (")
-            .filter(|(_, code)| code.ends_with(')'))
+            // Not what a message ends with in brackets.
+            .filter(|(_, code)| code.strip_suffix(')').is_some_and(|code| code.parse::<u32>().is_ok()))
             .map_or(message, |(text, _)| text);
         answers[number.parse::<usize>().expect("a line") - 2] = format!("error: {message}");
     }
