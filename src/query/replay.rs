@@ -1,6 +1,7 @@
 //! A stored game, played through again.
 
 use crate::board::{IllegalMove, Position, SetupError};
+use crate::query::text::brief;
 use crate::store::row::{GameId, Ply};
 use crate::store::{GameRecord, StoredPosition};
 
@@ -15,7 +16,7 @@ pub enum DamagedGame {
     Start {
         /// The game.
         game: GameId,
-        /// What is stored.
+        /// What is stored, or the beginning of it if it is long.
         fen: String,
         /// Why.
         source: SetupError,
@@ -59,7 +60,7 @@ pub fn replay(
         None => Position::start(),
         Some(fen) => match Position::from_fen(fen.as_bytes()) {
             Ok((position, _)) => position,
-            Err(source) => return Err(DamagedGame::Start { game, fen: fen.clone(), source }),
+            Err(source) => return Err(DamagedGame::Start { game, fen: brief(fen).into_owned(), source }),
         },
     };
     for (index, stored) in record.positions.iter().enumerate() {
