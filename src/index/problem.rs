@@ -118,4 +118,26 @@ mod tests {
         assert_eq!(Kind::parse("no-game"), Some(Kind::NoGame));
         assert_eq!(Kind::parse("no-kind"), None);
     }
+
+    /// The documentation has each kind in a table, with the errors before the warnings; its words are read as kinds of that severity.
+    #[test]
+    fn all_kinds_are_documented_and_read() {
+        let document = include_str!("../../docs/indexing.md");
+        let begin = document.find("\n| error | ").expect("the errors");
+        let tables = document[begin..].split("\nThese options").next().expect("the tables");
+        let (errors, warnings) = tables.split_once("\n| warning | ").expect("the warnings");
+        let mut found = Vec::new();
+        for (table, severity) in [(errors, Severity::Error), (warnings, Severity::Warning)] {
+            let names = table.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
+            for word in names.flat_map(|names| names.split(", ")).map(|word| word.trim_matches('`')) {
+                let kind = Kind::parse(word).unwrap_or_else(|| panic!("{word} is not read"));
+                assert_eq!((kind.as_str(), kind.severity()), (word, severity));
+                found.push(kind);
+            }
+        }
+        found.sort_unstable();
+        let mut all = Kind::ALL.to_vec();
+        all.sort_unstable();
+        assert_eq!(found, all);
+    }
 }

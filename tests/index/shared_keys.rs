@@ -11,6 +11,7 @@ use pgndex::verify::{self, Kind, Report, Sample, VerifyOptions};
 use proptest::prelude::*;
 use rusqlite::{Connection, params};
 
+use crate::properties::cases;
 use crate::support::*;
 
 /// Start positions: two and two have the same key, by castling with another rook or because they were made up for it; the last is
