@@ -123,18 +123,23 @@ pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
 /// How much of a line is a damaged tag pair, told by nothing but these bytes.
 fn damaged_length(line: &[u8]) -> Option<usize> {
     let open = usize::from(line[0] == b'[');
-    let name = line[open..].trim_ascii_start();
-    let word =
-        name.iter().take_while(|&&byte| !is_blank(byte) && !matches!(byte, b'"' | b'[' | b']')).count();
-    if !name.first().is_some_and(u8::is_ascii_alphabetic) || crate::board::Position::is_san(&name[..word]) {
-        return None;
-    }
-    let end = memchr::memchr_iter(b'[', line).find(|&at| at > 0 && starts_tag_pair(&line[at..]));
-    let own = &line[..end.unwrap_or(line.len())];
-    if open == 1 {
+    let blanks = |from: usize| line[from..].iter().take_while(|&&byte| is_blank(byte)).count();
+    let start = open + blanks(open);
+    let in_word = |byte: &&u8| !is_blank(**byte) && !matches!(**byte, b'"' | b'[' | b']');
+    let word = &line[start..start + line[start..].iter().take_while(in_word).count()];
+    let is_name = word.first().is_some_and(u8::is_ascii_alphabetic) && !crate::board::Position::is_san(word);
+    let next = memchr::memchr_iter(b'[', line).find(|&at| at > 0 && starts_tag_pair(&line[at..]));
+    let own = &line[..next.unwrap_or(line.len())];
+    if open == 1 && is_name {
         return Some(memchr::memchr(b']', own).map_or(own.trim_ascii_end().len(), |close| close + 1));
     }
-    memchr::memmem::find(own, b"\"]").map(|close| close + 2)
+    let mut value = start + word.len();
+    if !is_name {
+        // What may be a move is a name only if its value stands in quotes.
+        value += blanks(value);
+        value += own.get(value).filter(|&&byte| byte == b'"').map(|_| 1)?;
+    }
+    memchr::memmem::find(&own[value..], b"\"]").map(|close| value + close + 2)
 }
 
 /// Bytes as text: UTF-8, or else Windows-1252, whose five unassigned bytes are the control characters of Latin-1.
@@ -190,6 +195,10 @@ mod tests {
             "Round \"1\"]\r\n[A \"b\"]",
             "Round \"1\"]\n\n1. e4",
             "Round \"1\"]\n1. e4",
+            "[\"1\"]\n\n1. e4",
+            "[1-0Black \"A\"]\n1. e4",
+            "Qd2 \"A\"]\n[B \"c\"]",
+            "OO \"A\"]\n1. e4",
             "[Round\n1\"]",
             "[Round 1]\r\r1. e4",
         ] {
@@ -197,7 +206,7 @@ mod tests {
             assert_eq!(damaged_tag(line.as_bytes(), true), length, "{line}");
             assert_eq!(
                 damaged_tag(line.as_bytes(), false),
-                length.filter(|_| line.ends_with("[A \"b\"]")),
+                length.filter(|_| line.ends_with("\n[A \"b\"]") || line.ends_with("\n[B \"c\"]")),
                 "{line}"
             );
         }
@@ -213,7 +222,17 @@ mod tests {
                 assert_eq!(damaged_tag(line.as_bytes(), after_tags), Some(tag.len()), "{line}");
             }
         }
-        for moves in ["e4\"]", "[e4]", "[e4 e5", "[ Nf3\"]", "O-O\"]", "exd5 \"]"] {
+        for moves in [
+            "e4\"]",
+            "[e4]",
+            "[e4 e5",
+            "[ Nf3\"]",
+            "O-O\"]",
+            "exd5 \"]",
+            "[1. e4\"]",
+            "[1. e4 \"x\"]",
+            "e4 e5 \"x\"]",
+        ] {
             for rest in ["", "\n", "\n\n", " ", " [A \"b\"]", "\n[A \"b\"]", "\n\n[A \"b\"]"] {
                 let line = format!("{moves}{rest}");
                 assert_eq!(damaged_tag(line.as_bytes(), true), None, "{line}");
