@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::properties::cases;
 use pgndex::board::{GameResult, Position};
 use pgndex::index::{IndexOptions, Writer};
 use pgndex::store::{Database, ListLengths, Selection};
