@@ -168,10 +168,13 @@ impl Database {
     /// # Errors
     /// What SQLite says.
     pub fn count_hits(&self, search: &Search<'_>) -> Result<HitCount> {
+        let failed = |source| Error::sqlite(self.path(), "count the games of a position", source);
         if search.selection.is_all() {
-            let visited = self
-                .visited(search)
-                .map_err(|source| Error::sqlite(self.path(), "count the games of a position", source))?;
+            // Most positions that somebody asks about beside his own were never reached.
+            if !self.has_key(search.key).map_err(failed)? {
+                return Ok(HitCount::Exact { occurrences: 0, games: 0 });
+            }
+            let visited = self.visited(search).map_err(failed)?;
             if let Some(visited) = visited {
                 return Ok(HitCount::Games(visited.games));
             }
@@ -199,7 +202,7 @@ impl Database {
             })?;
             Ok(HitCount::Exact { occurrences, games })
         };
-        count().map_err(|source| Error::sqlite(self.path(), "count the games of a position", source))
+        count().map_err(failed)
     }
 
     /// How often a position arose; looks at no more than `cap` occurrences of its key (half a microsecond to a few
@@ -210,21 +213,22 @@ impl Database {
     pub fn count_position(&self, key: PositionKey, fen: &str, cap: Option<u32>) -> Result<OccurrenceCount> {
         let cap = cap.map_or(-1, i64::from);
         let failed = |source| Error::sqlite(self.path(), "count the occurrences of a position", source);
-        let sql = "SELECT count(*) FILTER (WHERE p.fen = :fen), count(DISTINCT o.game_id) FILTER (WHERE p.fen = :fen),
-                          count(*)
-                   FROM (SELECT game_id, ply FROM position_game WHERE key = :key ORDER BY game_id, ply LIMIT :cap) AS o
-                   CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply";
-        let mut statement = self.connection().prepare_cached(sql).map_err(failed)?;
-        let counts =
-            statement.query_row(named_params! { ":key": key.as_i64(), ":fen": fen, ":cap": cap }, |row| {
-                let [occurrences, games, looked_at] = [0, 1, 2].map(|column| row.get::<_, i64>(column));
-                let capped = looked_at? == cap;
-                Ok(OccurrenceCount {
-                    occurrences: occurrences?.cast_unsigned(),
-                    games: games?.cast_unsigned(),
-                    capped,
-                })
-            });
+        // With the cap as a parameter SQLite would prepare the statement again each time.
+        let sql = format!(
+            "SELECT count(*) FILTER (WHERE p.fen = :fen), count(DISTINCT o.game_id) FILTER (WHERE p.fen = :fen), count(*)
+             FROM (SELECT game_id, ply FROM position_game WHERE key = :key ORDER BY game_id, ply LIMIT {cap}) AS o
+             CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply"
+        );
+        let mut statement = self.connection().prepare_cached(&sql).map_err(failed)?;
+        let counts = statement.query_row(named_params! { ":key": key.as_i64(), ":fen": fen }, |row| {
+            let [occurrences, games, looked_at] = [0, 1, 2].map(|column| row.get::<_, i64>(column));
+            let capped = looked_at? == cap;
+            Ok(OccurrenceCount {
+                occurrences: occurrences?.cast_unsigned(),
+                games: games?.cast_unsigned(),
+                capped,
+            })
+        });
         counts.map_err(failed)
     }
 
@@ -291,6 +295,11 @@ impl Database {
         let Some(games) = self.count_games(selection, cap)? else { return Ok(false) };
         // A game costs about twice an occurrence: it is looked up, and then the position in it.
         Ok(games < cap && self.count_position_rows(key, games * 2 + 1)? > games * 2)
+    }
+
+    /// Whether any position with a key was reached.
+    fn has_key(&self, key: PositionKey) -> rusqlite::Result<bool> {
+        self.connection().prepare_cached("SELECT 1 FROM position_game WHERE key = ?1")?.exists([key.as_i64()])
     }
 
     /// How many occurrences a key has, at most `cap`.
