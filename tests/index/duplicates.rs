@@ -311,3 +311,35 @@ fn repeated_games_of_collections() {
         assert_eq!(summary.games + summary.duplicates.same, kept.games, "{name}");
     }
 }
+
+/// How long it takes to index so many games with the same moves and different players, in a new database and added to one with as many.
+fn seconds_of_equal_moves(games: usize) -> [f64; 2] {
+    let directory = tempfile::tempdir().unwrap();
+    let target = directory.path().join("out.db");
+    [0, games].map(|first| {
+        let file = directory.path().join(format!("{first}.pgn"));
+        let game = |number| {
+            format!("[White \"p{number}\"]\n[Black \"q{number}\"]\n[Result \"1-0\"]\n\n1. e4 1-0\n\n")
+        };
+        fs::write(&file, (first..first + games).map(game).collect::<String>()).unwrap();
+        let began = std::time::Instant::now();
+        let summary =
+            pgndex::index::index(&target, &[file], &IndexOptions::default(), &Default::default()).unwrap();
+        assert_eq!((summary.games, summary.duplicates.skipped()), (games as u64, 0));
+        began.elapsed().as_secs_f64()
+    })
+}
+
+#[test]
+fn games_with_the_same_moves_take_time_by_their_number() {
+    // Were each compared with all before it, eight times as many would take 64 times as long. The best of three is compared, and a
+    // busy machine is allowed for.
+    let best = |games| {
+        let runs = [(); 3].map(|()| seconds_of_equal_moves(games));
+        [0, 1].map(|run| runs.iter().map(|seconds| seconds[run]).fold(f64::INFINITY, f64::min))
+    };
+    let (few, many) = (best(5_000), best(40_000));
+    for run in [0, 1] {
+        assert!(many[run] < 20.0 * few[run], "run {run}: {} s, then {} s", few[run], many[run]);
+    }
+}
