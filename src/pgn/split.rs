@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use super::tags::read_tag;
+
 /// A byte order mark, which stands where files were put together too.
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -33,7 +35,7 @@ pub const LOOK_BACK: usize = 64 << 10;
 
 /// The first game boundary after `from`, or the end of the text.
 ///
-/// A boundary is a tag-pair line after a blank line, where the nearest non-blank line before it is not itself a tag
+/// A boundary is a tag-pair line after a blank line, where the nearest non-blank line before it does not end in a tag
 /// pair. It can be told from the text around it alone, so cutting anywhere gives the same games as reading from the start.
 #[must_use]
 pub fn next_boundary(text: &[u8], from: usize) -> usize {
@@ -57,7 +59,7 @@ pub fn boundary_in(text: &[u8], range: Range<usize>) -> Option<usize> {
     find(range.start..plain.unwrap_or(range.end), b"\n\xef\xbb\xbf[").or(plain)
 }
 
-/// Whether the text before a tag pair ends in a blank line, and its last non-blank line is no tag pair.
+/// Whether the text before a tag pair ends in a blank line, and its last non-blank line does not end in a tag pair.
 fn follows_a_game(before: &[u8]) -> bool {
     let seen = &before[before.len().saturating_sub(LOOK_BACK)..];
     let is_cut = seen.len() < before.len();
@@ -66,13 +68,24 @@ fn follows_a_game(before: &[u8]) -> bool {
     {
         return false;
     }
-    let line = match (last, last.and_then(|last| memchr::memrchr(b'\n', &seen[..last]))) {
-        (_, Some(newline)) => &seen[newline + 1..],
-        (Some(_), None) if !is_cut => seen,
-        _ => return true,
-    };
-    let line = line.trim_ascii_start();
-    !starts_tag_pair(line.strip_prefix(BOM).unwrap_or(line))
+    match (last, last.and_then(|last| memchr::memrchr2(b'\n', b'\r', &seen[..last]))) {
+        (Some(last), Some(line_break)) => !is_tag_line(&seen[line_break + 1..=last]),
+        (Some(last), None) if !is_cut => !is_tag_line(&seen[..=last]),
+        _ => true,
+    }
+}
+
+/// Whether a line ends in a tag pair, or is one that nothing closes. What stands before the tag pair does not count: a whole game, or
+/// the end of one, may stand on its line.
+fn is_tag_line(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let line = line.strip_prefix(BOM).unwrap_or(line);
+    if !(line.starts_with(b"[") || line.ends_with(b"]")) {
+        return false;
+    }
+    let last = memchr::memrchr_iter(b'[', line).find(|&at| starts_tag_pair(&line[at..]));
+    last.and_then(|at| read_tag(line, at))
+        .is_some_and(|tag| tag.end == line.len() && (!tag.unclosed || tag.pair.offset == 0))
 }
 
 /// Cuts a text into chunks of whole games, each of about `size` bytes or one game, whichever is longer.
@@ -113,8 +126,23 @@ mod tests {
             b"\n\n\n[Event \"first\"]\n",
             b"\xef\xbb\xbf[Event \"a\"]\n\n[Site \"b\"]\n\n",
             b"1. e4 *\n\n\xef\xbb\xbf1. d4 *\n",
+            b"1. e4 * [Event \"a\"]\n\n[Site \"b\"]\n",
+            b"1. e4 *\r[Event \"a\"]\n\n[Site \"b\"]\n",
+            b"[Event \"a\n\n[Site \"b\"]\n",
         ] {
             assert_eq!(next_boundary(text, 0), text.len(), "{}", text.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn what_follows_tag_pairs_on_their_line_ends_them() {
+        for game in [
+            "[Event \"a\"] 1. e4 *\n\n",
+            "[Event \"a\"]\r\r1. e4 *\r{\n\n",
+            "[Event \"a\"] 1. e4 * {[%clk 1]\n\n",
+        ] {
+            let text = format!("{game}[Event \"b\"]\n");
+            assert_eq!(next_boundary(text.as_bytes(), 0), game.len(), "{text:?}");
         }
     }
 
