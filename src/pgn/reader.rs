@@ -172,9 +172,13 @@ impl<'a> Reader<'a> {
                     if outside {
                         note(problems, FrameProblem::Outside { offset });
                     }
-                    self.start = before.offset();
-                    self.start = skip_blanks(&self.text[..self.limit], self.start);
-                    self.lexer = before;
+                    let text = &self.text[..self.limit];
+                    self.start = skip_blanks(text, before.offset());
+                    // Cut out, the game must not begin with what would be a tag pair at the start of a line.
+                    while text[self.start] == b'[' {
+                        self.start = skip_blanks(text, self.start + 1);
+                    }
+                    self.lexer = Lexer::after(&before, text, self.start);
                     return true;
                 }
                 Token::End | Token::NextGame => {
@@ -303,6 +307,16 @@ mod tests {
         let text = format!("{}\n1. e4 *\n\n[Event \"b\"]\n\n*\n", "[A \"x\"]\n".repeat(MOST_TAGS + 5));
         let (found, problems) = games(text.as_bytes());
         assert_eq!((found[0].0.len(), found[0].1.len(), found.len(), problems), (MOST_TAGS, 1, 2, 1));
+    }
+
+    #[test]
+    fn an_untagged_game_begins_with_a_move_or_its_number() {
+        for text in ["so: [e4\"] e5", "so: [ [e4 e5]", "so: [1. e4 e5"] {
+            let mut reader = Reader::new(text.as_bytes());
+            assert!(reader.next_game(&mut Vec::new(), &mut Vec::new()), "{text}");
+            assert!(text[reader.game_start()..].starts_with(['e', '1']), "{text}");
+            assert_eq!(shape(text), shape(&text[reader.game_start()..]));
+        }
     }
 
     #[test]
