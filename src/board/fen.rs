@@ -171,7 +171,18 @@ impl Setup {
         })
     }
 
-    fn read_castling(&mut self, field: &[u8]) -> Result<(), SetupError> {
+    /// The same pieces with another side to move and no castling rights.
+    pub(super) fn with_side(self, side: Color) -> Self {
+        Self { side, castling: Castling::default(), en_passant: None, ..self }
+    }
+
+    /// The same with another en-passant square.
+    pub(super) fn with_en_passant(self, en_passant: Option<Square>) -> Self {
+        Self { en_passant, ..self }
+    }
+
+    /// Adds the castling rights of a field; drops those without king and rook at home.
+    pub(super) fn read_castling(&mut self, field: &[u8]) -> Result<(), SetupError> {
         if field == b"-" {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Positions with the same placement.
 
-use super::{Color, Kind, Position, SquareSet};
+use super::{Castling, Color, Kind, Position, Setup, Square, SquareSet};
 
 impl Position {
     /// The other legal positions in which the same pieces stand on the same squares: with the other side to move, other
@@ -8,39 +8,36 @@ impl Position {
     #[must_use]
     pub fn same_placement(&self) -> Vec<Self> {
         let own = self.canonical_fen();
-        let mut fields = own.split(' ');
-        let placement = fields.next().unwrap_or_default();
-        let own_castling = fields.nth(1).unwrap_or_default();
-        let mut found: Vec<(String, Self)> = Vec::new();
+        let Ok((setup, _)) = Setup::parse(own.as_bytes()) else { return Vec::new() };
+        let rights = castling_choices(&setup, own.split(' ').nth(2).unwrap_or_default());
+        let mut found = Vec::new();
         for side in [Color::White, Color::Black] {
-            let make = |castling: &str, en_passant: &str| {
-                let fen = format!("{placement} {} {castling} {en_passant}", char::from(side.letter()));
-                Self::from_fen(fen.as_bytes()).ok().map(|(position, _)| position)
-            };
-            if make("-", "-").is_none() {
-                continue;
-            }
+            let setup = setup.clone().with_side(side);
+            let Ok(plain) = Self::new(&setup) else { continue };
             // Neither depends on the other, so that not all pairs need be tried.
-            let rank = if side == Color::White { '6' } else { '3' };
-            let squares = ('a'..='h').map(|file| format!("{file}{rank}"));
-            let can_pass =
-                |square: &String| make("-", square).is_some_and(|position| position.en_passant().is_some());
-            let en_passant: Vec<_> =
-                std::iter::once("-".to_owned()).chain(squares.filter(can_pass)).collect();
-            let mut castling: Vec<_> = castling_fields(own_castling)
-                .iter()
-                .filter_map(|castling| make(castling, "-"))
-                .filter_map(|position| position.canonical_fen().split(' ').nth(2).map(str::to_owned))
-                .collect();
-            castling.sort();
-            castling.dedup();
-            for castling in &castling {
-                let positions = en_passant.iter().filter_map(|square| make(castling, square));
-                found.extend(positions.map(|position| (position.canonical_fen(), position)));
+            let make = |setup: &Setup, square| Self::new(&setup.clone().with_en_passant(square)).ok();
+            let can_pass = |&square: &Square| {
+                make(&setup, Some(square)).is_some_and(|other| other.en_passant().is_some())
+            };
+            let squares: Vec<_> = plain.squares_behind_pawns().filter(can_pass).collect();
+            for rights in &rights {
+                let mut setup = setup.clone();
+                if setup.read_castling(rights.as_bytes()).is_err() {
+                    continue;
+                }
+                let squares = squares.iter().copied().map(Some);
+                found.extend(std::iter::once(None).chain(squares).filter_map(|square| make(&setup, square)));
             }
         }
-        found.retain(|(fen, _)| *fen != own);
-        found.into_iter().map(|(_, position)| position).collect()
+        found.retain(|other| !other.is_same(self));
+        found
+    }
+
+    /// The squares that pawns of the side that has moved may just have passed over.
+    fn squares_behind_pawns(&self) -> impl Iterator<Item = Square> {
+        let (pawns, behind) = if self.side() == Color::White { (4, 5) } else { (3, 2) };
+        let pawns = self.squares_of(Kind::Pawn, self.side().other()).and(SquareSet::rank(pawns));
+        pawns.into_iter().map(move |pawn| Square::at(pawn.file(), behind))
     }
 }
 
@@ -59,22 +56,29 @@ impl Position {
     }
 }
 
-/// All choices among the usual rights and those a field names, which can be others in Chess960.
-fn castling_fields(own: &str) -> Vec<String> {
-    let choices = |letters: &str| -> Vec<String> {
-        let letters: Vec<_> = letters.chars().filter(|&letter| letter != '-').collect();
-        (0..1_usize << letters.len())
-            .map(|set| {
-                let chosen = letters.iter().enumerate().filter(|(index, _)| set >> index & 1 != 0);
-                let field: String = chosen.map(|(_, &letter)| letter).collect();
-                if field.is_empty() { "-".to_owned() } else { field }
-            })
-            .collect()
+/// The castling fields that these pieces can have, each once: all choices among the usual rights, and among those that a field
+/// names, which can be others in Chess960.
+fn castling_choices(setup: &Setup, own: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut seen = vec![(Castling::default(), setup.castling_rooks())];
+    let mut choose = |letters: &str| {
+        for set in 1..1_usize << letters.len() {
+            let chosen = letters.chars().enumerate().filter(|(index, _)| set >> index & 1 != 0);
+            let field: String = chosen.map(|(_, letter)| letter).collect();
+            let mut with = setup.clone().with_side(Color::White);
+            if with.read_castling(field.as_bytes()).is_ok() {
+                let rights = (with.castling(), with.castling_rooks());
+                if !seen.contains(&rights) {
+                    seen.push(rights);
+                    fields.push(field);
+                }
+            }
+        }
     };
-    let mut fields = choices("KQkq");
-    fields.extend(choices(own));
-    fields.sort();
-    fields.dedup();
+    choose("KQkq");
+    if !own.chars().all(|letter| "KQkq-".contains(letter)) {
+        choose(own);
+    }
     fields
 }
 

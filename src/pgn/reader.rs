@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
             let at = skip_blanks(text, end);
             let starts_line = at == self.start || matches!(text[at - 1], b'\n' | b'\r');
             if starts_line && text[at..].starts_with(b"%") {
-                end = at + memchr::memchr2(b'\n', b'\r', &text[at..]).unwrap_or(text.len() - at);
+                end = at + line_length(&text[at..]);
                 continue;
             }
             let Some(tag) = read_tag(text, at) else {
@@ -174,9 +174,14 @@ impl<'a> Reader<'a> {
                     }
                     let text = &self.text[..self.limit];
                     self.start = skip_blanks(text, before.offset());
-                    // Cut out, the game must not begin with what would be a tag pair at the start of a line.
-                    while text[self.start] == b'[' {
-                        self.start = skip_blanks(text, self.start + 1);
+                    // Cut out, the game must not begin with what would be a tag pair at the start of a line. A line of '%' is no part of it.
+                    loop {
+                        let passed = match text[self.start] {
+                            b'[' => 1,
+                            b'%' => line_length(&text[self.start..]),
+                            _ => break,
+                        };
+                        self.start = skip_blanks(text, self.start + passed);
                     }
                     self.lexer = Lexer::after(&before, text, self.start);
                     return true;
@@ -213,6 +218,11 @@ impl<'a> Reader<'a> {
         }
         token
     }
+}
+
+/// How many bytes come before the line's end.
+fn line_length(text: &[u8]) -> usize {
+    memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len())
 }
 
 /// Whether a word outside any game is the first move of one. Castling and null moves, which prose and its dashes may look like,
@@ -311,7 +321,7 @@ mod tests {
 
     #[test]
     fn an_untagged_game_begins_with_a_move_or_its_number() {
-        for text in ["so: [e4\"] e5", "so: [ [e4 e5]", "so: [1. e4 e5"] {
+        for text in ["so:\n%[Event \"x\"]\n1. e4 e5", "so: [e4\"] e5", "so: [ [e4 e5]", "so: [1. e4 e5"] {
             let mut reader = Reader::new(text.as_bytes());
             assert!(reader.next_game(&mut Vec::new(), &mut Vec::new()), "{text}");
             assert!(text[reader.game_start()..].starts_with(['e', '1']), "{text}");

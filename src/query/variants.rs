@@ -42,6 +42,10 @@ pub fn variants(database: &Database, position: &Position) -> store::Result<Vec<V
         // Nobody overlooks so many.
         HitCount::AtLeast(_) => return Ok(Vec::new()),
     };
+    if database.last_game()?.is_none_or(|last| own * MANY >= last.0.into()) {
+        // There are not that many games.
+        return Ok(Vec::new());
+    }
     let mut variants = Vec::new();
     for other in position.same_placement() {
         let reached = count_games(database, &other)?;
