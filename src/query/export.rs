@@ -63,7 +63,7 @@ fn choose_by_sql(database: &Database, sql: &str, mut visit: impl FnMut(GameId) -
     while let Some(row) = rows.next_row()? {
         let value = row.get_ref(0).map_err(failed)?;
         let number = value.as_i64().ok().and_then(|number| u32::try_from(number).ok());
-        let game = number.ok_or_else(|| Error::NotAGame { found: told(value) })?;
+        let game = number.ok_or_else(|| Error::NotAGame { found: describe(value) })?;
         if !visit(GameId(game)) {
             break;
         }
@@ -72,7 +72,7 @@ fn choose_by_sql(database: &Database, sql: &str, mut visit: impl FnMut(GameId) -
 }
 
 /// A value in words.
-fn told(value: ValueRef<'_>) -> String {
+fn describe(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => "NULL".to_owned(),
         ValueRef::Integer(number) => number.to_string(),

@@ -103,7 +103,7 @@ pub(crate) struct Sequencer {
     known: Option<Known>,
     last_player: NameId,
     originals: Originals,
-    pub(crate) outcomes: CountedGames,
+    pub(crate) counted_games: CountedGames,
     /// By source.
     pub(crate) sources: Vec<SourceCount>,
     starts: Vec<SourceStart>,
@@ -135,7 +135,7 @@ impl Sequencer {
             known,
             last_player: last[0],
             originals,
-            outcomes: CountedGames::new(GameId(game.0.saturating_add(1))),
+            counted_games: CountedGames::new(GameId(game.0.saturating_add(1))),
             sources: vec![SourceCount::default(); starts.len()],
             starts,
             last_source,
@@ -156,7 +156,7 @@ impl Sequencer {
         let first = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
         if self.numbering == Numbering::All {
             self.sift(batch)?;
-            self.outcomes.extend(batch.games.iter().map(|game| game.counted));
+            self.counted_games.extend(batch.games.iter().map(|game| game.counted));
             batch.headers.games.iter_mut().for_each(|row| row.game.0 += first);
             batch.headers.tags.iter_mut().for_each(|tag| tag.game.0 += first);
         } else {

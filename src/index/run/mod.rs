@@ -120,7 +120,7 @@ impl<'r> Run<'r> {
         }
         let note_prefixes =
             |loader: &BulkLoader<'_>, last, freed: &[GameId]| self.note_prefixes(loader, last, freed);
-        let sorting = self.sorting(&read.outcomes, &note_prefixes);
+        let sorting = self.sorting(&read.counted_games, &note_prefixes);
         match update {
             None => self.complete(sink, &read, &FreshOccurrences::new(sorting), Vec::new(), stages),
             Some(update) => {
@@ -260,12 +260,16 @@ impl<'r> Run<'r> {
     }
 
     /// What sorting goes by.
-    fn sorting<'s>(&'s self, outcomes: &'s CountedGames, note_prefixes: &'s NotePrefixes<'s>) -> Sorting<'s> {
+    fn sorting<'s>(
+        &'s self,
+        counted_games: &'s CountedGames,
+        note_prefixes: &'s NotePrefixes<'s>,
+    ) -> Sorting<'s> {
         Sorting {
             partitions: &self.partitions,
             at_once: self.sorted_at_once(),
             threshold: self.options.continuation_threshold,
-            outcomes,
+            counted_games,
             progress: self.progress,
             pool: &self.pool,
             note_prefixes,

@@ -24,7 +24,7 @@ use crate::store::sink::{PositionEncoder as _, Sink};
 /// What reading the sources gave.
 pub(crate) struct ReadResult {
     pub(crate) counts: Vec<SourceCount>,
-    pub(crate) outcomes: CountedGames,
+    pub(crate) counted_games: CountedGames,
     pub(crate) ends: Vec<SourceEnd>,
     pub(crate) tally: Tally,
     /// The game before the first that was read.
@@ -81,8 +81,8 @@ impl Run<'_> {
             ends.enumerate().map(|(index, (end, digested))| self.end_of(index, end, digested)).collect();
         Ok(ReadResult {
             counts: sequencer.sources,
-            last_game: sequencer.outcomes.before(),
-            outcomes: sequencer.outcomes,
+            last_game: sequencer.counted_games.before(),
+            counted_games: sequencer.counted_games,
             ends,
             tally,
         })

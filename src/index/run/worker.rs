@@ -32,7 +32,7 @@ pub(crate) struct Shared<'s> {
     /// Whose turn it is to hand positions over, where the sink wants them in order.
     pub(crate) append_turn: Turnstile,
     pub(crate) partitions: &'s Partitions,
-    /// Memory for each worker's visits on their way into the partitions.
+    /// Memory for each worker's occurrences on their way into the partitions.
     pub(crate) scatter_bytes: usize,
     pub(crate) standard: Standard,
     pub(crate) openings: &'s OpeningBook,
@@ -180,7 +180,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         }
         let number = BlockNumber { chunk, batch: batch_number };
         for_each_position(batch, first, &shared.standard, |view| {
-            scatter.push(visit(&view, setups))?;
+            scatter.push(played_occurrence(&view, setups))?;
             if encoder.push(&view)? { send_block(shared, outlet, number, encoder) } else { Ok(()) }
         })?;
         send_block(shared, outlet, number, encoder)
@@ -247,7 +247,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
     }
 }
 
-fn visit(view: &PositionView<'_>, setups: &mut RecentSetups) -> PlayedOccurrence {
+fn played_occurrence(view: &PositionView<'_>, setups: &mut RecentSetups) -> PlayedOccurrence {
     PlayedOccurrence::new(view.position.key(), view.game, view.ply, view.move_code).of(setups.origin(view))
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct PlayedOccurrence(u128);
 pub(crate) enum Origin {
     /// At the standard start position.
     Standard,
-    /// At a set-up; a visit to the same position is `SetupToCompare`.
+    /// At a set-up; an occurrence of the same position is `SetupToCompare`.
     Setup,
     /// At a set-up: the position must be compared with the others of its key.
     SetupToCompare,
@@ -32,7 +32,7 @@ pub(crate) enum Played {
     Nothing,
     Move(ShortMove),
     /// The ply left no room to say it.
-    Untold,
+    NotKept,
 }
 
 impl PlayedOccurrence {
@@ -57,7 +57,7 @@ impl PlayedOccurrence {
         Self(((key.0 ^ Self::SIGN) as u128) << 64 | (game.0 as u128) << 32 | low as u128)
     }
 
-    /// The same visit, by a game of this origin.
+    /// The same occurrence, by a game of this origin.
     #[inline]
     pub(crate) const fn of(self, origin: Origin) -> Self {
         Self(self.0 & !3 | origin as u128)
@@ -87,7 +87,7 @@ impl PlayedOccurrence {
     pub(crate) const fn played(self) -> Played {
         let low = self.0 as u32;
         match (low >> 2) as u16 & ShortMove::MASK {
-            _ if low & Self::LONG != 0 => Played::Untold,
+            _ if low & Self::LONG != 0 => Played::NotKept,
             Self::NOTHING => Played::Nothing,
             bits => Played::Move(ShortMove::from_bits(bits)),
         }
@@ -104,7 +104,7 @@ impl PlayedOccurrence {
         self.0
     }
 
-    /// The visit whose [`sort_key`](Self::sort_key) is `value`.
+    /// The occurrence whose [`sort_key`](Self::sort_key) is `value`.
     pub(crate) const fn from_sort_key(value: u128) -> Self {
         Self(value)
     }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn visits_are_ordered_as_their_rows_and_tell_what_they_were_made_of() {
         let e4 = Position::start().resolve(b"e4").unwrap();
-        let mut visits = vec![];
+        let mut occurrences = vec![];
         for key in [0, 1, i64::MAX as u64, 1 << 63, u64::MAX] {
             for game in [1, 2, u32::MAX] {
                 for (index, ply) in [0, 1, 16_383, 16_384, (1 << 29) - 1].into_iter().enumerate() {
@@ -127,26 +127,27 @@ mod tests {
                         // An origin does not change the order.
                         let origins = [Origin::SetupToCompare, Origin::Setup, Origin::Standard];
                         let origin = origins[index % 3];
-                        let visit = PlayedOccurrence::new(key, game, ply, code).of(origin);
-                        assert_eq!(visit.origin(), origin);
-                        assert_eq!(visit.occurrence(), Occurrence::new(key, game, ply));
-                        assert_eq!(PlayedOccurrence::from_sort_key(visit.sort_key()), visit);
+                        let occurrence = PlayedOccurrence::new(key, game, ply, code).of(origin);
+                        assert_eq!(occurrence.origin(), origin);
+                        assert_eq!(occurrence.occurrence(), Occurrence::new(key, game, ply));
+                        assert_eq!(PlayedOccurrence::from_sort_key(occurrence.sort_key()), occurrence);
                         let played = match code {
-                            _ if ply.0 > 16_383 => Played::Untold,
+                            _ if ply.0 > 16_383 => Played::NotKept,
                             Some(code) => Played::Move(ShortMove::new(code)),
                             None => Played::Nothing,
                         };
-                        assert_eq!(visit.played(), played);
-                        visits.push(visit);
+                        assert_eq!(occurrence.played(), played);
+                        occurrences.push(occurrence);
                     }
                 }
             }
         }
-        let mut rows = visits.clone();
-        visits.sort_unstable();
-        rows.sort_by_key(|visit| visit.occurrence());
-        let order =
-            |visits: &[PlayedOccurrence]| visits.iter().map(|visit| visit.occurrence()).collect::<Vec<_>>();
-        assert_eq!(order(&visits), order(&rows));
+        let mut rows = occurrences.clone();
+        occurrences.sort_unstable();
+        rows.sort_by_key(|occurrence| occurrence.occurrence());
+        let order = |occurrences: &[PlayedOccurrence]| {
+            occurrences.iter().map(|occurrence| occurrence.occurrence()).collect::<Vec<_>>()
+        };
+        assert_eq!(order(&occurrences), order(&rows));
     }
 }

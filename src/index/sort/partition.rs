@@ -1,4 +1,4 @@
-//! Visits by key: scattered into partitions as they come, sorted partition by partition.
+//! Occurrences by key: scattered into partitions as they come, sorted partition by partition.
 
 use std::fs::File;
 use std::io;
@@ -11,10 +11,10 @@ use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::temporary_file::{read_at, write_at};
 use crate::store::row::{GameId, Occurrence, Ply};
 
-/// Bytes of a visit in memory and in temporary files.
+/// Bytes of an occurrence in memory and in temporary files.
 pub(crate) const RECORD: usize = size_of::<PlayedOccurrence>();
 
-/// Visits of all workers, by the top bits of their keys. What is beyond the memory allowed goes to a temporary file that
+/// Occurrences of all workers, by the top bits of their keys. What is beyond the memory allowed goes to a temporary file that
 /// has no name and vanishes with the process.
 #[derive(Debug)]
 pub(crate) struct Partitions {
@@ -78,8 +78,8 @@ impl Partitions {
     /// Where a partition's keys begin, and where they end, unless it is the last one.
     pub(crate) fn range(&self, index: usize) -> (Occurrence, Option<Occurrence>) {
         let first = |index: usize| {
-            let visit = PlayedOccurrence::from_sort_key((index as u128) << (128 - self.bits));
-            Occurrence::new(visit.key(), GameId(0), Ply(0))
+            let occurrence = PlayedOccurrence::from_sort_key((index as u128) << (128 - self.bits));
+            Occurrence::new(occurrence.key(), GameId(0), Ply(0))
         };
         (first(index), (index + 1 < self.len()).then(|| first(index + 1)))
     }
@@ -89,8 +89,8 @@ impl Partitions {
         self.spilled.load(Ordering::Relaxed)
     }
 
-    fn index(&self, visit: PlayedOccurrence) -> usize {
-        (visit.sort_key() >> (128 - self.bits)) as usize
+    fn index(&self, occurrence: PlayedOccurrence) -> usize {
+        (occurrence.sort_key() >> (128 - self.bits)) as usize
     }
 
     /// Takes a worker's block; gives back an empty one to go on with.
@@ -124,7 +124,7 @@ impl Partitions {
         Error::Spill { directory: self.directory.clone(), source }
     }
 
-    /// Empties a partition and shows `sink` all its visits, sorted, in pieces of at most `most` records, or a little more.
+    /// Empties a partition and shows `sink` all its occurrences, sorted, in pieces of at most `most` records, or a little more.
     pub(crate) fn drain_sorted(
         &self,
         index: usize,
@@ -208,7 +208,7 @@ impl Partitions {
     }
 }
 
-/// One worker's visits on their way into the partitions.
+/// One worker's occurrences on their way into the partitions.
 #[derive(Debug)]
 pub(crate) struct Scatter<'p> {
     partitions: &'p Partitions,
@@ -223,10 +223,10 @@ impl<'p> Scatter<'p> {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, visit: PlayedOccurrence) -> Result<()> {
-        let index = self.partitions.index(visit);
+    pub(crate) fn push(&mut self, occurrence: PlayedOccurrence) -> Result<()> {
+        let index = self.partitions.index(occurrence);
         let block = &mut self.blocks[index];
-        block.push(visit);
+        block.push(occurrence);
         if block.len() == block.capacity() { self.partitions.accept(index, block) } else { Ok(()) }
     }
 

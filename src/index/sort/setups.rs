@@ -4,7 +4,7 @@ use crate::board::{Color, PositionKey};
 use crate::index::sort::occurrence::Origin;
 use crate::store::sink::PositionView;
 
-/// Tells of positions whether they were the same as one that came by, so that not each visit need be compared later. One is
+/// Tells of positions whether they were the same as one that came by, so that not each occurrence need be compared later. One is
 /// forgotten when another takes its place.
 #[derive(Debug, Default)]
 pub(crate) struct RecentSetups {
@@ -49,7 +49,7 @@ impl RecentSetups {
     /// What is met often is not forgotten for positions that are met once.
     const MOST_STAY: u8 = 16;
 
-    /// The origin of a visit to the position.
+    /// The origin of an occurrence of the position.
     #[inline]
     pub(crate) fn origin(&mut self, view: &PositionView<'_>) -> Origin {
         if view.is_setup { self.look_up(view) } else { Origin::Standard }

@@ -63,13 +63,13 @@ impl CountedGame {
 #[derive(Debug)]
 pub(crate) struct CountedGames {
     first: GameId,
-    outcomes: Vec<CountedGame>,
+    counted_games: Vec<CountedGame>,
 }
 
 impl CountedGames {
     /// None yet, and the id of the first game.
     pub(crate) const fn new(first: GameId) -> Self {
-        Self { first, outcomes: Vec::new() }
+        Self { first, counted_games: Vec::new() }
     }
 
     /// The id before that of the first game.
@@ -77,14 +77,14 @@ impl CountedGames {
         GameId(self.first.0 - 1)
     }
 
-    pub(crate) fn extend(&mut self, outcomes: impl Iterator<Item = CountedGame>) {
-        self.outcomes.extend(outcomes);
+    pub(crate) fn extend(&mut self, counted_games: impl Iterator<Item = CountedGame>) {
+        self.counted_games.extend(counted_games);
     }
 
     /// One of the games.
     #[inline]
     pub(crate) fn of(&self, game: GameId) -> CountedGame {
-        self.outcomes[(game.0 - self.first.0) as usize]
+        self.counted_games[(game.0 - self.first.0) as usize]
     }
 }
 
@@ -95,26 +95,27 @@ mod tests {
 
     #[test]
     fn a_game_s_result_ratings_and_date_come_back() {
-        let outcome = |result, white_elo, black_elo, date: &str| {
+        let counted_game = |result, white_elo, black_elo, date: &str| {
             let text = Text { start: 0, len: date.len() as u32 };
             let row = GameRow { result, white_elo, black_elo, date: Some(text), ..GameRow::default() };
             CountedGame::of(&row, date)
         };
         for result in [GameResult::White, GameResult::Black, GameResult::Draw, GameResult::Unknown] {
-            let found = outcome(result, Some(u16::MAX), Some(u16::MAX), "9999.12.31");
+            let found = counted_game(result, Some(u16::MAX), Some(u16::MAX), "9999.12.31");
             assert_eq!(found.result(), result);
             assert_eq!(found.elo_sum(), Some(2 * u32::from(u16::MAX)));
             assert_eq!(found.year(), Some(9999));
         }
-        assert_eq!(outcome(GameResult::Draw, Some(2500), None, "199?.??.??").elo_sum(), None);
-        assert_eq!(outcome(GameResult::Draw, None, None, "199?.??.??").year(), None);
+        assert_eq!(counted_game(GameResult::Draw, Some(2500), None, "199?.??.??").elo_sum(), None);
+        assert_eq!(counted_game(GameResult::Draw, None, None, "199?.??.??").year(), None);
         assert_eq!(
             CountedGame::of(&GameRow::default(), ""),
-            outcome(GameResult::Unknown, None, None, "????.??.??")
+            counted_game(GameResult::Unknown, None, None, "????.??.??")
         );
         let days = ["????.??.??", "1851.??.??", "1851.06.??", "1851.06.21", "1851.07.01", "1992.??.??"];
         assert!(
-            days.map(|date| outcome(GameResult::White, None, None, date).day()).is_sorted_by(|a, b| a < b)
+            days.map(|date| counted_game(GameResult::White, None, None, date).day())
+                .is_sorted_by(|a, b| a < b)
         );
     }
 }

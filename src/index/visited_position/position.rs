@@ -10,15 +10,15 @@ use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};
 pub(crate) struct VisitedPosition {
     pub(crate) key: PositionKey,
     pub(crate) fens: Fens,
-    /// A visit by a game from the standard start.
+    /// An occurrence by a game from the standard start.
     pub(crate) standard: Option<(GameId, Ply)>,
-    /// Visits by games from set-ups: to each position that these reached, at least one.
+    /// Occurrences by games from set-ups: of each position that these reached, at least one.
     pub(crate) to_compare: Vec<(GameId, Ply)>,
     pub(crate) counts: ResultCounts,
     pub(crate) unfinished: u32,
     pub(crate) moves: Vec<(ShortMove, ResultCounts)>,
     /// Games whose move must be looked up.
-    pub(crate) untold: Vec<(GameId, Ply, CountedGame)>,
+    pub(crate) to_look_up: Vec<(GameId, Ply, CountedGame)>,
     /// The best-rated games.
     pub(crate) top: GameList,
     /// The latest games.
@@ -63,46 +63,46 @@ impl VisitedPosition {
             counts: ResultCounts::NONE,
             unfinished: 0,
             moves: Vec::new(),
-            untold: Vec::new(),
+            to_look_up: Vec::new(),
             top: GameList::best_rated(LISTED_GAMES),
             recent: GameList::latest(LISTED_GAMES),
         }
     }
 
-    /// Keeps a visit if the position is to be looked at there.
-    fn note(&mut self, visit: PlayedOccurrence) {
-        let place = (visit.game(), visit.ply());
-        match visit.origin() {
+    /// Keeps an occurrence if the position is to be looked at there.
+    fn note(&mut self, occurrence: PlayedOccurrence) {
+        let place = (occurrence.game(), occurrence.ply());
+        match occurrence.origin() {
             Origin::Standard => _ = self.standard.get_or_insert(place),
             Origin::Setup => {}
             Origin::SetupToCompare => self.to_compare.push(place),
         }
     }
 
-    /// Counts a game by its last visit.
-    pub(crate) fn count(&mut self, last: PlayedOccurrence, outcome: CountedGame) {
-        if outcome.result() == GameResult::Unknown {
+    /// Counts a game by its last occurrence.
+    pub(crate) fn count(&mut self, last: PlayedOccurrence, counted_game: CountedGame) {
+        if counted_game.result() == GameResult::Unknown {
             self.unfinished += 1;
             return;
         }
-        outcome.add_to(&mut self.counts);
+        counted_game.add_to(&mut self.counts);
         match last.played() {
             Played::Nothing => {}
-            Played::Untold => self.untold.push((last.game(), last.ply(), outcome)),
-            Played::Move(played) => self.count_move(played, outcome),
+            Played::NotKept => self.to_look_up.push((last.game(), last.ply(), counted_game)),
+            Played::Move(played) => self.count_move(played, counted_game),
         }
-        if let Some(rating) = outcome.elo_sum() {
+        if let Some(rating) = counted_game.elo_sum() {
             self.top.insert(rating, last.game());
         }
-        self.recent.insert(outcome.day(), last.game());
+        self.recent.insert(counted_game.day(), last.game());
     }
 
-    pub(crate) fn count_move(&mut self, played: ShortMove, outcome: CountedGame) {
+    pub(crate) fn count_move(&mut self, played: ShortMove, counted_game: CountedGame) {
         let at = self.moves.iter().position(|(other, _)| *other == played).unwrap_or_else(|| {
             self.moves.push((played, ResultCounts::NONE));
             self.moves.len() - 1
         });
-        outcome.add_to(&mut self.moves[at].1);
+        counted_game.add_to(&mut self.moves[at].1);
     }
 
     /// How many games reached it.
@@ -113,29 +113,29 @@ impl VisitedPosition {
 
 /// Finds the visited positions among one partition's sorted occurrences, and counts distinct keys.
 pub(crate) struct Counter<'o> {
-    outcomes: &'o CountedGames,
+    counted_games: &'o CountedGames,
     /// How many games must have come by.
     threshold: usize,
-    /// The visits of the latest key, as long as they are fewer than the threshold and the piece ended with them.
+    /// The occurrences of the latest key, as long as they are fewer than the threshold and the piece ended with them.
     pending: Vec<PlayedOccurrence>,
-    /// The latest key's position, once its visits are as many.
+    /// The latest key's position, once its occurrences are that many.
     open: Option<Open>,
     last_key: Option<PositionKey>,
     distinct: u64,
     found: Vec<VisitedPosition>,
 }
 
-/// A position that is being counted, and the latest visit to it, which counts unless the same game's next one follows.
+/// A position that is being counted, and the latest occurrence of it, which counts unless the same game's next one follows.
 struct Open {
     visited: VisitedPosition,
     latest: PlayedOccurrence,
 }
 
 impl<'o> Counter<'o> {
-    /// A counter of positions that at least `threshold` games reached; `outcomes` are those of all games.
-    pub(crate) fn new(outcomes: &'o CountedGames, threshold: u32) -> Self {
+    /// A counter of positions that at least `threshold` games reached; `counted_games` are those of all games.
+    pub(crate) fn new(counted_games: &'o CountedGames, threshold: u32) -> Self {
         Self {
-            outcomes,
+            counted_games,
             threshold: threshold.max(1) as usize,
             pending: Vec::new(),
             open: None,
@@ -150,14 +150,14 @@ impl<'o> Counter<'o> {
         let mut rest = piece;
         while let Some(first) = rest.first() {
             let key = first.key();
-            let length = rest.iter().take_while(|visit| visit.key() == key).count();
+            let length = rest.iter().take_while(|occurrence| occurrence.key() == key).count();
             let (run, others) = rest.split_at(length);
             rest = others;
             if self.last_key != Some(key) {
                 self.end_key();
                 self.last_key = Some(key);
                 self.distinct += 1;
-                // Nearly all keys: too few visits, and the next key has come.
+                // Nearly all keys: too few occurrences, and the next key has come.
                 if length < self.threshold && !rest.is_empty() {
                     continue;
                 }
@@ -172,14 +172,14 @@ impl<'o> Counter<'o> {
             return;
         }
         let mut pending = std::mem::take(&mut self.pending);
-        for &visit in pending.iter().chain(run) {
-            let new = || Open { visited: VisitedPosition::new(visit.key()), latest: visit };
+        for &occurrence in pending.iter().chain(run) {
+            let new = || Open { visited: VisitedPosition::new(occurrence.key()), latest: occurrence };
             let Open { visited, latest } = self.open.get_or_insert_with(new);
-            visited.note(visit);
-            if latest.game() != visit.game() {
-                visited.count(*latest, self.outcomes.of(latest.game()));
+            visited.note(occurrence);
+            if latest.game() != occurrence.game() {
+                visited.count(*latest, self.counted_games.of(latest.game()));
             }
-            *latest = visit;
+            *latest = occurrence;
         }
         pending.clear();
         self.pending = pending;
@@ -188,7 +188,7 @@ impl<'o> Counter<'o> {
     fn end_key(&mut self) {
         self.pending.clear();
         if let Some(Open { mut visited, latest }) = self.open.take() {
-            visited.count(latest, self.outcomes.of(latest.game()));
+            visited.count(latest, self.counted_games.of(latest.game()));
             if visited.games() >= self.threshold as u64 {
                 self.found.push(visited);
             }

@@ -20,7 +20,7 @@ pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'
     }
     visited.retain(|visited| visited.fens != Fens::Several);
     for visited in &mut visited {
-        count_untold(visited, loader)?;
+        count_to_look_up(visited, loader)?;
     }
     let told = Walk::new(&visited).tell(|visited| match (&visited.fens, visited.standard) {
         (Fens::Unknown, Some((game, ply))) => Ok(Some(loader.position_at(game, ply)?.fen)),
@@ -58,10 +58,10 @@ pub(crate) fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_
 }
 
 /// Counts the moves that were not told, by looking them up.
-pub(crate) fn count_untold(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
-    for (game, ply, outcome) in std::mem::take(&mut visited.untold) {
+pub(crate) fn count_to_look_up(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
+    for (game, ply, counted_game) in std::mem::take(&mut visited.to_look_up) {
         if let Some(code) = loader.position_at(game, ply)?.move_code {
-            visited.count_move(ShortMove::new(code), outcome);
+            visited.count_move(ShortMove::new(code), counted_game);
         }
     }
     Ok(())

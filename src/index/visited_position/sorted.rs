@@ -4,9 +4,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crossbeam_channel::{Receiver, Sender};
-use rayon::ThreadPool;
-
 use crate::id::GameId;
 use crate::index::error::{Error, Result};
 use crate::index::visited_position::position::{Counter, VisitedPosition};
@@ -14,8 +11,8 @@ use crate::index::visited_position::rows;
 use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::index::visited_position::update::{Found, Tracker, add_all};
 use crate::store::BulkLoader;
-use crate::store::row::Occurrence;
-use crate::store::sink::{OccurrenceRows, SortedOccurrences};
+use crate::store::sink::{OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
+use crossbeam_channel::{Receiver, Sender};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -24,7 +21,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Those of a new database: all that is counted is counted here.
 pub(crate) struct FreshOccurrences<'r> {
     sorting: Sorting<'r>,
-    /// By part: how many distinct keys, and the visited positions.
+    /// By partition: how many distinct keys, and the visited positions.
     counted: Mutex<Vec<(usize, u64, Vec<VisitedPosition>)>>,
 }
 
@@ -37,27 +34,19 @@ impl<'r> FreshOccurrences<'r> {
 impl SortedOccurrences for FreshOccurrences<'_> {
     type Error = Error;
 
-    fn parts(&self) -> usize {
-        self.sorting.partitions.len()
+    fn unsorted(&self) -> &impl UnsortedOccurrences<Error = Error> {
+        &self.sorting
     }
 
-    fn count(&self) -> u64 {
-        self.sorting.partitions.records()
-    }
-
-    fn range(&self, part: usize) -> (Occurrence, Option<Occurrence>) {
-        self.sorting.partitions.range(part)
-    }
-
-    fn drain<R: OccurrenceRows>(&self, part: usize, rows: &mut R) -> Result<()> {
-        let mut counter = Counter::new(self.sorting.outcomes, self.threshold());
-        self.sorting.partitions.drain_sorted(part, self.sorting.at_once, |piece| {
+    fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<()> {
+        let mut counter = Counter::new(self.sorting.counted_games, self.threshold());
+        self.sorting.partitions.drain_sorted(partition, self.sorting.at_once, |piece| {
             self.sorting.progress.check()?;
             counter.see(piece);
-            Ok(rows.append(piece.iter().map(|visit| visit.occurrence()))?)
+            Ok(rows.append(piece.iter().map(|occurrence| occurrence.occurrence()))?)
         })?;
         let (distinct, positions) = counter.finish();
-        lock(&self.counted).push((part, distinct, positions));
+        lock(&self.counted).push((partition, distinct, positions));
         Ok(())
     }
 
@@ -77,20 +66,8 @@ impl SortedOccurrences for FreshOccurrences<'_> {
 
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
         let mut counted = std::mem::take(&mut *lock(&self.counted));
-        counted.sort_unstable_by_key(|&(part, ..)| part);
+        counted.sort_unstable_by_key(|&(partition, ..)| partition);
         rows::write(counted.into_iter().flat_map(|(.., positions)| positions).collect(), loader)
-    }
-
-    fn note_prefixes(&self, loader: &BulkLoader<'_>, last: GameId, freed: &[GameId]) -> Result<u64> {
-        (self.sorting.note_prefixes)(loader, last, freed)
-    }
-
-    fn panicked(&self) -> Error {
-        Error::Panicked
-    }
-
-    fn pool(&self) -> &ThreadPool {
-        self.sorting.pool
     }
 
     fn threshold(&self) -> u32 {
@@ -104,11 +81,11 @@ pub(crate) struct AddedOccurrences<'r> {
     tracker: Tracker<'r>,
     /// Where it goes what is found, until all is drained.
     outlets: Mutex<Option<Outlets>>,
-    /// New visits to positions that have a row.
+    /// New occurrences of positions that have a row.
     found: Receiver<Vec<VisitedPosition>>,
-    /// New visits to positions that are to have one.
-    risen: Receiver<Vec<VisitedPosition>>,
-    /// New visits to positions of removed games.
+    /// New occurrences of positions that are to have one.
+    now_visited: Receiver<Vec<VisitedPosition>>,
+    /// New occurrences of positions of removed games.
     again: Mutex<Vec<VisitedPosition>>,
     /// Positions that were counted afresh.
     counted: Mutex<Vec<VisitedPosition>>,
@@ -118,7 +95,7 @@ pub(crate) struct AddedOccurrences<'r> {
 #[derive(Clone)]
 struct Outlets {
     found: Sender<Vec<VisitedPosition>>,
-    risen: Sender<Vec<VisitedPosition>>,
+    now_visited: Sender<Vec<VisitedPosition>>,
 }
 
 impl<'r> AddedOccurrences<'r> {
@@ -129,13 +106,13 @@ impl<'r> AddedOccurrences<'r> {
         removed: &'r [GameId],
     ) -> Self {
         let (to_found, found) = crossbeam_channel::unbounded();
-        let (to_risen, risen) = crossbeam_channel::unbounded();
+        let (to_now_visited, now_visited) = crossbeam_channel::unbounded();
         Self {
             sorting,
             tracker: update.tracker(sorting, target, removed),
-            outlets: Mutex::new(Some(Outlets { found: to_found, risen: to_risen })),
+            outlets: Mutex::new(Some(Outlets { found: to_found, now_visited: to_now_visited })),
             found,
-            risen,
+            now_visited,
             again: Mutex::default(),
             counted: Mutex::default(),
             distinct: AtomicU64::new(0),
@@ -146,40 +123,32 @@ impl<'r> AddedOccurrences<'r> {
 impl SortedOccurrences for AddedOccurrences<'_> {
     type Error = Error;
 
-    fn parts(&self) -> usize {
-        self.sorting.partitions.len()
+    fn unsorted(&self) -> &impl UnsortedOccurrences<Error = Error> {
+        &self.sorting
     }
 
-    fn count(&self) -> u64 {
-        self.sorting.partitions.records()
-    }
-
-    fn range(&self, part: usize) -> (Occurrence, Option<Occurrence>) {
-        self.sorting.partitions.range(part)
-    }
-
-    fn drain<R: OccurrenceRows>(&self, part: usize, rows: &mut R) -> Result<()> {
+    fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<()> {
         // Nobody takes what is found: something failed there.
         let Some(outlets) = lock(&self.outlets).clone() else { return Err(Error::Stopped) };
         let mut watch = self.tracker.watch();
         self.sorting.progress.check()?;
         // Twice as many threads sort where rows are merged.
-        self.sorting.partitions.drain_sorted(part, self.sorting.at_once / 2, |piece| {
+        self.sorting.partitions.drain_sorted(partition, self.sorting.at_once / 2, |piece| {
             self.sorting.progress.check()?;
             if R::MANY_AT_ONCE {
-                rows.append(piece.iter().map(|visit| visit.occurrence()))?;
+                rows.append(piece.iter().map(|occurrence| occurrence.occurrence()))?;
             }
             piece.chunk_by(|a, b| a.key() == b.key()).try_for_each(|run| {
                 if !R::MANY_AT_ONCE {
-                    rows.append(run.iter().map(|visit| visit.occurrence()))?;
+                    rows.append(run.iter().map(|occurrence| occurrence.occurrence()))?;
                 }
                 watch.see(run, |threshold, new| Ok(rows.has(run[0].key(), threshold, new)?))
             })
         })?;
-        let Found { distinct, visited, risen, again } = watch.end();
+        let Found { distinct, visited, now_visited, again } = watch.end();
         self.distinct.fetch_add(distinct, Ordering::Relaxed);
         lock(&self.again).extend(again);
-        let sent = outlets.found.send(visited).and_then(|()| outlets.risen.send(risen));
+        let sent = outlets.found.send(visited).and_then(|()| outlets.now_visited.send(now_visited));
         sent.map_err(|_| Error::Stopped)
     }
 
@@ -198,7 +167,8 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     ) -> Result<()> {
         let has_failed = AtomicBool::new(false);
         let positions = || {
-            let positions = self.risen.iter().flatten().take_while(|_| !has_failed.load(Ordering::Relaxed));
+            let positions =
+                self.now_visited.iter().flatten().take_while(|_| !has_failed.load(Ordering::Relaxed));
             positions.map(|visited: VisitedPosition| (visited.key, Some(visited)))
         };
         std::thread::scope(|scope| {
@@ -226,18 +196,6 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         counted.extend(self.tracker.recount_removed(again)?);
         counted.sort_unstable_by_key(|visited| visited.key.as_i64());
         rows::write(counted, loader)
-    }
-
-    fn note_prefixes(&self, loader: &BulkLoader<'_>, last: GameId, freed: &[GameId]) -> Result<u64> {
-        (self.sorting.note_prefixes)(loader, last, freed)
-    }
-
-    fn panicked(&self) -> Error {
-        Error::Panicked
-    }
-
-    fn pool(&self) -> &ThreadPool {
-        self.sorting.pool
     }
 
     fn threshold(&self) -> u32 {

@@ -6,13 +6,14 @@ use rayon::ThreadPool;
 
 use crate::board::PositionKey;
 use crate::id::GameId;
-use crate::index::error::Result;
+use crate::index::error::{Error, Result};
 use crate::index::progress::Progress;
 use crate::index::sort::partition::Partitions;
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::update::Tracker;
 use crate::store::BulkLoader;
-use crate::store::sink::Replaced;
+use crate::store::row::Occurrence;
+use crate::store::sink::{Replaced, UnsortedOccurrences};
 
 /// Notes prefixes down, of games later than one and of some others, and gives back how many.
 pub(crate) type NotePrefixes<'n> = dyn Fn(&BulkLoader<'_>, GameId, &[GameId]) -> Result<u64> + Sync + 'n;
@@ -26,10 +27,38 @@ pub(crate) struct Sorting<'r> {
     /// How many games a visited position has at least.
     pub(crate) threshold: u32,
     /// All games that were read.
-    pub(crate) outcomes: &'r CountedGames,
+    pub(crate) counted_games: &'r CountedGames,
     pub(crate) progress: &'r Progress,
     pub(crate) pool: &'r ThreadPool,
     pub(crate) note_prefixes: &'r NotePrefixes<'r>,
+}
+
+impl UnsortedOccurrences for Sorting<'_> {
+    type Error = Error;
+
+    fn partitions(&self) -> usize {
+        self.partitions.len()
+    }
+
+    fn count(&self) -> u64 {
+        self.partitions.records()
+    }
+
+    fn range(&self, partition: usize) -> (Occurrence, Option<Occurrence>) {
+        self.partitions.range(partition)
+    }
+
+    fn note_prefixes(&self, loader: &BulkLoader<'_>, last: GameId, freed: &[GameId]) -> Result<u64> {
+        (self.note_prefixes)(loader, last, freed)
+    }
+
+    fn panicked(&self) -> Error {
+        Error::Panicked
+    }
+
+    fn pool(&self) -> &ThreadPool {
+        self.pool
+    }
 }
 
 /// What is to be brought up to date in a database that is added to.

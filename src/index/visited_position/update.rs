@@ -11,7 +11,7 @@ use crate::index::progress::Progress;
 use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::index::visited_position::position::{Counter, Fens, VisitedPosition, to_json};
-use crate::index::visited_position::rows::{compare_fens, count_untold};
+use crate::index::visited_position::rows::{compare_fens, count_to_look_up};
 use crate::index::visited_position::sorting::Sorting;
 use crate::store::row::{ContinuationRow, GameId, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::{BulkLoader, GameOutcome, Known};
@@ -32,40 +32,40 @@ pub(crate) struct Tracker<'o> {
 /// Counts what comes by of a range of keys, in order.
 pub(crate) struct Watch<'t> {
     tracker: &'t Tracker<'t>,
-    /// Counts the new visits to positions that have a row.
+    /// Counts the new occurrences of positions that have a row.
     counter: Counter<'t>,
     /// The same for others that are to have one, and for those of removed games.
     rising: Counter<'t>,
-    /// The key that came by last, and how many visits to it did.
+    /// The key that came by last, and how many occurrences of it came.
     last: Option<(PositionKey, u32)>,
-    /// Those visits, as long as they are too few, or whether there are enough.
+    /// Those occurrences, as long as they are too few, or whether there are enough.
     pending: Vec<PlayedOccurrence>,
     is_rising: bool,
     distinct: u64,
 }
 
-/// What the sorted visits told.
+/// What was found among the sorted occurrences.
 #[derive(Default)]
 pub(crate) struct Found {
     /// Distinct keys that came by.
     pub(crate) distinct: u64,
-    /// New visits to positions that have a row, which are to be added to it.
+    /// New occurrences of positions that have a row, which are to be added to it.
     pub(crate) visited: Vec<VisitedPosition>,
-    /// New visits to others that were reached often enough by now.
-    pub(crate) risen: Vec<VisitedPosition>,
-    /// New visits to positions of removed games.
+    /// New occurrences of others that were reached often enough by now.
+    pub(crate) now_visited: Vec<VisitedPosition>,
+    /// New occurrences of positions of removed games.
     pub(crate) again: Vec<VisitedPosition>,
 }
 
 impl Watch<'_> {
-    /// Looks at the next visits, all of one key. `has` tells whether there are so many with that key in all; it is given how
+    /// Looks at the next occurrences, all of one key. `has` tells whether there are so many with that key in all; it is given how
     /// many are new.
     pub(crate) fn see(
         &mut self,
         run: &[PlayedOccurrence],
         has: impl FnOnce(u32, u32) -> Result<bool>,
     ) -> Result<()> {
-        let Some(key) = run.first().map(|visit| visit.key()) else { return Ok(()) };
+        let Some(key) = run.first().map(|occurrence| occurrence.key()) else { return Ok(()) };
         let earlier = self.last.filter(|(last, _)| *last == key).map(|(_, count)| count);
         if earlier.is_none() {
             self.distinct += 1;
@@ -89,9 +89,10 @@ impl Watch<'_> {
     }
 
     pub(crate) fn end(self) -> Found {
-        let (visited, mut risen) = (self.counter.finish().1, self.rising.finish().1);
-        let again = risen.extract_if(.., |visited| self.tracker.removed.contains(&visited.key)).collect();
-        Found { distinct: self.distinct, visited, risen, again }
+        let (visited, mut now_visited) = (self.counter.finish().1, self.rising.finish().1);
+        let again =
+            now_visited.extract_if(.., |visited| self.tracker.removed.contains(&visited.key)).collect();
+        Found { distinct: self.distinct, visited, now_visited, again }
     }
 }
 
@@ -108,7 +109,7 @@ impl<'o> Tracker<'o> {
         Self { visited, removed, sorting, target, removed_games }
     }
 
-    /// How many visits are enough for a row of `visited_position`.
+    /// How many occurrences are enough for a row of `visited_position`.
     pub(crate) const fn threshold(&self) -> u32 {
         self.sorting.threshold
     }
@@ -116,8 +117,8 @@ impl<'o> Tracker<'o> {
     pub(crate) fn watch(&self) -> Watch<'_> {
         Watch {
             tracker: self,
-            counter: Counter::new(self.sorting.outcomes, 1),
-            rising: Counter::new(self.sorting.outcomes, 1),
+            counter: Counter::new(self.sorting.counted_games, 1),
+            rising: Counter::new(self.sorting.counted_games, 1),
             last: None,
             pending: Vec::new(),
             is_rising: false,
@@ -130,19 +131,19 @@ impl<'o> Tracker<'o> {
         Recount { tracker: self, known: None }
     }
 
-    /// Counts all positions of removed games afresh, to some of which there are new visits.
+    /// Counts all positions of removed games afresh, to some of which there are new occurrences.
     pub(crate) fn recount_removed(&self, again: Vec<VisitedPosition>) -> Result<Vec<VisitedPosition>> {
         self.recount_all(self.removed_with(again))
     }
 
-    /// All positions of removed games, with new visits to some of them.
+    /// All positions of removed games, with new occurrences of some of them.
     fn removed_with(&self, again: Vec<VisitedPosition>) -> Vec<(PositionKey, Option<VisitedPosition>)> {
         let mut positions: HashMap<_, _> = self.removed.iter().map(|&key| (key, None)).collect();
         positions.extend(again.into_iter().map(|visited| (visited.key, Some(visited))));
         positions.into_iter().collect()
     }
 
-    /// Counts positions afresh, with the new visits to them. Nearly each row stands on another page, so all threads read.
+    /// Counts positions afresh, with the new occurrences of them. Nearly each row stands on another page, so all threads read.
     fn recount_all(
         &self,
         mut positions: Vec<(PositionKey, Option<VisitedPosition>)>,
@@ -171,7 +172,7 @@ impl Recount<'_> {
         positions.filter_map(|(key, new)| self.count(key, new).transpose()).collect()
     }
 
-    /// Adds to new visits of a position all those of games that were there and were not removed. Gives it back if enough games
+    /// Adds to new occurrences of a position all those of games that were there and were not removed. Gives it back if enough games
     /// reached it.
     pub(crate) fn count(
         &mut self,
@@ -184,13 +185,14 @@ impl Recount<'_> {
             Some(known) => known,
             None => self.known.insert(Known::open(target)?),
         };
-        known.for_each_last_visit(key, |game, ply, (fen, code), outcome| {
+        known.for_each_last_visit(key, |game, ply, (fen, code), counted_game| {
             if removed_games.contains(&game) {
                 return true;
             }
             let visited = visited.get_or_insert_with(|| VisitedPosition::new(key));
-            let outcome = CountedGame::new(outcome.result, outcome.elos, outcome.date.as_deref());
-            visited.count(PlayedOccurrence::new(key, game, ply, code), outcome);
+            let counted_game =
+                CountedGame::new(counted_game.result, counted_game.elos, counted_game.date.as_deref());
+            visited.count(PlayedOccurrence::new(key, game, ply, code), counted_game);
             visited.fens.see(fen)
         })?;
         let has_row = |visited: &VisitedPosition| {
@@ -209,7 +211,7 @@ pub(crate) fn add_all(
     let mut known = KnownOutcomes::default();
     let mut batch = VisitedPositionBatch::default();
     for mut visited in visited {
-        count_untold(&mut visited, loader)?;
+        count_to_look_up(&mut visited, loader)?;
         if !add(&mut batch, visited, &mut known, loader)? {
             continue;
         }
@@ -275,8 +277,8 @@ impl KnownOutcomes {
     fn of(&mut self, game: GameId, loader: &BulkLoader<'_>) -> Result<CountedGame> {
         /// About 16 MiB.
         const MOST: usize = 1 << 20;
-        if let Some(&outcome) = self.0.get(&game) {
-            return Ok(outcome);
+        if let Some(&counted_game) = self.0.get(&game) {
+            return Ok(counted_game);
         }
         if self.0.len() >= MOST {
             self.0.clear();
@@ -284,8 +286,8 @@ impl KnownOutcomes {
         // One that somebody deleted ranks last.
         let nothing = || GameOutcome { result: GameResult::Unknown, elos: (None, None), date: None };
         let GameOutcome { result, elos, date } = loader.game_outcome(game)?.unwrap_or_else(nothing);
-        let outcome = CountedGame::new(result, elos, date.as_deref());
-        self.0.insert(game, outcome);
-        Ok(outcome)
+        let counted_game = CountedGame::new(result, elos, date.as_deref());
+        self.0.insert(game, counted_game);
+        Ok(counted_game)
     }
 }

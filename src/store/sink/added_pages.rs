@@ -9,7 +9,8 @@ use rayon::iter::{IntoParallelIterator as _, IntoParallelRefIterator as _, Paral
 use super::added_rows::add_occurrences;
 use super::encoder::{BlockNumber, LeafEncoder};
 use super::{
-    DuplicateLinks, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences, begin, end, link_duplicates,
+    DuplicateLinks, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin,
+    end, link_duplicates,
 };
 use crate::board::PositionKey;
 use crate::id::ImportId;
@@ -57,8 +58,8 @@ impl<'d> AddedPages<'d> {
         tails: &'d [Tail],
     ) -> Result<Option<Self>> {
         let Some(pages) = PageTransaction::begin(database)? else { return Ok(None) };
-        let scratch = SideDatabase::create(lock, "headers", cache_bytes)?;
-        let small = Some(BulkLoader::into_side_database(scratch, LoadMode::Passing)?);
+        let side = SideDatabase::create(lock, "headers", cache_bytes)?;
+        let small = Some(BulkLoader::into_side_database(side, LoadMode::Passing)?);
         let (leaves, import) = (Vec::new(), ImportId(0));
         Ok(Some(Self { database, pages: Some(pages), rows, tails, leaves, small, loader: None, import }))
     }
@@ -96,14 +97,14 @@ impl<'d> AddedPages<'d> {
     /// Adds the occurrences through SQL: they are few.
     fn insert<S: SortedOccurrences>(
         &mut self,
-        scratch: SideDatabase,
+        side: SideDatabase,
         trees: Vec<(PageNumber, RebuiltTree)>,
         sorted: &S,
     ) -> Result<(), S::Error> {
         self.pages.take().expect("until all pages are told of").finish(trees)?;
         self.loader = Some(BulkLoader::go_on(self.database, self.import)?);
         self.remove_tails()?;
-        self.loader().take_rows(scratch)?;
+        self.loader().take_rows(side)?;
         self.loader().take_problems()?;
         add_occurrences(self.loader(), sorted)
     }
@@ -111,7 +112,7 @@ impl<'d> AddedPages<'d> {
     /// Builds `position_game` and the indexes of `game` anew while the small tables are written through SQL.
     fn merge<S: SortedOccurrences>(
         &mut self,
-        scratch: SideDatabase,
+        side: SideDatabase,
         trees: Vec<(PageNumber, RebuiltTree)>,
         sorted: &S,
     ) -> Result<(), S::Error> {
@@ -119,7 +120,7 @@ impl<'d> AddedPages<'d> {
         let file = Arc::clone(pages.file());
         let root = pages.root_page("position_game")?;
         let occurrences = Tree::read(&file, root).map_err(Error::from)?;
-        let indexes = game_indexes(&pages, &scratch)?;
+        let indexes = game_indexes(&pages, &side)?;
         let room = occurrence_room(&file, &occurrences, sorted);
         pages
             .publish(trees, indexes.iter().map(|index| index.room(&file)).fold(room, u32::saturating_add))?;
@@ -132,9 +133,9 @@ impl<'d> AddedPages<'d> {
                 let _drained = DrainedOnDrop(sorted);
                 merge_trees(&file, &occurrences, &indexes, sorted)
             });
-            let written = sorted.update_visited(loader, |loader| loader.take_rows(scratch));
+            let written = sorted.update_visited(loader, |loader| loader.take_rows(side));
             written.inspect_err(|_| sorted.drained())?;
-            merged.join().map_err(|_| sorted.panicked())?
+            merged.join().map_err(|_| sorted.unsorted().panicked())?
         })?;
         let mut trees = vec![(root, tree)];
         let mut not_built = Vec::new();
@@ -168,8 +169,8 @@ impl<S: SortedOccurrences> Drop for DrainedOnDrop<'_, S> {
 
 /// The most pages that `position_game` takes with the new rows.
 fn occurrence_room(file: &PageFile, old: &Tree, sorted: &impl SortedOccurrences) -> u32 {
-    let bytes = old.bytes(file.page_size()) + sorted.count() * OccurrenceRecord::MOST_BYTES;
-    Tree::room_for(bytes, file.page_size(), OccurrenceRecord::LONGEST_CELL, sorted.parts())
+    let bytes = old.bytes(file.page_size()) + sorted.unsorted().count() * OccurrenceRecord::MOST_BYTES;
+    Tree::room_for(bytes, file.page_size(), OccurrenceRecord::LONGEST_CELL, sorted.unsorted().partitions())
 }
 
 /// Builds `position_game` and indexes of `game` anew, on twice as many threads as others use: half of the time they wait for the
@@ -180,8 +181,9 @@ fn merge_trees<S: SortedOccurrences>(
     indexes: &[GameIndex],
     sorted: &S,
 ) -> Result<(RebuiltTree, Vec<Built>), S::Error> {
-    let threads = 2 * sorted.pool().current_num_threads();
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.panicked())?;
+    let threads = 2 * sorted.unsorted().pool().current_num_threads();
+    let pool =
+        ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.unsorted().panicked())?;
     let (built, merged) = pool.join(
         || indexes.par_iter().map(|index| index.build(file)).collect::<Result<_>>(),
         || merge_occurrences(file, occurrences, sorted),
@@ -216,16 +218,16 @@ fn merge_occurrences<S: SortedOccurrences>(
     old: &Tree,
     sorted: &S,
 ) -> Result<RebuiltTree, S::Error> {
-    let merge = |writer: &mut LeafWriter, part| {
-        let (start, end) = sorted.range(part);
+    let merge = |writer: &mut LeafWriter, partition| {
+        let (start, end) = sorted.unsorted().range(partition);
         let old = OldRows::new(file, old, start, end, sorted.threshold()).map_err(Error::from)?;
         let mut merging = Merging { old, writer };
-        sorted.drain(part, &mut merging)?;
+        sorted.drain(partition, &mut merging)?;
         let Merging { old, writer } = merging;
         let segment = old.copy_rest(writer).and_then(|()| writer.finish_segment());
         Ok(segment.map_err(Error::from)?)
     };
-    let segments: Vec<Segment> = (0..sorted.parts())
+    let segments: Vec<Segment> = (0..sorted.unsorted().partitions())
         .into_par_iter()
         .map_init(|| LeafWriter::new(Arc::clone(file)), merge)
         .collect::<Result<_, S::Error>>()?;
@@ -248,14 +250,14 @@ enum Built {
 }
 
 /// The indexes of `game` that are built anew.
-fn game_indexes(graft: &PageTransaction<'_>, scratch: &SideDatabase) -> Result<Vec<GameIndex>> {
+fn game_indexes(pages: &PageTransaction<'_>, side: &SideDatabase) -> Result<Vec<GameIndex>> {
     let mut indexes = Vec::new();
-    for new in scratch.index_games()? {
+    for new in side.index_games()? {
         // Somebody may have made another one in its place.
-        if graft.has_index(&new.name, &new.sql)? {
-            let root = graft.root_page(&new.name)?;
+        if pages.has_index(&new.name, &new.sql)? {
+            let root = pages.root_page(&new.name)?;
             // One whose rows do not stand on their pages as a whole is left to SQLite.
-            let Ok(old) = Tree::read(graft.file(), root) else { continue };
+            let Ok(old) = Tree::read(pages.file(), root) else { continue };
             indexes.push(GameIndex { root, old, new });
         }
     }
@@ -302,12 +304,12 @@ impl Sink for AddedPages<'_> {
     }
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
-        let scratch = self.small.take().expect("while games are read").finish_side_database()?;
+        let side = self.small.take().expect("while games are read").finish_side_database()?;
         let trees = self.extend_positions()?;
-        if is_merging_quicker(self.rows, sorted.count()) {
-            self.merge(scratch, trees, sorted)
+        if is_merging_quicker(self.rows, sorted.unsorted().count()) {
+            self.merge(side, trees, sorted)
         } else {
-            self.insert(scratch, trees, sorted)
+            self.insert(side, trees, sorted)
         }
     }
 

@@ -2,7 +2,10 @@
 
 use super::encoder::{BlockNumber, RowEncoder};
 use super::fresh_rows::SqlOccurrences;
-use super::{DuplicateLinks, NewRun, RunTotals, Sink, SortedOccurrences, begin, end, link_duplicates};
+use super::{
+    DuplicateLinks, NewRun, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin, end,
+    link_duplicates,
+};
 use crate::store::error::Result;
 use crate::store::row::{HeaderBatch, PositionBatch};
 use crate::store::{BulkLoader, Database, LoadMode, Tail};
@@ -69,7 +72,7 @@ pub(super) fn add_occurrences<S: SortedOccurrences>(
     sorted: &S,
 ) -> Result<(), S::Error> {
     let mut rows = SqlOccurrences { loader, batch: Vec::new() };
-    (0..sorted.parts()).try_for_each(|part| sorted.drain(part, &mut rows))?;
+    (0..sorted.unsorted().partitions()).try_for_each(|partition| sorted.drain(partition, &mut rows))?;
     sorted.drained();
     sorted.update_visited(loader, |_| Ok(()))?;
     sorted.write_visited(loader)

@@ -7,7 +7,8 @@ use rusqlite::Connection;
 
 use super::encoder::{BlockNumber, LeafEncoder};
 use super::{
-    DuplicateLinks, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences, begin, end, link_duplicates,
+    DuplicateLinks, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin,
+    end, link_duplicates,
 };
 use crate::board::PositionKey;
 use crate::store::error::Result;
@@ -35,9 +36,9 @@ impl<'b> FreshPages<'b> {
     pub(crate) fn new(build: &'b mut Build, watch: &'b dyn Fn(&Connection)) -> Result<Self> {
         let (game_position, position_game) =
             (build.root_page("game_position")?, build.root_page("position_game")?);
-        let scratch = build.scratch("headers")?;
-        watch(scratch.connection());
-        let small = BulkLoader::into_side_database(scratch, LoadMode::Fresh)?;
+        let side = build.side_database("headers")?;
+        watch(side.connection());
+        let small = BulkLoader::into_side_database(side, LoadMode::Fresh)?;
         build.close()?;
         let file = Some(Arc::new(PageFile::open(build.path())?));
         Ok(Self { build, watch, file, game_position, position_game, leaves: Vec::new(), small: Some(small) })
@@ -68,20 +69,20 @@ impl OccurrenceRows for Leaves<'_> {
     }
 }
 
-/// Builds the leaves of `position_game`, a segment a part, and completes both trees.
+/// Builds the leaves of `position_game`, a segment a partition, and completes both trees.
 fn build_trees<S: SortedOccurrences>(
     file: &Arc<PageFile>,
     (game_position, leaves): (PageNumber, Vec<Segment>),
     position_game: PageNumber,
     sorted: &S,
 ) -> Result<(), S::Error> {
-    let build = |writer: &mut LeafWriter, part| {
-        sorted.drain(part, &mut Leaves(writer))?;
+    let build = |writer: &mut LeafWriter, partition| {
+        sorted.drain(partition, &mut Leaves(writer))?;
         Ok(writer.finish_segment().map_err(crate::store::Error::from)?)
     };
-    let occurrences: Vec<Segment> = sorted.pool().install(|| {
-        let parts = (0..sorted.parts()).into_par_iter();
-        parts.map_init(|| LeafWriter::new(Arc::clone(file)), build).collect::<Result<_, S::Error>>()
+    let occurrences: Vec<Segment> = sorted.unsorted().pool().install(|| {
+        let partitions = (0..sorted.unsorted().partitions()).into_par_iter();
+        partitions.map_init(|| LeafWriter::new(Arc::clone(file)), build).collect::<Result<_, S::Error>>()
     })?;
     let assembled =
         assemble(file, game_position, leaves).and_then(|()| assemble(file, position_game, occurrences));
@@ -117,19 +118,19 @@ impl Sink for FreshPages<'_> {
             let built = scope.spawn(move || build_trees(&file, (roots.0, leaves), roots.1, sorted));
             // Meanwhile, in another file:
             let indexed = self.small().make_indexes();
-            built.join().map_err(|_| sorted.panicked())??;
+            built.join().map_err(|_| sorted.unsorted().panicked())??;
             Ok(indexed?)
         })
     }
 
     fn end(&mut self, run: &RunTotals) -> Result<()> {
         end(self.small(), run)?;
-        let scratch = self.small.take().expect("until the end").finish_side_database()?;
+        let side = self.small.take().expect("until the end").finish_side_database()?;
         self.file().finish()?;
         self.file = None;
         self.build.reopen()?;
         (self.watch)(self.build.connection());
-        self.build.take_rows(scratch)
+        self.build.take_rows(side)
     }
 
     fn links<S: SortedOccurrences>(

@@ -4,7 +4,8 @@ use rusqlite::Connection;
 
 use super::encoder::{BlockNumber, RowEncoder};
 use super::{
-    DuplicateLinks, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences, begin, end, link_duplicates,
+    DuplicateLinks, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin,
+    end, link_duplicates,
 };
 use crate::board::PositionKey;
 use crate::store::error::Result;
@@ -43,7 +44,7 @@ impl OccurrenceRows for SqlOccurrences<'_, '_> {
     }
 
     fn has(&mut self, key: PositionKey, count: u32, _: u32) -> Result<bool> {
-        self.loader.has_visits(key, count)
+        self.loader.has_occurrences(key, count)
     }
 }
 
@@ -70,7 +71,7 @@ impl Sink for FreshRows<'_> {
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
         let mut rows = SqlOccurrences { loader: &mut self.loader, batch: Vec::new() };
-        (0..sorted.parts()).try_for_each(|part| sorted.drain(part, &mut rows))
+        (0..sorted.unsorted().partitions()).try_for_each(|partition| sorted.drain(partition, &mut rows))
     }
 
     fn end(&mut self, run: &RunTotals) -> Result<()> {

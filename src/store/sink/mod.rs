@@ -1,6 +1,6 @@
 //! The one boundary through which the rows of a run are written.
 //!
-//! A run does not know what it feeds: it hands games, positions and sorted occurrences to a [`Sink`]. There is one for each way to write:
+//! A run does not know what it feeds: it hands games, positions and sorted occurrences of a [`Sink`]. There is one for each way to write:
 //!
 //! | sink | writes |
 //! |---|---|
@@ -120,39 +120,19 @@ pub(crate) struct Replaced {
     pub(crate) byte_offset: u64,
 }
 
-/// The occurrences of all positions of a run, parted by key; what they tell of visited positions is counted as they come by.
-pub(crate) trait SortedOccurrences: Sync {
+/// The occurrences of all positions of a run, parted by key, and what the run sorts them with.
+pub(crate) trait UnsortedOccurrences: Sync {
     /// What can go wrong.
     type Error: From<super::Error> + Send;
 
-    /// How many parts there are; the keys of each are less than those of the next.
-    fn parts(&self) -> usize;
+    /// How many partitions there are; the keys of each are less than those of the next.
+    fn partitions(&self) -> usize;
 
     /// How many occurrences there are.
     fn count(&self) -> u64;
 
-    /// Where the keys of a part begin, and where they end, unless it is the last one.
-    fn range(&self, part: usize) -> (Occurrence, Option<Occurrence>);
-
-    /// Hands a part over, sorted. It is empty afterwards.
-    fn drain<R: OccurrenceRows>(&self, part: usize, rows: &mut R) -> Result<(), Self::Error>;
-
-    /// Says that all parts are drained, or that no more will be.
-    fn drained(&self);
-
-    /// How many distinct keys came by.
-    fn distinct(&self) -> u64;
-
-    /// Writes what the sink wants to write `first`, then adds to the rows of visited positions what comes by while others drain: ends
-    /// when all parts are [drained](Self::drained).
-    fn update_visited<'c>(
-        &self,
-        loader: &mut BulkLoader<'c>,
-        first: impl FnOnce(&mut BulkLoader<'c>) -> Result<()>,
-    ) -> Result<(), Self::Error>;
-
-    /// Writes the rows of visited positions that are new, or must be counted afresh, once all else is there.
-    fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<(), Self::Error>;
+    /// Where the keys of a partition begin, and where they end, unless it is the last one.
+    fn range(&self, partition: usize) -> (Occurrence, Option<Occurrence>);
 
     /// Notes down the games later than `last`, and those that were `freed`, that are prefixes of longer ones, and the games that have such
     /// prefixes. Gives back how many.
@@ -166,8 +146,37 @@ pub(crate) trait SortedOccurrences: Sync {
     /// What ends the run if a thread panicked.
     fn panicked(&self) -> Self::Error;
 
-    /// The threads that work on parts side by side.
+    /// The threads that work on partitions side by side.
     fn pool(&self) -> &ThreadPool;
+}
+
+/// The same occurrences as they are sorted; what they tell of visited positions is counted as they come by.
+pub(crate) trait SortedOccurrences: Sync {
+    /// What can go wrong.
+    type Error: From<super::Error> + Send;
+
+    /// What is sorted.
+    fn unsorted(&self) -> &impl UnsortedOccurrences<Error = Self::Error>;
+
+    /// Hands a partition over, sorted. It is empty afterwards.
+    fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<(), Self::Error>;
+
+    /// Says that all partitions are drained, or that no more will be.
+    fn drained(&self);
+
+    /// How many distinct keys came by.
+    fn distinct(&self) -> u64;
+
+    /// Writes what the sink wants to write `first`, then adds to the rows of visited positions what comes by while others drain: ends
+    /// when all partitions are [drained](Self::drained).
+    fn update_visited<'c>(
+        &self,
+        loader: &mut BulkLoader<'c>,
+        first: impl FnOnce(&mut BulkLoader<'c>) -> Result<()>,
+    ) -> Result<(), Self::Error>;
+
+    /// Writes the rows of visited positions that are new, or must be counted afresh, once all else is there.
+    fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<(), Self::Error>;
 
     /// How many rows of a key are worth counting.
     fn threshold(&self) -> u32;
@@ -219,5 +228,5 @@ fn link_duplicates<S: SortedOccurrences>(
     for &Replaced { game, source, byte_offset } in &links.replaced {
         freed.extend(loader.move_duplicates(game, links.last_game, source, byte_offset)?);
     }
-    if links.prefixes { sorted.note_prefixes(loader, links.last_game, &freed) } else { Ok(0) }
+    if links.prefixes { sorted.unsorted().note_prefixes(loader, links.last_game, &freed) } else { Ok(0) }
 }

@@ -123,22 +123,22 @@ impl Build {
     ///
     /// # Errors
     /// [`Error::Directory`], or what SQLite says.
-    pub fn scratch(&self, name: &str) -> Result<SideDatabase> {
+    pub fn side_database(&self, name: &str) -> Result<SideDatabase> {
         SideDatabase::create(&self.lock, name, self.options.cache_bytes)
     }
 
-    /// Takes all rows of a scratch database over, into tables that must be empty. The tables have equal schemas, so SQLite
+    /// Takes all rows of a side database over, into tables that must be empty. The tables have equal schemas, so SQLite
     /// copies whole rows and indexes without looking into them.
     ///
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
-    pub fn take_rows(&self, scratch: SideDatabase) -> Result<()> {
+    pub fn take_rows(&self, side: SideDatabase) -> Result<()> {
         let failed = |source| Error::sqlite(self.path(), "copy the small tables", source);
         let main = self.connection();
-        let _temporary = scratch.attach(main, self.path())?;
+        let _temporary = side.attach(main, self.path())?;
         main.execute_batch("BEGIN").map_err(failed)?;
         side_database::copy_rows(main).and_then(|()| side_database::copy_problems(main)).map_err(failed)?;
-        main.execute_batch("COMMIT; DETACH scratch").map_err(failed)
+        main.execute_batch("COMMIT; DETACH side").map_err(failed)
     }
 
     /// Syncs the file, moves it to the target's place, and syncs the directory.

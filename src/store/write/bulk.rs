@@ -63,7 +63,7 @@ pub struct BulkLoader<'c> {
     visited: RowTable<VisitedPositionRow>,
     continuations: RowTable<ContinuationRow>,
     /// Attached until the end.
-    scratch: Option<Temporary>,
+    side: Option<Temporary>,
     /// Indexes that are not in the schema at present.
     hidden: Vec<SchemaRow>,
 }
@@ -82,7 +82,7 @@ impl Deref for LoaderConnection<'_> {
     fn deref(&self) -> &Connection {
         match self {
             Self::Borrowed(connection) => connection,
-            Self::Own(scratch) => scratch.connection(),
+            Self::Own(side) => side.connection(),
             Self::Gone => unreachable!("given back with the loader's end"),
         }
     }
@@ -126,9 +126,9 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Errors
     /// What SQLite says.
-    pub(crate) fn into_side_database(scratch: SideDatabase, mode: LoadMode) -> Result<Self> {
-        let path = scratch.path().to_owned();
-        Self::new(LoaderConnection::Own(Box::new(scratch)), &path, mode)?.begun()
+    pub(crate) fn into_side_database(side: SideDatabase, mode: LoadMode) -> Result<Self> {
+        let path = side.path().to_owned();
+        Self::new(LoaderConnection::Own(Box::new(side)), &path, mode)?.begun()
     }
 
     fn begun(mut self) -> Result<Self> {
@@ -177,7 +177,7 @@ impl<'c> BulkLoader<'c> {
             headers,
             visited,
             continuations,
-            scratch: None,
+            side: None,
             hidden: Vec::new(),
         })
     }
@@ -319,16 +319,16 @@ impl<'c> BulkLoader<'c> {
         self.insert(&self.continuations, batch, [])
     }
 
-    /// Takes all rows of a scratch database over but those of `problem`.
+    /// Takes all rows of a side database over but those of `problem`.
     ///
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
-    pub fn take_rows(&mut self, scratch: SideDatabase) -> Result<()> {
-        self.scratch = Some(scratch.attach(&self.connection, &self.path)?);
+    pub fn take_rows(&mut self, side: SideDatabase) -> Result<()> {
+        self.side = Some(side.attach(&self.connection, &self.path)?);
         copy_rows(&self.connection).map_err(|source| self.failed("copy the small tables", source))
     }
 
-    /// Takes the problems over of the scratch database whose other rows were [taken](Self::take_rows): once those are gone that are
+    /// Takes the problems over of the side database whose other rows were [taken](Self::take_rows): once those are gone that are
     /// to be removed, so that the numbers go on from what stays.
     ///
     /// # Errors
@@ -413,7 +413,7 @@ impl<'c> BulkLoader<'c> {
     pub(crate) fn finish_side_database(mut self) -> Result<SideDatabase> {
         self.commit()?;
         match std::mem::replace(&mut self.connection, LoaderConnection::Gone) {
-            LoaderConnection::Own(scratch) => Ok(*scratch),
+            LoaderConnection::Own(side) => Ok(*side),
             LoaderConnection::Borrowed(_) | LoaderConnection::Gone => {
                 unreachable!("a load into a side database")
             }
@@ -430,8 +430,8 @@ impl<'c> BulkLoader<'c> {
             .execute_batch("COMMIT")
             .map_err(|source| self.failed("commit the bulk load", source))?;
         self.finished = true;
-        if self.scratch.is_some() {
-            let _ = self.connection.execute_batch("DETACH scratch"); // All is committed.
+        if self.side.is_some() {
+            let _ = self.connection.execute_batch("DETACH side"); // All is committed.
         }
         Ok(())
     }

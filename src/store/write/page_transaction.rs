@@ -96,7 +96,7 @@ impl<'d> PageTransaction<'d> {
         let reader = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let read = "BEGIN; SELECT count(*) FROM sqlite_schema";
         reader.execute_batch(read).map_err(failed)?;
-        let mut graft = Self {
+        let mut pages = Self {
             connection,
             path,
             file,
@@ -106,7 +106,7 @@ impl<'d> PageTransaction<'d> {
             spare: Vec::new(),
             finished: false,
         };
-        Ok(graft.take_free_pages()?.then_some(graft))
+        Ok(pages.take_free_pages()?.then_some(pages))
     }
 
     /// The file, for pages of new trees.

@@ -22,7 +22,7 @@ pub struct SideDatabase {
     game_indexes: Vec<(String, String)>,
 }
 
-/// An index of a scratch database's rows.
+/// An index of a side database's rows.
 #[derive(Debug)]
 pub struct SideIndex {
     /// Its name.
@@ -86,13 +86,13 @@ impl SideDatabase {
         &self.temporary.0
     }
 
-    /// Closes it and attaches it to the database at `path` as `scratch`. It is to be detached before its file is dropped.
+    /// Closes it and attaches it to the database at `path` as `side`. It is to be detached before its file is dropped.
     pub(crate) fn attach(self, main: &Connection, path: &Path) -> Result<Temporary> {
         let failed = |source| Error::sqlite(path, "copy the small tables", source);
         let Self { connection, temporary, .. } = self;
         connection.close().map_err(|(_, source)| failed(source))?;
         // As bytes: a path need not be UTF-8.
-        main.execute("ATTACH ?1 AS scratch", [temporary.0.as_os_str().as_encoded_bytes()]).map_err(failed)?;
+        main.execute("ATTACH ?1 AS side", [temporary.0.as_os_str().as_encoded_bytes()]).map_err(failed)?;
         Ok(temporary)
     }
 }
@@ -103,19 +103,19 @@ fn game_indexes(connection: &Connection) -> rusqlite::Result<Vec<(String, String
     connection.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// Copies all rows of the attached scratch database but those of `problem`. Tables and columns that the other database has beside
+/// Copies all rows of the attached side database but those of `problem`. Tables and columns that the other database has beside
 /// them stay as they are.
 pub(crate) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
-    let sql = "SELECT name FROM scratch.sqlite_schema
+    let sql = "SELECT name FROM side.sqlite_schema
                WHERE type = 'table' AND name <> 'problem' AND name NOT LIKE 'sqlite%' ORDER BY rowid";
     let tables: Vec<String> =
         main.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for table in tables {
-        let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM scratch.{table})");
+        let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM side.{table})");
         if main.query_row(&empty, [], |row| row.get(0))? {
             continue;
         }
-        let own = columns(main, &table, "scratch")?;
+        let own = columns(main, &table, "side")?;
         // All columns of equal tables: SQLite copies the rows as they are.
         if own == columns(main, &table, "main")? {
             copy(main, &table, "*", &table)?;
@@ -126,9 +126,9 @@ pub(crate) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Copies the problems of the attached scratch database, which are numbered anew, on from those that are there.
+/// Copies the problems of the attached side database, which are numbered anew, on from those that are there.
 pub(crate) fn copy_problems(main: &Connection) -> rusqlite::Result<()> {
-    let own = columns(main, "problem", "scratch")?;
+    let own = columns(main, "problem", "side")?;
     copy(main, &format!("problem ({own})"), &own, "problem")
 }
 
@@ -141,7 +141,5 @@ fn columns(main: &Connection, table: &str, schema: &str) -> rusqlite::Result<Str
 
 fn copy(main: &Connection, target: &str, columns: &str, table: &str) -> rusqlite::Result<()> {
     // Without `OR ROLLBACK` SQLite would keep a journal, in a temporary file somewhere, to undo the statement alone.
-    main.execute_batch(&format!(
-        "INSERT OR ROLLBACK INTO main.{target} SELECT {columns} FROM scratch.{table}"
-    ))
+    main.execute_batch(&format!("INSERT OR ROLLBACK INTO main.{target} SELECT {columns} FROM side.{table}"))
 }

@@ -26,7 +26,7 @@ impl BulkLoader<'_> {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn has_visits(&self, key: PositionKey, count: u32) -> Result<bool> {
+    pub fn has_occurrences(&self, key: PositionKey, count: u32) -> Result<bool> {
         let sql = "SELECT 1 FROM position_game WHERE key = ?1 LIMIT 1 OFFSET ?2";
         Ok(self.row(sql, params![key.as_i64(), count.saturating_sub(1)], |_| Ok(()))?.is_some())
     }
