@@ -14,7 +14,7 @@ const MAY_USE: [(&str, &[&str]); 7] = [
     ("functions", &["board", "query", "store"]),
 ];
 
-/// It tells of options of another program, and of one that allows memory: its text is stored as a problem's message.
+/// It tells of options of another program: how to unpack what needs more memory than is allowed.
 const TELLS_OPTIONS: &str = "source/frames.rs";
 
 /// The lines of code of all files below a directory, without comments and tests, each with its file.

@@ -188,8 +188,8 @@ pub(super) fn explain(error: io::Error) -> io::Error {
         return error;
     }
     io::Error::other(
-        "unpacking it takes more memory than is allowed (it was packed with zstd --long); allow more with --memory, or unpack it \
-         first (zstd -d --long=31)",
+        "unpacking it takes more memory than is allowed (it was packed with zstd --long): allow more memory, or unpack it first \
+         (zstd -d --long=31)",
     )
 }
 

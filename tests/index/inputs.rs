@@ -489,7 +489,7 @@ fn windows_longer_than_the_memory_allows() {
     let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
     fs::write(&input, zstd_long(text().repeat(3).as_slice(), 29)).unwrap();
     let error = run(&target, &[&input], &options()).unwrap_err();
-    assert!(message(&error).contains("allow more with --memory"), "{}", message(&error));
+    assert!(message(&error).contains("allow more memory"), "{}", message(&error));
     let more = IndexOptions { memory: 1 << 30, ..options() };
     assert!(run(&target, &[&input], &more).unwrap().games > 100);
 }

@@ -169,7 +169,10 @@ fn a_lost_move_is_status_3_and_strict_fails() {
     let place = Place::new().with("a.pgn", TWO_GAMES).with("bad.pgn", ILLEGAL);
     let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn", "bad.pgn"]);
     assert_eq!(status, 3);
-    assert!(err.contains("1 error: something was lost") && err.contains("illegal-move"), "{err}");
+    assert!(
+        err.contains("1 error: part of a game or file was lost") && err.contains("illegal-move"),
+        "{err}"
+    );
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 3);
     let message = "SELECT path || ':' || line || ' byte ' || byte_offset || ' game ' || game_number || ' ply ' || ply || ' ' || token
         FROM problem JOIN source USING (source_id)";

@@ -160,7 +160,7 @@ fn tell_followed(followed: Followed, line: &[LineMove]) {
             let played = if moves <= 8 { moves_text(played) } else { format!("… {last}") };
             let next = rest.first().map(LineMove::numbered).unwrap_or_default();
             let reached = games_that_reached(reached);
-            note(&format!("{reached} the position after {played}; after {next} there is none"));
+            note(&format!("{reached} the position after {played}; none of them went on with {next}"));
         }
         Followed::Nowhere => {
             let first = line.first().map(LineMove::numbered).unwrap_or_default();

@@ -186,9 +186,10 @@ impl Report<'_> {
         };
         writeln!(out, "  problems")?;
         let width = grouped(most).len();
-        for (severity, meaning) in
-            [(Severity::Error, "something was lost"), (Severity::Warning, "put right, or passed over")]
-        {
+        for (severity, meaning) in [
+            (Severity::Error, "part of a game or file was lost"),
+            (Severity::Warning, "corrected or skipped"),
+        ] {
             let total = problems.of(severity);
             if total > 0 {
                 writeln!(out, "    {}: {meaning}", counted(total, severity.as_str()))?;
@@ -274,9 +275,9 @@ mod tests {
             1 game kept: a longer game by the same players on the same date begins with the same moves
           time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
           problems
-            12 errors: something was lost
+            12 errors: part of a game or file was lost
                  12  illegal-move
-            1,207 warnings: put right, or passed over
+            1,207 warnings: corrected or skipped
               1,204  result-mismatch
                   3  unclosed-variation
             12 games of variant Atomic skipped
