@@ -8,8 +8,8 @@ const MAY_USE: [(&str, &[&str]); 7] = [
     ("board", &[]),
     ("pgn", &["board"]),
     ("opening", &["board", "id", "pgn"]),
-    ("store", &["board", "id", "opening"]),
-    ("source", &["store"]),
+    ("source", &[]),
+    ("store", &["board", "id", "opening", "source"]),
     ("query", &["board", "id", "opening", "pgn", "store"]),
     ("functions", &["board", "query", "store"]),
 ];

@@ -7,8 +7,8 @@ use pgndex::query::Error as QueryError;
 use pgndex::store::{Error as StoreError, FilterError};
 use pgndex::verify::Error as VerifyError;
 
+use crate::cli::args::WrongValue;
 use crate::cli::store_error;
-use crate::cli::usage::WrongValue;
 
 /// What is told of an error to somebody who can give options.
 pub(super) fn message(error: &(dyn Error + 'static)) -> String {

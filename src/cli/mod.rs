@@ -5,7 +5,6 @@
 mod args;
 mod command;
 mod hint;
-mod position_query;
 mod render;
 mod terminal;
 mod unknown_name;
@@ -18,11 +17,11 @@ use std::process::ExitCode;
 use pgndex::{index as index_job, query, store};
 use serde_json::json;
 
+use args::WrongValue;
 use args::{Arguments, Command};
 use render::text::bounded;
 use terminal::log::Level;
 pub(crate) use terminal::sqlite::set_up as set_up_sqlite;
-use usage::WrongValue;
 pub(crate) use usage::parse;
 
 /// How a command that did not fail went.

@@ -8,11 +8,6 @@ use crate::cli::args::Arguments;
 use crate::cli::render::text::{brief, printable};
 use crate::cli::terminal::sqlite;
 
-/// A value of an argument that cannot be read. clap tells of those that need no board.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub(super) struct WrongValue(pub(super) anyhow::Error);
-
 /// Reads the arguments; ends the process if they are wrong, or with the help or the version that is asked for.
 pub(crate) fn parse() -> Arguments {
     const VERBOSE: &str = "verbose";

@@ -8,8 +8,8 @@ use rusqlite::Connection;
 
 use crate::index::add;
 use crate::index::error::Result;
+use crate::index::estimate::Estimate;
 use crate::index::options::{IndexOptions, Writer};
-use crate::index::plan::space::Estimate;
 use crate::index::plan::{Plan, directory};
 use crate::index::progress::{Phase, Progress};
 use crate::index::report::files::Reports;

@@ -13,6 +13,7 @@
 
 pub(crate) mod add;
 mod error;
+mod estimate;
 pub(crate) mod game;
 mod job;
 pub(crate) mod number;
@@ -31,14 +32,14 @@ mod tests;
 pub(crate) mod visited_position;
 
 pub use error::{Error, Result};
+pub use estimate::Estimate;
 pub(crate) use game::parse::{mix_move, pairing_hash, prefix_hash};
 pub(crate) use game::reread::{GameProblem, GameText, Reread};
 pub(crate) use game::signature::MIN_PLIES_OF_MOVES;
+pub(crate) use game::signature::PREFIX_PLIES;
 pub use job::index;
-pub(crate) use number::duplicates::PREFIX_PLIES;
 pub use options::{Duplicates, IndexOptions, OnProblem, Writer};
 pub use plan::Plan;
-pub use plan::space::Estimate;
 pub use problem::Kind as ProblemKind;
 pub use progress::{Phase, Progress};
 pub use report::summary::{DuplicateCounts, ProblemCounts, Stages, Summary};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use rusqlite::Connection;
 
 use crate::index::error::{Error, Result};
-use crate::index::plan::space::Estimate;
+use crate::index::estimate::Estimate;
 use crate::source::Watch;
 
 /// What a run is doing.

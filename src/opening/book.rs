@@ -1,13 +1,9 @@
 //! Named positions, and the look-up among them.
 
 use std::fmt;
-use std::path::Path;
-use std::sync::{Arc, LazyLock};
 
 use serde::Serialize;
 
-use super::error::Result;
-use super::read;
 use crate::board::{Position, PositionKey};
 use crate::id::OpeningId;
 
@@ -54,29 +50,7 @@ struct Slot {
     opening: Option<OpeningId>,
 }
 
-static BUILT_IN: LazyLock<Arc<OpeningBook>> = LazyLock::new(|| {
-    let text = include_bytes!("eco.tsv");
-    Arc::new(read::read_text(Path::new("eco.tsv"), text).expect("the tests have read it"))
-});
-
 impl OpeningBook {
-    /// The list that comes with the program: the main families of openings, a few hundred.
-    #[must_use]
-    pub fn built_in() -> Arc<Self> {
-        Arc::clone(&BUILT_IN)
-    }
-
-    /// Reads a file, or all files ending in `.tsv`, `.eco` and `.pgn` of a directory, in the order of their names.
-    ///
-    /// Where a position stands in the list more than once, the last one counts.
-    ///
-    /// # Errors
-    /// When a file cannot be read or has none of the forms, and when any opening of it cannot be used; the error names the
-    /// line.
-    pub fn read(path: &Path) -> Result<Self> {
-        read::read_path(path)
-    }
-
     /// A book of openings and their positions, numbered as they come, as far as no position has two.
     pub(crate) fn from_positions(openings: Vec<(Opening, Position)>) -> Self {
         Self::new(openings.into_iter().map(|(opening, position)| Named { opening, position }).collect())

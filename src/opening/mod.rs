@@ -24,6 +24,7 @@
 //! ```
 
 mod book;
+mod entry;
 mod error;
 mod pgn;
 mod read;

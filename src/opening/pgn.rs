@@ -1,8 +1,8 @@
 //! Openings as games of a PGN file: the tags tell code and name, the moves lead to the position.
 
 use super::book::Named;
+use super::entry::{Found, named, play};
 use super::error::LineError;
-use super::read::{Found, named, play};
 use crate::board::Position;
 use crate::pgn::{FrameProblem, Reader, TagPair};
 

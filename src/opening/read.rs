@@ -3,32 +3,42 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
 
-use super::book::{Named, Opening, OpeningBook};
-use super::error::{Error, LineError, Result};
+use super::book::{Named, OpeningBook};
+use super::error::{Error, Result};
 use super::{pgn, scid, tsv};
-use crate::board::{Color, Position};
-use crate::pgn::{Token, decode};
 
 /// The most that is read of one file, in bytes; the largest lists have about one MiB.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// What is wrong, and at which offset.
-pub(super) type Found<T> = std::result::Result<T, (usize, LineError)>;
+static BUILT_IN: LazyLock<Arc<OpeningBook>> = LazyLock::new(|| {
+    let text = include_bytes!("eco.tsv");
+    Arc::new(parse(Path::new("eco.tsv"), text).map(OpeningBook::new).expect("the tests have read it"))
+});
 
-/// Reads a file or the files of a directory.
-pub(super) fn read_path(path: &Path) -> Result<OpeningBook> {
-    let mut openings = Vec::new();
-    for file in files(path)? {
-        let text = read_file(&file)?;
-        openings.append(&mut parse(&file, &text)?);
+impl OpeningBook {
+    /// The list that comes with the program: the main families of openings, a few hundred.
+    #[must_use]
+    pub fn built_in() -> Arc<Self> {
+        Arc::clone(&BUILT_IN)
     }
-    Ok(OpeningBook::new(openings))
-}
 
-/// Reads the text of a file; `path` is for errors.
-pub(super) fn read_text(path: &Path, text: &[u8]) -> Result<OpeningBook> {
-    parse(path, text).map(OpeningBook::new)
+    /// Reads a file, or all files ending in `.tsv`, `.eco` and `.pgn` of a directory, in the order of their names.
+    ///
+    /// Where a position stands in the list more than once, the last one counts.
+    ///
+    /// # Errors
+    /// When a file cannot be read or has none of the forms, and when any opening of it cannot be used; the error names the
+    /// line.
+    pub fn read(path: &Path) -> Result<Self> {
+        let mut openings = Vec::new();
+        for file in files(path)? {
+            let text = read_file(&file)?;
+            openings.append(&mut parse(&file, &text)?);
+        }
+        Ok(Self::new(openings))
+    }
 }
 
 /// A file itself, or the lists in a directory by name.
@@ -99,68 +109,6 @@ fn form(text: &[u8]) -> Option<Form> {
     }
 }
 
-/// An opening from its code and name, both trimmed and checked, and its position.
-pub(super) fn named(eco: &[u8], name: &str, position: Position) -> std::result::Result<Named, LineError> {
-    let eco = decode(eco.trim_ascii());
-    let name = name.trim();
-    if eco.is_empty() {
-        return Err(LineError::NoCode);
-    }
-    if !is_code(eco.as_bytes()) {
-        return Err(LineError::Code(shown(eco.as_bytes())));
-    }
-    if name.is_empty() {
-        return Err(LineError::NoName);
-    }
-    Ok(Named { opening: Opening { eco: eco.into_owned(), name: name.to_owned() }, position })
-}
-
-/// Whether this is an ECO code: `B90`, with Scid's extension (`B90a`, `B90a1`), or with the one that PGN allows (`B90/01`).
-fn is_code(text: &[u8]) -> bool {
-    let [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9', extension @ ..] = text else { return false };
-    matches!(extension, [] | [b'a'..=b'z'] | [b'a'..=b'z', b'1'..=b'4'] | [b'/', b'0'..=b'9', b'0'..=b'9'])
-}
-
-/// The beginning of a text, for messages.
-fn shown(text: &[u8]) -> String {
-    const MOST: usize = 40;
-    let text = decode(text);
-    let end = text.floor_char_boundary(MOST);
-    let more = if end < text.len() { "…" } else { "" };
-    format!("{}{more}", text[..end].escape_debug())
-}
-
-/// Plays the moves that `next` gives, each with the offset after it, from `start` to the end.
-pub(super) fn play<'a>(start: &Position, mut next: impl FnMut() -> (Token<'a>, usize)) -> Found<Position> {
-    let mut position = start.clone();
-    loop {
-        let (token, end) = next();
-        let what = match token {
-            Token::Move(token) => {
-                if let Err(error) = position.play_san(token) {
-                    let dots = if position.side() == Color::White { "." } else { "..." };
-                    let wrong = LineError::Move {
-                        number: format!("{}{dots}", position.fullmove_number()),
-                        token: shown(token),
-                        error,
-                        fen: position.fen(),
-                    };
-                    return Err((end - token.len(), wrong));
-                }
-                continue;
-            }
-            Token::Result(_) | Token::End | Token::NextGame => return Ok(position),
-            Token::Junk(word) => {
-                return Err((end - word.len(), LineError::Token(format!("\"{}\"", shown(word)))));
-            }
-            Token::UnclosedComment => "a comment that is not closed",
-            Token::UnclosedVariation | Token::StrayOpening => "a variation that is not closed",
-            Token::StrayClosing => "a closing bracket without an opening one",
-        };
-        return Err((end, LineError::Token(what.to_owned())));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,16 +128,6 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(form(text.as_bytes()), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn codes_are_a_letter_and_two_digits_with_the_known_extensions() {
-        for code in ["A00", "E99", "B90a", "B90z4", "C42/01"] {
-            assert!(is_code(code.as_bytes()), "{code}");
-        }
-        for text in ["F00", "B9", "b90", "B90A", "B90a5", "B90ab", "B90 ", "C42/1", "B90a1x"] {
-            assert!(!is_code(text.as_bytes()), "{text}");
         }
     }
 }

@@ -3,8 +3,8 @@
 //! An entry may go over several lines; between entries, `#` begins a comment that goes to the end of its line.
 
 use super::book::Named;
+use super::entry::{Found, named, play};
 use super::error::LineError;
-use super::read::{Found, named, play};
 use crate::board::Position;
 use crate::pgn::{Lexer, decode};
 

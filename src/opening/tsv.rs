@@ -1,8 +1,8 @@
 //! Openings as lines of tab-separated columns.
 
 use super::book::Named;
+use super::entry::{Found, named, play};
 use super::error::LineError;
-use super::read::{Found, named, play};
 use crate::board::Position;
 use crate::pgn::{Lexer, decode};
 

@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr2};
 
-use super::split::{BOM, is_blank, starts_tag_pair};
+use super::tags::{BOM, is_blank, starts_tag_pair};
 use super::word::is_numeric_move;
 use crate::board::GameResult;
 

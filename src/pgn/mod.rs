@@ -12,6 +12,6 @@ mod word;
 pub use export::GameWriter;
 pub use lex::{Lexer, Token};
 pub use reader::{FrameProblem, MOST_TAGS, Reader};
-pub use split::{LOOK_AHEAD, LOOK_BACK, boundary_in, chunks, next_boundary, starts_tag_pair};
-pub use tags::{TagPair, decode};
+pub use split::{LOOK_BACK, boundary_in, chunks, next_boundary};
+pub use tags::{LOOK_AHEAD, TagPair, decode, starts_tag_pair};
 pub use word::{is_foreign_move, is_misspelt_move, looks_like_move};

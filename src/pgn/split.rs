@@ -4,31 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::tags::read_tag;
-
-/// A byte order mark, which stands where files were put together too.
-pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
-
-/// Whether a byte is white space or another control character: between tokens, these mean nothing.
-#[inline]
-pub(super) const fn is_blank(byte: u8) -> bool {
-    byte <= b' '
-}
-
-/// Whether a tag pair begins here: `[Name "`, within [`LOOK_AHEAD`] bytes.
-#[must_use]
-pub fn starts_tag_pair(text: &[u8]) -> bool {
-    let head = &text[..text.len().min(LOOK_AHEAD - BOM.len())];
-    let Some((b'[', rest)) = head.split_first() else { return false };
-    let rest = rest.trim_ascii_start();
-    let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    let rest = &rest[name..];
-    let blanks = rest.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
-    name > 0 && rest.get(blanks) == Some(&b'"')
-}
-
-/// How many bytes from a place on are looked at to tell whether a game begins there.
-pub const LOOK_AHEAD: usize = 1 << 10;
+use super::tags::{BOM, is_blank, read_tag, starts_tag_pair};
 
 /// How many bytes before a place are looked at to tell whether a game begins there. A longer line is taken for no tag pair.
 pub const LOOK_BACK: usize = 64 << 10;
@@ -107,6 +83,7 @@ pub fn chunks(text: &[u8], size: usize) -> impl Iterator<Item = Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pgn::LOOK_AHEAD;
     use crate::properties::cases;
     use proptest::prelude::*;
 
@@ -177,16 +154,6 @@ mod tests {
                     assert_eq!(part.map(|part| part + from), whole, "{length}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn tag_pairs_are_told_from_other_brackets() {
-        for tag in [&b"[Event \"x\"]"[..], b"[ White\t\"\"]", b"[A\"x\"]"] {
-            assert!(starts_tag_pair(tag));
-        }
-        for other in [&b"[%clk 1]"[..], b"[Event x]", b"[\"x\"]", b"[Event\n\"x\"]", b"x", b""] {
-            assert!(!starts_tag_pair(other), "{}", other.escape_ascii());
         }
     }
 

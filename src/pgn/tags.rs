@@ -2,7 +2,29 @@
 
 use std::borrow::Cow;
 
-use super::split::{LOOK_AHEAD, is_blank, starts_tag_pair};
+/// A byte order mark, which stands where files were put together too.
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Whether a byte is white space or another control character: between tokens, these mean nothing.
+#[inline]
+pub(super) const fn is_blank(byte: u8) -> bool {
+    byte <= b' '
+}
+
+/// How many bytes from a place on are looked at to tell whether a game begins there.
+pub const LOOK_AHEAD: usize = 1 << 10;
+
+/// Whether a tag pair begins here: `[Name "`, within [`LOOK_AHEAD`] bytes.
+#[must_use]
+pub fn starts_tag_pair(text: &[u8]) -> bool {
+    let head = &text[..text.len().min(LOOK_AHEAD - BOM.len())];
+    let Some((b'[', rest)) = head.split_first() else { return false };
+    let rest = rest.trim_ascii_start();
+    let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let rest = &rest[name..];
+    let blanks = rest.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+    name > 0 && rest.get(blanks) == Some(&b'"')
+}
 
 /// A tag pair as it stands in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,6 +189,16 @@ fn windows_1252(byte: u8) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tag_pairs_are_told_from_other_brackets() {
+        for tag in [&b"[Event \"x\"]"[..], b"[ White\t\"\"]", b"[A\"x\"]"] {
+            assert!(starts_tag_pair(tag));
+        }
+        for other in [&b"[%clk 1]"[..], b"[Event x]", b"[\"x\"]", b"[Event\n\"x\"]", b"x", b""] {
+            assert!(!starts_tag_pair(other), "{}", other.escape_ascii());
+        }
+    }
 
     fn value(text: &[u8]) -> (String, bool) {
         let tag = read_tag(text, 0).unwrap();

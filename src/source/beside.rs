@@ -4,7 +4,8 @@ use std::io;
 use std::ops::ControlFlow;
 
 use super::decode::{DecodeOptions, Opened, open};
-use super::{SourceFile, Watch};
+use super::file::SourceFile;
+use super::watch::Watch;
 
 /// What two such files have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use flate2::bufread::{DeflateDecoder, GzDecoder};
 
+use super::file::{Place, SourceFile};
 use super::form::Form;
 use super::frames::{self, FrameOptions, Frames};
 use super::input::{Input, Position, read_head};
-use super::list::Place;
 use super::utf16::Utf16;
 use super::zip::{Checked, Member, Method};
-use super::{Error, Mapped, Result, SourceFile};
+use super::{Error, Mapped, Result};
 
 /// How archives are to be decoded.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Which files to read.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -9,71 +9,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::beside::{Beside, compare};
 use super::decode::DecodeOptions;
+use super::file::{Place, SourceFile, head};
 use super::form::Form;
+use super::path::path_of_bytes;
 use super::pattern::Pattern;
 use super::utf16::Utf16;
-use super::zip::{self, Member};
-use super::{Error, Result, frames};
-use crate::store::path_of_bytes;
-
-/// A file to be read, or a stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceFile {
-    /// Its path, as given or as found in a given directory; of a file in a zip archive, the archive's path, a slash and the file's
-    /// path in it; `-` is standard input.
-    pub path: PathBuf,
-    /// Its size when it was listed, packed if it is: in bytes. `None`: nobody knows, it is a stream.
-    pub bytes: Option<u64>,
-    /// Where reading begins, in bytes of its text: what is before it was read in an earlier run.
-    pub first_byte: u64,
-    pub(super) place: Place,
-    /// What its first bytes say, as far as they could be read.
-    pub(super) form: Form,
-    /// Memory that decoding takes, in bytes, if it is much.
-    window: u64,
-}
-
-impl SourceFile {
-    fn new(path: &Path, bytes: Option<u64>, place: Place) -> Self {
-        Self { path: path.to_owned(), bytes, first_byte: 0, place, form: Form::Text, window: 0 }
-    }
-
-    /// A file, which may be an archive of one.
-    fn of_file(path: &Path, bytes: u64) -> Self {
-        let head = head(path);
-        let form = Form::of(&head);
-        let window = if form == Form::Zstd { frames::window(&head) } else { 0 };
-        Self { form, window, ..Self::new(path, Some(bytes), Place::File) }
-    }
-
-    fn of_member(path: &Path, member: Member) -> Self {
-        let bytes = member.range.end - member.range.start;
-        Self::new(path, Some(bytes), Place::Member(member))
-    }
-
-    /// Whether its bytes are its text: it is mapped.
-    #[must_use]
-    pub fn is_plain(&self) -> bool {
-        (&self.place, self.form) == (&Place::File, Form::Text)
-    }
-
-    /// The memory that decoding takes beyond what it always may, in bytes: of an archive that was packed with a long window.
-    #[must_use]
-    pub fn extra_memory(&self) -> u64 {
-        self.window.saturating_sub(frames::USUAL_WINDOW)
-    }
-}
-
-/// Where a source's bytes are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// In the file at its path.
-    File,
-    /// In an archive.
-    Member(Member),
-    /// On standard input or in a named pipe.
-    Stream,
-}
+use super::watch::Watch;
+use super::zip;
+use super::{Error, Result};
 
 /// The files to be read, in order, and what cannot be.
 #[derive(Debug, Default)]
@@ -94,19 +37,6 @@ impl Sources {
             Some(file.bytes?.saturating_sub(passed))
         };
         self.files.iter().flatten().map(left).sum()
-    }
-}
-
-/// Follows a search for sources, which can take long.
-pub trait Watch {
-    /// Takes note of how many more files and directories, and bytes of text, were looked at, and tells whether to go on.
-    fn looked_at(&self, entries: u64, bytes: u64) -> ControlFlow<()>;
-}
-
-/// Nobody watches.
-impl Watch for () {
-    fn looked_at(&self, _: u64, _: u64) -> ControlFlow<()> {
-        ControlFlow::Continue(())
     }
 }
 
@@ -377,13 +307,6 @@ fn utf_8(text: Vec<u8>) -> std::io::Result<Vec<u8>> {
     }
 }
 
-/// A file's first bytes, enough for the header of a zstd frame; none if they cannot be read, which will be told when the file is.
-fn head(path: &Path) -> Vec<u8> {
-    let mut head = Vec::with_capacity(64);
-    let _ = File::open(path).and_then(|file| file.take(64).read_to_end(&mut head));
-    head
-}
-
 /// Whether a file in a directory is to be read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
@@ -423,6 +346,7 @@ fn is_pipe(_: &fs::Metadata) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
 
     const DECODE: DecodeOptions = DecodeOptions { threads: 1, memory: 0 };
 

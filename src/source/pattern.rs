@@ -6,7 +6,8 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Error, Watch};
+use super::Error;
+use super::watch::Watch;
 
 /// A pattern, part by part.
 pub(super) struct Pattern {

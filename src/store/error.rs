@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use rusqlite::{ErrorCode, ffi};
 
 use crate::store::cell::WrongCell;
-use crate::store::lock::Holder;
+use crate::store::holder::Holder;
 use crate::store::pages::BtreeError;
 use crate::store::row::GameId;
-use crate::store::schema::SchemaVersion;
+use crate::store::schema_version::SchemaVersion;
 use crate::store::sql_place::Place;
 
 /// What can go wrong with a database; each message says what to do next.

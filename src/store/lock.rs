@@ -1,14 +1,12 @@
 //! One writer at a time.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
-
 use crate::store::error::{Error, Result};
+use crate::store::holder::Holder;
 
 /// What the names of all our files beside a database have in common.
 const MARK: &str = ".pgndex-tmp";
@@ -16,35 +14,6 @@ const LOCK: &str = ".lock";
 
 /// Most bytes of a database's name: 255, as common file systems have it, without what the longest name beside it adds.
 const MOST_NAME: usize = 255 - (1 + MARK.len() + "-headers-journal".len());
-
-/// Who is writing a database.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
-    /// The process id.
-    pub process: u32,
-    /// When it took the right to write, in UTC: `2026-03-14T15:09:26Z`.
-    pub since: String,
-}
-
-impl Holder {
-    fn this_process() -> rusqlite::Result<Self> {
-        let now = "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')";
-        let since = Connection::open_in_memory()?.query_row(now, [], |row| row.get(0))?;
-        Ok(Self { process: std::process::id(), since })
-    }
-
-    /// What a lock file tells; `None` as long as its owner has not written it.
-    fn parse(text: &str) -> Option<Self> {
-        let (process, since) = text.strip_suffix('\n')?.split_once(' ')?;
-        Some(Self { process: process.parse().ok()?, since: since.to_owned() })
-    }
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "process {} since {}", self.process, self.since)
-    }
-}
 
 /// The right to write one database: a lock file beside it, locked with the operating system, so that a process that
 /// dies gives it up.

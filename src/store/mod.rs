@@ -10,12 +10,14 @@
 mod cell;
 mod database;
 mod error;
+mod holder;
 mod lock;
 pub mod pages;
 mod path;
 pub(crate) mod read;
 pub mod row;
 mod schema;
+mod schema_version;
 #[cfg(feature = "index")]
 pub(crate) mod sink;
 mod sql_place;
@@ -30,11 +32,11 @@ pub use database::Database;
 #[cfg(feature = "index")]
 pub(crate) use database::keep_temporary_files_in;
 pub use error::{Error, Result};
+pub use holder::Holder;
 #[cfg(feature = "index")]
 pub(crate) use lock::directory_of;
-pub use lock::{Holder, WriterLock, is_file_of};
+pub use lock::{WriterLock, is_file_of};
 #[cfg(feature = "index")]
-pub(crate) use path::path_of_bytes;
 pub use read::catalog::{Catalog, Relation, RelationKind};
 pub use read::compared::ComparedGame;
 pub use read::explore::{Continuation, Exploration, ListLengths};
@@ -50,7 +52,8 @@ pub use read::selection::{DatePrefix, EcoRange, FilterError, GameFilter, Selecti
 pub use read::sql_query::{Query, QueryRows, Statements};
 pub use read::statistics::{GameStatistics, OpeningCount, TreeSize};
 pub use row::{ImportTotals, NewImport, SourceDigest, SourceTotals};
-pub use schema::{APPLICATION_ID, PAGE_SIZE, SchemaVersion, migrate};
+pub use schema::{APPLICATION_ID, PAGE_SIZE, migrate};
+pub use schema_version::SchemaVersion;
 pub use sql_place::Place;
 pub use statement_end::is_complete;
 pub use write::build::{Build, BuildOptions};

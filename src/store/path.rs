@@ -1,6 +1,6 @@
 //! Paths of sources as the database has them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -20,23 +20,13 @@ impl<P: AsRef<Path>> ToSql for StoredPath<P> {
     }
 }
 
-/// The path of these bytes.
-#[cfg(unix)]
-pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt as _;
-    std::ffi::OsStr::from_bytes(bytes).into()
-}
-
-/// The path of these bytes, which are UTF-8 as far as they can be used here.
-#[cfg(not(unix))]
-pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
-    String::from_utf8_lossy(bytes).into_owned().into()
-}
-
 #[cfg(all(test, unix))]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use crate::properties::cases;
+    use crate::source::path_of_bytes;
     use crate::store::cell::{Cells, SOURCE};
     use proptest::prelude::*;
     use rusqlite::Connection;

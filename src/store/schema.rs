@@ -1,13 +1,12 @@
 //! The schema: its steps, and how a database is recognised.
 
-use std::fmt;
 use std::path::Path;
 
 use rusqlite::Connection;
-use rusqlite_migration::{M, Migrations};
-use serde::Serialize;
+use rusqlite_migration::Migrations;
 
 use crate::store::error::{Error, Result};
+use crate::store::schema_version::{STEPS, SchemaVersion};
 
 /// `PRAGMA application_id` of our databases: `PGNx`.
 pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"PGNx");
@@ -21,27 +20,7 @@ pub(crate) fn is_our_header(header: &[u8]) -> bool {
     header.starts_with(b"SQLite format 3\0") && header.get(68..72) == Some(&APPLICATION_ID.to_be_bytes())
 }
 
-/// All steps, oldest first. A released step is never changed.
-const STEPS: &[M<'static>] = &[M::up(include_str!("../../migrations/0001_schema.sql"))];
 const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS);
-
-/// How many steps of the schema a database has: `PRAGMA user_version`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct SchemaVersion(pub i32);
-
-impl SchemaVersion {
-    /// The oldest that was released.
-    pub const OLDEST: Self = Self(1);
-
-    /// The version this program writes.
-    pub const LATEST: Self = Self(STEPS.len() as i32);
-}
-
-impl fmt::Display for SchemaVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// Whose database it is, and how old.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::filter::WHICH;
 use crate::cli::args::position::PositionArgs;
+use crate::cli::args::read_position;
 use crate::cli::args::within;
-use crate::cli::position_query::read_position;
 use clap::Args;
 use pgndex::query::PositionQuery;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Which games, and in which order.
 
+use crate::cli::args::WrongValue;
 use crate::cli::args::within;
-use crate::cli::usage::WrongValue;
 use clap::Args;
 use clap::ValueEnum;
 use pgndex::board::GameResult;

@@ -1,8 +1,8 @@
 //! Arguments of `pgndex index`.
 
+use crate::cli::args::ByteSize;
+use crate::cli::args::Memory;
 use crate::cli::args::within;
-use crate::cli::render::size::ByteSize;
-use crate::cli::render::size::Memory;
 use clap::Args;
 use clap::ValueEnum;
 use std::path::PathBuf;

@@ -11,8 +11,10 @@ mod index;
 mod info;
 mod key;
 mod position;
+mod size;
 mod sql;
 mod verify;
+mod wrong_value;
 
 use clap::Parser;
 use clap::Subcommand;
@@ -32,9 +34,11 @@ pub(crate) use game::{BoardPly, GameArgs, GameFormat};
 pub(crate) use index::{DuplicatesArg, IndexArgs, LogFormat, OnProblemArg, WriterArg};
 pub(crate) use info::{InfoArgs, InfoFormat};
 pub(crate) use key::KeyArgs;
-pub(crate) use position::PositionArgs;
+pub(crate) use position::{read_fen, read_position};
+pub(crate) use size::{ByteSize, Memory};
 pub(crate) use sql::{SqlArgs, SqlFormat};
 pub(crate) use verify::VerifyArgs;
+pub(crate) use wrong_value::WrongValue;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -7,11 +7,11 @@ use pgndex::query::{Explore, Explored, ExploredMove, ListedGame};
 use pgndex::store::row::ResultCounts;
 use pgndex::store::{Database, ListLengths};
 
+use crate::cli::args::read_position;
 use crate::cli::args::{ExploreArgs, RowFormat};
 use crate::cli::command::find::tell_changes;
 use crate::cli::command::variants::tell_variants;
 use crate::cli::note;
-use crate::cli::position_query::read_position;
 use crate::cli::render::board::BoardStyle;
 use crate::cli::render::number::{counted, grouped, percent};
 use crate::cli::render::output::{RowWriter, Value, stdout, terminal_width, write_json};

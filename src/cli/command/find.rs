@@ -11,15 +11,15 @@ use pgndex::query::{
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, Hit, HitOrder};
 
+use crate::cli::args::WrongValue;
+use crate::cli::args::read_position;
 use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat, SortArg};
 use crate::cli::command::variants::{games_that_reached, tell_variants};
 use crate::cli::note;
-use crate::cli::position_query::read_position;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{RowWriter, Value, shown, stdout, write_json};
 use crate::cli::terminal::timing::Timing;
 use crate::cli::unknown_name::tell_unknown_names;
-use crate::cli::usage::WrongValue;
 
 const TABLE: [&str; 10] = ["game", "white", "elo", "black", "elo", "result", "date", "event", "ply", "next"];
 /// The columns that are cut short if the terminal is narrow.

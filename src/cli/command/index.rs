@@ -10,9 +10,9 @@ use pgndex::opening::OpeningBook;
 use pgndex::store::row::Severity;
 
 use crate::cli::Status;
+use crate::cli::args::Memory;
 use crate::cli::args::{DuplicatesArg, IndexArgs, LogFormat, OnProblemArg, WriterArg};
 use crate::cli::render::number::bytes;
-use crate::cli::render::size::Memory;
 use crate::cli::render::summary::Report;
 use crate::cli::render::text::escaped_json;
 use crate::cli::terminal::log::Level;

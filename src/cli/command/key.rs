@@ -4,8 +4,8 @@ use std::io::Write as _;
 
 use serde_json::json;
 
+use crate::cli::args::read_fen;
 use crate::cli::args::{KeyArgs, RowFormat};
-use crate::cli::position_query::read_fen;
 use crate::cli::render::output::{RowWriter, Value, stdout};
 
 /// Shows the key of a position.

@@ -4,7 +4,6 @@ pub(crate) mod board;
 pub(crate) mod histogram;
 pub(crate) mod number;
 pub(crate) mod output;
-pub(crate) mod size;
 pub(crate) mod summary;
 pub(crate) mod table;
 pub(crate) mod text;

@@ -10,6 +10,24 @@ use crate::store::row::GameStatus;
 /// The fewest plies of games that are taken for the same whoever played them.
 pub(crate) const MIN_PLIES_OF_MOVES: u32 = 20;
 
+/// A game is looked for in longer ones if it has at least so many plies.
+pub(crate) const PREFIX_PLIES: usize = 16;
+
+/// Adds a number to a hash. Hashes made with it stand in the database: it must not change.
+pub(crate) const fn mix(hash: u64, value: u64) -> u64 {
+    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mixed = (hash ^ value).wrapping_mul(MULTIPLIER);
+    mixed ^ mixed >> 29
+}
+
+/// Adds a text and its length to a hash.
+pub(crate) fn mix_text(hash: u64, text: &str) -> u64 {
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let hash = words.iter().fold(hash, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    let rest = rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    mix(mix(hash, rest), text.len() as u64)
+}
+
 /// What games are compared by, and how it is hashed.
 #[derive(Clone, Debug)]
 pub(crate) struct Comparison {
@@ -199,5 +217,15 @@ mod tests {
             let (position, _) = Position::from_fen(fen.as_bytes()).unwrap();
             assert_eq!(canonical(&position.fen()), position.canonical_fen());
         }
+    }
+
+    #[test]
+    fn texts_are_told_apart() {
+        let texts = ["", "\0", "a", "a\0", "\0a", "abcdefgh", "abcdefgh\0", "abcdefghi", "abcdefgg"];
+        let mut hashes = texts.map(|text| mix_text(1, text)).to_vec();
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), texts.len());
+        assert_ne!(mix_text(mix_text(1, "ab"), "c"), mix_text(mix_text(1, "a"), "bc"));
     }
 }

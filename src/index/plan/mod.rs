@@ -5,8 +5,8 @@ pub(crate) mod space;
 use std::path::Path;
 
 use crate::index::error::{Error, Result};
+use crate::index::estimate::Estimate;
 use crate::index::options::IndexOptions;
-use crate::index::plan::space::Estimate;
 use crate::index::progress::{Phase, Progress};
 use crate::index::spill::KeyHash;
 use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources};

@@ -109,7 +109,7 @@ impl<'r> AddedOccurrences<'r> {
         let (to_now_visited, now_visited) = crossbeam_channel::unbounded();
         Self {
             sorting,
-            tracker: update.tracker(sorting, target, removed),
+            tracker: Tracker::new(sorting, update, target, removed),
             outlets: Mutex::new(Some(Outlets { found: to_found, now_visited: to_now_visited })),
             found,
             now_visited,

@@ -1,7 +1,5 @@
 //! What sorting and counting go by.
 
-use std::path::Path;
-
 use rayon::ThreadPool;
 
 use crate::board::PositionKey;
@@ -10,7 +8,6 @@ use crate::index::error::{Error, Result};
 use crate::index::progress::Progress;
 use crate::index::sort::partition::Partitions;
 use crate::index::visited_position::counted_game::CountedGames;
-use crate::index::visited_position::update::Tracker;
 use crate::store::BulkLoader;
 use crate::store::row::Occurrence;
 use crate::store::sink::{Replaced, UnsortedOccurrences};
@@ -70,16 +67,4 @@ pub(crate) struct Update<'u> {
     pub(crate) removed: &'u [PositionKey],
     /// Games whose duplicates are given to those that were read in their place.
     pub(crate) replaced: &'u [Replaced],
-}
-
-impl Update<'_> {
-    pub(crate) fn tracker<'o>(
-        &self,
-        sorting: Sorting<'o>,
-        target: Option<&'o Path>,
-        games: &'o [GameId],
-    ) -> Tracker<'o> {
-        let (visited, removed) = (self.visited.iter().copied(), self.removed.iter().copied());
-        Tracker::new(sorting, visited.collect(), removed.collect(), target, games)
-    }
 }

@@ -12,7 +12,7 @@ use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::index::visited_position::position::{Counter, Fens, VisitedPosition, to_json};
 use crate::index::visited_position::rows::{compare_fens, count_to_look_up};
-use crate::index::visited_position::sorting::Sorting;
+use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::store::row::{ContinuationRow, GameId, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::{BulkLoader, GameOutcome, Known};
 
@@ -97,16 +97,15 @@ impl Watch<'_> {
 }
 
 impl<'o> Tracker<'o> {
-    /// A tracker for a database at `target` that has rows for the keys `visited`, and that no longer has some games with positions of the
-    /// keys `removed`.
-    pub(crate) const fn new(
+    /// A tracker for the database at `target`, from which some games were removed.
+    pub(crate) fn new(
         sorting: Sorting<'o>,
-        visited: HashSet<PositionKey>,
-        removed: HashSet<PositionKey>,
+        update: &Update<'_>,
         target: Option<&'o Path>,
         removed_games: &'o [GameId],
     ) -> Self {
-        Self { visited, removed, sorting, target, removed_games }
+        let (visited, removed) = (update.visited.iter().copied(), update.removed.iter().copied());
+        Self { visited: visited.collect(), removed: removed.collect(), sorting, target, removed_games }
     }
 
     /// How many occurrences are enough for a row of `visited_position`.

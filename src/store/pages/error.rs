@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::PageNumber;
+use super::number::PageNumber;
 
 /// Why a B-tree could not be built. The file is then no valid database and must be thrown away.
 #[derive(Debug, thiserror::Error)]

@@ -13,7 +13,7 @@ use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::row::ImportTotals;
 use crate::store::row::SourceId;
-use crate::store::schema::SchemaVersion;
+use crate::store::schema_version::SchemaVersion;
 
 /// What a database holds.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,11 +11,8 @@ use crate::store::error::{Error, Result};
 use crate::store::lock::{WriterLock, directory_of};
 use crate::store::pages::PageNumber;
 use crate::store::schema;
-use crate::store::write::page_transaction::root_page;
 use crate::store::write::side_database::{self, SideDatabase};
-
-/// What SQLite appends to a database's name for its side files.
-const SIDE_FILES: [&str; 3] = ["-journal", "-wal", "-shm"];
+use crate::store::write::temporary::{SIDE_FILES, Temporary, configure, root_page, with_suffix};
 
 /// Bytes of an SQLite file's header.
 const HEADER: u64 = 100;
@@ -47,19 +44,6 @@ pub struct Build {
     temporary: Temporary,
     options: BuildOptions,
     lock: WriterLock,
-}
-
-/// A file that is removed with its side files when dropped.
-#[derive(Debug)]
-pub(crate) struct Temporary(pub(crate) PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-        for suffix in SIDE_FILES {
-            let _ = fs::remove_file(with_suffix(&self.0, suffix));
-        }
-    }
 }
 
 impl Build {
@@ -185,18 +169,6 @@ impl Build {
     }
 }
 
-pub(crate) fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::Result<()> {
-    // Before the first write, or it has no effect.
-    connection.pragma_update(None, "page_size", schema::PAGE_SIZE)?;
-    connection.pragma_update(None, "journal_mode", "OFF")?;
-    connection.pragma_update(None, "synchronous", "OFF")?;
-    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-    connection.pragma_update(None, "foreign_keys", "OFF")?;
-    // A negative number is in KiB.
-    let kib = i64::try_from(cache_bytes / 1024).unwrap_or(i64::MAX).clamp(1024, i64::from(i32::MAX));
-    connection.pragma_update(None, "cache_size", -kib)
-}
-
 /// Whether the finished database may take the target's place.
 fn check_target(target: &Path, overwrite: bool) -> Result<()> {
     let exists = target.exists();
@@ -249,12 +221,6 @@ fn settle(target: &Path, exists: bool) -> Result<()> {
         }
     }
     Ok(())
-}
-
-pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 /// Makes a rename survive a power failure.

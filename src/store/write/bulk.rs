@@ -18,9 +18,9 @@ use crate::store::row::{
     Occurrence, Occurrences, PlayerRows, PositionBatch, PositionRow, ProblemRow, SiteRows, SourceDigest,
     SourceTotals, TagRow, VisitedPositionBatch, VisitedPositionRow,
 };
-use crate::store::write::build::Temporary;
 use crate::store::write::hidden_index::{self, SchemaRow};
 use crate::store::write::side_database::{SideDatabase, copy_problems, copy_rows};
+use crate::store::write::temporary::Temporary;
 
 /// A position of a game and the move played from it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, params};
 use crate::store::database::{Database, open_file};
 use crate::store::error::{Error, Result};
 use crate::store::pages::{BtreeError, PageFile, PageNumber, PageRun, RebuiltTree};
-use crate::store::write::build::with_suffix;
+use crate::store::write::temporary::{root_page, with_suffix};
 
 /// A write transaction on a database with a write-ahead log, in which new trees are built for tables: on pages of the file that
 /// are free, and behind its end, where nobody reads.
@@ -261,12 +261,6 @@ impl Drop for PageTransaction<'_> {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
     }
-}
-
-/// The root page of a table.
-pub(crate) fn root_page(connection: &Connection, table: &str) -> rusqlite::Result<PageNumber> {
-    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
-    connection.query_row(sql, [table], |row| row.get(0)).map(PageNumber)
 }
 
 /// Page 1 as it is in the transaction.

@@ -10,8 +10,7 @@ use crate::store::error::{Error, Result};
 use crate::store::lock::WriterLock;
 use crate::store::pages::{PageFile, Tree};
 use crate::store::schema;
-use crate::store::write::build::{Temporary, configure};
-use crate::store::write::page_transaction::root_page;
+use crate::store::write::temporary::{Temporary, configure, root_page};
 
 /// A temporary database with the same schema, for rows that another one takes over later.
 #[derive(Debug)]

@@ -1,0 +1,34 @@
+//! Who writes a database.
+
+use std::fmt;
+
+use rusqlite::Connection;
+
+/// Who is writing a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The process id.
+    pub process: u32,
+    /// When it took the right to write, in UTC: `2026-03-14T15:09:26Z`.
+    pub since: String,
+}
+
+impl Holder {
+    pub(super) fn this_process() -> rusqlite::Result<Self> {
+        let now = "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')";
+        let since = Connection::open_in_memory()?.query_row(now, [], |row| row.get(0))?;
+        Ok(Self { process: std::process::id(), since })
+    }
+
+    /// What a lock file tells; `None` as long as its owner has not written it.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (process, since) = text.strip_suffix('\n')?.split_once(' ')?;
+        Some(Self { process: process.parse().ok()?, since: since.to_owned() })
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} since {}", self.process, self.since)
+    }
+}

@@ -1,0 +1,62 @@
+//! Numbers and sizes of pages.
+
+use std::fmt;
+
+/// A page's number in the database file, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PageNumber(pub u32);
+
+impl fmt::Display for PageNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Neighbouring pages of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageRun {
+    /// The first page.
+    pub first: PageNumber,
+    /// How many pages.
+    pub count: u32,
+}
+
+impl PageRun {
+    /// The pages in ascending order.
+    pub fn pages(self) -> impl Iterator<Item = PageNumber> {
+        (self.first.0..self.first.0 + self.count).map(PageNumber)
+    }
+}
+
+/// The size of a database's pages in bytes: a power of two from 512 to 65536.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PageSize(u32);
+
+impl PageSize {
+    /// The size of `bytes`, or `None` if SQLite knows no pages of that size.
+    #[must_use]
+    pub const fn new(bytes: u32) -> Option<Self> {
+        if bytes.is_power_of_two() && bytes >= 512 && bytes <= 65536 { Some(Self(bytes)) } else { None }
+    }
+
+    /// The size in bytes.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The longest row, in bytes, that an index page holds without an overflow page
+    /// (["B-tree Pages"](https://www.sqlite.org/fileformat2.html#b_tree_pages)). At least three such rows fit on a page, leaf or
+    /// interior.
+    #[must_use]
+    pub const fn max_payload(self) -> usize {
+        (self.bytes() - 12) * 64 / 255 - 23
+    }
+
+    /// The page that holds byte 2^30, which SQLite locks and never uses
+    /// (["The Lock-Byte Page"](https://www.sqlite.org/fileformat2.html#the_lock_byte_page)).
+    #[must_use]
+    pub const fn lock_page(self) -> PageNumber {
+        PageNumber((1 << 30) / self.0 + 1)
+    }
+}
