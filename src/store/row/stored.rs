@@ -147,7 +147,7 @@ pub(crate) fn read_cell<'r, T: Stored<'r> + Default>(
 pub(crate) trait StoredRow: Sized {
     /// The table.
     const TABLE: &'static str;
-    /// The columns' names: those of the row that is written come first, in their order.
+    /// The columns' names.
     const COLUMNS: &'static [&'static str];
     /// How many of them are its primary key.
     const KEY: usize;

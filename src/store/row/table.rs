@@ -155,7 +155,8 @@ pub(super) use columns;
 
 /// Declares the row of a table: a struct whose fields are columns, each with its name in SQL before it.
 ///
-/// The first columns, so many, are the `key` of a row that is also described as it is `stored`, where anything may stand, or of a row of
+/// The first columns, so many, are the `key` of a row that is also described as it is `stored`, where anything may stand
+/// (the same columns in the same order, then the run's number), or of a row of
 /// a game's side table, whose first column is the game.
 macro_rules! table_row {
     (

@@ -117,13 +117,11 @@ impl<'c> Skipped<'c> {
     }
 }
 
-/// What a row of `duplicate` tells of a game.
-trait Repeats {
-    fn is_skipped(&self) -> bool;
-    fn like(&self) -> Option<Like>;
-}
+impl StoredDuplicate {
+    fn row(&self) -> RowId {
+        RowId::of([("source_id", self.source)]).and("byte_offset", self.byte_offset)
+    }
 
-impl Repeats for StoredDuplicate {
     /// Whether the game was skipped, as far as the row tells.
     fn is_skipped(&self) -> bool {
         matches!(self.kind.as_deref(), Some("same" | "moves" | "cut"))
@@ -137,11 +135,6 @@ impl Repeats for StoredDuplicate {
             _ => None,
         }
     }
-}
-
-/// The row of a duplicate.
-fn row_of(duplicate: &StoredDuplicate) -> RowId {
-    RowId::of([("source_id", duplicate.source)]).and("byte_offset", duplicate.byte_offset)
 }
 
 /// What a skipped game has in common with the one that it repeats.
@@ -208,7 +201,7 @@ impl<'c> DuplicateScan<'c> {
         expected: impl std::fmt::Display,
         found: impl std::fmt::Display,
     ) {
-        let id = row_of(row);
+        let id = row.row();
         self.check.findings.wrong(Kind::WrongValue, "duplicate", id, column, expected, found);
     }
 
@@ -276,7 +269,7 @@ pub(crate) fn compare(
     text: Option<&[u8]>,
 ) -> rusqlite::Result<()> {
     let tell = |column, expected: String, found: String| {
-        let id = row_of(row);
+        let id = row.row();
         findings.wrong(Kind::SourceText, "duplicate", id, column, expected, found);
     };
     let read = text.and_then(|text| reread.read(text));

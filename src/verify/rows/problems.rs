@@ -12,9 +12,10 @@ use crate::verify::rows::stored::{StoredGame, StoredProblem, columns, read, show
 
 const TABLE: &str = "problem";
 
-/// The row of a problem.
-fn row_of(problem: &StoredProblem) -> RowId {
-    RowId::of([("problem_id", problem.problem)])
+impl StoredProblem {
+    fn row(&self) -> RowId {
+        RowId::of([("problem_id", self.problem)])
+    }
 }
 
 /// A text as it is told.
@@ -43,7 +44,7 @@ pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::
         let problem: StoredProblem = read(row, findings)?;
         *counts.entry(problem.source).or_default() += 1;
         let wrong = |column, expected: String, found: String| {
-            findings.wrong(Kind::WrongValue, TABLE, row_of(&problem), column, expected, found);
+            findings.wrong(Kind::WrongValue, TABLE, problem.row(), column, expected, found);
         };
         if let Some(expected) = number(row, 11)?.filter(|&expected| problem.source != expected.into()) {
             wrong("source_id", expected.to_string(), problem.source.to_string());
@@ -166,7 +167,7 @@ fn compare_row(
 ) {
     let wrong = |column, expected: String, found: String| {
         if expected != found {
-            findings.wrong(Kind::SourceText, TABLE, row_of(stored), column, expected, found);
+            findings.wrong(Kind::SourceText, TABLE, stored.row(), column, expected, found);
         }
     };
     let offset = game.byte_offset.saturating_add_unsigned(told.byte_offset);
