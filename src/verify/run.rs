@@ -49,7 +49,7 @@ pub(crate) struct Check<'a> {
     pub(crate) events: Names,
     pub(crate) sites: Names,
     games: u64,
-    last_game: i64,
+    last_game: StoredId<GameId>,
     /// Whether a thread failed, so that the others need not go on.
     failed: AtomicBool,
 }
@@ -126,7 +126,7 @@ impl<'a> Check<'a> {
             events: Names::default(),
             sites: Names::default(),
             games: 0,
-            last_game: 0,
+            last_game: StoredId::default(),
             failed: AtomicBool::new(false),
         }
     }
@@ -197,7 +197,7 @@ impl<'a> Check<'a> {
         let count = |sql: &str| number(sql).map(|count| u64::try_from(count).unwrap_or(0));
         self.games = count("SELECT count(*) FROM game")?;
         self.is_added_to = count("SELECT count(*) FROM import")? > 1;
-        self.last_game = number("SELECT ifnull(max(game_id), 0) FROM game")?;
+        self.last_game = number("SELECT ifnull(max(game_id), 0) FROM game")?.into();
         // Whatever the runs say they added.
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
         self.progress.expect(2 * positions);
@@ -331,7 +331,7 @@ impl<'a> Check<'a> {
     /// Ranges of games that together hold every possible number.
     fn game_ranges(&self) -> Vec<RangeInclusive<StoredId<GameId>>> {
         const MOST: i64 = 1 << 16;
-        let last = self.last_game.clamp(1, i64::from(u32::MAX));
+        let last = self.last_game.number().clamp(1, i64::from(u32::MAX));
         let width = (last / MOST).max(256);
         let mut starts: Vec<i64> = (0..=last / width).map(|index| index * width + 1).collect();
         starts[0] = i64::MIN;
@@ -440,7 +440,7 @@ mod tests {
         let (options, progress) = (VerifyOptions::default(), Progress::default());
         let mut check = Check::new(Path::new("x.db"), &options, &progress);
         for last_game in [0, 1, 256, 257, 40_000, 1 << 40, i64::MAX] {
-            check.last_game = last_game;
+            check.last_game = last_game.into();
             let numbers =
                 |range: &RangeInclusive<StoredId<GameId>>| range.start().number()..=range.end().number();
             for ranges in [check.game_ranges().iter().map(numbers).collect(), check.key_ranges()] {
