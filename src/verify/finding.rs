@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
+use crate::id::{GameId, Ply};
+use crate::store::row::StoredId;
+
 /// A kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -61,6 +64,12 @@ impl From<i64> for Id {
     }
 }
 
+impl<I> From<StoredId<I>> for Id {
+    fn from(id: StoredId<I>) -> Self {
+        Self::Number(id.number())
+    }
+}
+
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -77,8 +86,25 @@ pub struct RowId(pub Vec<(&'static str, Id)>);
 impl RowId {
     /// The row in which these columns have these numbers.
     #[must_use]
-    pub fn of<const N: usize>(columns: [(&'static str, i64); N]) -> Self {
+    pub fn of<const N: usize>(columns: [(&'static str, impl Into<Id>); N]) -> Self {
         Self(columns.into_iter().map(|(name, number)| (name, number.into())).collect())
+    }
+
+    /// A row that one more column tells.
+    #[must_use]
+    pub fn and(mut self, column: &'static str, id: impl Into<Id>) -> Self {
+        self.0.push((column, id.into()));
+        self
+    }
+
+    /// A row of `game`.
+    pub(crate) fn game(game: StoredId<GameId>) -> Self {
+        Self::of([("game_id", game)])
+    }
+
+    /// A row of `game_position`.
+    pub(crate) fn position(game: StoredId<GameId>, ply: StoredId<Ply>) -> Self {
+        Self::game(game).and("ply", ply)
     }
 }
 
@@ -201,7 +227,7 @@ mod tests {
     fn all_are_counted_and_the_first_are_kept_in_order() {
         let collector = Collector::new(3);
         for game in [9, 2, 7, 1, 8] {
-            let row = RowId::of([("game_id", game), ("ply", 3)]);
+            let row = RowId::position(game.into(), 3.into());
             collector.wrong(Kind::WrongValue, "game_position", row, "key", 1, 2);
         }
         collector.about(Kind::MissingRow, "setting", RowId::default(), "no rows");

@@ -9,6 +9,7 @@
 //! | `rows::occurrences` | `position_game` against `game_position`, one scan of it |
 //! | `rows::visited_positions` | `visited_position` and `continuation`, counted anew |
 //! | `rows::duplicates` | games that were skipped, and those that break off, against their originals |
+//! | `rows::side_rows` | side tables of `game`, such as `tag`, against the games' texts |
 //! | `rows::problems` | what was found wrong, row by row |
 //! | `source` | games against the PGN text they were read from, plain or packed |
 

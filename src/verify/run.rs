@@ -11,6 +11,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use rusqlite::{Connection, ErrorCode};
 
 use crate::board::Position;
+use crate::id::{GameId, OpeningId};
+use crate::store::row::StoredId;
 use crate::store::{self, Cells, Database, OPENING, WrongCell};
 use crate::verify::error::{Error, Result};
 use crate::verify::file::structure::{self, Names};
@@ -22,9 +24,7 @@ use crate::verify::rows::checksum::Checksum;
 use crate::verify::rows::duplicates::{DuplicateScan, Duplicates};
 use crate::verify::rows::games::{GameScan, Sums};
 use crate::verify::rows::occurrences::{OccurrenceScan, find_missing, find_surplus};
-use crate::verify::rows::problems;
-use crate::verify::rows::problems::Problems;
-use crate::verify::rows::stored::StoredGame;
+use crate::verify::rows::problems::{self, ProblemCounts, Problems};
 use crate::verify::rows::visited_positions::{AT_ONCE, VisitedPositions};
 use crate::verify::source::packed;
 use crate::verify::source::text::Sources;
@@ -40,7 +40,7 @@ pub(crate) struct Check<'a> {
     pub(crate) problems: Problems,
     pub(crate) start: Position,
     /// By key: number and FEN.
-    pub(crate) openings: HashMap<i64, Vec<(i64, String)>>,
+    pub(crate) openings: HashMap<i64, Vec<(StoredId<OpeningId>, String)>>,
     pub(crate) threshold: Option<i64>,
     /// Whether there were several runs: then a game may have been read again, under a new number, when its file had grown,
     /// and names that only it had have stayed.
@@ -48,9 +48,8 @@ pub(crate) struct Check<'a> {
     pub(crate) players: Names,
     pub(crate) events: Names,
     pub(crate) sites: Names,
-    pub(crate) game_sql: String,
     games: u64,
-    last_game: i64,
+    last_game: StoredId<GameId>,
     /// Whether a thread failed, so that the others need not go on.
     failed: AtomicBool,
 }
@@ -62,7 +61,7 @@ enum Job {
     Structure,
     /// A chain of readings of a file.
     Source(usize),
-    Games(RangeInclusive<i64>),
+    Games(RangeInclusive<StoredId<GameId>>),
     Keys(RangeInclusive<i64>),
     Duplicates(usize),
 }
@@ -74,7 +73,7 @@ struct Outcome {
     occurrences: Checksum,
     distinct: u64,
     duplicates: u64,
-    problems: HashMap<i64, i64>,
+    problems: ProblemCounts,
     /// Whether something could not be read, so that sums and totals say nothing.
     is_incomplete: bool,
 }
@@ -126,16 +125,15 @@ impl<'a> Check<'a> {
             players: Names::default(),
             events: Names::default(),
             sites: Names::default(),
-            game_sql: StoredGame::sql(),
             games: 0,
-            last_game: 0,
+            last_game: StoredId::default(),
             failed: AtomicBool::new(false),
         }
     }
 
     /// Whether a game is among those that are replayed.
-    pub(crate) fn is_sampled(&self, game: i64) -> bool {
-        let index = game.checked_sub(1).and_then(|index| u64::try_from(index).ok());
+    pub(crate) fn is_sampled(&self, game: StoredId<GameId>) -> bool {
+        let index = game.number().checked_sub(1).and_then(|index| u64::try_from(index).ok());
         index.is_some_and(|index| self.options.sample.has(index, self.games))
     }
 
@@ -199,7 +197,7 @@ impl<'a> Check<'a> {
         let count = |sql: &str| number(sql).map(|count| u64::try_from(count).unwrap_or(0));
         self.games = count("SELECT count(*) FROM game")?;
         self.is_added_to = count("SELECT count(*) FROM import")? > 1;
-        self.last_game = number("SELECT ifnull(max(game_id), 0) FROM game")?;
+        self.last_game = number("SELECT ifnull(max(game_id), 0) FROM game")?.into();
         // Whatever the runs say they added.
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
         self.progress.expect(2 * positions);
@@ -331,13 +329,14 @@ impl<'a> Check<'a> {
     }
 
     /// Ranges of games that together hold every possible number.
-    fn game_ranges(&self) -> Vec<RangeInclusive<i64>> {
+    fn game_ranges(&self) -> Vec<RangeInclusive<StoredId<GameId>>> {
         const MOST: i64 = 1 << 16;
-        let last = self.last_game.clamp(1, i64::from(u32::MAX));
+        let last = self.last_game.number().clamp(1, i64::from(u32::MAX));
         let width = (last / MOST).max(256);
         let mut starts: Vec<i64> = (0..=last / width).map(|index| index * width + 1).collect();
         starts[0] = i64::MIN;
-        ranges(&starts)
+        let typed = |range: RangeInclusive<i64>| (*range.start()).into()..=(*range.end()).into();
+        ranges(&starts).into_iter().map(typed).collect()
     }
 
     /// Ranges of keys that together hold every key.
@@ -422,8 +421,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// The place where a range of games begins.
-fn at(range: &RangeInclusive<i64>) -> RowId {
-    RowId::of([("game_id", (*range.start()).max(1))])
+fn at(range: &RangeInclusive<StoredId<GameId>>) -> RowId {
+    RowId::game((*range.start()).max(StoredId::from(1)))
 }
 
 /// From each start to the next.
@@ -441,8 +440,10 @@ mod tests {
         let (options, progress) = (VerifyOptions::default(), Progress::default());
         let mut check = Check::new(Path::new("x.db"), &options, &progress);
         for last_game in [0, 1, 256, 257, 40_000, 1 << 40, i64::MAX] {
-            check.last_game = last_game;
-            for ranges in [check.game_ranges(), check.key_ranges()] {
+            check.last_game = last_game.into();
+            let numbers =
+                |range: &RangeInclusive<StoredId<GameId>>| range.start().number()..=range.end().number();
+            for ranges in [check.game_ranges().iter().map(numbers).collect(), check.key_ranges()] {
                 assert_eq!((*ranges[0].start(), *ranges[ranges.len() - 1].end()), (i64::MIN, i64::MAX));
                 assert!(ranges.windows(2).all(|pair| pair[0].end() + 1 == *pair[1].start()));
                 assert!(ranges.iter().all(|range| !range.is_empty()));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::board::{MoveCode, Position};
 use crate::index::game::signature::Signatures;
 use crate::index::visited_position::counted_game::CountedGame;
-use crate::store::row::{GameId, HeaderBatch, Text};
+use crate::store::row::{GameId, GameRows, HeaderBatch, Text};
 
 /// The names of a game that have tables of their own.
 #[derive(Clone, Copy, Debug, Default)]
@@ -106,10 +106,8 @@ impl GameBatch {
         };
         let ids: Vec<Option<GameId>> = is_removed.iter().map(new_id).collect();
         let id = |game: GameId| ids[game.0 as usize];
-        let headers = &mut self.headers;
-        headers.games.retain_mut(|row| id(row.game).map(|id| row.game = id).is_some());
-        headers.tags.retain_mut(|row| id(row.game).map(|id| row.game = id).is_some());
-        headers.problems.iter_mut().for_each(|problem| problem.game = problem.game.and_then(id));
+        self.headers.renumber_games(id);
+        self.headers.problems.iter_mut().for_each(|problem| problem.game = problem.game.and_then(id));
     }
 
     /// Whether it is time to hand it on.
@@ -130,7 +128,7 @@ impl GameBatch {
 /// How much there is in a batch.
 pub(crate) struct Extent {
     games: usize,
-    tags: usize,
+    rows: GameRows,
     problems: usize,
     codes: usize,
     setups: usize,
@@ -140,7 +138,7 @@ impl Extent {
     pub(crate) fn of(batch: &GameBatch) -> Self {
         Self {
             games: batch.games.len(),
-            tags: batch.headers.tags.len(),
+            rows: batch.headers.game_rows(),
             problems: batch.headers.problems.len(),
             codes: batch.codes.len(),
             setups: batch.setups.len(),
@@ -151,8 +149,7 @@ impl Extent {
     pub(crate) fn restore(&self, batch: &mut GameBatch) {
         batch.games.truncate(self.games);
         batch.signatures.truncate(self.games);
-        batch.headers.games.truncate(self.games);
-        batch.headers.tags.truncate(self.tags);
+        batch.headers.truncate_game_rows(&self.rows);
         batch.codes.truncate(self.codes);
         batch.setups.truncate(self.setups);
         batch.headers.problems[self.problems..].iter_mut().for_each(|problem| problem.game = None);

@@ -6,7 +6,21 @@ use crate::board::{MoveCode, Position};
 use crate::index::game::batch::GameBatch;
 use crate::index::game::parse::ChunkParser;
 use crate::opening::OpeningBook;
-use crate::store::row::{Ply, Severity, SourceId, Text};
+use crate::store::row::row_table::{Cell, Rows as _};
+use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};
+
+/// Columns of `game` that a text by itself does not tell: numbers that a run gives, the text's place, and what the moves tell, which
+/// are held against the positions.
+const NOT_TOLD: [&str; 8] = [
+    "game_id",
+    "source_id",
+    "byte_offset",
+    "byte_length",
+    "opening_id",
+    "ply_count",
+    "moves_hash",
+    "prefix_hash",
+];
 
 /// Reads the texts of single games as a run does.
 #[derive(Debug)]
@@ -62,29 +76,32 @@ impl<'r> GameText<'r> {
         &self.batch.codes[..self.batch.games[0].moves]
     }
 
-    /// Columns of `game` that the text alone tells; those that are a name's number with the name.
-    pub(crate) fn columns(&self) -> [(&'static str, Option<String>); 16] {
-        let (row, names) = (&self.batch.headers.games[0], &self.batch.games[0].names);
-        let text = |text: Option<Text>| text.map(|text| text.of(&self.batch.headers.text).to_owned());
-        let number = |number: Option<u16>| number.map(|number| number.to_string());
-        [
-            ("event_id", text(names.event)),
-            ("site_id", text(names.site)),
-            ("date", text(row.date)),
-            ("round", text(row.round)),
-            ("white_id", text(names.white)),
-            ("black_id", text(names.black)),
-            ("result", Some(row.result.as_str().to_owned())),
-            ("white_elo", number(row.white_elo)),
-            ("black_elo", number(row.black_elo)),
-            ("white_title", text(row.white_title)),
-            ("black_title", text(row.black_title)),
-            ("eco", text(row.eco)),
-            ("time_control", text(row.time_control)),
-            ("variant", text(row.variant)),
-            ("start_fen", text(row.start_fen)),
-            ("status", Some(row.status.as_str().to_owned())),
-        ]
+    /// The columns of `game` that the text alone tells, by their places; those that are a name's number with the name.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, Cell<'r>)> {
+        let columns = GameRow::COLUMNS.iter().enumerate();
+        let told = columns.filter(|(_, column)| !NOT_TOLD.contains(column));
+        told.filter_map(|(index, column)| Some((index, self.cell(index, column)?)))
+    }
+
+    fn cell(&self, index: usize, column: &str) -> Option<Cell<'r>> {
+        let (headers, names) = (&self.batch.headers, &self.batch.games[0].names);
+        let name = match column {
+            "event_id" => names.event,
+            "site_id" => names.site,
+            "white_id" => names.white,
+            "black_id" => names.black,
+            _ => return GameRow::cell(headers, 0, index),
+        };
+        Some(name.map_or(Cell::Null, |name| Cell::Text(name.of(&headers.text))))
+    }
+
+    /// The game's rows of a side table, without the game's number.
+    pub(crate) fn side_rows(&self, table: &SideTable) -> impl Iterator<Item = Vec<Cell<'r>>> {
+        let SideTable { columns, cell, len, .. } = *table;
+        let headers = &self.batch.headers;
+        let game = Cell::Integer(headers.games[0].game.0.into());
+        let rows = (0..len(headers)).filter(move |&row| cell(headers, row, 0) == Some(game));
+        rows.map(move |row| (1..columns.len()).filter_map(|column| cell(headers, row, column)).collect())
     }
 
     /// What is wrong with the game, in the order in which it was found. Places are told from the beginning of the text, where the
@@ -103,13 +120,5 @@ impl<'r> GameText<'r> {
             severity: row.severity,
             message: text(row.message),
         })
-    }
-
-    /// The tag pairs that have no column, by name.
-    pub(crate) fn tags(&self) -> impl Iterator<Item = (&'r str, &'r str)> {
-        let headers = &self.batch.headers;
-        let game = headers.games[0].game;
-        let tags = headers.tags.iter().take_while(move |tag| tag.game == game);
-        tags.map(|tag| (tag.name.of(&headers.text), tag.value.of(&headers.text)))
     }
 }

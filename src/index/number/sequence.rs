@@ -157,8 +157,7 @@ impl Sequencer {
         if self.numbering == Numbering::All {
             self.sift(batch)?;
             self.counted_games.extend(batch.games.iter().map(|game| game.counted));
-            batch.headers.games.iter_mut().for_each(|row| row.game.0 += first);
-            batch.headers.tags.iter_mut().for_each(|tag| tag.game.0 += first);
+            batch.headers.renumber_games(|game| Some(GameId(game.0 + first)));
         } else {
             self.games = self.games.checked_add(found).ok_or(Error::TooManyGames)?;
         }

@@ -4,12 +4,12 @@ use super::header::HeaderBatch;
 use super::table::table_row;
 use super::text::Text;
 use crate::board::GameResult;
-use crate::id::{GameId, NameId, OpeningId, SourceId};
+use crate::id::{GameId, ImportId, NameId, OpeningId, SourceId};
 
 table_row! {
     /// One row of `game`. `None` is NULL: the PGN does not say, or says `?`.
     #[derive(Clone, Copy, Debug, Default)]
-    pub struct GameRow in "game" of HeaderBatch.games {
+    pub struct GameRow in "game" of HeaderBatch.games, key 1, stored as StoredGame {
         /// The game.
         "game_id" pub game: GameId,
         /// The file it stands in.
@@ -59,13 +59,13 @@ table_row! {
         /// A hash of players, date, start position and the first moves, which a broken-off game shares with the whole one; `None` if
         /// there are too few moves or a player is not known.
         "prefix_hash" pub prefix_hash: Option<u64>,
-    } with "import_id" = "?1"
+    } with "import_id" import: ImportId = "?1"
 }
 
 table_row! {
     /// One row of `tag`: a tag pair that has no column of its own.
     #[derive(Clone, Copy, Debug)]
-    pub struct TagRow in "tag" of HeaderBatch.tags {
+    pub struct TagRow in "tag" of HeaderBatch.tags, key 2 {
         /// The game.
         "game_id" pub game: GameId,
         /// Tag name.

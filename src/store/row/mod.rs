@@ -1,7 +1,7 @@
 //! The rows that are written, as batches that are filled, written and reused.
 //!
 //! Each table has one description here: its columns, in the order of the batch. The struct of a row, the statement that inserts it,
-//! and what SQL reads of it come from that.
+//! what SQL reads of it, and the row as it is read where anything may stand come from that.
 
 mod game;
 mod header;
@@ -10,19 +10,28 @@ mod position;
 mod problem;
 mod ranking;
 pub(crate) mod row_table;
+mod stored;
 mod table;
 mod text;
 mod visited_position;
 
+#[cfg(feature = "index")]
+pub(crate) use game::StoredGame;
 pub use game::{GameRow, GameStatus, TagRow};
 pub use header::HeaderBatch;
-pub(in crate::store) use header::{EventRows, PlayerRows, SiteRows};
+#[cfg(feature = "index")]
+pub(crate) use header::{GameRows, SideTable};
+pub(in crate::store) use header::{HeaderTables, InsertInto};
 pub use import::{ImportTotals, NewImport, SourceDigest, SourceTotals};
 pub(in crate::store) use position::Occurrences;
 pub use position::{Occurrence, PositionBatch, PositionRow};
 pub use problem::{DuplicateKind, DuplicateRow, ProblemRow, Severity};
+#[cfg(feature = "index")]
+pub(crate) use problem::{StoredDuplicate, StoredProblem};
 pub use ranking::LISTED_GAMES;
 pub(crate) use ranking::{GameList, day_number, year_of};
+#[cfg(feature = "index")]
+pub(crate) use stored::{Misfit, StoredId, StoredRow, read_cell};
 pub(in crate::store) use table::InsertRows;
 pub use text::Text;
 pub use visited_position::{ContinuationRow, ResultCounts, VisitedPositionBatch, VisitedPositionRow};

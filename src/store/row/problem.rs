@@ -1,6 +1,7 @@
 //! Rows of `problem` and `duplicate`.
 
 use super::header::HeaderBatch;
+use super::stored::stored_row;
 use super::table::{columns, table_row};
 use super::text::Text;
 use crate::id::{GameId, Ply, SourceId};
@@ -70,6 +71,22 @@ columns! {
     }
 }
 
+stored_row! {
+    StoredProblem in "problem", key 1 {
+        "problem_id" problem: u32,
+        "source_id" source: SourceId,
+        "byte_offset" byte_offset: u64,
+        "line" line: u64,
+        "column_number" column: u64,
+        "game_number" game_number: Option<u32>,
+        "ply" ply: Option<Ply>,
+        "token" token: Option<Text>,
+        "kind" kind: Option<Text>,
+        "severity" severity: Option<Severity>,
+        "message" message: Option<Text>,
+    }
+}
+
 /// In what a game repeats another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DuplicateKind {
@@ -112,4 +129,18 @@ table_row! {
         /// The game that it repeats.
         "original_id" pub original: GameId,
     } with "import_id" = "?1"
+}
+
+// Games that break off, and those that were cut off, have rows too.
+stored_row! {
+    StoredDuplicate in "duplicate", key 2 {
+        "source_id" source: SourceId,
+        "byte_offset" byte_offset: u64,
+        "byte_length" byte_length: u64,
+        "line" line: Option<u64>,
+        "game_number" game_number: Option<u32>,
+        "kind" kind: Option<DuplicateKind>,
+        "game_id" game: Option<GameId>,
+        "original_id" original: Option<GameId>,
+    }
 }

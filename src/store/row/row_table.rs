@@ -17,11 +17,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::{Connection, Params, ffi};
 
 /// One value of a row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell<'a> {
     Null,
     Integer(i64),
     Text(&'a str),
+}
+
+impl Cell<'_> {
+    /// The value as a text; `None` if it is NULL.
+    pub(crate) fn to_text(self) -> Option<String> {
+        match self {
+            Self::Null => None,
+            Self::Integer(number) => Some(number.to_string()),
+            Self::Text(text) => Some(text.to_owned()),
+        }
+    }
 }
 
 /// A kind of batch that SQL can read as a table.
@@ -32,6 +43,8 @@ pub(crate) trait Rows: 'static {
     const NAME: &'static CStr;
     /// `CREATE TABLE x(…)`: the columns.
     const DECLARATION: &'static CStr;
+    /// The columns' names in order.
+    const COLUMNS: &'static [&'static str];
 
     /// Number of rows.
     fn len(batch: &Self::Batch) -> usize;

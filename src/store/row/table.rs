@@ -2,9 +2,10 @@
 
 use super::game::GameStatus;
 use super::problem::{DuplicateKind, Severity};
+use super::stored::{StoredId, StoredText};
 use super::text::Text;
 use crate::board::{GameResult, MoveCode, PositionKey};
-use crate::id::{GameId, NameId, OpeningId, Ply, SourceId};
+use crate::id::{GameId, ImportId, NameId, OpeningId, Ply, SourceId};
 use crate::store::row::row_table::{Cell, Rows};
 
 /// Rows and the statement that inserts them.
@@ -16,6 +17,8 @@ pub(in crate::store) trait InsertRows: Rows {
     /// `INSERT INTO … SELECT … FROM` the virtual table.
     /// Without `OR ROLLBACK` SQLite would keep a journal, in a temporary file somewhere, to undo the statement alone.
     const INSERT: &'static str;
+    /// Whether that statement is given the run's number.
+    const NAMES_RUN: bool;
 
     /// Number of rows.
     fn count(batch: &Self::Batch) -> usize {
@@ -24,12 +27,17 @@ pub(in crate::store) trait InsertRows: Rows {
 }
 
 /// A value that a column can hold. A text stands in the batch's text.
-pub(super) trait Value {
+pub(crate) trait Value {
+    /// The same as it is read where anything may stand.
+    type Stored;
+
     /// What SQL reads; `None` if the text is not there: this runs below C code, where nothing may panic.
     fn cell<'a>(&self, text: &'a str) -> Option<Cell<'a>>;
 }
 
 impl Value for Text {
+    type Stored = StoredText;
+
     #[inline]
     fn cell<'a>(&self, text: &'a str) -> Option<Cell<'a>> {
         let start = self.start as usize;
@@ -38,12 +46,16 @@ impl Value for Text {
 }
 
 impl Value for &'static str {
+    type Stored = StoredText;
+
     fn cell<'a>(&self, _: &'a str) -> Option<Cell<'a>> {
         Some(Cell::Text(self))
     }
 }
 
 impl<V: Value> Value for Option<V> {
+    type Stored = Option<V::Stored>;
+
     #[inline]
     fn cell<'a>(&self, text: &'a str) -> Option<Cell<'a>> {
         self.as_ref().map_or(Some(Cell::Null), |value| value.cell(text))
@@ -52,8 +64,10 @@ impl<V: Value> Value for Option<V> {
 
 /// Values that are numbers to SQL, or words.
 macro_rules! values {
-    ($($type:ty: $cell:ident($value:ident => $shown:expr);)*) => {
+    ($($type:ty: $cell:ident($value:ident => $shown:expr), $stored:ty;)*) => {
         $(impl Value for $type {
+            type Stored = $stored;
+
             #[inline]
             fn cell<'a>(&self, _: &'a str) -> Option<Cell<'a>> {
                 let $value = *self;
@@ -64,21 +78,22 @@ macro_rules! values {
 }
 
 values! {
-    u16: Integer(number => number.into());
-    u32: Integer(number => number.into());
+    u16: Integer(number => number.into()), i64;
+    u32: Integer(number => number.into()), i64;
     // SQL has signed integers only: hashes wrap, and nothing else is as large.
-    u64: Integer(number => number.cast_signed());
-    PositionKey: Integer(key => key.as_i64());
-    MoveCode: Integer(code => code.bits().into());
-    GameId: Integer(id => id.0.into());
-    Ply: Integer(ply => ply.0.into());
-    SourceId: Integer(id => id.0.into());
-    NameId: Integer(id => id.0.into());
-    OpeningId: Integer(id => id.0.into());
-    GameResult: Text(result => result.as_str());
-    GameStatus: Text(status => status.as_str());
-    DuplicateKind: Text(kind => kind.as_str());
-    Severity: Text(severity => severity.as_str());
+    u64: Integer(number => number.cast_signed()), i64;
+    PositionKey: Integer(key => key.as_i64()), i64;
+    MoveCode: Integer(code => code.bits().into()), i64;
+    GameId: Integer(id => id.0.into()), StoredId<GameId>;
+    Ply: Integer(ply => ply.0.into()), StoredId<Ply>;
+    SourceId: Integer(id => id.0.into()), StoredId<SourceId>;
+    NameId: Integer(id => id.0.into()), StoredId<NameId>;
+    OpeningId: Integer(id => id.0.into()), StoredId<OpeningId>;
+    ImportId: Integer(id => id.0.into()), StoredId<ImportId>;
+    GameResult: Text(result => result.as_str()), StoredText;
+    GameStatus: Text(status => status.as_str()), StoredText;
+    DuplicateKind: Text(kind => kind.as_str()), StoredText;
+    Severity: Text(severity => severity.as_str()), StoredText;
 }
 
 /// Tells the columns of a table, each with its name in SQL and its value of a row: where the rows and texts of a batch are, then the
@@ -95,6 +110,7 @@ macro_rules! columns {
             const NAME: &'static std::ffi::CStr = super::table::c_str(concat!("batch_", $table, "\0"));
             const DECLARATION: &'static std::ffi::CStr =
                 super::table::c_str(concat!("CREATE TABLE x (", $first $(, ", ", $column)*, ")\0"));
+            const COLUMNS: &'static [&'static str] = &[$first $(, $column)*];
 
             fn len($batch: &$batch_type) -> usize {
                 let rows: &[$row] = $rows;
@@ -131,13 +147,56 @@ macro_rules! columns {
                 "INSERT OR ROLLBACK INTO ", $table, " (", $first $(, ", ", $column)* $(, ", ", $extra)?, ")
                  SELECT ", $first $(, ", ", $column)* $(, ", ", $parameter)?, " FROM batch_", $table
             );
+            const NAMES_RUN: bool = false $(|| !$parameter.is_empty())?;
         }
     };
 }
 pub(super) use columns;
 
 /// Declares the row of a table: a struct whose fields are columns, each with its name in SQL before it.
+///
+/// The first columns, so many, are the `key` of a row that is also described as it is `stored`, where anything may stand
+/// (the same columns in the same order, then the run's number), or of a row of
+/// a game's side table, whose first column is the game.
 macro_rules! table_row {
+    (
+        $(#[$meta:meta])*
+        pub struct $row:ident in $table:literal of $batch:ident.$rows:ident, key $key:literal, stored as $stored:ident {
+            $($(#[$field_meta:meta])* $column:literal pub $field:ident: $type:ty,)*
+        }
+        with $extra:literal $extra_field:ident: $extra_type:ty = $parameter:literal
+    ) => {
+        super::table::table_row! {
+            $(#[$meta])*
+            pub struct $row in $table of $batch.$rows {
+                $($(#[$field_meta])* $column pub $field: $type,)*
+            }
+            with $extra = $parameter
+        }
+        super::stored::stored_row! {
+            $stored in $table, key $key { $($column $field: $type,)* $extra $extra_field: $extra_type, }
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        pub struct $row:ident in $table:literal of $batch:ident.$rows:ident, key $key:literal {
+            $($(#[$field_meta:meta])* $column:literal pub $field:ident: $type:ty,)*
+        }
+    ) => {
+        super::table::table_row! {
+            $(#[$meta])*
+            pub struct $row in $table of $batch.$rows {
+                $($(#[$field_meta])* $column pub $field: $type,)*
+            }
+        }
+        impl super::header::SideRow for $row {
+            const KEY: usize = $key;
+
+            fn game(&mut self) -> &mut $crate::id::GameId {
+                &mut self.game
+            }
+        }
+    };
     (
         $(#[$meta:meta])*
         pub struct $row:ident in $table:literal of $batch:ident.$rows:ident {

@@ -14,9 +14,9 @@ use crate::store::error::{Error, Result};
 use crate::store::path::StoredPath;
 use crate::store::row::row_table::RowTable;
 use crate::store::row::{
-    ContinuationRow, DuplicateRow, EventRows, GameRow, HeaderBatch, ImportTotals, InsertRows, NewImport,
-    Occurrence, Occurrences, PlayerRows, PositionBatch, PositionRow, ProblemRow, SiteRows, SourceDigest,
-    SourceTotals, TagRow, VisitedPositionBatch, VisitedPositionRow,
+    ContinuationRow, HeaderBatch, HeaderTables, ImportTotals, InsertInto, InsertRows, NewImport, Occurrence,
+    Occurrences, PositionBatch, PositionRow, SourceDigest, SourceTotals, VisitedPositionBatch,
+    VisitedPositionRow,
 };
 use crate::store::write::hidden_index::{self, SchemaRow};
 use crate::store::write::side_database::{SideDatabase, copy_problems, copy_rows};
@@ -85,30 +85,6 @@ impl Deref for LoaderConnection<'_> {
             Self::Own(side) => side.connection(),
             Self::Gone => unreachable!("given back with the loader's end"),
         }
-    }
-}
-
-struct HeaderTables {
-    games: RowTable<GameRow>,
-    tags: RowTable<TagRow>,
-    problems: RowTable<ProblemRow>,
-    duplicates: RowTable<DuplicateRow>,
-    players: RowTable<PlayerRows>,
-    events: RowTable<EventRows>,
-    sites: RowTable<SiteRows>,
-}
-
-impl HeaderTables {
-    fn register(connection: &Connection) -> rusqlite::Result<Self> {
-        Ok(Self {
-            games: RowTable::register(connection)?,
-            tags: RowTable::register(connection)?,
-            problems: RowTable::register(connection)?,
-            duplicates: RowTable::register(connection)?,
-            players: RowTable::register(connection)?,
-            events: RowTable::register(connection)?,
-            sites: RowTable::register(connection)?,
-        })
     }
 }
 
@@ -275,14 +251,7 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
     pub fn append_headers(&mut self, batch: &HeaderBatch) -> Result<()> {
-        let tables = &self.headers;
-        self.insert(&tables.players, batch, [])?;
-        self.insert(&tables.events, batch, [])?;
-        self.insert(&tables.sites, batch, [])?;
-        self.insert(&tables.games, batch, [self.import.map(|id| id.0)])?;
-        self.insert(&tables.tags, batch, [])?;
-        self.insert(&tables.problems, batch, [])?;
-        self.insert(&tables.duplicates, batch, [self.import.map(|id| id.0)])
+        self.headers.insert(batch, self)
     }
 
     /// Writes rows of `game_position`. Fast if they come in key order, from batch to batch too.
@@ -290,7 +259,7 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
     pub fn append_positions(&mut self, batch: &PositionBatch) -> Result<()> {
-        self.insert(&self.positions, batch, [])
+        self.insert(&self.positions, batch)
     }
 
     /// Writes rows of `position_game`, sorted; in a [fresh](LoadMode::Fresh) load, from batch to batch too.
@@ -307,7 +276,7 @@ impl<'c> BulkLoader<'c> {
         if self.mode == LoadMode::Fresh {
             self.last_occurrence = Some(*last);
         }
-        self.insert(&self.occurrences, batch, [])
+        self.insert(&self.occurrences, batch)
     }
 
     /// Writes rows of `visited_position` and `continuation`.
@@ -315,8 +284,8 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
     pub fn append_visited(&mut self, batch: &VisitedPositionBatch) -> Result<()> {
-        self.insert(&self.visited, batch, [])?;
-        self.insert(&self.continuations, batch, [])
+        self.insert(&self.visited, batch)?;
+        self.insert(&self.continuations, batch)
     }
 
     /// Takes all rows of a side database over but those of `problem`.
@@ -436,27 +405,6 @@ impl<'c> BulkLoader<'c> {
         Ok(())
     }
 
-    fn insert<R: InsertRows>(
-        &self,
-        table: &RowTable<R>,
-        batch: &R::Batch,
-        params: impl Params,
-    ) -> Result<()> {
-        let given = R::count(batch);
-        if given == 0 {
-            return Ok(());
-        }
-        let written = table
-            .execute(&self.connection, batch, R::INSERT, params)
-            .map_err(|source| self.failed(R::ACTION, source))?;
-        if written == given {
-            Ok(())
-        } else {
-            self.broken.set(true);
-            Err(Error::RowsLost { path: self.path.clone(), table: R::TABLE, given, written })
-        }
-    }
-
     pub(crate) fn execute(&self, action: &'static str, sql: &str, params: impl Params) -> Result<()> {
         self.changed(action, sql, params).map(|_| ())
     }
@@ -470,6 +418,27 @@ impl<'c> BulkLoader<'c> {
     pub(crate) fn failed(&self, action: &'static str, source: rusqlite::Error) -> Error {
         self.broken.set(true);
         Error::sqlite(&self.path, action, source)
+    }
+}
+
+impl InsertInto for BulkLoader<'_> {
+    fn insert<R: InsertRows>(&self, table: &RowTable<R>, batch: &R::Batch) -> Result<()> {
+        let given = R::count(batch);
+        if given == 0 {
+            return Ok(());
+        }
+        let run = self.import.map(|id| id.0);
+        let written = match R::NAMES_RUN {
+            true => table.execute(&self.connection, batch, R::INSERT, [run]),
+            false => table.execute(&self.connection, batch, R::INSERT, []),
+        };
+        let written = written.map_err(|source| self.failed(R::ACTION, source))?;
+        if written == given {
+            Ok(())
+        } else {
+            self.broken.set(true);
+            Err(Error::RowsLost { path: self.path.clone(), table: R::TABLE, given, written })
+        }
     }
 }
 

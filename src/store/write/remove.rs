@@ -1,9 +1,12 @@
 //! Taking the end of a source out of a database.
 
+use std::borrow::Cow;
+
 use rusqlite::params;
 
 use crate::store::error::Result;
 use crate::store::read::known::{READINGS, Tail};
+use crate::store::row::HeaderBatch;
 use crate::store::write::bulk::BulkLoader;
 
 /// The problems of the game, if it was kept, and those that belong to no game that was: what follows the game, or all of it.
@@ -31,8 +34,8 @@ const UNCOUNT: [&str; 6] = [
     "UPDATE import SET duplicates = duplicates - 1 WHERE import_id IN (SELECT import_id FROM skipped)",
 ];
 
-/// Removes the rows, those first that others are found by.
-const REMOVE: [&str; 9] = [
+/// Removes the rows, those first that others are found by. Those of side tables go before the last.
+const REMOVE: [&str; 7] = [
     "DELETE FROM problem WHERE problem_id IN (SELECT problem_id FROM gone)",
     "DELETE FROM duplicate WHERE (source_id, byte_offset) IN (SELECT source_id, byte_offset FROM skipped)",
     "DELETE FROM continuation WHERE key IN (SELECT key FROM game_position WHERE game_id = ?4)",
@@ -41,9 +44,8 @@ const REMOVE: [&str; 9] = [
      (SELECT key, game_id, ply FROM game_position WHERE game_id = ?4)",
     "DELETE FROM game_position WHERE game_id = ?4",
     "DELETE FROM duplicate WHERE game_id = ?4",
-    "DELETE FROM tag WHERE game_id = ?4",
-    "DELETE FROM game WHERE game_id = ?4",
 ];
+const REMOVE_GAME: &str = "DELETE FROM game WHERE game_id = ?4";
 
 impl BulkLoader<'_> {
     /// Removes the last game of a source, or what is noted of it if it was not kept, and what follows it outside of games; and
@@ -55,7 +57,11 @@ impl BulkLoader<'_> {
     pub fn remove_tail(&self, tail: &Tail) -> Result<()> {
         let game = tail.game.map(|game| game.0);
         let (offset, games) = (tail.byte_offset.cast_signed(), tail.games.cast_signed());
-        for sql in UNCOUNT.into_iter().chain(REMOVE) {
+        let side_rows = HeaderBatch::SIDE_TABLES
+            .iter()
+            .map(|table| Cow::Owned(format!("DELETE FROM {} WHERE game_id = ?4", table.name)));
+        let all = UNCOUNT.into_iter().chain(REMOVE).map(Cow::Borrowed).chain(side_rows);
+        for sql in all.chain([Cow::Borrowed(REMOVE_GAME)]) {
             let sql =
                 format!("WITH reading AS ({READINGS}), gone AS ({PROBLEMS}), skipped AS ({SKIPPED}) {sql}");
             self.execute("remove a game", &sql, params![tail.readings, offset, games, game])?;

@@ -1,23 +1,26 @@
 //! The database as a whole: pages, schema, links between tables, numbers, totals.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::board::Position;
+use crate::id::{ImportId, NameId, OpeningId, SourceId};
+use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::store::{self, Cells, Database, OPENING, migrate};
 use crate::verify::file::definition::is_extension;
 use crate::verify::finding::{Collector, Id, Kind, RowId};
-use crate::verify::rows::games::{Counted, Sums};
+use crate::verify::rows::games::Sums;
+use crate::verify::rows::problems::ProblemCounts;
 use crate::verify::rows::stored::shown;
 
 /// A column that names a row of another table, and the table's primary key.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
 
-/// All links that the schema declares but that of `game_position`, which the scan of games follows.
-const LINKS: [Link; 16] = [
+/// All links that the schema declares but those of side tables of `game`, and that of `game_position`, which the scan of games follows.
+const LINKS: [Link; 15] = [
     ("source", &["source_id"], "import_id", "import", "import_id"),
     ("game", &["game_id"], "source_id", "source", "source_id"),
     ("game", &["game_id"], "event_id", "event", "event_id"),
@@ -26,7 +29,6 @@ const LINKS: [Link; 16] = [
     ("game", &["game_id"], "black_id", "player", "player_id"),
     ("game", &["game_id"], "opening_id", "opening", "opening_id"),
     ("game", &["game_id"], "import_id", "import", "import_id"),
-    ("tag", &["game_id", "name"], "game_id", "game", "game_id"),
     ("continuation", &["key", "move_code"], "key", "visited_position", "key"),
     ("problem", &["problem_id"], "source_id", "source", "source_id"),
     ("problem", &["problem_id"], "game_id", "game", "game_id"),
@@ -101,9 +103,16 @@ pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Re
     Ok(())
 }
 
+/// These, and those of side tables.
+fn all_links() -> impl Iterator<Item = Link> {
+    let side_tables = HeaderBatch::SIDE_TABLES.iter();
+    let of_game = |table: &SideTable| (table.name, &table.columns[..table.key], "game_id", "game", "game_id");
+    LINKS.into_iter().chain(side_tables.map(of_game))
+}
+
 /// Follows every link.
 pub(crate) fn links(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
-    for (table, key, column, parent, parent_column) in LINKS {
+    for (table, key, column, parent, parent_column) in all_links() {
         let sql = format!(
             "SELECT {column}, {} FROM {table} WHERE {column} IS NOT NULL AND NOT EXISTS
                  (SELECT 1 FROM {parent} WHERE {parent}.{parent_column} = {table}.{column})",
@@ -201,7 +210,8 @@ pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::R
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let cells = Cells::new(row, OPENING);
-        let (id, key, fen): (i64, i64, String) = (cells.get(0)?, cells.get(1)?, cells.get(2)?);
+        let (id, key, fen): (StoredId<OpeningId>, i64, String) =
+            (cells.get(0)?, cells.get(1)?, cells.get(2)?);
         let id = || RowId::of([("opening_id", id)]);
         match Position::from_fen(fen.as_bytes()) {
             Ok((position, _)) if position.canonical_fen() != fen => {
@@ -237,31 +247,31 @@ pub(crate) fn totals(
     findings: &Collector,
     sums: &Sums,
     distinct: u64,
-    problems: &HashMap<i64, i64>,
+    problems: &ProblemCounts,
 ) -> rusqlite::Result<()> {
-    let compare = |table, column, id, name, expected: Option<i64>, found: Option<i64>| {
+    let compare = |table, row: &RowId, name, expected: Option<i64>, found: Option<i64>| {
         if expected.is_some() && expected != found {
-            let row = RowId::of([(column, id)]);
+            let row = row.clone();
             findings.wrong(Kind::WrongCount, table, row, name, shown(expected), shown(found));
         }
     };
     let number = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
-    let counted = |counts: &HashMap<i64, Counted>, id| counts.get(&id).copied().unwrap_or_default();
     let mut statement = connection.prepare(
         "SELECT source_id, games, plies, problems, last_game FROM source WHERE indexed_at IS NOT NULL",
     )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let id = row.get(0)?;
-        let source = counted(&sums.sources, id);
-        compare("source", "source_id", id, "games", number(source.games), row.get(1)?);
-        compare("source", "source_id", id, "plies", number(source.plies), row.get(2)?);
+        let id: StoredId<SourceId> = row.get(0)?;
+        let source = sums.sources.get(&id).copied().unwrap_or_default();
+        let place = RowId::of([("source_id", id)]);
+        compare("source", &place, "games", number(source.games), row.get(1)?);
+        compare("source", &place, "plies", number(source.plies), row.get(2)?);
         let problems = problems.get(&id).copied().unwrap_or(0);
-        compare("source", "source_id", id, "problems", Some(problems), row.get(3)?);
+        compare("source", &place, "problems", Some(problems), row.get(3)?);
         let last_game: Option<i64> = row.get(4)?;
         // Later ones may have been left out or skipped.
         if let Some(least) = source.last_game.filter(|_| source.last_game > last_game) {
-            let (row, expected) = (RowId::of([("source_id", id)]), format!("at least {least}"));
+            let (row, expected) = (place, format!("at least {least}"));
             findings.wrong(Kind::WrongValue, "source", row, "last_game", expected, shown(last_game));
         }
     }
@@ -274,14 +284,15 @@ pub(crate) fn totals(
     )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let id = row.get(0)?;
-        let import = counted(&sums.imports, id);
-        compare("import", "import_id", id, "games", number(import.games), row.get(1)?);
-        compare("import", "import_id", id, "plies", number(import.plies), row.get(2)?);
-        compare("import", "import_id", id, "positions", number(import.positions), row.get(3)?);
-        compare("import", "import_id", id, "distinct_positions", only(distinct), row.get(4)?);
+        let id: StoredId<ImportId> = row.get(0)?;
+        let import = sums.imports.get(&id).copied().unwrap_or_default();
+        let place = RowId::of([("import_id", id)]);
+        compare("import", &place, "games", number(import.games), row.get(1)?);
+        compare("import", &place, "plies", number(import.plies), row.get(2)?);
+        compare("import", &place, "positions", number(import.positions), row.get(3)?);
+        compare("import", &place, "distinct_positions", only(distinct), row.get(4)?);
         let problems = problems.values().sum::<i64>().cast_unsigned();
-        compare("import", "import_id", id, "problems", only(problems), row.get(5)?);
+        compare("import", &place, "problems", only(problems), row.get(5)?);
     }
     duplicate_totals(connection, findings)
 }
@@ -320,8 +331,9 @@ impl Names {
         Self { count, bits: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    pub(crate) fn mark(&self, id: Option<i64>) {
-        let Some(id) = id.and_then(|id| u64::try_from(id).ok()).filter(|&id| id <= self.count) else {
+    pub(crate) fn mark(&self, id: Option<StoredId<NameId>>) {
+        let Some(id) = id.and_then(|id| u64::try_from(id.number()).ok()).filter(|&id| id <= self.count)
+        else {
             return;
         };
         if let Some(word) = self.bits.get((id / 64) as usize) {
@@ -361,7 +373,7 @@ mod tests {
             })
             .unwrap();
         let mut declared: Vec<_> = rows.collect::<Result<_, _>>().unwrap();
-        let ours = LINKS.into_iter().chain([("game_position", &[][..], "game_id", "game", "game_id")]);
+        let ours = all_links().chain([("game_position", &[][..], "game_id", "game", "game_id")]);
         let mut followed: Vec<_> = ours
             .map(|(table, _, column, parent, _)| (table.to_string(), column.to_string(), parent.to_string()))
             .collect();
@@ -374,9 +386,11 @@ mod tests {
     fn names_that_were_not_marked_are_told() {
         let names = Names::new(65);
         for id in (1..=65).filter(|&id| id != 64) {
-            names.mark(Some(id));
+            names.mark(Some(id.into()));
         }
-        [None, Some(0), Some(-1), Some(66), Some(i64::MAX)].into_iter().for_each(|id| names.mark(id));
+        [None, Some(0), Some(-1), Some(66), Some(i64::MAX)]
+            .into_iter()
+            .for_each(|id| names.mark(id.map(StoredId::from)));
         let findings = Collector::new(10);
         names.tell_unused("player", "player_id", &findings);
         let told: Vec<_> = findings.into_findings().first.into_iter().map(|found| found.row).collect();

@@ -1,5 +1,8 @@
 //! Sums over rows that do not depend on their order, to compare the rows of two tables.
 
+use crate::id::{GameId, Ply};
+use crate::store::row::StoredId;
+
 /// Sums over `(key, game, ply)`, apart for groups of games, so that a difference leads to few games.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Checksum {
@@ -16,15 +19,15 @@ impl Checksum {
     const GROUPS: usize = 1 << 12;
 
     /// The group of a game. Games that follow each other are in the same one or in groups that follow each other.
-    pub(crate) const fn group(game: i64) -> usize {
-        (game >> 4).cast_unsigned() as usize % Self::GROUPS
+    pub(crate) const fn group(game: StoredId<GameId>) -> usize {
+        (game.number() >> 4).cast_unsigned() as usize % Self::GROUPS
     }
 
     /// Adds a row.
-    pub(crate) fn add(&mut self, key: i64, game: i64, ply: i64) {
+    pub(crate) fn add(&mut self, key: i64, game: StoredId<GameId>, ply: StoredId<Ply>) {
         let (rows, sum) = &mut self.groups[Self::group(game)];
         *rows += 1;
-        let place = mix(game.cast_unsigned() ^ mix(ply.cast_unsigned()));
+        let place = mix(game.number().cast_unsigned() ^ mix(ply.number().cast_unsigned()));
         *sum = sum.wrapping_add(mix(key.cast_unsigned() ^ place));
     }
 
@@ -63,7 +66,7 @@ mod tests {
         let rows = [(5, 1, 0), (-7, 1, 1), (5, 40, 0), (9, 40, 1)];
         let sum = |rows: &[(i64, i64, i64)]| {
             let mut sum = Checksum::default();
-            rows.iter().for_each(|&(key, game, ply)| sum.add(key, game, ply));
+            rows.iter().for_each(|&(key, game, ply)| sum.add(key, game.into(), ply.into()));
             sum
         };
         let mut reversed = rows;
@@ -77,7 +80,7 @@ mod tests {
             other[2] = changed;
             let differs = sum(&rows).differences(&sum(&other));
             let groups: Vec<usize> = (0..differs.len()).filter(|&group| differs[group]).collect();
-            assert_eq!(groups, [Checksum::group(40)]);
+            assert_eq!(groups, [Checksum::group(40.into())]);
         }
     }
 }

@@ -6,9 +6,12 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
 use crate::board::Position;
+use crate::id::{GameId, SourceId};
 use crate::index::{GameText, MIN_PLIES_OF_MOVES, PREFIX_PLIES, Reread};
+use crate::store::row::row_table::Rows as _;
+use crate::store::row::{GameRow, StoredId};
 use crate::verify::finding::{Collector, Kind, RowId};
-use crate::verify::rows::stored::{Fields, shown};
+use crate::verify::rows::stored::{self, StoredDuplicate, shown};
 use crate::verify::run::Check;
 use crate::verify::source::text::{Texts, piece};
 
@@ -19,7 +22,7 @@ pub(crate) struct Duplicates {
     /// The first key of each piece.
     starts: Vec<[Value; 2]>,
     /// Of each source that has some: how many rows stand before its first.
-    before: HashMap<i64, u64>,
+    before: HashMap<StoredId<SourceId>, u64>,
 }
 
 impl Duplicates {
@@ -55,14 +58,18 @@ pub(crate) struct Skipped<'c> {
     check: &'c Check<'c>,
     connection: &'c Connection,
     /// Those that come after the present one.
-    sources: std::vec::IntoIter<i64>,
+    sources: std::vec::IntoIter<StoredId<SourceId>>,
     /// The present one, where the rows begin that come next, and their number in the table.
-    source: Option<(i64, i64, u64)>,
+    source: Option<(StoredId<SourceId>, i64, u64)>,
     rows: std::vec::IntoIter<StoredDuplicate>,
 }
 
 impl<'c> Skipped<'c> {
-    pub(crate) fn new(check: &'c Check<'c>, connection: &'c Connection, sources: Vec<i64>) -> Self {
+    pub(crate) fn new(
+        check: &'c Check<'c>,
+        connection: &'c Connection,
+        sources: Vec<StoredId<SourceId>>,
+    ) -> Self {
         let (sources, rows) = (sources.into_iter(), Vec::new().into_iter());
         Self { check, connection, sources, source: None, rows }
     }
@@ -85,18 +92,19 @@ impl<'c> Skipped<'c> {
     }
 
     /// Reads some more of a source.
-    fn read(&mut self, source: i64, from: i64, mut number: u64) -> rusqlite::Result<()> {
+    fn read(&mut self, source: StoredId<SourceId>, from: i64, mut number: u64) -> rusqlite::Result<()> {
         const AT_ONCE: usize = 1024;
         // What is wrong with the rows by themselves is told where all are looked at.
         let unheard = Collector::new(0);
-        let columns = StoredDuplicate::COLUMNS.join(", ");
+        let columns = stored::columns::<StoredDuplicate>();
         let sql = format!(
             "SELECT {columns} FROM duplicate WHERE source_id = ?1 AND byte_offset >= ?2
              ORDER BY byte_offset LIMIT {AT_ONCE}"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let read = |row: &Row<'_>| StoredDuplicate::read(row, &unheard);
-        let rows: Vec<_> = statement.query_map([source, from], read)?.collect::<rusqlite::Result<_>>()?;
+        let read = |row: &Row<'_>| stored::read(row, &unheard);
+        let rows: Vec<StoredDuplicate> =
+            statement.query_map(params![source, from], read)?.collect::<rusqlite::Result<_>>()?;
         let next = rows.last().and_then(|last| last.byte_offset.checked_add(1));
         self.source = next.map(|next| (source, next, number + rows.len() as u64));
         let is_wanted = |row: &StoredDuplicate| {
@@ -109,35 +117,9 @@ impl<'c> Skipped<'c> {
     }
 }
 
-/// A row of `duplicate`.
-#[derive(Debug)]
-pub(crate) struct StoredDuplicate {
-    pub(crate) source: i64,
-    pub(crate) byte_offset: i64,
-    pub(crate) byte_length: i64,
-    line: Option<i64>,
-    game_number: Option<i64>,
-    kind: Option<String>,
-    game: Option<i64>,
-    original: Option<i64>,
-}
-
 impl StoredDuplicate {
-    const COLUMNS: [&str; 8] =
-        ["source_id", "byte_offset", "byte_length", "line", "game_number", "kind", "game_id", "original_id"];
-
-    fn read(row: &Row<'_>, findings: &Collector) -> rusqlite::Result<Self> {
-        let fields = Fields { row, findings, table: "duplicate", columns: &Self::COLUMNS, key: 2 };
-        Ok(Self {
-            source: fields.integer(0)?,
-            byte_offset: fields.integer(1)?,
-            byte_length: fields.integer(2)?,
-            line: fields.optional_integer(3)?,
-            game_number: fields.optional_integer(4)?,
-            kind: fields.optional_text(5)?,
-            game: fields.optional_integer(6)?,
-            original: fields.optional_integer(7)?,
-        })
+    fn row(&self) -> RowId {
+        RowId::of([("source_id", self.source)]).and("byte_offset", self.byte_offset)
     }
 
     /// Whether the game was skipped, as far as the row tells.
@@ -179,7 +161,7 @@ impl<'c> DuplicateScan<'c> {
 
     pub(crate) fn scan(&mut self, connection: &Connection, piece: usize) -> rusqlite::Result<()> {
         let Duplicates { count, ref starts, .. } = self.check.duplicates;
-        let columns = StoredDuplicate::COLUMNS.join(", ");
+        let columns = stored::columns::<StoredDuplicate>();
         let sql = format!(
             "SELECT {columns} FROM duplicate WHERE (source_id, byte_offset) >= (?1, ?2)
              ORDER BY source_id, byte_offset LIMIT {}",
@@ -193,7 +175,7 @@ impl<'c> DuplicateScan<'c> {
                 break;
             }
             if self.check.options.sample.has(index, count) {
-                let row = StoredDuplicate::read(row, &self.check.findings)?;
+                let row = stored::read(row, &self.check.findings)?;
                 self.row(connection, &row)?;
                 self.seen += 1;
             }
@@ -219,7 +201,7 @@ impl<'c> DuplicateScan<'c> {
         expected: impl std::fmt::Display,
         found: impl std::fmt::Display,
     ) {
-        let id = RowId::of([("source_id", row.source), ("byte_offset", row.byte_offset)]);
+        let id = row.row();
         self.check.findings.wrong(Kind::WrongValue, "duplicate", id, column, expected, found);
     }
 
@@ -287,7 +269,7 @@ pub(crate) fn compare(
     text: Option<&[u8]>,
 ) -> rusqlite::Result<()> {
     let tell = |column, expected: String, found: String| {
-        let id = RowId::of([("source_id", row.source), ("byte_offset", row.byte_offset)]);
+        let id = row.row();
         findings.wrong(Kind::SourceText, "duplicate", id, column, expected, found);
     };
     let read = text.and_then(|text| reread.read(text));
@@ -329,15 +311,15 @@ const COLUMNS_OF_MOVES: usize = 2;
 
 /// These columns as a text tells them, those that are a name's number with the name, and the start position without its numbers.
 fn columns(text: &GameText<'_>) -> [Option<String>; 6] {
-    let mut told = text.columns();
     COLUMNS.map(|column| {
-        let value = told.iter_mut().find(|told| told.0 == column).and_then(|told| told.1.take());
+        let told = text.columns().find(|&(index, _)| GameRow::COLUMNS[index] == column);
+        let value = told.and_then(|(_, cell)| cell.to_text());
         if column == "start_fen" { start(value.as_deref()) } else { value }
     })
 }
 
 /// The same of a game of the database, if it is there.
-fn original(connection: &Connection, id: i64) -> rusqlite::Result<Option<[Option<String>; 6]>> {
+fn original(connection: &Connection, id: StoredId<GameId>) -> rusqlite::Result<Option<[Option<String>; 6]>> {
     const SQL: &str = "SELECT start_fen, status, (SELECT name FROM player WHERE player_id = white_id),
              (SELECT name FROM player WHERE player_id = black_id), date, result
          FROM game WHERE game_id = ?1";
@@ -359,7 +341,11 @@ fn start(fen: Option<&str>) -> Option<String> {
 }
 
 /// The first ply at which a game has another move than a text.
-fn parting(connection: &Connection, id: i64, text: &GameText<'_>) -> rusqlite::Result<Option<usize>> {
+fn parting(
+    connection: &Connection,
+    id: StoredId<GameId>,
+    text: &GameText<'_>,
+) -> rusqlite::Result<Option<usize>> {
     const SQL: &str =
         "SELECT move_code FROM game_position WHERE game_id = ?1 AND move_code IS NOT NULL ORDER BY ply";
     let mut statement = connection.prepare_cached(SQL)?;

@@ -1,17 +1,20 @@
 //! Each game's rows: one scan of `game` and `game_position` side by side.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::ops::RangeInclusive;
 
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{Connection, OptionalExtension as _, Row, Rows};
 
 use crate::board::Position;
+use crate::id::{GameId, ImportId, NameId, OpeningId, Ply, SourceId};
 use crate::index::pairing_hash;
+use crate::store::row::StoredId;
 use crate::verify::finding::{Kind, RowId};
 use crate::verify::rows::checksum::Checksum;
 use crate::verify::rows::replay::Replay;
-use crate::verify::rows::stored::{StoredGame, StoredPosition, bytes, shown};
+use crate::verify::rows::stored::{GAMES, POSITIONS, StoredGame, StoredPosition, bytes, read, shown};
 use crate::verify::rows::visited_positions::{VisitCounter, VisitedPositions};
 use crate::verify::run::Check;
 use crate::verify::source::text::Texts;
@@ -39,8 +42,8 @@ impl Counted {
 #[derive(Debug, Default)]
 pub(crate) struct Sums {
     pub(crate) positions: Checksum,
-    pub(crate) sources: HashMap<i64, Counted>,
-    pub(crate) imports: HashMap<i64, Counted>,
+    pub(crate) sources: HashMap<StoredId<SourceId>, Counted>,
+    pub(crate) imports: HashMap<StoredId<ImportId>, Counted>,
     pub(crate) games: u64,
     pub(crate) replayed_games: u64,
     pub(crate) replayed_plies: u64,
@@ -50,14 +53,17 @@ pub(crate) struct Sums {
 impl Sums {
     pub(crate) fn absorb(&mut self, other: &Self) {
         self.positions.absorb(&other.positions);
-        for (ours, theirs) in [(&mut self.sources, &other.sources), (&mut self.imports, &other.imports)] {
-            theirs.iter().for_each(|(id, counted)| ours.entry(*id).or_default().add(*counted));
-        }
+        add_all(&mut self.sources, &other.sources);
+        add_all(&mut self.imports, &other.imports);
         self.games += other.games;
         self.replayed_games += other.replayed_games;
         self.replayed_plies += other.replayed_plies;
         self.reread_games += other.reread_games;
     }
+}
+
+fn add_all<I: Copy + Eq + Hash>(counts: &mut HashMap<I, Counted>, others: &HashMap<I, Counted>) {
+    others.iter().for_each(|(&id, &counted)| counts.entry(id).or_default().add(counted));
 }
 
 /// Scans ranges of games; a thread has its own.
@@ -75,9 +81,9 @@ pub(crate) struct GameScan<'c> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     rows: u64,
-    next_ply: i64,
+    next_ply: StoredId<Ply>,
     last: Option<StoredPosition>,
-    opening: Option<i64>,
+    opening: Option<StoredId<OpeningId>>,
 }
 
 impl<'c> GameScan<'c> {
@@ -101,16 +107,16 @@ impl<'c> GameScan<'c> {
     pub(crate) fn scan(
         &mut self,
         connection: &Connection,
-        range: &RangeInclusive<i64>,
+        range: &RangeInclusive<StoredId<GameId>>,
     ) -> rusqlite::Result<()> {
         let bounds = [*range.start(), *range.end()];
-        let mut statement = connection.prepare_cached(StoredPosition::SQL)?;
+        let mut statement = connection.prepare_cached(&POSITIONS)?;
         let mut positions = statement.query(bounds)?;
-        let mut statement = connection.prepare_cached(&self.check.game_sql)?;
+        let mut statement = connection.prepare_cached(&GAMES)?;
         let mut games = statement.query(bounds)?;
         positions.advance()?;
         while let Some(row) = games.next()? {
-            let game = StoredGame::read(row, &self.check.findings)?;
+            let game: StoredGame = read(row, &self.check.findings)?;
             self.surplus(&mut positions, Some(game.game))?;
             self.game(connection, &game, &mut positions)?;
             if self.check.progress.is_stopped() {
@@ -123,7 +129,11 @@ impl<'c> GameScan<'c> {
     }
 
     /// Passes over rows of games that are not there, up to a game.
-    fn surplus(&mut self, positions: &mut Rows<'_>, before: Option<i64>) -> rusqlite::Result<()> {
+    fn surplus(
+        &mut self,
+        positions: &mut Rows<'_>,
+        before: Option<StoredId<GameId>>,
+    ) -> rusqlite::Result<()> {
         let mut told = None;
         while let Some(row) = positions.get() {
             let stored = StoredPosition::read(row, &self.check.findings)?;
@@ -133,7 +143,7 @@ impl<'c> GameScan<'c> {
             if !self.again {
                 self.sums.positions.add(stored.key, stored.game, stored.ply);
                 if told.replace(stored.game) != Some(stored.game) {
-                    let row = RowId::of([("game_id", stored.game), ("ply", stored.ply)]);
+                    let row = RowId::position(stored.game, stored.ply);
                     let expected = "a row of game";
                     let wrong = Kind::DanglingLink;
                     self.check.findings.wrong(wrong, "game_position", row, "game_id", expected, stored.game);
@@ -152,7 +162,7 @@ impl<'c> GameScan<'c> {
     ) -> rusqlite::Result<()> {
         let replayed = !self.again && self.check.is_sampled(game.game);
         if replayed {
-            self.replay.begin(game.game, &self.check.start, game.text("start_fen"));
+            self.replay.begin(game.game, &self.check.start, game.start_fen.as_deref());
         }
         let mut seen = Seen::default();
         while let Some(row) = positions.get() {
@@ -191,12 +201,12 @@ impl<'c> GameScan<'c> {
         }
         self.sums.positions.add(stored.key, stored.game, stored.ply);
         if stored.ply != seen.next_ply {
-            self.missing(stored.game, seen.next_ply, stored.ply.saturating_sub(1));
+            self.missing(stored.game, seen.next_ply, stored.ply.previous());
             self.replay.lose_course();
         }
         let follows_nothing = seen.last.is_some_and(|last| last.move_code.is_none());
         if follows_nothing && !(replayed && self.replay.position().is_some()) {
-            let id = RowId::of([("game_id", stored.game), ("ply", stored.ply.saturating_sub(1))]);
+            let id = RowId::position(stored.game, stored.ply.previous());
             let expected = "a move, as more positions follow";
             self.check.findings.wrong(Kind::WrongValue, "game_position", id, "move_code", expected, "NULL");
         }
@@ -207,13 +217,13 @@ impl<'c> GameScan<'c> {
             }
         }
         seen.last = Some(*stored);
-        seen.next_ply = stored.ply.saturating_add(1);
+        seen.next_ply = stored.ply.next();
         Ok(())
     }
 
-    fn missing(&self, game: i64, first: i64, last: i64) {
-        let row = RowId::of([("game_id", game), ("ply", first)]);
-        let found = match last.saturating_sub(first) {
+    fn missing(&self, game: StoredId<GameId>, first: StoredId<Ply>, last: StoredId<Ply>) {
+        let row = RowId::position(game, first);
+        let found = match last.number().saturating_sub(first.number()) {
             ..=0 => "the row is missing".to_owned(),
             _ => format!("the rows up to ply {last} are missing"),
         };
@@ -235,11 +245,12 @@ impl<'c> GameScan<'c> {
     /// Holds what `game` says of the rows against the rows.
     fn end_of_rows(&self, game: &StoredGame, seen: &Seen) {
         let findings = &self.check.findings;
-        let id = || RowId::of([("game_id", game.game)]);
-        let status = game.text("status").unwrap_or_default();
+        let id = || RowId::game(game.game);
+        let status = &*game.status;
+        let last_ply = StoredId::from(game.ply_count);
         let Some(last) = seen.last else {
             if status != "skipped" {
-                self.missing(game.game, 0, game.ply_count);
+                self.missing(game.game, StoredId::from(0), last_ply);
             } else if game.ply_count != 0 {
                 findings.wrong(Kind::WrongCount, "game", id(), "ply_count", 0, game.ply_count);
             }
@@ -250,12 +261,12 @@ impl<'c> GameScan<'c> {
             findings.wrong(Kind::WrongValue, "game", id(), "status", expected, format!("'{status}'"));
         }
         match last.move_code {
-            None if last.ply != game.ply_count => {
+            None if last.ply != last_ply => {
                 findings.wrong(Kind::WrongCount, "game", id(), "ply_count", last.ply, game.ply_count);
             }
-            Some(_) if last.ply < game.ply_count => self.missing(game.game, last.ply + 1, game.ply_count),
+            Some(_) if last.ply < last_ply => self.missing(game.game, last.ply.next(), last_ply),
             Some(code) => {
-                let id = RowId::of([("game_id", game.game), ("ply", last.ply)]);
+                let id = RowId::position(game.game, last.ply);
                 let expected = "NULL, as no position follows";
                 findings.wrong(Kind::WrongValue, "game_position", id, "move_code", expected, code);
             }
@@ -270,7 +281,7 @@ impl<'c> GameScan<'c> {
         seen: &Seen,
     ) -> rusqlite::Result<()> {
         let findings = &self.check.findings;
-        let id = || RowId::of([("game_id", game.game)]);
+        let id = || RowId::game(game.game);
         if seen.last.is_some_and(|last| last.move_code.is_some()) {
             // The position after the last move is missing.
             self.replay.lose_course();
@@ -304,12 +315,12 @@ impl<'c> GameScan<'c> {
                 let (white, black) = (player(connection, white)?, player(connection, black)?);
                 // A player who is not there is told elsewhere.
                 let Some((white, black)) = white.zip(black) else { return Ok(()) };
-                self.replay.prefix_hash(pairing_hash(&white, &black, game.text("date")))
+                self.replay.prefix_hash(pairing_hash(&white, &black, game.date.as_deref()))
             }
             _ => None,
         };
         if expected != game.prefix_hash {
-            let (row, found) = (RowId::of([("game_id", game.game)]), shown(game.prefix_hash));
+            let (row, found) = (RowId::game(game.game), shown(game.prefix_hash));
             self.check.findings.wrong(Kind::WrongValue, "game", row, "prefix_hash", shown(expected), found);
         }
         Ok(())
@@ -317,14 +328,14 @@ impl<'c> GameScan<'c> {
 }
 
 /// A player's name.
-fn player(connection: &Connection, id: i64) -> rusqlite::Result<Option<String>> {
+fn player(connection: &Connection, id: StoredId<NameId>) -> rusqlite::Result<Option<String>> {
     const SQL: &str = "SELECT name FROM player WHERE player_id = ?1";
     connection.prepare_cached(SQL)?.query_row([id], |row| row.get(0)).optional()
 }
 
 impl Check<'_> {
     /// The opening that a position has in the table `opening`.
-    fn opening_of(&self, position: &Position) -> Option<i64> {
+    fn opening_of(&self, position: &Position) -> Option<StoredId<OpeningId>> {
         let named = self.openings.get(&position.key().as_i64())?;
         let fen = position.canonical_fen();
         named.iter().find(|(_, named)| *named == fen).map(|&(opening, _)| opening)

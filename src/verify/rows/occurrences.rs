@@ -3,8 +3,10 @@
 use std::ops::RangeInclusive;
 
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
-use rusqlite::{Connection, OptionalExtension as _, Rows};
+use rusqlite::{Connection, OptionalExtension as _, Row, Rows, params};
 
+use crate::id::{GameId, Ply};
+use crate::store::row::StoredId;
 use crate::verify::finding::{Collector, Kind, RowId};
 use crate::verify::rows::checksum::Checksum;
 use crate::verify::rows::stored::shown;
@@ -20,12 +22,31 @@ pub(crate) struct OccurrenceScan<'c> {
     pub(crate) distinct: u64,
 }
 
+/// A row of `position_game`.
+#[derive(Clone, Copy, Debug)]
+struct Occurrence {
+    key: i64,
+    game: StoredId<GameId>,
+    ply: StoredId<Ply>,
+}
+
+impl Occurrence {
+    /// Reads a row of the table's columns.
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self { key: row.get(0)?, game: row.get(1)?, ply: row.get(2)? })
+    }
+
+    fn id(self) -> RowId {
+        RowId::of([("key", self.key)]).and("game_id", self.game).and("ply", self.ply)
+    }
+}
+
 /// The rows of one key.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     key: i64,
     games: i64,
-    game: i64,
+    game: StoredId<GameId>,
 }
 
 impl<'c> OccurrenceScan<'c> {
@@ -51,7 +72,7 @@ impl<'c> OccurrenceScan<'c> {
         visited.advance()?;
         let (mut run, mut told) = (None::<Run>, 0);
         while let Some(row) = rows.next()? {
-            let (key, game, ply) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let Occurrence { key, game, ply } = Occurrence::read(row)?;
             self.occurrences.add(key, game, ply);
             match &mut run {
                 Some(run) if run.key == key => {
@@ -139,7 +160,7 @@ fn is_shared(connection: &Connection, key: i64) -> rusqlite::Result<bool> {
 /// Tells the rows of `game_position` that have none in `position_game`, among games of the groups that `differ`.
 pub(crate) fn find_missing(
     connection: &Connection,
-    range: &RangeInclusive<i64>,
+    range: &RangeInclusive<StoredId<GameId>>,
     differ: &[bool],
     findings: &Collector,
 ) -> rusqlite::Result<()> {
@@ -152,11 +173,11 @@ pub(crate) fn find_missing(
     while let Some(row) = rows.next()? {
         // What is no number has been told.
         let Ok(key) = row.get::<_, i64>(2) else { continue };
-        let (game, ply): (i64, i64) = (row.get(0)?, row.get(1)?);
-        if differ[Checksum::group(game)] && !other.query_row([key, game, ply], |row| row.get(0))? {
-            let id = RowId::of([("key", key), ("game_id", game), ("ply", ply)]);
+        let occurrence = Occurrence { key, game: row.get(0)?, ply: row.get(1)? };
+        let Occurrence { game, ply, .. } = occurrence;
+        if differ[Checksum::group(game)] && !other.query_row(params![key, game, ply], |row| row.get(0))? {
             let found = "the row is missing, game_position has it";
-            findings.about(Kind::MissingRow, "position_game", id, found);
+            findings.about(Kind::MissingRow, "position_game", occurrence.id(), found);
         }
     }
     Ok(())
@@ -175,17 +196,18 @@ pub(crate) fn find_surplus(
         connection.prepare_cached("SELECT key FROM game_position WHERE game_id = ?1 AND ply = ?2")?;
     let mut rows = statement.query([range.start(), range.end()])?;
     while let Some(row) = rows.next()? {
-        let (key, game, ply): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let occurrence = Occurrence::read(row)?;
+        let Occurrence { key, game, ply } = occurrence;
         if !differ[Checksum::group(game)] {
             continue;
         }
-        let found = match other.query_row([game, ply], |row| Ok(row.get::<_, i64>(0).ok())).optional()? {
-            Some(Some(other)) if other == key => continue,
-            Some(other) => format!("game_position has the key {} there", shown(other)),
-            None => "game_position has no such row".to_owned(),
-        };
-        let id = RowId::of([("key", key), ("game_id", game), ("ply", ply)]);
-        findings.about(Kind::SurplusRow, "position_game", id, found);
+        let found =
+            match other.query_row(params![game, ply], |row| Ok(row.get::<_, i64>(0).ok())).optional()? {
+                Some(Some(other)) if other == key => continue,
+                Some(other) => format!("game_position has the key {} there", shown(other)),
+                None => "game_position has no such row".to_owned(),
+            };
+        findings.about(Kind::SurplusRow, "position_game", occurrence.id(), found);
     }
     Ok(())
 }

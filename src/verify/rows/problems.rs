@@ -4,61 +4,17 @@ use std::collections::HashMap;
 
 use rusqlite::Connection;
 
+use crate::id::{GameId, SourceId};
 use crate::index::{GameProblem, ProblemKind};
+use crate::store::row::{StoredId, StoredRow as _};
 use crate::verify::finding::{Collector, Kind, RowId};
-use crate::verify::rows::stored::{Fields, StoredGame, shown};
+use crate::verify::rows::stored::{StoredGame, StoredProblem, columns, read, shown};
 
 const TABLE: &str = "problem";
 
-/// A row of `problem`.
-struct StoredProblem {
-    id: i64,
-    source: i64,
-    byte_offset: i64,
-    line: i64,
-    column: i64,
-    game_number: Option<i64>,
-    ply: Option<i64>,
-    token: Option<String>,
-    kind: Option<String>,
-    severity: Option<String>,
-    message: Option<String>,
-}
-
 impl StoredProblem {
-    const COLUMNS: [&str; 11] = [
-        "problem_id",
-        "source_id",
-        "byte_offset",
-        "line",
-        "column_number",
-        "game_number",
-        "ply",
-        "token",
-        "kind",
-        "severity",
-        "message",
-    ];
-
-    fn read(row: &rusqlite::Row<'_>, findings: &Collector) -> rusqlite::Result<Self> {
-        let fields = Fields { row, findings, table: TABLE, columns: &Self::COLUMNS, key: 1 };
-        Ok(Self {
-            id: fields.integer(0)?,
-            source: fields.integer(1)?,
-            byte_offset: fields.integer(2)?,
-            line: fields.integer(3)?,
-            column: fields.integer(4)?,
-            game_number: fields.optional_integer(5)?,
-            ply: fields.optional_integer(6)?,
-            token: fields.optional_text(7)?,
-            kind: fields.optional_text(8)?,
-            severity: fields.optional_text(9)?,
-            message: fields.optional_text(10)?,
-        })
-    }
-
     fn row(&self) -> RowId {
-        RowId::of([("problem_id", self.id)])
+        RowId::of([("problem_id", self.problem)])
     }
 }
 
@@ -67,11 +23,15 @@ fn quoted(text: Option<&str>) -> String {
     shown(text.map(|text| format!("'{text}'")))
 }
 
+/// How many problems each source has.
+pub(crate) type ProblemCounts = HashMap<StoredId<SourceId>, i64>;
+
 /// Holds the problems against their games and sources, and their words against the words there are. Gives back how many each
 /// source has.
-pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<HashMap<i64, i64>> {
+pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<ProblemCounts> {
     let mut counts = HashMap::new();
-    let columns = StoredProblem::COLUMNS.map(|column| format!("p.{column}")).join(", ");
+    let columns =
+        StoredProblem::COLUMNS.iter().map(|column| format!("p.{column}")).collect::<Vec<_>>().join(", ");
     let mut statement = connection.prepare(&format!(
         "SELECT {columns}, g.source_id, g.ply_count, s.bytes FROM problem AS p
          LEFT JOIN game AS g ON g.game_id = p.game_id LEFT JOIN source AS s ON s.source_id = p.source_id"
@@ -81,15 +41,17 @@ pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::
     let number =
         |row: &rusqlite::Row<'_>, column| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_i64().ok());
     while let Some(row) = rows.next()? {
-        let problem = StoredProblem::read(row, findings)?;
+        let problem: StoredProblem = read(row, findings)?;
         *counts.entry(problem.source).or_default() += 1;
         let wrong = |column, expected: String, found: String| {
             findings.wrong(Kind::WrongValue, TABLE, problem.row(), column, expected, found);
         };
-        if let Some(expected) = number(row, 11)?.filter(|&expected| expected != problem.source) {
+        if let Some(expected) = number(row, 11)?.filter(|&expected| problem.source != expected.into()) {
             wrong("source_id", expected.to_string(), problem.source.to_string());
         }
-        if let Some((ply, plies)) = problem.ply.zip(number(row, 12)?).filter(|(ply, plies)| ply > plies) {
+        if let Some((ply, plies)) =
+            problem.ply.zip(number(row, 12)?).filter(|(ply, plies)| ply.number() > *plies)
+        {
             wrong("ply", format!("at most {plies}"), ply.to_string());
         }
         let offset = problem.byte_offset;
@@ -124,8 +86,8 @@ pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::
 /// Which problems each game has: eight bytes for each of them.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
-    /// Game and problem, in order.
-    of_games: Vec<(u32, u32)>,
+    /// Game and number of the problem, in order.
+    of_games: Vec<(GameId, u32)>,
 }
 
 impl Problems {
@@ -139,14 +101,14 @@ impl Problems {
             let number =
                 |column| Ok(row.get_ref(column)?.as_i64().ok().and_then(|id| u32::try_from(id).ok()));
             let (game, problem): (_, rusqlite::Result<_>) = (number(0)?, number(1));
-            of_games.extend(game.zip(problem?));
+            of_games.extend(game.map(GameId).zip(problem?));
         }
         of_games.sort_unstable();
         Ok(Self { of_games })
     }
 
-    fn of(&self, game: i64) -> &[(u32, u32)] {
-        let Ok(game) = u32::try_from(game) else { return &[] };
+    fn of(&self, game: StoredId<GameId>) -> &[(GameId, u32)] {
+        let Some(game) = game.id() else { return &[] };
         let first = self.of_games.partition_point(|(other, _)| *other < game);
         let rest = &self.of_games[first..];
         &rest[..rest.partition_point(|(other, _)| *other == game)]
@@ -161,13 +123,13 @@ impl Problems {
         told: impl Iterator<Item = GameProblem<'t>>,
     ) -> rusqlite::Result<()> {
         let told: Vec<_> = told.collect();
-        let sql = format!("SELECT {} FROM problem WHERE problem_id = ?1", StoredProblem::COLUMNS.join(", "));
+        let sql = format!("SELECT {} FROM problem WHERE problem_id = ?1", columns::<StoredProblem>());
         let mut statement = connection.prepare_cached(&sql)?;
         // What is wrong with the rows by themselves is told elsewhere.
         let unheard = Collector::new(0);
         let (mut stored, mut is_before) = (Vec::new(), false);
         for (_, id) in self.of(game.game) {
-            let problem = statement.query_row([id], |row| StoredProblem::read(row, &unheard))?;
+            let problem = statement.query_row([id], |row| read::<StoredProblem>(row, &unheard))?;
             // A damaged line before the first tag belongs to the game, and not to its text.
             match problem.byte_offset < game.byte_offset {
                 true => is_before = true,
@@ -179,7 +141,7 @@ impl Problems {
         if stored.len() != told.len() && !may_have_more {
             let (rows, told) = (stored.len(), told.len());
             let found = format!("has {rows} rows in problem that lie in its text, which tells {told}");
-            findings.about(Kind::SourceText, "game", RowId::of([("game_id", game.game)]), found);
+            findings.about(Kind::SourceText, "game", RowId::game(game.game), found);
             return Ok(());
         }
         let first = stored.first().zip(told.first()).map(|(stored, told)| (stored, told.line));

@@ -3,15 +3,17 @@
 use rusqlite::Connection;
 
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
+use crate::id::{GameId, Ply};
 use crate::index::{mix_move, prefix_hash};
+use crate::store::row::StoredId;
 use crate::verify::finding::{Collector, Kind, RowId};
-use crate::verify::rows::stored::{StoredGame, StoredPosition, bytes, shown};
+use crate::verify::rows::stored::{POSITIONS, StoredGame, StoredPosition, bytes, shown};
 
 /// Follows a game from row to row. A row that does not fit is told, and the board goes on as far as it can tell how.
 #[derive(Debug)]
 pub(crate) struct Replay<'c> {
     findings: &'c Collector,
-    game: i64,
+    game: StoredId<GameId>,
     position: Position,
     placement: FenText,
     /// The position before the last move, and that move as it is stored.
@@ -33,7 +35,7 @@ impl<'c> Replay<'c> {
         let position = Position::start();
         Self {
             findings,
-            game: 0,
+            game: StoredId::default(),
             placement: FenText::new(&position),
             start_key: position.key(),
             position,
@@ -45,7 +47,7 @@ impl<'c> Replay<'c> {
     }
 
     /// Begins a game; `start_fen` is what its row says.
-    pub(crate) fn begin(&mut self, game: i64, start: &Position, start_fen: Option<&str>) {
+    pub(crate) fn begin(&mut self, game: StoredId<GameId>, start: &Position, start_fen: Option<&str>) {
         self.game = game;
         self.previous = None;
         self.misfits = 0;
@@ -57,7 +59,7 @@ impl<'c> Replay<'c> {
                 Ok((position, _)) => self.position = position,
                 Err(error) => {
                     let expected = format!("a legal position ({error})");
-                    let row = RowId::of([("game_id", game)]);
+                    let row = RowId::game(game);
                     self.findings.wrong(Kind::WrongValue, "game", row, "start_fen", expected, fen);
                     self.on_course = false;
                 }
@@ -125,7 +127,7 @@ impl<'c> Replay<'c> {
             self.end_move(made, stored, next);
         } else {
             let expected = format!("a legal move in {}", before.fen());
-            self.wrong(next.ply.saturating_sub(1), "move_code", expected, shown(stored));
+            self.wrong(next.ply.previous(), "move_code", expected, shown(stored));
             self.on_course = false;
         }
     }
@@ -136,7 +138,7 @@ impl<'c> Replay<'c> {
         let made = if mates { made.with_mate() } else { made };
         self.codes.push(made);
         if stored != Some(made.bits().into()) {
-            self.wrong(next.ply.saturating_sub(1), "move_code", told(made), shown(stored));
+            self.wrong(next.ply.previous(), "move_code", told(made), shown(stored));
         }
     }
 
@@ -167,12 +169,12 @@ impl<'c> Replay<'c> {
 
     fn wrong(
         &self,
-        ply: i64,
+        ply: StoredId<Ply>,
         column: &'static str,
         expected: impl std::fmt::Display,
         found: impl std::fmt::Display,
     ) {
-        let row = RowId::of([("game_id", self.game), ("ply", ply)]);
+        let row = RowId::position(self.game, ply);
         self.findings.wrong(Kind::WrongValue, "game_position", row, column, expected, found);
     }
 }
@@ -185,17 +187,17 @@ pub(crate) fn replayed_codes(
 ) -> rusqlite::Result<Option<Vec<MoveCode>>> {
     let unheard = Collector::new(0);
     let mut replay = Replay::new(&unheard);
-    replay.begin(game.game, start, game.text("start_fen"));
-    let mut statement = connection.prepare_cached(StoredPosition::SQL)?;
+    replay.begin(game.game, start, game.start_fen.as_deref());
+    let mut statement = connection.prepare_cached(&POSITIONS)?;
     let mut rows = statement.query([game.game, game.game])?;
-    let (mut next_ply, mut last_code) = (0, None);
+    let (mut next_ply, mut last_code) = (StoredId::from(0), None);
     while let Some(row) = rows.next()? {
         let stored = StoredPosition::read(row, &unheard)?;
         if stored.ply != next_ply {
             replay.lose_course();
         }
         replay.step(&stored, bytes(row, StoredPosition::FEN)?);
-        (next_ply, last_code) = (stored.ply.saturating_add(1), stored.move_code);
+        (next_ply, last_code) = (stored.ply.next(), stored.move_code);
     }
     if last_code.is_some() {
         // The position after the last move is missing.

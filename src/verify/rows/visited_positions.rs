@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use crate::store::row::LISTED_GAMES;
+use crate::id::{GameId, Ply};
+use crate::store::row::{LISTED_GAMES, StoredId};
 use crate::verify::finding::{Collector, Kind, RowId};
 use crate::verify::options::Sample;
 use crate::verify::rows::stored::{StoredGame, StoredPosition, shown};
@@ -78,9 +79,10 @@ struct Outcome {
 
 impl Outcome {
     fn of(game: &StoredGame) -> Self {
-        let result = game.text("result").unwrap_or_default();
+        let result = &*game.result;
         let mut parts = game
-            .text("date")
+            .date
+            .as_deref()
             .unwrap_or_default()
             .split('.')
             .map(|part| part.parse::<u16>().map_or(0, i64::from));
@@ -101,6 +103,9 @@ impl Outcome {
     }
 }
 
+/// What a game is sorted by in a list, the least first, and the game.
+type Listed = ((i64, i64), StoredId<GameId>);
+
 /// What is counted of one position.
 #[derive(Clone, Debug, Default)]
 struct Tally {
@@ -111,12 +116,12 @@ struct Tally {
     unfinished: i64,
     moves: Vec<(i64, Counts)>,
     /// Sorts as the list does, then the game.
-    top: Vec<((i64, i64), i64)>,
-    recent: Vec<((i64, i64), i64)>,
+    top: Vec<Listed>,
+    recent: Vec<Listed>,
 }
 
 impl Tally {
-    fn count(&mut self, game: i64, move_code: Option<i64>, outcome: &Outcome) {
+    fn count(&mut self, game: StoredId<GameId>, move_code: Option<i64>, outcome: &Outcome) {
         if !outcome.is_finished {
             self.unfinished += 1;
             return;
@@ -126,9 +131,9 @@ impl Tally {
             self.count_move(code, &outcome.counts);
         }
         if let Some(elo_sum) = outcome.elo_sum {
-            insert(&mut self.top, ((-elo_sum, game), game));
+            insert(&mut self.top, ((elo_sum.saturating_neg(), game.number()), game));
         }
-        insert(&mut self.recent, ((-outcome.day, -game), game));
+        insert(&mut self.recent, ((-outcome.day, game.number().saturating_neg()), game));
     }
 
     fn count_move(&mut self, code: i64, counts: &Counts) {
@@ -151,7 +156,7 @@ impl Tally {
 }
 
 /// Puts a game into its place in a list, and keeps the list short.
-fn insert(list: &mut Vec<((i64, i64), i64)>, listed: ((i64, i64), i64)) {
+fn insert(list: &mut Vec<Listed>, listed: Listed) {
     let at = list.partition_point(|other| *other < listed);
     if at < LISTED {
         list.truncate(LISTED - 1);
@@ -337,7 +342,7 @@ fn show(value: &rusqlite::types::Value) -> String {
 pub(crate) struct VisitCounter<'v> {
     visited: &'v VisitedPositions,
     /// Of the present game: slot, ply, move, whether the FEN is the stored one.
-    hits: Vec<(u32, i64, Option<i64>, bool)>,
+    hits: Vec<(u32, StoredId<Ply>, Option<i64>, bool)>,
     tallies: HashMap<u32, Tally>,
 }
 

@@ -7,13 +7,15 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use crate::board::MoveCode;
+use crate::id::{GameId, SourceId};
 use crate::index::Reread;
 use crate::source::{self, DecodeOptions, Decoded, Opened, SourceFile};
+use crate::store::row::StoredId;
 use crate::verify::finding::Collector;
 use crate::verify::progress::Progress;
-use crate::verify::rows::duplicates::{self, Skipped, StoredDuplicate};
+use crate::verify::rows::duplicates::{self, Skipped};
 use crate::verify::rows::replay::replayed_codes;
-use crate::verify::rows::stored::StoredGame;
+use crate::verify::rows::stored::{self, GAMES, StoredDuplicate, StoredGame};
 use crate::verify::run::Check;
 use crate::verify::source::text::{Chain, Marks, compare_game, piece, tell_misplaced};
 
@@ -95,14 +97,14 @@ struct Games<'c> {
     check: &'c Check<'c>,
     connection: &'c Connection,
     /// Those that come after the present one.
-    sources: std::vec::IntoIter<i64>,
+    sources: std::vec::IntoIter<StoredId<SourceId>>,
     /// The present one, and the numbers that its other games are among.
-    source: Option<(i64, RangeInclusive<i64>)>,
+    source: Option<(StoredId<SourceId>, RangeInclusive<StoredId<GameId>>)>,
     games: std::vec::IntoIter<StoredGame>,
 }
 
 impl<'c> Games<'c> {
-    fn new(check: &'c Check<'c>, connection: &'c Connection, sources: Vec<i64>) -> Self {
+    fn new(check: &'c Check<'c>, connection: &'c Connection, sources: Vec<StoredId<SourceId>>) -> Self {
         let (sources, games) = (sources.into_iter(), Vec::new().into_iter());
         Self { check, connection, sources, source: None, games }
     }
@@ -125,19 +127,24 @@ impl<'c> Games<'c> {
     }
 
     /// Reads some more of a source.
-    fn read(&mut self, source: i64, range: RangeInclusive<i64>) -> rusqlite::Result<()> {
+    fn read(
+        &mut self,
+        source: StoredId<SourceId>,
+        range: RangeInclusive<StoredId<GameId>>,
+    ) -> rusqlite::Result<()> {
         const AT_ONCE: usize = 64;
         // What is wrong with the rows by themselves is told elsewhere.
         let unheard = Collector::new(0);
-        let mut statement = self.connection.prepare_cached(&self.check.game_sql)?;
+        let mut statement = self.connection.prepare_cached(&GAMES)?;
         let mut rows = statement.query([*range.start(), *range.end()])?;
         let mut games = Vec::new();
         while let Some(row) = rows.next()? {
-            let (game, of) = (row.get::<_, i64>(0)?, row.get_ref(1)?);
-            if of == ValueRef::Integer(source) && self.check.is_sampled(game) {
-                games.push(StoredGame::read(row, &unheard)?);
+            let (game, of) = (row.get::<_, StoredId<GameId>>(0)?, row.get_ref(1)?);
+            if of == ValueRef::Integer(source.number()) && self.check.is_sampled(game) {
+                games.push(stored::read(row, &unheard)?);
                 if games.len() == AT_ONCE {
-                    self.source = game.checked_add(1).map(|next| (source, next..=*range.end()));
+                    let next = game.number().checked_add(1).map(StoredId::from);
+                    self.source = next.map(|next| (source, next..=*range.end()));
                     break;
                 }
             }
@@ -156,7 +163,7 @@ enum Item {
 }
 
 impl Item {
-    const fn source(&self) -> i64 {
+    const fn source(&self) -> StoredId<SourceId> {
         match self {
             Self::Game(game) => game.source,
             Self::Duplicate(row) => row.source,
@@ -175,7 +182,7 @@ impl<'c> Pass<'c> {
     /// Looks at games and duplicates in the order of their texts.
     fn all(&mut self, text: &mut Text<'_>) -> rusqlite::Result<()> {
         let check = self.check;
-        let sources: Vec<i64> = self.chain.rows.iter().map(|row| row.id).collect();
+        let sources: Vec<_> = self.chain.rows.iter().map(|row| row.id).collect();
         let mut games = Games::new(check, self.connection, sources.clone());
         let mut skipped = Skipped::new(check, self.connection, sources);
         let (mut game, mut duplicate) = (games.next()?, skipped.next()?);
@@ -243,7 +250,11 @@ impl<'c> Pass<'c> {
 }
 
 /// Whether the rows of a game have just these moves.
-fn has_codes(connection: &Connection, game: i64, expected: &[MoveCode]) -> rusqlite::Result<bool> {
+fn has_codes(
+    connection: &Connection,
+    game: StoredId<GameId>,
+    expected: &[MoveCode],
+) -> rusqlite::Result<bool> {
     let sql = "SELECT move_code FROM game_position WHERE game_id = ?1 AND move_code IS NOT NULL ORDER BY ply";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([game])?;

@@ -9,21 +9,25 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::board::MoveCode;
+use crate::id::{GameId, NameId, SourceId};
 use crate::index::Reread;
 use crate::source::{self, Finder, Mapped, SourceFile};
+use crate::store::row::row_table::Cell;
+use crate::store::row::{StoredId, StoredRow as _};
 use crate::store::{Cells, SOURCE};
-use crate::verify::finding::{Collector, Id, Kind, RowId};
+use crate::verify::finding::{Collector, Kind, RowId};
 use crate::verify::progress::Progress;
 use crate::verify::report::{SourceNote, SourceState};
 use crate::verify::rows::problems::Problems;
 use crate::verify::rows::replay::told;
+use crate::verify::rows::side_rows;
 use crate::verify::rows::stored::{StoredGame, shown};
 use crate::verify::run::Check;
 
 /// A row of `source`: one reading of a file.
 #[derive(Debug)]
 pub(crate) struct SourceRow {
-    pub(crate) id: i64,
+    pub(crate) id: StoredId<SourceId>,
     /// Size and digest of the text up to the end of this reading; `None` if it was not read to its end.
     pub(crate) text: Option<(u64, String)>,
 }
@@ -68,14 +72,14 @@ impl Verdict {
 }
 
 /// The first and the last game of each source.
-type GameRanges = HashMap<i64, RangeInclusive<i64>>;
+type GameRanges = HashMap<StoredId<SourceId>, RangeInclusive<StoredId<GameId>>>;
 
 /// The sources. Each file is looked at when the first of its games is, and no more than once.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     chains: Vec<Chain>,
     /// By the id of a row: its chain, and its place in that.
-    places: HashMap<i64, (usize, usize)>,
+    places: HashMap<StoredId<SourceId>, (usize, usize)>,
     finder: Finder,
     /// Read when they are first asked for.
     games: Mutex<Option<GameRanges>>,
@@ -92,7 +96,7 @@ impl Sources {
         while let Some(row) = rows.next()? {
             let cells = Cells::new(row, SOURCE);
             let [id, first_byte, bytes] = [0, 2, 3].map(|column| cells.get::<Option<i64>>(column));
-            let id = id?.unwrap_or_default();
+            let id = StoredId::from(id?.unwrap_or_default());
             let path: PathBuf = cells.get(1)?;
             let bytes = bytes?.and_then(|bytes| u64::try_from(bytes).ok());
             let begun = latest.get(&path).copied().filter(|_| !matches!(first_byte, Ok(Some(0))));
@@ -122,9 +126,9 @@ impl Sources {
     /// The first and the last game of a source; `None` if it has no games.
     pub(crate) fn games(
         &self,
-        source: i64,
+        source: StoredId<SourceId>,
         connection: &Connection,
-    ) -> rusqlite::Result<Option<RangeInclusive<i64>>> {
+    ) -> rusqlite::Result<Option<RangeInclusive<StoredId<GameId>>>> {
         let mut all = self.games.lock().unwrap_or_else(PoisonError::into_inner);
         let games = match &*all {
             Some(games) => games,
@@ -273,7 +277,7 @@ impl<'r> Marks<'r> {
 pub(crate) struct Texts<'c> {
     check: &'c Check<'c>,
     /// The source that was read last, and its text if games can be held against it.
-    open: Option<(i64, Option<Arc<Mapped>>)>,
+    open: Option<(StoredId<SourceId>, Option<Arc<Mapped>>)>,
     reread: Reread,
 }
 
@@ -305,14 +309,14 @@ impl<'c> Texts<'c> {
     }
 
     /// The text of a source that is a plain file, if it is what it was.
-    pub(crate) fn open(&mut self, source: i64) -> Option<Arc<Mapped>> {
+    pub(crate) fn open(&mut self, source: StoredId<SourceId>) -> Option<Arc<Mapped>> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != source) {
             self.open = Some((source, self.map(source)));
         }
         self.open.as_ref()?.1.clone()
     }
 
-    fn map(&self, source: i64) -> Option<Arc<Mapped>> {
+    fn map(&self, source: StoredId<SourceId>) -> Option<Arc<Mapped>> {
         let sources = &self.check.sources;
         let &(chain, row) = sources.places.get(&source)?;
         let chain = &sources.chains[chain];
@@ -332,7 +336,7 @@ pub(crate) fn piece(offset: i64, length: i64, bytes: u64) -> Option<Range<u64>> 
 pub(crate) fn tell_misplaced(findings: &Collector, game: &StoredGame, bytes: u64) {
     let found = game.byte_offset.saturating_add(game.byte_length);
     let expected = format!("a place within the {bytes} bytes of its source");
-    let id = RowId::of([("game_id", game.game)]);
+    let id = RowId::game(game.game);
     findings.wrong(Kind::SourceText, "game", id, "byte_offset", expected, found);
 }
 
@@ -346,7 +350,7 @@ pub(crate) fn compare_game<'m>(
     text: &[u8],
     codes: impl FnOnce(&Connection, &[MoveCode]) -> rusqlite::Result<Option<Cow<'m, [MoveCode]>>>,
 ) -> rusqlite::Result<()> {
-    let id = || RowId::of([("game_id", game.game)]);
+    let id = || RowId::game(game.game);
     let Some(read) = reread.read(text) else {
         let found = format!("no game begins at byte {} of its source", game.byte_offset);
         findings.about(Kind::SourceText, "game", id(), found);
@@ -364,17 +368,17 @@ pub(crate) fn compare_game<'m>(
         return Ok(());
     }
     let names = Names::of(connection, game)?;
-    for (column, expected) in read.columns() {
-        let found = stored_column(game, &names, column);
-        if found != expected {
-            let (expected, found) = (shown(expected), shown(found));
+    for (index, expected) in read.columns() {
+        let (column, found) = (StoredGame::COLUMNS[index], stored_column(game, &names, index));
+        if found != Some(expected) {
+            let (expected, found) = (shown(expected.to_text()), shown(found.and_then(Cell::to_text)));
             findings.wrong(Kind::SourceText, "game", id(), column, expected, found);
         }
     }
     if let Some(codes) = codes(connection, read.codes())? {
         compare_moves(findings, game.game, read.codes(), &codes);
     }
-    compare_tags(findings, connection, game.game, read.tags())?;
+    side_rows::compare(findings, connection, game.game, &read)?;
     problems.compare(findings, connection, game, read.problems())
 }
 
@@ -388,7 +392,7 @@ struct Names {
 
 impl Names {
     fn of(connection: &Connection, game: &StoredGame) -> rusqlite::Result<Self> {
-        let name = |sql: &str, id: Option<i64>| {
+        let name = |sql: &str, id: Option<StoredId<NameId>>| {
             let Some(id) = id else { return Ok(None) };
             connection.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()
         };
@@ -403,49 +407,24 @@ impl Names {
 }
 
 /// What the database has for a column that [`Reread`] tells.
-fn stored_column(game: &StoredGame, names: &Names, column: &str) -> Option<String> {
-    match column {
-        "event_id" => names.event.clone(),
-        "site_id" => names.site.clone(),
-        "white_id" => names.white.clone(),
-        "black_id" => names.black.clone(),
-        "white_elo" => game.white_elo.map(|elo| elo.to_string()),
-        "black_elo" => game.black_elo.map(|elo| elo.to_string()),
-        _ => game.text(column).map(str::to_owned),
-    }
+fn stored_column<'g>(game: &'g StoredGame, names: &'g Names, index: usize) -> Option<Cell<'g>> {
+    let name = match StoredGame::COLUMNS[index] {
+        "event_id" => &names.event,
+        "site_id" => &names.site,
+        "white_id" => &names.white,
+        "black_id" => &names.black,
+        _ => return game.cell(index),
+    };
+    Some(name.as_deref().map_or(Cell::Null, Cell::Text))
 }
 
-fn compare_moves(findings: &Collector, game: i64, expected: &[MoveCode], found: &[MoveCode]) {
+fn compare_moves(findings: &Collector, game: StoredId<GameId>, expected: &[MoveCode], found: &[MoveCode]) {
     let same = expected.iter().zip(found).take_while(|(expected, found)| expected == found).count();
     if same == expected.len() && same == found.len() {
         return;
     }
     let told = |codes: &[MoveCode]| codes.get(same).map_or_else(|| "the end".to_owned(), |&code| told(code));
-    let row = RowId::of([("game_id", game), ("ply", i64::try_from(same).unwrap_or(i64::MAX))]);
+    let row = RowId::position(game, i64::try_from(same).unwrap_or(i64::MAX).into());
     let (expected, found) = (told(expected), told(found));
     findings.wrong(Kind::SourceText, "game_position", row, "move_code", expected, found);
-}
-
-fn compare_tags<'t>(
-    findings: &Collector,
-    connection: &Connection,
-    game: i64,
-    expected: impl Iterator<Item = (&'t str, &'t str)>,
-) -> rusqlite::Result<()> {
-    let mut statement =
-        connection.prepare_cached("SELECT name, value FROM tag WHERE game_id = ?1 ORDER BY name")?;
-    let stored =
-        statement.query_map([game], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-    let mut stored: std::collections::BTreeMap<String, String> = stored.collect::<rusqlite::Result<_>>()?;
-    let id = |name: &str| RowId(vec![("game_id", game.into()), ("name", Id::Text(name.to_owned()))]);
-    for (name, value) in expected {
-        match stored.remove(name) {
-            Some(found) if found == value => {}
-            found => findings.wrong(Kind::SourceText, "tag", id(name), "value", value, shown(found)),
-        }
-    }
-    for (name, found) in stored {
-        findings.wrong(Kind::SourceText, "tag", id(&name), "value", "no such tag", found);
-    }
-    Ok(())
 }

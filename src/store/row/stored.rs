@@ -1,0 +1,199 @@
+//! Rows as they stand in a database, whatever stands there.
+#![cfg_attr(not(feature = "index"), allow(dead_code))]
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
+
+use super::row_table::Cell;
+use crate::id::GameId;
+use crate::store::cell::Stored;
+
+/// What stands where an id, or a ply, belongs: any whole number, told apart by what it should be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct StoredId<I> {
+    number: i64,
+    should_be: PhantomData<I>,
+}
+
+impl<I> StoredId<I> {
+    /// The number that stands there.
+    pub(crate) const fn number(self) -> i64 {
+        self.number
+    }
+
+    /// The number after it, if there is one.
+    pub(crate) fn next(self) -> Self {
+        self.number.saturating_add(1).into()
+    }
+
+    /// The number before it, if there is one.
+    pub(crate) fn previous(self) -> Self {
+        self.number.saturating_sub(1).into()
+    }
+}
+
+impl<I> From<i64> for StoredId<I> {
+    fn from(number: i64) -> Self {
+        Self { number, should_be: PhantomData }
+    }
+}
+
+impl<I> fmt::Display for StoredId<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.number.fmt(f)
+    }
+}
+
+impl<I> rusqlite::ToSql for StoredId<I> {
+    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+        Ok(self.number.into())
+    }
+}
+
+impl<I> rusqlite::types::FromSql for StoredId<I> {
+    fn column_result(value: ValueRef<'_>) -> rusqlite::types::FromSqlResult<Self> {
+        i64::column_result(value).map(Self::from)
+    }
+}
+
+impl<I> Stored<'_> for StoredId<I> {
+    const EXPECTED: &'static str = i64::EXPECTED;
+
+    fn read(value: ValueRef<'_>) -> Option<Self> {
+        i64::read(value).map(Self::from)
+    }
+}
+
+impl StoredId<GameId> {
+    /// The id, if the number can be one.
+    pub(crate) fn id(self) -> Option<GameId> {
+        self.number.try_into().ok().map(GameId)
+    }
+}
+
+/// A text; what of it is not UTF-8 is replaced.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StoredText(String);
+
+impl Deref for StoredText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Stored<'_> for StoredText {
+    const EXPECTED: &'static str = String::EXPECTED;
+
+    fn read(value: ValueRef<'_>) -> Option<Self> {
+        match value {
+            ValueRef::Text(text) => Some(Self(String::from_utf8_lossy(text).into_owned())),
+            _ => None,
+        }
+    }
+}
+
+/// A value that was read, to be compared with one that is to be written.
+pub(crate) trait AsCell {
+    fn as_cell(&self) -> Cell<'_>;
+}
+
+impl AsCell for i64 {
+    fn as_cell(&self) -> Cell<'_> {
+        Cell::Integer(*self)
+    }
+}
+
+impl<I> AsCell for StoredId<I> {
+    fn as_cell(&self) -> Cell<'_> {
+        Cell::Integer(self.number)
+    }
+}
+
+impl AsCell for StoredText {
+    fn as_cell(&self) -> Cell<'_> {
+        Cell::Text(self)
+    }
+}
+
+impl<T: AsCell> AsCell for Option<T> {
+    fn as_cell(&self) -> Cell<'_> {
+        self.as_ref().map_or(Cell::Null, AsCell::as_cell)
+    }
+}
+
+/// Is told of cells whose values do not belong in their columns: which column, what was expected, and what stands there.
+pub(crate) type Misfit<'m> = dyn FnMut(usize, &'static str, ValueRef<'_>) -> rusqlite::Result<()> + 'm;
+
+/// Reads a cell; what does not belong there is told and read as nothing.
+pub(crate) fn read_cell<'r, T: Stored<'r> + Default>(
+    row: &'r Row<'_>,
+    column: usize,
+    misfit: &mut Misfit<'_>,
+) -> rusqlite::Result<T> {
+    let value = row.get_ref(column)?;
+    match T::read(value) {
+        Some(read) => Ok(read),
+        None => misfit(column, T::EXPECTED, value).map(|()| T::default()),
+    }
+}
+
+/// A row of a table as it stands in a database.
+pub(crate) trait StoredRow: Sized {
+    /// The table.
+    const TABLE: &'static str;
+    /// The columns' names.
+    const COLUMNS: &'static [&'static str];
+    /// How many of them are its primary key.
+    const KEY: usize;
+
+    /// Reads a row of these columns.
+    fn read(row: &Row<'_>, misfit: &mut Misfit<'_>) -> rusqlite::Result<Self>;
+
+    /// The value of a column.
+    fn cell(&self, column: usize) -> Option<Cell<'_>>;
+}
+
+/// Declares the row of a table as it is stored, from the columns of the row that is written.
+macro_rules! stored_row {
+    ($stored:ident in $table:literal, key $key:literal { $($column:literal $field:ident: $type:ty,)* }) => {
+        #[doc = concat!("A row of `", $table, "` as it stands in a database, whatever stands there.")]
+        #[derive(Clone, Debug, Default)]
+        #[cfg_attr(not(feature = "index"), allow(dead_code))]
+        pub(crate) struct $stored {
+            $(pub(crate) $field: <$type as super::table::Value>::Stored,)*
+        }
+
+        impl super::stored::StoredRow for $stored {
+            const TABLE: &'static str = $table;
+            const COLUMNS: &'static [&'static str] = &[$($column),*];
+            const KEY: usize = $key;
+
+            fn read(
+                row: &rusqlite::Row<'_>,
+                misfit: &mut super::stored::Misfit<'_>,
+            ) -> rusqlite::Result<Self> {
+                let mut column = 0..;
+                let mut next = || column.next().unwrap_or_default();
+                Ok(Self { $($field: super::stored::read_cell(row, next(), misfit)?,)* })
+            }
+
+            fn cell(&self, column: usize) -> Option<super::row_table::Cell<'_>> {
+                use super::stored::AsCell as _;
+                let mut before = 0..;
+                $(
+                    if before.next() == Some(column) {
+                        return Some(self.$field.as_cell());
+                    }
+                )*
+                None
+            }
+        }
+    };
+}
+pub(super) use stored_row;

@@ -1,0 +1,99 @@
+//! Rows of the side tables of `game`, held against the game's text.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use crate::id::GameId;
+use crate::index::GameText;
+use crate::store::row::row_table::Cell;
+use crate::store::row::{HeaderBatch, SideTable, StoredId};
+use crate::verify::finding::{Collector, Id, Kind, RowId};
+use crate::verify::rows::stored::tell;
+
+/// Holds the rows of a game in all side tables against what its text tells.
+pub(crate) fn compare(
+    findings: &Collector,
+    connection: &Connection,
+    game: StoredId<GameId>,
+    text: &GameText<'_>,
+) -> rusqlite::Result<()> {
+    HeaderBatch::SIDE_TABLES.iter().try_for_each(|table| {
+        let told = text.side_rows(table).map(|row| row.into_iter().map(value).collect());
+        compare_table(findings, connection, game, table, told)
+    })
+}
+
+/// A value; `None` is NULL.
+type Value = Option<Id>;
+
+fn value(cell: Cell<'_>) -> Value {
+    match cell {
+        Cell::Null => None,
+        Cell::Integer(number) => Some(Id::Number(number)),
+        Cell::Text(text) => Some(Id::Text(text.to_owned())),
+    }
+}
+
+fn stored(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(Id::Number(number)),
+        ValueRef::Text(text) => Some(Id::Text(String::from_utf8_lossy(text).into_owned())),
+        other => Some(Id::Text(tell(other))),
+    }
+}
+
+fn shown(value: Option<&Id>) -> String {
+    match value {
+        None => "NULL".to_owned(),
+        Some(Id::Number(number)) => number.to_string(),
+        Some(Id::Text(text)) => text.clone(),
+    }
+}
+
+/// Rows are without the game's number, the columns of the key first.
+fn compare_table(
+    findings: &Collector,
+    connection: &Connection,
+    game: StoredId<GameId>,
+    table: &SideTable,
+    told: impl Iterator<Item = Vec<Value>>,
+) -> rusqlite::Result<()> {
+    let (key, values) = table.columns[1..].split_at(table.key - 1);
+    let columns = table.columns[1..].join(", ");
+    let sql = format!("SELECT {columns} FROM {} WHERE game_id = ?1", table.name);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([game])?;
+    let mut found = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let cell = |column| Ok(stored(row.get_ref(column)?));
+        let mut cells: Vec<Value> =
+            (0..key.len() + values.len()).map(cell).collect::<rusqlite::Result<_>>()?;
+        let values = cells.split_off(key.len());
+        found.insert(cells, values);
+    }
+    let wrong = |cells: &[Value], column, expected: String, found: Option<&Value>| {
+        let row = RowId::game(game);
+        let row = key.iter().zip(cells).fold(row, |row, (column, id)| {
+            row.and(column, id.clone().unwrap_or_else(|| Id::Text(shown(None))))
+        });
+        let found = shown(found.and_then(Option::as_ref));
+        findings.wrong(Kind::SourceText, table.name, row, column, expected, found);
+    };
+    for mut cells in told {
+        let expected = cells.split_off(key.len());
+        let found = found.remove(&cells);
+        for (index, expected) in expected.iter().enumerate() {
+            let found = found.as_ref().map(|found| &found[index]);
+            if found != Some(expected) {
+                wrong(&cells, values[index], shown(expected.as_ref()), found);
+            }
+        }
+    }
+    for (cells, found) in found {
+        wrong(&cells, values[0], format!("no such {}", table.name), found.first());
+    }
+    Ok(())
+}
