@@ -96,3 +96,15 @@ pub(crate) fn unpacked(packed: &Path) -> Option<Vec<u8>> {
 pub(crate) fn corpus(name: &str) -> Option<Vec<u8>> {
     unpacked(&shared(&format!("corpora/{name}.pgn.zst"))?)
 }
+
+/// The beginning of a collection: about `most` bytes, cut at the end of a line. A quick test takes a part where an ignored one takes
+/// more or all.
+#[track_caller]
+pub(crate) fn part_of_corpus(name: &str, most: usize) -> Option<Vec<u8>> {
+    let mut text = corpus(name)?;
+    if text.len() > most {
+        let cut = memchr::memrchr(b'\n', &text[..most]).map_or(most, |newline| newline + 1);
+        text.truncate(cut);
+    }
+    Some(text)
+}

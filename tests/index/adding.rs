@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use pgndex::index::{IndexOptions, Writer};
 use rusqlite::Connection;
 
+use crate::needs::{corpus, part_of_corpus};
 use crate::support::*;
 
 /// What must not depend on how the games came in; game ids are as they were given.
@@ -136,14 +137,14 @@ fn made_up_games_in_ten_parts() {
 
 #[test]
 fn real_games_in_ten_parts() {
-    let Some(text) = corpus("otb-40k", 4 << 20) else { return };
+    let Some(text) = part_of_corpus("otb-40k", 1 << 20) else { return };
     check_parts(&text, 24);
 }
 
 #[test]
 #[ignore = "takes a minute"]
 fn a_whole_corpus_in_ten_parts() {
-    let Some(text) = corpus("otb-40k", usize::MAX) else { return };
+    let Some(text) = corpus("otb-40k") else { return };
     check_parts(&text, 64);
 }
 

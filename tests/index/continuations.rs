@@ -2,6 +2,7 @@
 
 use pgndex::index::{IndexOptions, Writer};
 
+use crate::needs::part_of_corpus;
 use crate::support::*;
 
 /// The rows that `visited_position` should have, with the threshold as a parameter.
@@ -138,8 +139,16 @@ fn games_too_long_for_their_moves_to_be_sorted_along() {
 }
 
 #[test]
-fn real_games() {
-    let Some(text) = corpus("otb-40k", 3 << 20) else { return };
+fn some_real_games() {
+    let Some(text) = part_of_corpus("otb-40k", 600_000) else { return };
+    let (positions, _) = check(&text, 8);
+    assert!(positions > 100, "{positions}");
+}
+
+#[test]
+#[ignore = "takes ten seconds"]
+fn many_real_games() {
+    let Some(text) = part_of_corpus("otb-40k", 3 << 20) else { return };
     let (positions, _) = check(&text, 16);
     assert!(positions > 300, "{positions}");
 }

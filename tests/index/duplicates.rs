@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use crate::properties::cases;
 use rusqlite::Connection;
 
+use crate::needs::part_of_corpus;
 use crate::support::*;
 
 const MOVES: &str = "1. Nf3 d5 2. g3 g6 3. Bg2 Bg7 4. d4 c6 5. O-O Nf6 6. b3 O-O 7. Bb2 Bf5 8. c4 Nbd7 \
@@ -300,16 +301,27 @@ fn count_repeated(database: &Connection) -> u64 {
     count
 }
 
-#[test]
-fn repeated_games_of_collections() {
+/// Of the first `most` bytes of each collection.
+fn check_collections(most: usize) {
     for name in ["annotated_mixed", "otb-40k", "lichess-24k", "fics", "openings-short", "tcec-3k"] {
-        let Some(text) = corpus(name, 3_000_000) else { continue };
+        let Some(text) = part_of_corpus(name, most) else { continue };
         let texts = [String::from_utf8_lossy(&text).into_owned()];
         let (_directory, kept, database) = index(&texts, Duplicates::Keep);
         let (_other, summary, _) = index(&texts, Duplicates::Skip);
         assert_eq!(summary.duplicates.same, count_repeated(&database), "{name}");
         assert_eq!(summary.games + summary.duplicates.same, kept.games, "{name}");
     }
+}
+
+#[test]
+fn repeated_games_of_some_of_each_collection() {
+    check_collections(600_000);
+}
+
+#[test]
+#[ignore = "takes ten seconds"]
+fn repeated_games_of_many_of_each_collection() {
+    check_collections(3_000_000);
 }
 
 /// How long it takes to index so many games with the same moves and different players, in a new database and added to one with as many.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use pgndex::index::{Error, IndexOptions};
 use pgndex::pgn::decode;
+use rayon::prelude::*;
 use rusqlite::Connection;
 
 use crate::needs::shared;
@@ -134,7 +135,6 @@ fn every_file_is_read_as_the_table_says() {
     let Some(edge) = shared("edge") else { return };
     let truth = python_chess(&edge.join("TRUTH_pychess.tsv"));
     let place = directory();
-    let target = place.path().join("out.db");
     let table = include_str!("../data/edge.tsv");
     let mut told: HashMap<&str, Vec<&str>> = table
         .lines()
@@ -144,15 +144,18 @@ fn every_file_is_read_as_the_table_says() {
         })
         .collect();
     let (mut wrong, mut slowest, mut count) = (Vec::new(), (Duration::ZERO, String::new()), 0);
-    for path in files(&edge) {
+    let paths = files(&edge);
+    let read = paths.par_iter().enumerate().filter_map(|(number, path)| {
         let file = path.strip_prefix(&edge).expect("below it").to_string_lossy().into_owned();
         if !(file.ends_with(".pgn") || file.ends_with(".pgn.zst")) {
-            continue;
+            return None;
         }
         let rows = truth.get(file.trim_end_matches(".zst")).map_or(&[][..], Vec::as_slice);
         let started = Instant::now();
-        let found = found(&target, &path, rows);
-        let elapsed = started.elapsed();
+        let found = found(&place.path().join(format!("{number}.db")), path, rows);
+        Some((file, found, started.elapsed()))
+    });
+    for (file, found, elapsed) in read.collect::<Vec<_>>() {
         assert!(elapsed < MOST_TIME, "{file}: {elapsed:?}");
         slowest = slowest.max((elapsed, file.clone()));
         count += 1;

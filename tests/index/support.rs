@@ -121,16 +121,6 @@ pub(crate) fn message(error: &Error) -> String {
     text
 }
 
-/// The text of a corpus, cut after about `most` bytes at the end of a line; `None`, and a word why, if it is not there.
-pub(crate) fn corpus(name: &str, most: usize) -> Option<Vec<u8>> {
-    let mut text = crate::needs::corpus(name)?;
-    if text.len() > most {
-        let cut = memchr::memrchr(b'\n', &text[..most]).map_or(most, |newline| newline + 1);
-        text.truncate(cut);
-    }
-    Some(text)
-}
-
 /// Tables of a database and the columns of each in order, those of the primary key first.
 fn tables(database: &Connection) -> Vec<String> {
     column(

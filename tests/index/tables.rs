@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use pgndex::index::{Duplicates, IndexOptions, Writer};
 use proptest::prelude::*;
+use rusqlite::Connection;
+use tempfile::TempDir;
 
+use crate::needs::{corpus, part_of_corpus};
 use crate::properties::cases;
 use crate::support::*;
 
@@ -198,39 +201,51 @@ const POSITIONS: &str =
     "SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position ORDER BY game_id, ply";
 const TAGS: &str = "SELECT game_id, name, value FROM tag ORDER BY game_id, name";
 
-/// Cuts each game of `text` out by its offset and length and holds it to give the same alone in a file.
-fn assert_games_stand_alone(text: &[u8]) {
-    let whole = Indexed::new(text);
-    let database = whole.open();
-    let ranges = lines(&database, "SELECT byte_offset, byte_length FROM game ORDER BY game_id");
-    if ranges.is_empty() {
-        return;
-    }
+/// Cuts each game of texts out by its offset and length and holds it to give the same alone in a file. Gives back the database of
+/// the texts, each of which is a source.
+fn assert_games_stand_alone(texts: &[impl AsRef<[u8]>]) -> (TempDir, Connection) {
     let directory = directory();
-    for (index, range) in ranges.iter().enumerate() {
-        let (offset, length) = range.split_once('|').expect("two columns");
-        let (offset, length): (usize, usize) = (offset.parse().unwrap(), length.parse().unwrap());
-        write(directory.path().join(format!("{index:06}.pgn")), &text[offset..offset + length]);
+    let path = |folder: &str, index: usize| directory.path().join(format!("{folder}/{index:06}.pgn"));
+    for (index, text) in texts.iter().enumerate() {
+        write(path("whole", index), text);
     }
-    let target = directory.path().join("alone.db");
-    run(&target, &[directory.path()], &options()).expect("indexed");
-    let alone = open(&target);
-    // Alone, each game has a source of its own; in the whole, game and source have no such bond.
-    let expected = lines(&database, &GAME.replace("g.source_id", "game_id"));
-    let found = lines(&alone, GAME);
-    for (expected, found) in expected.iter().zip(&found) {
-        assert_eq!(expected, found, "in {}", text.escape_ascii());
+    let database = |folder: &str| {
+        let target = directory.path().join(format!("{folder}.db"));
+        run(&target, &[directory.path().join(folder)], &options()).expect("indexed");
+        open(&target)
+    };
+    let whole = database("whole");
+    let games = lines(&whole, "SELECT source_id - 1, byte_offset, byte_length FROM game ORDER BY game_id");
+    let numbers = |game: &String| game.split('|').map(|number| number.parse().expect("a number")).collect();
+    let games: Vec<Vec<usize>> = games.iter().map(numbers).collect();
+    if !games.is_empty() {
+        for (index, game) in games.iter().enumerate() {
+            write(path("alone", index), &texts[game[0]].as_ref()[game[1]..][..game[2]]);
+        }
+        let alone = database("alone");
+        let text = |game: usize| texts[games[game][0]].as_ref().escape_ascii();
+        // Alone, each game has a source of its own; in the whole, game and source have no such bond.
+        let expected = lines(&whole, &GAME.replace("g.source_id", "game_id"));
+        let found = lines(&alone, GAME);
+        for (game, (expected, found)) in expected.iter().zip(&found).enumerate() {
+            assert_eq!(expected, found, "in {}", text(game));
+        }
+        assert_eq!(expected.len(), found.len());
+        for query in [POSITIONS, TAGS] {
+            let (expected, found) = (lines(&whole, query), lines(&alone, query));
+            for (expected, found) in expected.iter().zip(&found) {
+                let game: usize = expected.split_once('|').expect("columns").0.parse().expect("a game");
+                assert_eq!(expected, found, "in {}", text(game - 1));
+            }
+            assert_eq!(expected.len(), found.len(), "{query}");
+        }
     }
-    assert_eq!(expected.len(), found.len(), "in {}", text.escape_ascii());
-    for query in [POSITIONS, TAGS] {
-        assert!(lines(&database, query) == lines(&alone, query), "{query} in {}", text.escape_ascii());
-    }
+    (directory, whole)
 }
 
 #[test]
 fn each_shipped_game_stands_alone() {
-    assert_games_stand_alone(GAMES.as_bytes());
-    assert_games_stand_alone(GAMES.replace('\n', "\r\n").as_bytes());
+    assert_games_stand_alone(&[GAMES.to_owned(), GAMES.replace('\n', "\r\n")]);
 }
 
 proptest! {
@@ -238,7 +253,7 @@ proptest! {
 
     #[test]
     fn each_game_of_a_messy_collection_stands_alone(Messy(text) in messy()) {
-        assert_games_stand_alone(&text);
+        assert_games_stand_alone(&[text]);
     }
 }
 
@@ -274,24 +289,28 @@ fn a_line_after_the_tags_does_not_depend_on_what_follows() {
         "\n1. d4 *",
         "\r\r[Event \"A\"]\r",
     ];
+    let mut texts = Vec::new();
     for line in lines {
         for gap in ["\n", "\n\n", "\r\n", " "] {
             for rest in follows {
-                let text = format!("[Event \"headers only\"]\n[White \"Nobody\"]{gap}{line}{rest}");
-                assert_games_stand_alone(text.as_bytes());
-                // The move at its start is read or not, whatever follows.
-                let plies = Indexed::new(&text).plies();
-                assert!(!line.contains("e4") || plies[0] > 0, "{text:?}: {plies:?}");
+                texts.push(format!("[Event \"headers only\"]\n[White \"Nobody\"]{gap}{line}{rest}"));
             }
         }
     }
+    let (_directory, database) = assert_games_stand_alone(&texts);
+    // The move at its start is read or not, whatever follows.
+    let first =
+        "SELECT ply_count FROM game GROUP BY source_id HAVING min(byte_offset) >= 0 ORDER BY source_id";
+    let plies: Vec<u32> = column(&database, first);
+    assert_eq!(plies.len(), texts.len());
+    for (text, plies) in texts.iter().zip(plies) {
+        assert!(!text.contains("e4") || plies > 0, "{text:?}: {plies}");
+    }
 }
 
-#[test]
-fn annotated_games() {
-    let Some(text) = corpus("annotated_mixed", usize::MAX) else { return };
+fn check_annotated_games(text: &[u8]) {
     let directory = directory();
-    let path = write(directory.path().join("annotated.pgn"), &text);
+    let path = write(directory.path().join("annotated.pgn"), text);
     let base = IndexOptions { memory: 0, ..options() };
     let variants = [
         IndexOptions {
@@ -306,5 +325,18 @@ fn annotated_games() {
         IndexOptions { threads: 1, chunk_size: 64 << 20, memory: 1024 * MIB, ..base },
     ];
     assert_all_same(directory.path(), &[path], variants);
-    assert_games_stand_alone(&text[..text.len().min(3_000_000)]);
+    assert_games_stand_alone(&[&text[..text.len().min(3_000_000)]]);
+}
+
+#[test]
+fn some_annotated_games() {
+    let Some(text) = part_of_corpus("annotated_mixed", 500_000) else { return };
+    check_annotated_games(&text);
+}
+
+#[test]
+#[ignore = "takes ten seconds"]
+fn the_whole_of_the_annotated_games() {
+    let Some(text) = corpus("annotated_mixed") else { return };
+    check_annotated_games(&text);
 }

@@ -2,117 +2,25 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
+use crate::place::{BLUNDER, CLUB, ENDINGS, Place, SHUFFLE, json};
 use crate::program::Run;
-use tempfile::TempDir;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
-const GAMES: &str = r#"[Event "Club \"Réti\" \\ final"]
-[Site "?"]
-[Date "2024.02.29"]
-[Round "1.2"]
-[White "Ågren, Åsa"]
-[Black "棋聖"]
-[Result "1-0"]
-[WhiteElo "2455"]
-[BlackElo "1987"]
-[Annotator "me"]
-[ECO "C25"]
 
-1. e4 e5 2. Nc3 Nf6 3. -- d5 4. exd5 Nxd5 5. Qh5 1-0
-
-[Event "Endings"]
-[Site "?"]
-[Date "2024.13"]
-[Round "?"]
-[White "?"]
-[Black "?"]
-[Result "*"]
-[SetUp "1"]
-[FEN "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17"]
-
-17... O-O-O 18. h8=Q *
-
-[Event "Shuffle"]
-[Site "?"]
-[Date "2024.??.??"]
-[Round "?"]
-[White "Knight, A"]
-[Black "Knight, B"]
-[Result "1/2-1/2"]
-
-1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2
-
-[Event "Blunder"]
-[Site "?"]
-[Date "????.??.??"]
-[Round "?"]
-[White "Hasty, H"]
-[Black "Knight, B"]
-[Result "0-1"]
-
-1. f3 e5 2. g4 Qh4# 3. Kf2 0-1
-"#;
-
-/// A directory with `games.db` in it.
-struct Sample {
-    directory: TempDir,
-}
-
-impl Sample {
-    /// Four games with everything that is rare.
-    fn odd() -> Self {
-        Self::of(GAMES)
-    }
-
-    fn of(pgn: &str) -> Self {
-        let sample = Self::empty();
-        crate::games::build(&sample.path("games.db"), "games.pgn", pgn);
-        sample
-    }
-
-    fn empty() -> Self {
-        Self { directory: tempfile::tempdir().expect("a temporary directory") }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        crate::program::command(self.directory.path(), arguments)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Run {
-        Run::of(self.command(arguments).output().expect("the program runs"))
-    }
-
-    /// Standard output of a run that goes well and says nothing else.
-    fn ok(&self, arguments: &[&str]) -> String {
-        let run = self.run(arguments);
-        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
-        run.stdout
-    }
-
-    /// Standard error of a run that fails and prints nothing.
-    fn failure(&self, arguments: &[&str]) -> String {
-        let run = self.run(arguments);
-        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{arguments:?}");
-        run.stderr
-    }
-}
-
-fn json(line: &str) -> serde_json::Value {
-    serde_json::from_str(line).expect("JSON")
+/// Four games with everything that is rare.
+fn odd() -> Place {
+    let club = CLUB.replace("[ECO", "[Annotator \"me\"]\n[ECO");
+    let endings = ENDINGS.replace("[Date \"?\"]", "[Date \"2024.13\"]");
+    Place::new().built(&[&club, &endings, SHUFFLE, BLUNDER].concat())
 }
 
 mod help {
     use super::*;
 
     fn help(arguments: &[&str]) -> String {
-        Sample::empty().ok(arguments).replace(env!("CARGO_PKG_VERSION"), "VERSION")
+        Place::new().ok(arguments).replace(env!("CARGO_PKG_VERSION"), "VERSION")
     }
 
     #[test]
@@ -403,13 +311,13 @@ mod help {
         integer.
         "#);
         let fen = text.split('"').nth(1).expect("a FEN");
-        let key = json(&Sample::empty().ok(&["key", fen, "-f", "json"]))["integer"].to_string();
+        let key = json(&Place::new().ok(&["key", fen, "-f", "json"]))["integer"].to_string();
         assert!(text.contains(&format!("key = {key}\"")), "{key}");
     }
 
     #[test]
     fn wrong_usage_has_status_2() {
-        let sample = Sample::empty();
+        let sample = Place::new();
         for arguments in [
             &[][..],
             &["find", "games.db"],
@@ -435,7 +343,7 @@ mod ranges {
     /// Of ratings and dates that no game can have, in every command that has them.
     #[test]
     fn that_are_empty_are_refused() {
-        let sample = Sample::odd();
+        let sample = odd();
         let commands = [
             &["find", "games.db", "--moves", "e4"][..],
             &["explore", "games.db", "--moves", "e4"],
@@ -496,7 +404,7 @@ mod game {
 
     #[test]
     fn a_score_sheet() {
-        let sample = Sample::odd();
+        let sample = odd();
         insta::assert_snapshot!(sample.ok(&["game", "games.db", "1"]), @r#"
         Game 1
 
@@ -535,7 +443,7 @@ mod game {
 
     #[test]
     fn moves_that_are_not_there_are_missed_aloud() {
-        let sample = Sample::odd();
+        let sample = odd();
         let run = sample.run(&["game", "games.db", "4"]);
         insta::assert_snapshot!(run.stdout, @"
         Game 4
@@ -581,7 +489,7 @@ mod game {
 
     #[test]
     fn json_has_every_ply() {
-        let sample = Sample::odd();
+        let sample = odd();
         let text = sample.ok(&["game", "games.db", "2", "--format", "json"]);
         assert_eq!(text.lines().count(), 1);
         insta::assert_snapshot!(serde_json::to_string_pretty(&json(&text)).expect("JSON"), @r#"
@@ -649,7 +557,7 @@ mod game {
 
     #[test]
     fn pgn_is_in_export_format() {
-        let sample = Sample::odd();
+        let sample = odd();
         insta::assert_snapshot!(sample.ok(&["game", "games.db", "1", "--format", "pgn"]), @r#"
         [Event "Club \"Réti\" \\ final"]
         [Site "?"]
@@ -682,26 +590,26 @@ mod game {
 
     #[test]
     fn pgn_exported_is_read_and_exported_the_same() {
-        let sample = Sample::of(FAMOUS);
+        let sample = Place::new().built(FAMOUS);
         let count = FAMOUS.matches("[Event ").count();
-        let export = |sample: &Sample| -> String {
+        let export = |sample: &Place| -> String {
             (1..=count).map(|game| sample.ok(&["game", "games.db", &game.to_string(), "-f", "pgn"])).collect()
         };
         let first = export(&sample);
         assert!(first.lines().all(|line| line.len() < 80 || line.starts_with('[')));
-        assert_eq!(export(&Sample::of(&first)), first);
+        assert_eq!(export(&Place::new().built(&first)), first);
     }
 
     #[test]
     fn a_game_that_is_not_there() {
-        insta::assert_snapshot!(Sample::odd().failure(&["game", "games.db", "5"]), @"
+        insta::assert_snapshot!(odd().failure(&["game", "games.db", "5"]), @"
         pgndex: error: games.db: no game 5; the games have the numbers 1 to 4
         ");
     }
 
     #[test]
     fn a_damaged_game_is_not_shown_as_if_it_were_sound() {
-        let sample = Sample::odd();
+        let sample = odd();
         let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
         let damage = |sql| {
             connection.execute(sql, []).expect("an update");
@@ -725,7 +633,7 @@ mod info {
     use super::*;
 
     /// Takes out times, and the size of the file.
-    fn masked(sample: &Sample, text: &str) -> String {
+    fn masked(sample: &Place, text: &str) -> String {
         let bytes = fs::metadata(sample.path("games.db")).expect("the database").len();
         let text = text.replace(&format!("\"bytes\": {bytes}"), "\"bytes\": SIZE");
         let text = text.replace(&format!(": {} KiB, schema", bytes / 1024), ": SIZE, schema");
@@ -742,7 +650,7 @@ mod info {
 
     #[test]
     fn a_table() {
-        let sample = Sample::odd();
+        let sample = odd();
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
         games.db: SIZE, schema version 1
 
@@ -789,7 +697,7 @@ mod info {
         sources
           id  games  problems   size  indexed               path
           ───────────────────────────────────────────────────────────
-           1      4         1  748 B  YYYY-MM-DDTHH:MM:SSZ  games.pgn
+           1      4         1  749 B  YYYY-MM-DDTHH:MM:SSZ  games.pgn
 
         runs
           id  began                  took  games  pgndex
@@ -800,7 +708,7 @@ mod info {
 
     #[test]
     fn json_is_one_object() {
-        let sample = Sample::odd();
+        let sample = odd();
         let text = sample.ok(&["info", "games.db", "--format", "json"]);
         assert_eq!(text.lines().count(), 1);
         insta::assert_snapshot!(masked(&sample, &serde_json::to_string_pretty(&json(&text)).expect("JSON")), @r#"
@@ -865,7 +773,7 @@ mod info {
             {
               "source_id": 1,
               "path": "games.pgn",
-              "bytes": 748,
+              "bytes": 749,
               "digest": "abababababababababababababababababababababababababababababababab",
               "games": 4,
               "plies": 23,
@@ -896,7 +804,7 @@ mod info {
 
     #[test]
     fn an_empty_database_is_shown_too() {
-        let sample = Sample::of("");
+        let sample = Place::new().built("");
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
         games.db: SIZE, schema version 1
 
@@ -931,7 +839,7 @@ mod key {
 
     #[test]
     fn in_every_format() {
-        let sample = Sample::empty();
+        let sample = Place::new();
         insta::assert_snapshot!(sample.ok(&["key", FEN]), @"
         key      823c9b50fd114196
         integer  -9062197578030825066
@@ -949,7 +857,7 @@ mod key {
 
     #[test]
     fn quotes_can_be_left_out_and_counters_too() {
-        let sample = Sample::empty();
+        let sample = Place::new();
         let words = ["key", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR", "w", "KQkq", "-"];
         assert!(sample.ok(&words).starts_with("key      463b96181691fc9c\ninteger  5060803636482931868\n"));
     }
@@ -957,7 +865,7 @@ mod key {
     #[test]
     fn no_position() {
         let failure = |fen| {
-            let run = Sample::empty().run(&["key", fen]);
+            let run = Place::new().run(&["key", fen]);
             assert_eq!((run.status, run.stdout.as_str()), (2, ""));
             run.stderr
         };
@@ -979,7 +887,7 @@ mod output {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_full_disk_is_an_error() {
-        let sample = Sample::odd();
+        let sample = odd();
         for arguments in [
             &["sql", "games.db", "SELECT 1"][..],
             &["find", "games.db", "--moves", "e4", "-f", "csv"],
@@ -999,7 +907,7 @@ mod output {
 mod databases_that_cannot_be_opened {
     use super::*;
 
-    fn every_command(sample: &Sample, database: &str) -> String {
+    fn every_command(sample: &Place, database: &str) -> String {
         let failures = [
             sample.failure(&["info", database]),
             sample.failure(&["find", database, "--moves", "1. e4"]),
@@ -1013,7 +921,7 @@ mod databases_that_cannot_be_opened {
 
     #[test]
     fn missing() {
-        let sample = Sample::empty();
+        let sample = Place::new();
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"
         pgndex: error: games.db: no such database; make one with `pgndex index`
         ");
@@ -1022,7 +930,7 @@ mod databases_that_cannot_be_opened {
 
     #[test]
     fn not_a_database() {
-        let sample = Sample::empty();
+        let sample = Place::new();
         fs::write(sample.path("games.pgn"), FAMOUS).expect("a file");
         insta::assert_snapshot!(every_command(&sample, "games.pgn"), @"
         pgndex: error: games.pgn: not an SQLite database; is this the right file?
@@ -1034,7 +942,7 @@ mod databases_that_cannot_be_opened {
 
     #[test]
     fn of_another_program_or_time() {
-        let sample = Sample::odd();
+        let sample = odd();
         let change = |path: &Path, sql: &str| {
             rusqlite::Connection::open(path).and_then(|db| db.execute_batch(sql)).expect("a change");
         };

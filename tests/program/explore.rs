@@ -1,7 +1,7 @@
 //! `pgndex explore`: what it prints, where, and how it exits.
 
-use crate::program::{Run, command};
-use tempfile::TempDir;
+use crate::place::Place;
+use crate::program::Run;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 const RATED: &str = r#"[Event "Open"]
@@ -53,43 +53,13 @@ const CASTLING: &str = r#"[Result "1-0"]
 1. O-O-O 1-0
 "#;
 
-/// A directory with `games.db` in it.
-struct Sample {
-    directory: TempDir,
-}
-
-impl Sample {
-    fn of(pgn: &str) -> Self {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        crate::games::build(&directory.path().join("games.db"), "games.pgn", pgn);
-        Self { directory }
-    }
-
-    /// What `pgndex explore games.db …` gives.
-    fn run(&self, arguments: &[&str]) -> Run {
-        let arguments = [&["explore", "games.db"], arguments].concat();
-        let mut command = command(self.directory.path(), &arguments);
-        Run::of(command.env("LC_ALL", "C.UTF-8").output().expect("the program runs"))
-    }
-
-    /// Standard output of a run that goes well and says nothing else.
-    fn ok(&self, arguments: &[&str]) -> String {
-        let run = self.run(arguments);
-        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
-        run.stdout
-    }
-
-    /// The one object of a run with `--format json`.
-    fn json(&self, arguments: &[&str]) -> serde_json::Value {
-        let text = self.ok(&[arguments, &["--format", "json"]].concat());
-        assert_eq!(text.lines().count(), 1, "{text}");
-        serde_json::from_str(&text).expect("JSON")
-    }
+fn built(pgn: &str) -> Place {
+    Place::asking(&["explore", "games.db"]).built(pgn)
 }
 
 #[test]
 fn moves_come_with_results_and_the_latest_games_below() {
-    let sample = Sample::of(FAMOUS);
+    let sample = built(FAMOUS);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. e4"]), @r#"
     B00 King's Pawn Opening
 
@@ -159,7 +129,7 @@ fn moves_come_with_results_and_the_latest_games_below() {
 
 #[test]
 fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
-    let sample = Sample::of(RATED);
+    let sample = built(RATED);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5"]), @r#"
     D00 Queen's Pawn Game
 
@@ -201,7 +171,7 @@ fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
 
 #[test]
 fn json_has_the_form_of_lichess_explorer() {
-    let sample = Sample::of(RATED);
+    let sample = built(RATED);
     let object = sample.json(&["--moves", "1. d4 d5"]);
     insta::assert_snapshot!(serde_json::to_string_pretty(&object).unwrap(), @r#"
     {
@@ -308,7 +278,7 @@ fn json_has_the_form_of_lichess_explorer() {
 
 #[test]
 fn castling_is_written_as_uci_asks_for() {
-    let sample = Sample::of(CASTLING);
+    let sample = built(CASTLING);
     for (fen, uci, san) in [
         ("4k3/8/8/8/8/8/8/1RK4R w KQ - 0 1", "c1h1", "O-O"),
         ("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", "e1c1", "O-O-O"),
@@ -323,30 +293,30 @@ fn castling_is_written_as_uci_asks_for() {
 
 #[test]
 fn openings_are_named_by_the_database_or_by_a_file() {
-    let sample = Sample::of(RATED);
+    let sample = built(RATED);
     let object = sample.json(&["--moves", "1. c4 d5 2. d4"]);
     assert_eq!(object["opening"], serde_json::json!({ "eco": "D06", "name": "Queen's Gambit" }));
 
     let after = ["--moves", "1. d4 d5 2. c4 Bh3"];
-    let Run { status, stdout, stderr } = sample.run(&after);
+    let Run { status, stdout, stderr } = sample.ask(&after);
     assert_eq!((status, stdout.as_str()), (0, "D06 Queen's Gambit\n\n"));
     assert!(stderr.starts_with("pgndex: note: no game reached this position"), "{stderr}");
     let position = "rn1qkbnr/ppp1pppp/8/3p4/2PP4/7b/PP2PPPP/RNBQKBNR w KQkq -";
-    assert_eq!(sample.run(&["--fen", position]).stdout, "");
+    assert_eq!(sample.ask(&["--fen", position]).stdout, "");
 
     let names = "eco\tname\tpgn\nD00\tMy Opening\t1. d4 d5\nD06\tMy Gambit\t1. d4 d5 2. c4\n";
-    std::fs::write(sample.directory.path().join("my.tsv"), names).expect("written");
+    std::fs::write(sample.path("my.tsv"), names).expect("written");
     let object = sample.json(&["--moves", "1. d4 d5", "--openings", "my.tsv"]);
     assert_eq!(object["opening"]["name"], "My Opening");
     assert_eq!(object["moves"][0]["opening"]["name"], "My Gambit");
-    let Run { status, stdout, stderr } = sample.run(&["--moves", "1. d4 d5", "--openings", "games.db"]);
+    let Run { status, stdout, stderr } = sample.ask(&["--moves", "1. d4 d5", "--openings", "games.db"]);
     assert_eq!((status, stdout.as_str()), (1, ""));
     assert!(stderr.starts_with("pgndex: error: games.db"), "{stderr}");
 }
 
 #[test]
 fn some_games_are_counted_when_they_are_asked_for() {
-    let sample = Sample::of(RATED);
+    let sample = built(RATED);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5", "--white", "Ågren", "--until", "2024"]), @r#"
     D00 Queen's Pawn Game
 
@@ -379,7 +349,7 @@ fn some_games_are_counted_when_they_are_asked_for() {
         (&0.into(), &1.into(), &0.into())
     );
     assert_eq!(object["recentGames"][0]["id"], "4");
-    let run = sample.run(&["--moves", "1. d4", "--player", "nobody", "--event", "open"]);
+    let run = sample.ask(&["--moves", "1. d4", "--player", "nobody", "--event", "open"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "A40 Queen's Pawn Opening\n\n"));
     insta::assert_snapshot!(run.stderr, @r#"
     pgndex: note: no player has a name that fits --player
@@ -389,25 +359,25 @@ fn some_games_are_counted_when_they_are_asked_for() {
 
 #[test]
 fn a_position_that_no_game_reached_is_no_failure() {
-    let sample = Sample::of(RATED);
-    let Run { status, stdout, stderr } = sample.run(&["--moves", "1. h4"]);
+    let sample = built(RATED);
+    let Run { status, stdout, stderr } = sample.ask(&["--moves", "1. h4"]);
     assert_eq!((status, stdout.as_str()), (0, ""));
     insta::assert_snapshot!(stderr, @r#"
     pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq -
     "#);
-    let Run { status, stdout, .. } = sample.run(&["--moves", "1. h4", "--format", "json"]);
+    let Run { status, stdout, .. } = sample.ask(&["--moves", "1. h4", "--format", "json"]);
     assert_eq!(status, 0);
     insta::assert_snapshot!(stdout, @r#"
     {"opening":null,"white":0,"draws":0,"black":0,"unfinished":0,"moves":[],"topGames":[],"recentGames":[]}
     "#);
-    let Run { status, stdout, .. } = sample.run(&["--moves", "1. h4", "--format", "csv"]);
+    let Run { status, stdout, .. } = sample.ask(&["--moves", "1. h4", "--format", "csv"]);
     assert_eq!((status, stdout.lines().count()), (0, 1));
 }
 
 #[test]
 fn the_time_it_took_goes_to_standard_error() {
-    let sample = Sample::of(RATED);
-    let Run { status, stdout, stderr } = sample.run(&["--moves", "1. d4", "--timing"]);
+    let sample = built(RATED);
+    let Run { status, stdout, stderr } = sample.ask(&["--moves", "1. d4", "--timing"]);
     assert_eq!((status, stdout), (0, sample.ok(&["--moves", "1. d4"])));
     let time = stderr.strip_prefix("pgndex: note: took ").and_then(|rest| rest.strip_suffix(" ms\n"));
     assert!(time.is_some_and(|time| time.parse::<f64>().is_ok()), "{stderr}");
@@ -415,15 +385,15 @@ fn the_time_it_took_goes_to_standard_error() {
 
 #[test]
 fn longer_lists_than_there_are_is_wrong_usage() {
-    let sample = Sample::of(RATED);
+    let sample = built(RATED);
     for option in ["--top", "--recent"] {
-        assert_eq!(sample.run(&["--moves", "1. d4", option, "16"]).status, 2);
+        assert_eq!(sample.ask(&["--moves", "1. d4", option, "16"]).status, 2);
     }
 }
 
 #[test]
 fn help_has_examples() {
-    insta::assert_snapshot!(Sample::of(RATED).ok(&["--help"]), @r#"
+    insta::assert_snapshot!(built(RATED).ok(&["--help"]), @r#"
     Show what was played from a position, and with what results
 
     Usage: pgndex explore [OPTIONS] <--fen <FEN>|--moves <MOVES>|--play <MOVES>> <DB>

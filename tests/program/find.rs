@@ -1,117 +1,32 @@
 //! `pgndex find`: what it prints, where, and how it exits.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::program::{Run, command};
-use tempfile::TempDir;
+use crate::place::{BLUNDER, CLUB, ENDINGS, Place, SHUFFLE, json};
+use crate::program::Run;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
-const ODD: &str = r#"[Event "Club \"Réti\" \\ final"]
-[Site "?"]
-[Date "2024.02.29"]
-[Round "1.2"]
-[White "Ågren, Åsa"]
-[Black "棋聖"]
-[Result "1-0"]
-[WhiteElo "2455"]
-[BlackElo "1987"]
-[ECO "C25"]
-
-1. e4 e5 2. Nc3 Nf6 3. -- d5 4. exd5 Nxd5 5. Qh5 1-0
-
-[Event "Endings"]
-[Site "?"]
-[Date "?"]
-[Round "?"]
-[White "?"]
-[Black "?"]
-[Result "*"]
-[SetUp "1"]
-[FEN "r3k3/7P/8/8/8/8/8/4K3 b q - 5 17"]
-
-17... O-O-O 18. h8=Q *
-
-[Event "Shuffle"]
-[Site "?"]
-[Date "2024.??.??"]
-[Round "?"]
-[White "Knight, A"]
-[Black "Knight, B"]
-[Result "1/2-1/2"]
-
-1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2
-
-[Event "Blunder"]
-[Site "?"]
-[Date "????.??.??"]
-[Round "?"]
-[White "Hasty, H"]
-[Black "Knight, B"]
-[Result "0-1"]
-
-1. f3 e5 2. g4 Qh4# 0-1
-"#;
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 
-/// A directory with `games.db` in it.
-struct Sample(TempDir);
-
-impl Sample {
-    fn of(pgn: &str) -> Self {
-        let sample = Self(tempfile::tempdir().expect("a directory"));
-        std::fs::write(sample.path("games.pgn"), pgn).expect("a file");
-        let run = sample.run(&["index", "--quiet", "games.db", "games.pgn"]);
-        assert_eq!(run.status, 0, "{}", run.stderr);
-        sample
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Run {
-        Run::of(command(self.0.path(), arguments).output().expect("the program runs"))
-    }
-
-    fn find(&self, arguments: &[&str]) -> Run {
-        self.run(&[&["find", "games.db"], arguments].concat())
-    }
-
-    /// Standard output of a search that goes well and says nothing else.
-    fn ok(&self, arguments: &[&str]) -> String {
-        let run = self.find(arguments);
-        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
-        run.stdout
-    }
-
-    /// Standard error of a search that finds nothing.
-    fn nothing(&self, arguments: &[&str]) -> String {
-        let run = self.find(arguments);
-        assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{arguments:?}");
-        run.stderr
-    }
-
-    /// Standard error of a search that is asked for in the wrong way.
-    fn failure(&self, arguments: &[&str]) -> String {
-        let run = self.find(arguments);
-        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{arguments:?}");
-        run.stderr
-    }
-
-    /// The games of the lines, in order.
-    fn games(&self, arguments: &[&str]) -> Vec<u64> {
-        let lines = self.ok(&[arguments, &["--limit", "0", "--format", "json"]].concat());
-        lines.lines().map(|line| json(line)["game_id"].as_u64().expect("a number")).collect()
-    }
+/// The games that are odd, the last without the move after its mate.
+fn odd() -> Place {
+    let blunder = BLUNDER.replace(" 3. Kf2", "");
+    indexed(&[CLUB, ENDINGS, SHUFFLE, &blunder].concat())
 }
 
-fn json(line: &str) -> serde_json::Value {
-    serde_json::from_str(line).expect("JSON")
+fn indexed(pgn: &str) -> Place {
+    Place::asking(&["find", "games.db"]).indexed(pgn)
+}
+
+/// The games of the lines, in order.
+fn games(sample: &Place, arguments: &[&str]) -> Vec<u64> {
+    let lines = sample.ok(&[arguments, &["--limit", "0", "--format", "json"]].concat());
+    lines.lines().map(|line| json(line)["game_id"].as_u64().expect("a number")).collect()
 }
 
 #[test]
 fn help() {
-    insta::assert_snapshot!(Sample::of("").run(&["find", "--help"]).stdout, @r#"
+    insta::assert_snapshot!(indexed("").run(&["find", "--help"]).stdout, @r#"
     Find the games that reached a position
 
     Usage: pgndex find [OPTIONS] <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>> <DB>
@@ -174,7 +89,7 @@ fn help() {
 
 #[test]
 fn a_table_of_games_with_the_total_below() {
-    let sample = Sample::of(FAMOUS);
+    let sample = indexed(FAMOUS);
     let table = sample.ok(&["--moves", "1. e4 e5 2. Nf3 Nc6 3. Bb5", "--limit", "4"]);
     insta::assert_snapshot!(table, @"
     game  white                  elo  black                  elo  result   date        event             ply  next
@@ -189,7 +104,7 @@ fn a_table_of_games_with_the_total_below() {
 
 #[test]
 fn unknown_names_last_positions_and_set_ups() {
-    let sample = Sample::of(ODD);
+    let sample = odd();
     insta::assert_snapshot!(sample.ok(&["--fen", "r3k3/7P/8/8/8/8/8/4K3 b q -"]), @"
     game  white  elo  black  elo  result  date  event    ply  next
     ─────────────────────────────────────────────────────────────────────
@@ -210,7 +125,7 @@ fn unknown_names_last_positions_and_set_ups() {
 
 #[test]
 fn each_time_a_position_arose() {
-    let sample = Sample::of(ODD);
+    let sample = odd();
     insta::assert_snapshot!(sample.ok(&["--moves", "Nf3 Nf6 Ng1 Ng8"]), @r#"
     game  white        elo  black       elo  result   date        event                ply  next
     ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -237,7 +152,7 @@ fn each_time_a_position_arose() {
 
 #[test]
 fn json_and_csv() {
-    let sample = Sample::of(ODD);
+    let sample = odd();
     insta::assert_snapshot!(sample.ok(&["--moves", "1. e4", "--format", "json"]), @r#"
     {"game_id":1,"white":"Ågren, Åsa","white_elo":2455,"black":"棋聖","black_elo":1987,"result":"1-0","date":"2024.02.29","event":"Club \"Réti\" \\ final","site":null,"round":"1.2","eco":"C25","ply":1,"move_number":1,"side":"b","next_san":"e5","next_uci":"e7e5","fen":"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -"}
     "#);
@@ -245,8 +160,8 @@ fn json_and_csv() {
     game_id,white,white_elo,black,black_elo,result,date,event,site,round,eco,ply,move_number,side,next_san,next_uci,fen
     1,"Ågren, Åsa",2455,棋聖,1987,1-0,2024.02.29,"Club ""Réti"" \ final",,1.2,C25,1,1,b,e5,e7e5,rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
     "#);
-    assert_eq!(sample.games(&["--moves", "Nf3 Nf6 Ng1 Ng8"]), [1, 3, 3, 3, 4]);
-    let run = sample.find(&["--fen", START, "-n", "2", "-f", "csv"]);
+    assert_eq!(games(&sample, &["--moves", "Nf3 Nf6 Ng1 Ng8"]), [1, 3, 3, 3, 4]);
+    let run = sample.ask(&["--fen", START, "-n", "2", "-f", "csv"]);
     assert_eq!(run.stdout.lines().count(), 3);
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 2 of 5 occurrences in 3 games shown; --limit 0 shows all
@@ -255,7 +170,7 @@ fn json_and_csv() {
 
 #[test]
 fn pgn_has_each_game_once() {
-    let sample = Sample::of(ODD);
+    let sample = odd();
     let pgn = sample.ok(&["--fen", START, "--format", "pgn"]);
     assert_eq!(pgn.matches("[Event ").count(), 3);
     assert!(pgn.starts_with("[Event \"Club \\\"Réti\\\" \\\\ final\"]\n"), "{pgn}");
@@ -264,8 +179,8 @@ fn pgn_has_each_game_once() {
 
 #[test]
 fn filters() {
-    let sample = Sample::of(ODD);
-    let games = |filter: &[&str]| sample.games(&[&["--fen", START], filter].concat());
+    let sample = odd();
+    let games = |filter: &[&str]| games(&sample, &[&["--fen", START], filter].concat());
     for name in ["ågren", "Agren,A", "ÅGREN , åsa", "=Ågren, Åsa"] {
         assert_eq!(games(&["--white", name]), [1], "{name}");
     }
@@ -285,7 +200,7 @@ const OPENINGS: &str = "[ECO \"A05\"]\n[Round \"1\"]\n\n1. e4 e5 1-0\n\n[Round \
 
 #[test]
 fn codes_of_the_tag_and_of_the_positions_are_two_conditions() {
-    let sample = Sample::of(OPENINGS);
+    let sample = indexed(OPENINGS);
     for (conditions, games) in [
         (&["--eco", "C20"][..], &[3][..]),
         (&["--opening-eco", "C20"], &[1, 2]),
@@ -295,7 +210,7 @@ fn codes_of_the_tag_and_of_the_positions_are_two_conditions() {
         (&["--eco", "D", "--opening-eco", "D0"], &[4]),
         (&["--eco", "B"], &[]),
     ] {
-        let found = sample.find(&[&["--fen", START, "--format", "csv"], conditions].concat()).stdout;
+        let found = sample.ask(&[&["--fen", START, "--format", "csv"], conditions].concat()).stdout;
         let ids = found.lines().skip(1).map(|line| line.split(',').next().expect("a field"));
         assert!(ids.eq(games.iter().map(i32::to_string).collect::<Vec<_>>()), "{conditions:?}: {found}");
         let csv = sample.run(&[&["export", "games.db", "--csv"], conditions].concat());
@@ -330,7 +245,7 @@ fn a_note_tells_of_variants_that_many_more_games_reached() {
         for (own, others, is_told) in
             [(0, 1, true), (1, 11, true), (2, 30, true), (1, 10, false), (1, 0, false)]
         {
-            let sample = Sample::of(&(from(rare, own) + &from(often, others) + "1. e4 *\n"));
+            let sample = indexed(&(from(rare, own) + &from(often, others) + "1. e4 *\n"));
             for command in ["find", "explore"] {
                 let run = sample.run(&[command, "games.db", "--fen", rare]);
                 let games = if others == 1 { "1 game".to_owned() } else { format!("{others} games") };
@@ -345,12 +260,12 @@ fn a_note_tells_of_variants_that_many_more_games_reached() {
 
 #[test]
 fn orders_and_pages() {
-    let sample = Sample::of(ODD);
-    let games = |more: &[&str]| sample.games(&[&["--fen", START], more].concat());
+    let sample = odd();
+    let games = |more: &[&str]| games(&sample, &[&["--fen", START], more].concat());
     assert_eq!(games(&["--sort", "rating"]), [1, 3, 3, 3, 4]);
     assert_eq!(games(&["--sort", "date"]), [1, 3, 3, 3, 4]);
     assert_eq!(games(&["--sort", "date", "--player", "knight", "--offset", "2"]), [3, 4]);
-    let famous = Sample::of(FAMOUS);
+    let famous = indexed(FAMOUS);
     insta::assert_snapshot!(famous.ok(&["--moves", "e4 e5", "--sort", "date", "--offset", "2", "--limit", "3"]), @"
     game  white                  elo  black                  elo  result  date        event           ply  next
     ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -370,7 +285,7 @@ fn orders_and_pages() {
 
 #[test]
 fn patterns_and_material() {
-    let sample = Sample::of(FAMOUS);
+    let sample = indexed(FAMOUS);
     insta::assert_snapshot!(sample.ok(&["--material", "KRP*vKRP*"]), @"
     game  white                  elo  black                 elo  result  date        event               ply  next
     ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -385,15 +300,15 @@ fn patterns_and_material() {
       42  Ivanchuk, Vassily       Yusupov, Artur         0-1     1991.08.24  Candidates match               75  38... Qxb8
     2 shown, there are more; --limit 0 shows all
     ");
-    insta::assert_snapshot!(sample.nothing(&["--material", "KBNvK", "--event", "nowhere"]), @"
+    insta::assert_snapshot!(sample.told(0, &["--material", "KBNvK", "--event", "nowhere"]), @"
     pgndex: note: no event has a name that fits --event
     pgndex: note: no position of these games fits
     ");
-    insta::assert_snapshot!(sample.failure(&["--pattern", "*/*"]), @"
+    insta::assert_snapshot!(sample.told(2, &["--pattern", "*/*"]), @"
     pgndex: error: --pattern cannot be read
       because: the pattern has 2 ranks, not 8; '*' stands for a whole rank of any kind
     ");
-    insta::assert_snapshot!(sample.failure(&["--material", "KRPKR"]), @"
+    insta::assert_snapshot!(sample.told(2, &["--material", "KRPKR"]), @"
     pgndex: error: --material cannot be read
       because: material is White's pieces, 'v' and Black's pieces, such as KRPvKR, not 'KRPKR'
     ");
@@ -401,42 +316,42 @@ fn patterns_and_material() {
 
 #[test]
 fn nothing_found_is_explained_and_no_failure() {
-    let sample = Sample::of(ODD);
-    insta::assert_snapshot!(sample.nothing(&["--moves", "1. h4"]), @"
+    let sample = odd();
+    insta::assert_snapshot!(sample.told(0, &["--moves", "1. h4"]), @"
     pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq -
     ");
-    insta::assert_snapshot!(sample.nothing(&["--moves", "1. e4 e5 2. Nc3 Nf6 3. f4 d5"]), @"
+    insta::assert_snapshot!(sample.told(0, &["--moves", "1. e4 e5 2. Nc3 Nf6 3. f4 d5"]), @"
     pgndex: note: no game reached this position: rnbqkb1r/ppp2ppp/5n2/3pp3/4PP2/2N5/PPPP2PP/R1BQKBNR w KQkq -
     pgndex: note: 1 game reached the position after 1. e4 e5 2. Nc3 Nf6; none of them went on with 3. f4
     ");
-    insta::assert_snapshot!(sample.nothing(&["--play", "g1f3,d7d5"]), @"
+    insta::assert_snapshot!(sample.told(0, &["--play", "g1f3,d7d5"]), @"
     pgndex: note: no game reached this position: rnbqkbnr/ppp1pppp/8/3p4/8/5N2/PPPPPPPP/RNBQKB1R w KQkq -
     pgndex: note: 1 game reached the position after 1. g1f3; none of them went on with 1... d7d5
     ");
-    insta::assert_snapshot!(sample.nothing(&["--fen", "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -"]), @"
+    insta::assert_snapshot!(sample.told(0, &["--fen", "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -"]), @"
     pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -
     pgndex: note: 1 game reached it with the other side to move and other castling rights: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq -
     ");
-    insta::assert_snapshot!(sample.nothing(&["--fen", START, "--elo-min", "2700"]), @"
+    insta::assert_snapshot!(sample.told(0, &["--fen", START, "--elo-min", "2700"]), @"
     pgndex: note: 3 games reached the position, and none fits the filters
     ");
-    insta::assert_snapshot!(sample.nothing(&["--fen", START, "--white", "carlsen", "--event", "final"]), @"
+    insta::assert_snapshot!(sample.told(0, &["--fen", START, "--white", "carlsen", "--event", "final"]), @"
     pgndex: note: no player has a name that fits --white
     pgndex: note: 3 games reached the position, and none fits the filters
     ");
-    insta::assert_snapshot!(sample.nothing(&["--fen", START, "--offset", "9"]), @"
+    insta::assert_snapshot!(sample.told(0, &["--fen", START, "--offset", "9"]), @"
     pgndex: note: 3 games reached the position; --offset 9 skips all of them
     ");
-    assert!(sample.nothing(&["--moves", "1. h4", "-f", "json"]).starts_with("pgndex: note: no game reached"));
-    assert!(sample.nothing(&["--moves", "1. h4", "-f", "pgn"]).starts_with("pgndex: note: no game reached"));
-    let run = sample.find(&["--moves", "1. h4", "-f", "csv"]);
+    assert!(sample.told(0, &["--moves", "1. h4", "-f", "json"]).starts_with("pgndex: note: no game reached"));
+    assert!(sample.told(0, &["--moves", "1. h4", "-f", "pgn"]).starts_with("pgndex: note: no game reached"));
+    let run = sample.ask(&["--moves", "1. h4", "-f", "csv"]);
     assert_eq!((run.status, run.stdout.lines().count()), (0, 1));
 }
 
 #[test]
 fn a_name_that_nobody_bears_is_told_with_those_like_it() {
-    let sample = Sample::of(ODD);
-    let nothing = |option, name| sample.nothing(&["--fen", START, option, name]);
+    let sample = odd();
+    let nothing = |option, name| sample.told(0, &["--fen", START, option, name]);
     insta::assert_snapshot!(nothing("--white", "Argen"), @r#"
     pgndex: note: no player has a name that fits --white; did you mean "Ågren, Åsa"?
     pgndex: note: 3 games reached the position, and none fits the filters
@@ -453,7 +368,7 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
     pgndex: note: no event has a name that fits --event; did you mean "Club "Réti" \ final"?
     pgndex: note: 3 games reached the position, and none fits the filters
     "#);
-    insta::assert_snapshot!(sample.nothing(&["--material", "KvK", "--black", "hasti"]), @r#"
+    insta::assert_snapshot!(sample.told(0, &["--material", "KvK", "--black", "hasti"]), @r#"
     pgndex: note: no player has a name that fits --black; did you mean "Hasty, H"?
     pgndex: note: no position of these games fits
     "#);
@@ -461,7 +376,7 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
 
 #[test]
 fn without_a_position_there_is_a_hint() {
-    insta::assert_snapshot!(Sample::of("").find(&["--white", "Carlsen"]).stderr, @r#"
+    insta::assert_snapshot!(indexed("").ask(&["--white", "Carlsen"]).stderr, @r#"
     error: the following required arguments were not provided:
       <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>>
 
@@ -478,7 +393,7 @@ fn without_a_position_there_is_a_hint() {
 fn occurrences_of_a_much_visited_position_are_not_taken_for_games() {
     let games: String =
         (0..70).map(|number| format!("[Round \"{number}\"]\n\n1. Nf3 Nf6 2. Ng1 Ng8 *\n\n")).collect();
-    let sample = Sample::of(&games);
+    let sample = indexed(&games);
     let last = |arguments: &[&str]| sample.ok(arguments).lines().last().map(str::to_owned);
     insta::assert_snapshot!(last(&["--fen", START, "--limit", "3"]).unwrap(), @r#"
     3 occurrences in 2 games shown; 70 games reached the position; --limit 0 shows all
@@ -495,7 +410,7 @@ fn occurrences_of_a_much_visited_position_are_not_taken_for_games() {
 #[test]
 fn columns_of_a_long_table_stay_in_line() {
     let games: String = (0..10_050).map(|_| "1. e4 e5 *\n\n").collect();
-    let sample = Sample::of(&games);
+    let sample = indexed(&games);
     let table = sample.ok(&["--moves", "1. e4", "--limit", "0"]);
     let columns: std::collections::BTreeSet<_> =
         table.lines().filter_map(|line| line.find("1... e5")).collect();
@@ -504,8 +419,8 @@ fn columns_of_a_long_table_stay_in_line() {
 
 #[test]
 fn a_fen_is_put_right_and_that_is_said() {
-    let sample = Sample::of(ODD);
-    let run = sample.find(&["--fen", "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b kqKQ e3 0 1"]);
+    let sample = odd();
+    let run = sample.ask(&["--fen", "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b kqKQ e3 0 1"]);
     assert_eq!(run.status, 0);
     assert!(run.stdout.ends_with("1 game\n"), "{}", run.stdout);
     insta::assert_snapshot!(run.stderr, @"
@@ -517,8 +432,8 @@ fn a_fen_is_put_right_and_that_is_said() {
 
 #[test]
 fn a_move_that_cannot_be_played_is_named_and_why() {
-    let sample = Sample::of(ODD);
-    let failure = |option, line| sample.failure(&[option, line]);
+    let sample = odd();
+    let failure = |option, line| sample.told(2, &[option, line]);
     insta::assert_snapshot!(failure("--moves", "1. e4 e5 2. Ke3 Nf6"), @"
     pgndex: error: --moves: cannot play 2. Ke3 (ply 3) in the position rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2
       because: White's king cannot reach e3
@@ -558,7 +473,7 @@ fn a_move_that_cannot_be_played_is_named_and_why() {
 
 #[test]
 fn what_is_wrong_with_an_argument_is_told() {
-    let sample = Sample::of("");
+    let sample = indexed("");
     for (option, value) in [
         ("--since", "99"),
         ("--since", "2021-02-31"),
@@ -575,16 +490,16 @@ fn what_is_wrong_with_an_argument_is_told() {
         ("--format", "xml"),
         ("--fen", "x"),
     ] {
-        let run = sample.find(&["--moves", "e4", option, value]);
+        let run = sample.ask(&["--moves", "e4", option, value]);
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{option} {value}");
     }
-    insta::assert_snapshot!(sample.find(&["--moves", "e4", "--since", "99"]).stderr, @"
+    insta::assert_snapshot!(sample.ask(&["--moves", "e4", "--since", "99"]).stderr, @"
     error: invalid value '99' for '--since <DATE>': not a date; write YYYY, YYYY.MM or YYYY.MM.DD
 
     For more information, try '--help'.
     ");
     let told = |option, value| {
-        let run = sample.find(&["--moves", "e4", option, value]);
+        let run = sample.ask(&["--moves", "e4", option, value]);
         run.stderr.lines().next().unwrap_or_default().to_owned()
     };
     insta::assert_snapshot!(told("--since", "2021-02-31"), @r#"
@@ -606,8 +521,7 @@ fn what_is_wrong_with_an_argument_is_told() {
 #[test]
 fn the_first_page_is_quick() {
     const RARE: [&str; 2] = ["--moves", "1. e4 e5 2. Nf3 d6 3. Bc4 Bg4 4. Nc3 g6 5. Nxe5 Bxd1"];
-    let directory = tempfile::tempdir().expect("a directory");
-    let sample = Sample(directory);
+    let sample = Place::asking(&["find", "games.db"]);
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let run = sample.run(&["index", "--quiet", "games.db", examples.to_str().expect("a path")]);
     assert_eq!(run.status, 0, "{}", run.stderr);
@@ -627,8 +541,8 @@ fn the_first_page_is_quick() {
         // Other programs take their time too: the best of some runs counts.
         let (mut best, mut rare) = (f64::MAX, f64::MAX);
         for _ in 0..10 {
-            best = best.min(time(sample.find(&[arguments, &["--timing"]].concat())));
-            rare = rare.min(time(sample.find(&[&RARE[..], &["--timing"]].concat())));
+            best = best.min(time(sample.ask(&[arguments, &["--timing"]].concat())));
+            rare = rare.min(time(sample.ask(&[&RARE[..], &["--timing"]].concat())));
         }
         assert!(best < (20.0 * rare).max(10.0), "{arguments:?}: {best} ms; a rare position: {rare} ms");
     }

@@ -1,11 +1,7 @@
 //! `pgndex game`: score sheets, boards, JSON and PGN of games that python-chess knows as well.
 
-use std::fs;
-use std::path::PathBuf;
-
-use crate::program::{Run, command};
+use crate::place::Place;
 use serde_json::Value;
-use tempfile::TempDir;
 
 const TRUTH: &str = include_str!("../data/games.tsv");
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
@@ -28,40 +24,19 @@ const LOSSY: &str = r#"[Event "Blunder"]
 1. e4 *
 "#;
 
-/// A database `games.db` in a directory of its own.
-struct Sample(TempDir);
+fn indexed(pgn: &str) -> Place {
+    Place::asking(&["game", "games.db"]).indexed(pgn)
+}
 
-impl Sample {
-    /// Indexes a PGN text.
-    fn of(pgn: &str) -> Self {
-        let sample = Self(tempfile::tempdir().expect("a temporary directory"));
-        fs::write(sample.path("games.pgn"), pgn).expect("a PGN file");
-        let run = sample.run(&["index", "--quiet", "games.db", "games.pgn"]);
-        assert!(matches!(run.status, 0 | 3), "{run:?}");
-        sample
-    }
+/// Both outputs of a run that goes well.
+fn shown(sample: &Place, arguments: &[&str]) -> (String, String) {
+    let run = sample.ask(arguments);
+    assert_eq!(run.status, 0, "{run:?}");
+    (run.stdout, run.stderr)
+}
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Run {
-        let mut command = command(self.0.path(), arguments);
-        command.env("LC_ALL", "C.UTF-8").env_remove("NO_COLOR");
-        Run::of(command.output().expect("the program runs"))
-    }
-
-    /// Both outputs of `pgndex game games.db` with these arguments.
-    fn game(&self, arguments: &[&str]) -> (String, String) {
-        let run = self.run(&[&["game", "games.db"], arguments].concat());
-        assert_eq!(run.status, 0, "{run:?}");
-        (run.stdout, run.stderr)
-    }
-
-    fn sql(&self, sql: &str) {
-        let connection = rusqlite::Connection::open(self.path("games.db")).expect("a database");
-        connection.execute_batch(sql).expect("a change");
-    }
+fn change(sample: &Place, sql: &str) {
+    sample.connection("games.db").execute_batch(sql).expect("a change");
 }
 
 /// A position as python-chess tells it, and the move played from it, if any.
@@ -100,8 +75,8 @@ fn truth_as_pgn(truth: &[Truth<'_>]) -> String {
 #[test]
 fn json_says_of_each_ply_what_python_chess_says() {
     let truth = truth();
-    let sample = Sample::of(&truth_as_pgn(&truth));
-    let (stdout, _) = sample.game(&["1-4", "--format", "json"]);
+    let sample = indexed(&truth_as_pgn(&truth));
+    let (stdout, _) = shown(&sample, &["1-4", "--format", "json"]);
     let games: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(games.len(), 4);
     let mut compared = 0;
@@ -125,9 +100,9 @@ fn json_says_of_each_ply_what_python_chess_says() {
 #[test]
 fn castling_is_written_by_the_kind_of_game() {
     let truth = truth();
-    let sample = Sample::of(&truth_as_pgn(&truth));
+    let sample = indexed(&truth_as_pgn(&truth));
     let castling = |game: &str| {
-        let (stdout, _) = sample.game(&[game, "--format", "json"]);
+        let (stdout, _) = shown(&sample, &[game, "--format", "json"]);
         let game: Value = serde_json::from_str(&stdout).expect("JSON");
         let plies = game["plies"].as_array().expect("an array").clone();
         let castling =
@@ -142,8 +117,8 @@ fn castling_is_written_by_the_kind_of_game() {
 
 #[test]
 fn pgn_that_says_what_is_missing_is_indexed_and_exported_the_same() {
-    let sample = Sample::of(LOSSY);
-    let (first, stderr) = sample.game(&["1-3", "--format", "pgn"]);
+    let sample = indexed(LOSSY);
+    let (first, stderr) = shown(&sample, &["1-3", "--format", "pgn"]);
     insta::assert_snapshot!(first, @r#"
     [Event "Blunder"]
     [Site "?"]
@@ -186,8 +161,8 @@ fn pgn_that_says_what_is_missing_is_indexed_and_exported_the_same() {
     pgndex: note: game 2: the variant or the start position is not supported: no moves; for more: SELECT * FROM problem WHERE game_id = 2
     pgndex: note: game 3: the variant or the start position is not supported: no moves; for more: SELECT * FROM problem WHERE game_id = 3
     "#);
-    let again = Sample::of(&first);
-    let (second, _) = again.game(&["1-3", "--format", "pgn"]);
+    let again = indexed(&first);
+    let (second, _) = shown(&again, &["1-3", "--format", "pgn"]);
     assert_eq!(second, first);
     let run = again.run(&["sql", "games.db", "--format", "csv", "SELECT game_id, status FROM game"]);
     assert_eq!(run.stdout, "game_id,status\n1,ok\n2,skipped\n3,skipped\n");
@@ -195,9 +170,9 @@ fn pgn_that_says_what_is_missing_is_indexed_and_exported_the_same() {
 
 #[test]
 fn a_sheet_ends_with_what_was_wrong() {
-    let sample = Sample::of(LOSSY);
-    sample.sql("UPDATE game SET opening_id = NULL");
-    let (stdout, stderr) = sample.game(&["1", "2"]);
+    let sample = indexed(LOSSY);
+    change(&sample, "UPDATE game SET opening_id = NULL");
+    let (stdout, stderr) = shown(&sample, &["1", "2"]);
     assert_eq!(stderr, "");
     insta::assert_snapshot!(stdout, @r#"
     Game 1
@@ -240,9 +215,9 @@ fn a_sheet_ends_with_what_was_wrong() {
 
 #[test]
 fn boards_stand_between_the_moves() {
-    let sample = Sample::of(FAMOUS);
-    sample.sql("UPDATE game SET opening_id = NULL");
-    let (stdout, stderr) = sample.game(&["5", "--ply", "0,25", "--ply", "end"]);
+    let sample = indexed(FAMOUS);
+    change(&sample, "UPDATE game SET opening_id = NULL");
+    let (stdout, stderr) = shown(&sample, &["5", "--ply", "0,25", "--ply", "end"]);
     assert_eq!(stderr, "");
     insta::assert_snapshot!(stdout, @r#"
     Game 5
@@ -310,60 +285,61 @@ fn boards_stand_between_the_moves() {
 
     1-0
     "#);
-    let (every, _) = sample.game(&["5", "--board-every", "25"]);
+    let (every, _) = shown(&sample, &["5", "--board-every", "25"]);
     let without_start: Vec<_> =
         stdout.split("\n\n").filter(|part| !part.contains("start position")).collect();
     assert_eq!(every, without_start.join("\n\n"));
-    let (ascii, _) = sample.game(&["5", "--board-every", "25", "--ascii", "--flip"]);
+    let (ascii, _) = shown(&sample, &["5", "--board-every", "25", "--ascii", "--flip"]);
     assert!(ascii.contains("  8 r . b k R . n .\n"), "{ascii}");
     assert!(ascii.contains("    h g f e d c b a\n"), "{ascii}");
-    let (_, stderr) = sample.game(&["5", "--ply", "34"]);
+    let (_, stderr) = shown(&sample, &["5", "--ply", "34"]);
     assert_eq!(stderr, "pgndex: note: game 5 has 33 plies; there is no board after that\n");
-    let (_, stderr) = sample.game(&["5", "--ply", "3", "--format", "pgn"]);
+    let (_, stderr) = shown(&sample, &["5", "--ply", "3", "--format", "pgn"]);
     assert_eq!(stderr, "pgndex: note: boards are drawn on score sheets only, not in json or pgn\n");
 }
 
 #[test]
 fn colours_are_for_those_who_ask() {
-    let sample = Sample::of(FAMOUS);
-    let (plain, _) = sample.game(&["5", "--ply", "end"]);
+    let sample = indexed(FAMOUS);
+    let (plain, _) = shown(&sample, &["5", "--ply", "end"]);
     assert!(!plain.contains('\x1b'));
-    let (colored, _) = sample.game(&["5", "--ply", "end", "--color", "always"]);
+    let (colored, _) = shown(&sample, &["5", "--ply", "end", "--color", "always"]);
     // The two squares of the last move, Rd1-d8: both light or dark as they are.
     assert_eq!((colored.matches("48;5;136m").count(), colored.matches("48;5;179m").count()), (1, 1));
 }
 
 #[test]
 fn an_opening_has_its_name() {
-    let sample = Sample::of(FAMOUS);
-    sample.sql(
+    let sample = indexed(FAMOUS);
+    change(
+        &sample,
         "UPDATE game SET opening_id = NULL; DELETE FROM opening;
          INSERT INTO opening VALUES (1, 'C41', 'Philidor Defense', 5, '8/8/8/8/8/8/8/8 w - -');
          UPDATE game SET opening_id = 1 WHERE game_id = 5;",
     );
-    assert!(sample.game(&["5"]).0.contains("\n  Opening  C41 Philidor Defense\n"));
-    let game: Value = serde_json::from_str(&sample.game(&["5", "-f", "json"]).0).expect("JSON");
+    assert!(shown(&sample, &["5"]).0.contains("\n  Opening  C41 Philidor Defense\n"));
+    let game: Value = serde_json::from_str(&shown(&sample, &["5", "-f", "json"]).0).expect("JSON");
     assert_eq!(game["opening"], serde_json::json!({ "eco": "C41", "name": "Philidor Defense" }));
     // PGN has the tags of the source, and no more.
-    assert!(!sample.game(&["5", "-f", "pgn"]).0.contains("Philidor"));
+    assert!(!shown(&sample, &["5", "-f", "pgn"]).0.contains("Philidor"));
 }
 
 #[test]
 fn several_games_come_in_the_order_asked_for() {
-    let sample = Sample::of(FAMOUS);
-    let pgn = |games: &[&str]| sample.game(&[games, &["--format", "pgn"]].concat()).0;
+    let sample = indexed(FAMOUS);
+    let pgn = |games: &[&str]| shown(&sample, &[games, &["--format", "pgn"]].concat()).0;
     assert_eq!(pgn(&["7", "2-4", "3"]), ["7", "2", "3", "4", "3"].map(|game| pgn(&[game])).concat());
-    let (sheets, _) = sample.game(&["7", "8"]);
+    let (sheets, _) = shown(&sample, &["7", "8"]);
     assert!(sheets.starts_with("Game 7\n") && sheets.contains("\n\nGame 8\n"));
 }
 
 #[test]
 fn tags_stand_once_each_whatever_the_source_says() {
-    let sample = Sample::of(
+    let sample = indexed(
         "[Zeta \"z\"]\n[Date \"someday\"]\n[Result \"won\"]\n[White \"A\"]\n[WhiteElo \"strong\"]\n[SetUp \"0\"]\n\
          [FEN \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\"]\n[Alpha \"a\"]\n\n1. e4 1-0\n",
     );
-    insta::assert_snapshot!(sample.game(&["1", "--format", "pgn"]).0, @r#"
+    insta::assert_snapshot!(shown(&sample, &["1", "--format", "pgn"]).0, @r#"
     [Event "?"]
     [Site "?"]
     [Date "someday"]
@@ -383,8 +359,8 @@ fn tags_stand_once_each_whatever_the_source_says() {
 
 #[test]
 fn games_that_are_there_are_printed_before_it_is_told_which_is_not() {
-    let sample = Sample::of(FAMOUS);
-    let json = |sample: &Sample, games: &[&str]| {
+    let sample = indexed(FAMOUS);
+    let json = |sample: &Place, games: &[&str]| {
         let run = sample.run(&[&["game", "games.db", "--format", "json"], games].concat());
         assert_eq!(run.status, 1);
         let printed = run
@@ -414,12 +390,12 @@ fn games_that_are_there_are_printed_before_it_is_told_which_is_not() {
     1 2 3
     pgndex: error: games.db: no game 0; the games have the numbers 1 to 53
     "#);
-    insta::assert_snapshot!(json(&Sample::of(""), &["1"]), @r#"
+    insta::assert_snapshot!(json(&indexed(""), &["1"]), @r#"
 
     pgndex: error: games.db: no game 1; there are no games
     "#);
     // The number of a game that has been read again.
-    sample.sql("PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id = 5");
+    change(&sample, "PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id = 5");
     insta::assert_snapshot!(json(&sample, &["5", "4-6"]), @r#"
     4 6
     pgndex: error: games.db: no game 5; it was read again later and has another number now

@@ -1,12 +1,10 @@
 //! Texts that would steer a terminal or fill it, from files and from the command line.
 
-use std::fs;
 use std::io::Read as _;
 use std::process::{Command, Stdio};
 
 use crate::needs::has_program;
-use crate::program::{Run, command};
-use tempfile::TempDir;
+use crate::place::Place;
 
 /// ESC, a C1 control, DEL, and letters that turn the direction of writing.
 const HOSTILE: [char; 6] = ['\u{1b}', '\u{9b}', '\u{7f}', '\u{202e}', '\u{2066}', '\u{200f}'];
@@ -16,20 +14,15 @@ fn hostile(name: &str) -> String {
 }
 
 /// A directory with `games.db`, whose one game has hostile names in its tags.
-fn sample() -> TempDir {
-    let directory = tempfile::tempdir().expect("a directory");
+fn sample() -> Place {
+    let place = Place::new();
     let tags = ["Event", "Site", "Round", "White", "Black", "Annotator", "Opening"];
     let tags: String = tags.iter().map(|tag| format!("[{tag} \"{}\"]\n", hostile(tag))).collect();
-    fs::write(directory.path().join("games.pgn"), format!("{tags}\n1. e4 {} 1-0\n", hostile("e5")))
-        .expect("a file");
-    let run = run(&directory, &["index", "games.db", "games.pgn"]);
+    place.write("games.pgn", format!("{tags}\n1. e4 {} 1-0\n", hostile("e5")));
+    let run = place.run(&["index", "games.db", "games.pgn"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
     assert_harmless(&run.stderr);
-    directory
-}
-
-fn run(directory: &TempDir, arguments: &[&str]) -> Run {
-    Run::of(command(directory.path(), arguments).output().expect("the program runs"))
+    place
 }
 
 #[track_caller]
@@ -62,7 +55,7 @@ const FORMATS: [&[&str]; 6] = [
 
 /// What a command prints on a terminal, which `script` makes; `None` if it fails, as with a format that it does not have.
 #[cfg(target_os = "linux")]
-fn on_terminal(directory: &TempDir, arguments: &[&str]) -> Option<String> {
+fn on_terminal(place: &Place, arguments: &[&str]) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_pgndex");
     let quoted: String =
         arguments.iter().map(|argument| format!(" '{}'", argument.replace('\'', "'\\''"))).collect();
@@ -72,7 +65,7 @@ fn on_terminal(directory: &TempDir, arguments: &[&str]) -> Option<String> {
     script
         .args(["-qec", &line, "/dev/null"])
         .envs([("TERM", "xterm"), ("SHELL", "/bin/sh")])
-        .current_dir(directory.path());
+        .current_dir(place.directory());
     let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("script runs");
     let mut output = child.stdout.take().expect("a pipe");
     let (mut screen, mut block) = (Vec::new(), [0; 4096]);
@@ -98,14 +91,14 @@ fn names_from_files_cannot_steer_a_terminal() {
     if !has_program("script") {
         return;
     }
-    let directory = sample();
+    let place = sample();
     let mut seen = 0;
     for arguments in COMMANDS {
         for format in FORMATS {
             if arguments.contains(&"--format") && !format.is_empty() {
                 continue;
             }
-            let Some(screen) = on_terminal(&directory, &[arguments, format].concat()) else { continue };
+            let Some(screen) = on_terminal(&place, &[arguments, format].concat()) else { continue };
             assert_harmless(&screen);
             seen += usize::from(screen.contains("White"));
         }
@@ -116,8 +109,8 @@ fn names_from_files_cannot_steer_a_terminal() {
 
 #[test]
 fn csv_for_programs_is_as_in_the_database_and_json_is_escaped() {
-    let directory = sample();
-    let stdout = |arguments: &[&str]| run(&directory, arguments).stdout;
+    let place = sample();
+    let stdout = |arguments: &[&str]| place.run(arguments).stdout;
     for arguments in [
         &["find", "games.db", "--moves", "1. e4", "--format", "csv"][..],
         &["sql", "games.db", "SELECT white FROM games", "--format", "csv"],
@@ -149,7 +142,7 @@ fn csv_for_programs_is_as_in_the_database_and_json_is_escaped() {
 
 #[test]
 fn messages_quote_values_in_part_and_without_harm() {
-    let directory = sample();
+    let place = sample();
     let (harmful, long) = (hostile("x"), "x".repeat(100_000));
     for value in [&harmful, &long] {
         for arguments in [
@@ -179,7 +172,7 @@ fn messages_quote_values_in_part_and_without_harm() {
             &["key", value],
             &[value],
         ] {
-            let run = run(&directory, arguments);
+            let run = place.run(arguments);
             assert_harmless(&run.stderr);
             assert!(
                 !run.stderr.is_empty() && run.stderr.len() < 12_000,

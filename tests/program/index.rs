@@ -1,9 +1,10 @@
 //! `pgndex index` through the program itself: what it prints, how it exits, what it leaves behind.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::program::{Run, command};
+use crate::place::Place;
+use crate::program::Run;
 use serde_json::{Value, json};
 
 const TWO_GAMES: &str = "\
@@ -12,54 +13,9 @@ const TWO_GAMES: &str = "\
 const ILLEGAL: &str =
     "[Event \"Test\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Ke3 Nf6 1-0\n";
 
-struct Place(tempfile::TempDir);
-
-impl Place {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn with(self, name: &str, text: impl AsRef<[u8]>) -> Self {
-        std::fs::write(self.path(name), text).unwrap();
-        self
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        command(self.0.path(), arguments)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Run {
-        Run::of(self.command(arguments).output().unwrap())
-    }
-
-    fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = std::fs::read_dir(self.0.path())
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
-
-    /// All rows of a table, as text.
-    fn rows(&self, database: &str, table: &str) -> Vec<String> {
-        let database = rusqlite::Connection::open(self.path(database)).unwrap();
-        let mut query = database.prepare(&format!("SELECT * FROM {table}")).unwrap();
-        let columns = query.column_count();
-        let row = |row: &rusqlite::Row<'_>| {
-            let values = (0..columns).map(|column| row.get::<_, rusqlite::types::Value>(column));
-            Ok(format!("{:?}", values.collect::<rusqlite::Result<Vec<_>>>()?))
-        };
-        query.query_map([], row).unwrap().collect::<rusqlite::Result<_>>().unwrap()
-    }
-
-    fn number(&self, database: &str, sql: &str) -> i64 {
-        rusqlite::Connection::open(self.path(database)).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
-    }
+/// All rows of a table.
+fn rows_of(place: &Place, database: &str, table: &str) -> Vec<String> {
+    place.rows(database, &format!("SELECT * FROM {table}"))
 }
 
 #[test]
@@ -376,7 +332,7 @@ fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
                 format!("ulimit -f {kib}; exec \"$0\" index --duplicates keep --writer {writer} a.db a.pgn");
             let output = Command::new("bash")
                 .args(["-c", &limit, env!("CARGO_BIN_EXE_pgndex")])
-                .current_dir(place.0.path())
+                .current_dir(place.directory())
                 .stdin(Stdio::null())
                 .output()
                 .unwrap();
@@ -530,7 +486,7 @@ fn games_with_errors_can_be_left_out() {
         assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap().matches("[Event").count(), 3);
         assert_eq!(place.run(&["index", "-q", "b.db", "good.pgn"]).status, 0);
         for table in ["game_position", "position_game", "player", "event", "tag", "site"] {
-            assert_eq!(place.rows("a.db", table), place.rows("b.db", table), "{table}");
+            assert_eq!(rows_of(&place, "a.db", table), rows_of(&place, "b.db", table), "{table}");
         }
         let of_problems =
             "SELECT group_concat(DISTINCT game_number ORDER BY game_number) FROM problem WHERE game_id IS";
@@ -559,7 +515,7 @@ fn a_run_can_end_at_the_first_error_or_after_some() {
         let place = Place::new().with("a.pgn", MIXED).with("good.pgn", TWO_GAMES);
         assert_eq!(place.run(&["index", "-q", "a.db", "good.pgn"]).status, 0);
         let tables = ["import", "source", "game", "game_position", "position_game", "problem", "player"];
-        let before = tables.map(|table| place.rows("a.db", table));
+        let before = tables.map(|table| rows_of(&place, "a.db", table));
         let run = |more: &[&str], database: &str| {
             let all = [
                 &["index", "-q", "-j", threads, "--chunk-size", chunk],
@@ -582,7 +538,7 @@ fn a_run_can_end_at_the_first_error_or_after_some() {
             pgndex: error: a.pgn:39:18 (byte 388, game 7, ply 2): 2.Nf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; no more than 2 errors are allowed; nothing was written to the database
             "#); }
         }
-        assert_eq!(tables.map(|table| place.rows("a.db", table)), before);
+        assert_eq!(tables.map(|table| rows_of(&place, "a.db", table)), before);
         assert_eq!(place.names(), ["a.db", "a.pgn", "good.pgn", "p.jsonl"]);
         assert_eq!(place.run(&["index", "-q", "--max-problems", "3", "a.db", "a.pgn"]).status, 3);
     }
@@ -734,7 +690,7 @@ fn what_will_be_written_is_told_only_if_something_will() {
 fn an_option_that_a_database_cannot_follow_is_an_error() {
     let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", MIXED);
     assert_eq!(place.run(&["index", "-q", "--continuation-threshold", "2", "a.db", "a.pgn"]).status, 0);
-    let before = ["game", "import", "source", "visited_position"].map(|table| place.rows("a.db", table));
+    let before = ["game", "import", "source", "visited_position"].map(|table| rows_of(&place, "a.db", table));
     for (threshold, input) in [("3", "b.pgn"), ("64", "b.pgn"), ("3", "a.pgn")] {
         let run = place.run(&["index", "-q", "--continuation-threshold", threshold, "a.db", input]);
         assert_eq!(run.status, 1);
@@ -748,7 +704,7 @@ fn an_option_that_a_database_cannot_follow_is_an_error() {
         );
     }
     assert_eq!(
-        ["game", "import", "source", "visited_position"].map(|table| place.rows("a.db", table)),
+        ["game", "import", "source", "visited_position"].map(|table| rows_of(&place, "a.db", table)),
         before
     );
     assert_eq!(place.run(&["index", "-q", "--continuation-threshold", "2", "a.db", "a.pgn"]).status, 0);
@@ -863,7 +819,7 @@ fn a_source_that_cannot_be_read_is_told_every_night() {
         let Run { status, stderr: err, .. } = place.run(&["index", "n.db", "a.pgn", "missing.pgn"]);
         assert_eq!(status, 3, "{err}");
         assert!(err.contains("missing.pgn: no such file or directory"), "{err}");
-        let games = place.rows("n.db", "game");
+        let games = rows_of(&place, "n.db", "game");
         assert_eq!(games.len(), 2, "night {night}");
     }
     // Where nothing else was named, that is all that is wrong.

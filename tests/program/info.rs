@@ -2,50 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::place::Place;
 use crate::program::{Run, bound_by_modes, command};
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-/// A database `games.db` of the two samples.
-struct Sample(TempDir);
-
-impl Sample {
-    fn new() -> Self {
-        let sample = Self(tempfile::tempdir().expect("a temporary directory"));
-        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-        let inputs =
-            ["famous-games.pgn", "synthetic.pgn"].map(|name| examples.join(name).display().to_string());
-        let Run { status, stderr, .. } =
-            sample.run(&["index", "--quiet", "games.db", &inputs[0], &inputs[1]]);
-        assert_eq!(status, 0, "{stderr}");
-        sample
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Run {
-        Run::of(command(self.0.path(), arguments).output().expect("the program runs"))
-    }
-
-    fn text(&self, arguments: &[&str]) -> String {
-        let Run { status, stdout, stderr } = self.run(&[&["info", "games.db"], arguments].concat());
-        assert_eq!((status, stderr.as_str()), (0, ""));
-        stdout
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        let text = self.text(&[&["--format", "json"], arguments].concat());
-        serde_json::from_str(&text).expect("JSON")
-    }
-
-    fn connection(&self) -> Connection {
-        Connection::open(self.path("games.db")).expect("a database")
-    }
+/// A database of the two samples.
+fn sample() -> Place {
+    let place = Place::asking(&["info", "games.db"]);
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let inputs = ["famous-games.pgn", "synthetic.pgn"].map(|name| examples.join(name).display().to_string());
+    let Run { status, stderr, .. } = place.run(&["index", "--quiet", "games.db", &inputs[0], &inputs[1]]);
+    assert_eq!(status, 0, "{stderr}");
+    place
 }
 
 /// A query's rows of a name and a number as a JSON object.
@@ -58,8 +29,8 @@ fn counts(connection: &Connection, sql: &str) -> Value {
 
 #[test]
 fn counts_are_those_of_sql() {
-    let sample = Sample::new();
-    let (info, connection) = (sample.json(&[]), sample.connection());
+    let sample = sample();
+    let (info, connection) = (sample.json(&[]), sample.connection("games.db"));
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
     for (name, sql) in [
         ("games", "SELECT count(*) FROM game"),
@@ -98,11 +69,11 @@ fn counts_are_those_of_sql() {
 #[test]
 fn names_are_documented() {
     let documented = |name: &String| include_str!("../../docs/json.md").contains(&format!("`{name}`"));
-    let sample = Sample::new();
+    let sample = sample();
     let problem =
         "INSERT INTO problem (source_id, byte_offset, line, column_number, game_id, kind, severity, message)
                    VALUES (1, 0, 1, 1, 1, 'invalid-tag', 'warning', 'a test')";
-    sample.connection().execute(problem, []).expect("a change");
+    sample.connection("games.db").execute(problem, []).expect("a change");
     let Run { stdout: game, .. } = sample.run(&["game", "games.db", "1", "--format", "json"]);
     let mut checked = 0;
     for object in [sample.json(&["--sizes"]), serde_json::from_str(&game).expect("JSON")] {
@@ -119,8 +90,8 @@ fn names_are_documented() {
 
 #[test]
 fn openings_go_by_name_where_one_is_known() {
-    let sample = Sample::new();
-    let connection = sample.connection();
+    let sample = sample();
+    let connection = sample.connection("games.db");
     connection.execute_batch("UPDATE game SET opening_id = NULL; DELETE FROM opening").expect("a change");
     let by_code = sample.json(&[])["openings"].clone();
     let sql = "SELECT eco, count(*) FROM game WHERE eco IS NOT NULL GROUP BY eco ORDER BY 2 DESC, 1 LIMIT 1";
@@ -134,7 +105,7 @@ fn openings_go_by_name_where_one_is_known() {
         sample.json(&[])["openings"],
         json!([{ "eco": "C20", "name": "King's Pawn Game", "games": 3 }, { "eco": "A00", "name": "Grob", "games": 1 }])
     );
-    let text = sample.text(&[]);
+    let text = sample.ok(&[]);
     let section = text.split("\n\n").find(|section| section.starts_with("openings")).expect("openings");
     insta::assert_snapshot!(section, @r#"
     openings
@@ -147,57 +118,59 @@ fn openings_go_by_name_where_one_is_known() {
 
 #[test]
 fn distinct_positions_are_told_only_if_one_run_counted_them() {
-    let sample = Sample::new();
-    assert!(sample.text(&[]).contains("\n  distinct "));
+    let sample = sample();
+    assert!(sample.ok(&[]).contains("\n  distinct "));
     let sql = "INSERT INTO import (started_at, program_version, options, distinct_positions)
                VALUES ('2026-01-01T00:00:00Z', '0.0.0', '{\"strict\":true,\"eco\":\"book.tsv\"}', 5)";
-    sample.connection().execute(sql, []).expect("a change");
+    sample.connection("games.db").execute(sql, []).expect("a change");
     assert!(sample.json(&[])["distinct_positions"].is_null());
-    let text = sample.text(&[]);
+    let text = sample.ok(&[]);
     assert!(!text.contains("distinct"));
     assert!(text.contains("not finished      0  0.0.0   strict, eco book.tsv\n"), "{text}");
 }
 
 #[test]
 fn long_lists_are_cut_and_say_so() {
-    let sample = Sample::new();
+    let sample = sample();
     let sql = "WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 1234)
                INSERT INTO source (source_id, path, import_id) SELECT i, 'file ' || i, 1 FROM n";
-    sample.connection().execute(sql, []).expect("a change");
-    let text = sample.text(&[]);
+    sample.connection("games.db").execute(sql, []).expect("a change");
+    let text = sample.ok(&[]);
     assert!(text.contains("\nsources (the latest 20 of 1,234; --all lists all)\n"), "{text}");
     assert_eq!(text.matches(" file ").count(), 20);
-    let all = sample.text(&["--all"]);
+    let all = sample.ok(&["--all"]);
     assert_eq!(all.matches(" file ").count(), 1232);
     assert_eq!(sample.json(&[])["sources"].as_array().map(Vec::len), Some(1234));
 }
 
 #[test]
 fn sizes_make_up_the_file() {
-    let sample = Sample::new();
+    let sample = sample();
     assert!(sample.json(&[]).get("sizes").is_none());
     let info = sample.json(&["--sizes"]);
     let sizes = info["sizes"].as_array().expect("an array");
     let sum = |name: &str| sizes.iter().filter_map(|tree| tree[name].as_u64()).sum::<u64>();
-    let free: u32 =
-        sample.connection().query_row("PRAGMA freelist_count", [], |row| row.get(0)).expect("a number");
+    let free: u32 = sample
+        .connection("games.db")
+        .query_row("PRAGMA freelist_count", [], |row| row.get(0))
+        .expect("a number");
     assert_eq!(
         sum("bytes") + u64::from(free) * (sum("bytes") / sum("pages")),
         info["bytes"].as_u64().expect("a size")
     );
     assert_eq!(sizes[0]["name"], "game_position");
-    let text = sample.text(&["--sizes"]);
+    let text = sample.ok(&["--sizes"]);
     assert!(text.contains("  game_eco (index of game)\n"), "{text}");
 }
 
 #[test]
 fn years_far_off_do_not_make_the_chart_long() {
-    let sample = Sample::new();
+    let sample = sample();
     sample
-        .connection()
+        .connection("games.db")
         .execute("UPDATE game SET date = '0001.01.01' WHERE game_id = 1", [])
         .expect("a change");
-    let text = sample.text(&[]);
+    let text = sample.ok(&[]);
     let years = text.split("\n\n").find(|section| section.starts_with("years")).expect("years");
     assert!((3..=14).contains(&years.lines().count()), "{years}");
     assert!(years.lines().nth(1).is_some_and(|line| line.starts_with("  to ")), "{years}");
@@ -209,12 +182,12 @@ fn years_far_off_do_not_make_the_chart_long() {
 fn a_database_that_can_be_read_only_where_it_can_be_written_says_so() {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let sample = Sample::new();
+    let sample = sample();
     let mode = sample
-        .connection()
+        .connection("games.db")
         .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
     assert_eq!(mode.expect("a change"), "wal");
-    let directory = sample.0.path();
+    let directory = sample.directory();
     let allow = |mode| fs::set_permissions(directory, fs::Permissions::from_mode(mode)).expect("permissions");
     allow(0o555);
     let run = bound_by_modes(&command(directory, &["info", "games.db"])).map(|mut info| info.output());
@@ -231,13 +204,13 @@ fn a_database_that_can_be_read_only_where_it_can_be_written_says_so() {
 
 #[test]
 fn a_damaged_file_and_one_in_use_are_told() {
-    let sample = Sample::new();
+    let sample = sample();
     let failure = |expected: i32| {
         let Run { status, stdout, stderr } = sample.run(&["info", "games.db"]);
         assert_eq!((status, stdout.as_str()), (expected, ""));
         stderr
     };
-    let writer = sample.connection();
+    let writer = sample.connection("games.db");
     writer.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
     insta::assert_snapshot!(failure(4), @r#"
     pgndex: error: games.db: in use by another program; wait until it has finished

@@ -2,65 +2,28 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::program::{Run, command};
+use crate::place::{Place, fed};
+use crate::program::Run;
 
 const GAMES: &str = include_str!("../../examples/famous-games.pgn");
 
-struct Place(tempfile::TempDir);
-
-impl Place {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+/// All that the database has of games and positions, and the digest of its source.
+fn contents(place: &Place, database: &str) -> Vec<String> {
+    let database = place.connection(database);
+    let mut rows = Vec::new();
+    for query in [
+        "SELECT bytes || ' ' || digest FROM source",
+        "SELECT game_id || ' ' || byte_offset || ' ' || byte_length || ' ' || ply_count || ' ' || moves_hash FROM game",
+        "SELECT game_id || ' ' || ply || ' ' || key || ' ' || fen FROM game_position",
+        "SELECT line || ' ' || byte_offset || ' ' || kind FROM problem",
+    ] {
+        let mut query = database.prepare(query).unwrap();
+        rows.extend(query.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap));
     }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::write(self.path(name), bytes).unwrap();
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        command(self.0.path(), arguments)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Run {
-        Run::of(self.command(arguments).output().unwrap())
-    }
-
-    /// The same, with these bytes on standard input.
-    fn run_with(&self, arguments: &[&str], input: &[u8]) -> Run {
-        let mut command = self.command(arguments);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let input = input.to_vec();
-        let writer = std::thread::spawn(move || stdin.write_all(&input));
-        let output = child.wait_with_output().unwrap();
-        let _ = writer.join().unwrap();
-        Run::of(output)
-    }
-
-    /// All that the database has of games and positions, and the digest of its source.
-    fn contents(&self, database: &str) -> Vec<String> {
-        let database = rusqlite::Connection::open(self.path(database)).unwrap();
-        let mut rows = Vec::new();
-        for query in [
-            "SELECT bytes || ' ' || digest FROM source",
-            "SELECT game_id || ' ' || byte_offset || ' ' || byte_length || ' ' || ply_count || ' ' || moves_hash FROM game",
-            "SELECT game_id || ' ' || ply || ' ' || key || ' ' || fen FROM game_position",
-            "SELECT line || ' ' || byte_offset || ' ' || kind FROM problem",
-        ] {
-            let mut query = database.prepare(query).unwrap();
-            rows.extend(query.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap));
-        }
-        rows
-    }
+    rows
 }
 
 fn gzip(text: &[u8]) -> Vec<u8> {
@@ -74,7 +37,7 @@ fn standard_input_is_read_like_a_file() {
     let place = Place::new();
     place.write("plain.pgn", GAMES);
     assert_eq!(place.run(&["index", "-q", "plain.db", "plain.pgn"]).status, 0);
-    let expected = place.contents("plain.db");
+    let expected = contents(&place, "plain.db");
     let utf_16: Vec<u8> =
         "\u{feff}".encode_utf16().chain(GAMES.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     for (what, input) in [
@@ -84,13 +47,14 @@ fn standard_input_is_read_like_a_file() {
         ("utf-16", utf_16),
     ] {
         let Run { status, stdout: out, stderr: err } =
-            place.run_with(&["index", "--json", "--overwrite", "in.db", "-"], &input);
+            fed(place.command(&["index", "--json", "--overwrite", "in.db", "-"]), input);
         assert_eq!((status, err.as_str()), (0, ""), "{what}");
         let summary: serde_json::Value = serde_json::from_str(&out).unwrap();
         assert_eq!(summary["input_bytes"], GAMES.len(), "{what}");
-        assert!(place.contents("in.db") == expected, "{what}");
+        assert!(contents(&place, "in.db") == expected, "{what}");
     }
-    let Run { status, stderr: err, .. } = place.run_with(&["index", "-q", "--overwrite", "in.db", "-"], b"");
+    let Run { status, stderr: err, .. } =
+        fed(place.command(&["index", "-q", "--overwrite", "in.db", "-"]), b"");
     assert_eq!((status, err.as_str()), (0, "pgndex: note: no games were found\n"));
 }
 
@@ -103,7 +67,7 @@ fn a_damaged_archive_is_told_and_changes_the_status() {
     assert_eq!(status, 3);
     assert!(err.starts_with("pgndex: error: cut.pgn.gz: damaged near byte "), "{err}");
     assert!(err.ends_with("it ends too early; the games before are kept\n"), "{err}");
-    let Run { status, stderr: err, .. } = place.run_with(&["index", "-q", "b.db", "-"], b"PK\x03\x04");
+    let Run { status, stderr: err, .. } = fed(place.command(&["index", "-q", "b.db", "-"]), b"PK\x03\x04");
     assert_eq!(status, 1);
     assert_eq!(
         err,
@@ -143,7 +107,7 @@ fn a_named_pipe_is_read_like_a_file() {
     let mut child = place.command(&["index", "-q", "a.db", "pipe"]).spawn().unwrap();
     fs::write(place.path("pipe"), gzip(GAMES.as_bytes())).unwrap();
     assert!(child.wait().unwrap().success());
-    assert_eq!(place.contents("a.db")[0].split(' ').next().unwrap(), GAMES.len().to_string());
+    assert_eq!(contents(&place, "a.db")[0].split(' ').next().unwrap(), GAMES.len().to_string());
 }
 
 #[cfg(unix)]
@@ -162,7 +126,7 @@ fn a_run_that_waits_for_input_can_be_stopped() {
     let status = child.wait().unwrap();
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert_eq!(status.code(), Some(1));
-    assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 0, "something is left behind");
+    assert_eq!(fs::read_dir(place.directory()).unwrap().count(), 0, "something is left behind");
     drop(stdin);
 }
 
@@ -192,7 +156,7 @@ fn names_may_be_any_bytes() {
     let place = Place::new();
     let odd: [&[u8]; 3] = [b"odd\xff", b"\x1b[31mred\n", "gewöhnlich".as_bytes()];
     for name in odd {
-        let directory = place.0.path().join(OsStr::from_bytes(name));
+        let directory = place.directory().join(OsStr::from_bytes(name));
         fs::create_dir(&directory).unwrap();
         let games = directory.join(OsStr::from_bytes(&[name, b".pgn"].concat()));
         fs::write(&games, GAMES).unwrap();

@@ -16,6 +16,7 @@ mod missing;
 #[path = "../common/needs.rs"]
 mod needs;
 mod nightly;
+mod place;
 #[path = "../common/program.rs"]
 mod program;
 mod readme;

@@ -2,15 +2,14 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::needs::has_program;
+use crate::place::{Place, fed};
 use crate::program::Run;
 use pgndex::store::WriterLock;
-use tempfile::TempDir;
 
 const GAMES: &str = r#"[Event "Club"]
 [White "Ågren, Åsa"]
@@ -45,73 +44,8 @@ const QUERY: &str = "SELECT g.game_id, white, white_elo, t.value AS note, x'00ff
 
 const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
 
-/// A directory with `games.db` in it.
-struct Sample(TempDir);
-
-impl Sample {
-    fn new() -> Self {
-        let sample = Self(tempfile::tempdir().expect("a temporary directory"));
-        crate::games::build(&sample.path("games.db"), "games.pgn", GAMES);
-        sample
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn with(self, name: &str, text: impl AsRef<[u8]>) -> Self {
-        fs::write(self.path(name), text).expect("a file");
-        self
-    }
-
-    /// The program on `games.db`.
-    fn command(&self, arguments: &[&str]) -> Command {
-        crate::program::command(self.0.path(), &[&["sql", "games.db"], arguments].concat())
-    }
-
-    fn run(&self, arguments: &[&str]) -> Run {
-        Run::of(self.command(arguments).output().expect("the program runs"))
-    }
-
-    /// Standard output of a run that goes well and says nothing else.
-    fn ok(&self, arguments: &[&str]) -> String {
-        let run = self.run(arguments);
-        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
-        run.stdout
-    }
-
-    /// Standard error of a run that fails and prints nothing.
-    fn failure(&self, arguments: &[&str]) -> String {
-        let run = self.run(arguments);
-        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{arguments:?}");
-        run.stderr
-    }
-
-    fn fed(&self, arguments: &[&str], input: &str) -> Run {
-        let mut command = self.command(arguments);
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it runs");
-        child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it reads");
-        Run::of(child.wait_with_output().expect("an end"))
-    }
-
-    fn number(&self, sql: &str) -> i64 {
-        let database = rusqlite::Connection::open(self.path("games.db")).expect("a database");
-        database.query_row(sql, [], |row| row.get(0)).expect("a number")
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.0.path()).expect("a directory");
-        let mut names: Vec<_> = entries
-            .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
-            .collect();
-        names.sort();
-        names
-    }
+fn sample() -> Place {
+    Place::asking(&["sql", "games.db"]).built(GAMES)
 }
 
 mod formats {
@@ -119,7 +53,7 @@ mod formats {
 
     #[test]
     fn each_of_them() {
-        let sample = Sample::new();
+        let sample = sample();
         let print = |format| sample.ok(&["--format", format, QUERY]);
         insta::assert_snapshot!(print("table"), @r#"
         game_id  white       white_elo  note      blob  half
@@ -184,7 +118,7 @@ mod formats {
 
     #[test]
     fn without_rows() {
-        let sample = Sample::new();
+        let sample = sample();
         let print = |format| sample.ok(&["--format", format, "SELECT 1 AS a, 2 AS b WHERE 0"]);
         insta::assert_snapshot!(print("table"), @"
         a  b
@@ -215,13 +149,13 @@ mod formats {
 
     #[test]
     fn as_the_sqlite3_shell_prints_them() {
-        let shell = |sample: &Sample, mode: &str, sql: &str| {
+        let shell = |sample: &Place, mode: &str, sql: &str| {
             let mut command = Command::new("sqlite3");
             let output =
-                command.args([mode, "-header", "games.db", sql]).current_dir(sample.0.path()).output();
+                command.args([mode, "-header", "games.db", sql]).current_dir(sample.directory()).output();
             output.ok().map(|output| String::from_utf8(output.stdout).expect("text"))
         };
-        let sample = Sample::new();
+        let sample = sample();
         let sql = "SELECT game_id, white, white_elo, result, 'ünï' || char(10) || '\"x\"' AS text FROM games";
         let plain = sql.replace("char(10)", "''");
         if !has_program("sqlite3") {
@@ -244,10 +178,10 @@ mod formats {
     /// A reader that goes away after the first line is no error, however much there would be to come.
     #[test]
     fn a_closed_pipe_is_no_error() {
-        let sample = Sample::new();
+        let sample = sample();
         let endless = format!("{ENDLESS} SELECT i FROM n");
         for format in ["table", "box", "csv", "json", "md", "line"] {
-            let mut command = sample.command(&[&endless, "--format", format]);
+            let mut command = sample.question(&[&endless, "--format", format]);
             let mut child =
                 command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
             let mut start = [0; 8];
@@ -274,7 +208,7 @@ SELECT 1 AS a, NULL AS b
 
     #[test]
     fn statements_run_one_after_the_other() {
-        let sample = Sample::new().with("report.sql", SCRIPT);
+        let sample = sample().with("report.sql", SCRIPT);
         let printed = sample.ok(&["--file", "report.sql"]);
         insta::assert_snapshot!(printed, @"
         games
@@ -293,27 +227,27 @@ SELECT 1 AS a, NULL AS b
         // What gives no rows has no place among the results.
         assert_eq!(sample.ok(&["BEGIN; SELECT 1 AS a; COMMIT", "--format", "line"]), "a = 1\n");
         for arguments in [&[][..], &["-"]] {
-            let run = sample.fed(arguments, SCRIPT);
+            let run = fed(sample.question(arguments), SCRIPT);
             assert_eq!((run.status, run.stdout, run.stderr.as_str()), (0, printed.clone(), ""));
         }
     }
 
     #[test]
     fn a_comment_may_come_first() {
-        let sample = Sample::new();
+        let sample = sample();
         for query in ["-- one\nSELECT 1 AS a", "--one\nSELECT 1 AS a", "/* one */ SELECT 1 AS a -- end"] {
             assert_eq!(sample.ok(&["--format", "csv", query]), "a\n1\n", "{query}");
             assert_eq!(sample.ok(&[query, "--format", "csv"]), "a\n1\n", "{query}");
         }
         for arguments in [&["--wirte"][..], &["-x"], &["SELECT 1", "--wirte"], &["SELECT", "1"]] {
-            let run = sample.run(arguments);
+            let run = sample.ask(arguments);
             assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{arguments:?}");
         }
     }
 
     #[test]
     fn commands() {
-        let sample = Sample::new();
+        let sample = sample();
         insta::assert_snapshot!(sample.ok(&[".schema player"]), @"
         CREATE TABLE player (
             player_id INTEGER PRIMARY KEY,
@@ -336,7 +270,7 @@ SELECT 1 AS a, NULL AS b
         assert!(tables.contains("\nplayer,table,\"player_id, name\"\n"), "{tables}");
         assert!(tables.contains("\nmoves,view,\"game_id, ply, move_number,"), "{tables}");
         assert!(sample.ok(&[".schema"]).contains("CREATE VIEW positions AS"));
-        let run = sample.run(&[".timer on\nSELECT 1;\n.timer off\nSELECT 2;", "--format", "csv"]);
+        let run = sample.ask(&[".timer on\nSELECT 1;\n.timer off\nSELECT 2;", "--format", "csv"]);
         assert_eq!((run.status, run.stdout.as_str()), (0, "1\n1\n2\n2\n"));
         assert_eq!((run.stderr.lines().count(), run.stderr.ends_with(" s\n")), (1, true), "{}", run.stderr);
         insta::assert_snapshot!(sample.failure(&[".tabels"]), @"pgndex: error: no such command: .tabels; did you mean .tables?");
@@ -353,7 +287,7 @@ mod errors {
 
     #[test]
     fn show_the_place() {
-        let sample = Sample::new();
+        let sample = sample();
         let failure = |query| sample.failure(&[query]);
         insta::assert_snapshot!(failure("SELECT whiet FROM games"), @"
         pgndex: error: no such column: whiet
@@ -390,7 +324,7 @@ mod errors {
 
     #[test]
     fn of_a_file_have_its_name_and_line() {
-        let sample = Sample::new()
+        let sample = sample()
             .with(
                 "a.sql",
                 "-- one\nSELECT count(*) AS n FROM game;\n\nSELECT *\nFROM games\nWHERE whiet = 'x';\nnever",
@@ -398,7 +332,7 @@ mod errors {
             .with("b.sql", "\n\nSELECT json('{');")
             .with("c.sql", "SELECT 1;\n.mode tree")
             .with("d.sql", b"SELECT 1;\nSELECT '\xff'");
-        let run = sample.run(&["--file", "a.sql", "--format", "csv"]);
+        let run = sample.ask(&["--file", "a.sql", "--format", "csv"]);
         assert_eq!((run.status, run.stdout.as_str()), (1, "n\n3\n"));
         insta::assert_snapshot!(run.stderr, @"
         pgndex: error: a.sql, line 6: no such column: whiet
@@ -407,8 +341,8 @@ mod errors {
           did you mean white?
         ");
         insta::assert_snapshot!(sample.failure(&["--file", "b.sql"]), @"pgndex: error: b.sql, line 3: malformed JSON");
-        insta::assert_snapshot!(sample.run(&["--file", "c.sql"]).stderr, @r#"pgndex: error: c.sql, line 2: no such format: "tree"; .mode takes table, box, csv, json, md, line"#);
-        insta::assert_snapshot!(sample.run(&["--file", "d.sql"]).stderr, @"
+        insta::assert_snapshot!(sample.ask(&["--file", "c.sql"]).stderr, @r#"pgndex: error: c.sql, line 2: no such format: "tree"; .mode takes table, box, csv, json, md, line"#);
+        insta::assert_snapshot!(sample.ask(&["--file", "d.sql"]).stderr, @"
         pgndex: error: d.sql: cannot read the statements
           because: line 2 is not UTF-8 text
         ");
@@ -416,7 +350,7 @@ mod errors {
         pgndex: error: e.sql: cannot read the statements
           because: No such file or directory (os error 2)
         ");
-        insta::assert_snapshot!(sample.fed(&[], "SELECT\n1 +").stderr, @"pgndex: error: standard input, line 1: incomplete input");
+        insta::assert_snapshot!(fed(sample.question(&[]), "SELECT\n1 +").stderr, @"pgndex: error: standard input, line 1: incomplete input");
     }
 }
 
@@ -426,8 +360,8 @@ mod attaching {
     /// What is wrong with another file is not said of the database.
     #[test]
     fn another_file_is_not_mixed_up_with_the_database() {
-        let sample = Sample::new()
-            .with("text.txt", "no database at all, but long enough to be looked at\n".repeat(20));
+        let sample =
+            sample().with("text.txt", "no database at all, but long enough to be looked at\n".repeat(20));
         let other = rusqlite::Connection::open(sample.path("damaged.db")).expect("a database");
         other
             .execute_batch(
@@ -446,12 +380,12 @@ mod attaching {
                 "database disk image is malformed, in the database or in one that is attached",
             ),
         ] {
-            let run = sample.run(&[statements]);
+            let run = sample.ask(&[statements]);
             assert_eq!(run.status, 1, "{statements}");
             assert!(run.stderr.contains(message), "{statements}: {}", run.stderr);
             assert!(!run.stderr.contains("games.db"), "{statements}: {}", run.stderr);
         }
-        assert_eq!(sample.run(&["ATTACH 'nothing.db' AS other"]).status, 1);
+        assert_eq!(sample.ask(&["ATTACH 'nothing.db' AS other"]).status, 1);
     }
 }
 
@@ -460,7 +394,7 @@ mod writing {
 
     #[test]
     fn is_refused_unless_allowed() {
-        let sample = Sample::new();
+        let sample = sample();
         let before = fs::read(sample.path("games.db")).expect("the database");
         for query in [
             "DELETE FROM game",
@@ -474,59 +408,59 @@ mod writing {
                 insta::assert_snapshot!(sample.failure(&[query]), @"pgndex: error: this would change the database; give --write to allow it");
             }
         }
-        assert_eq!(sample.run(&["ATTACH 'new.db' AS new"]).status, 1);
+        assert_eq!(sample.ask(&["ATTACH 'new.db' AS new"]).status, 1);
         assert!(before == fs::read(sample.path("games.db")).expect("the database"));
         assert_eq!(sample.names(), ["games.db"]);
     }
 
     #[test]
     fn says_how_many_rows_changed() {
-        let sample = Sample::new();
+        let sample = sample();
         let script = "UPDATE game SET eco = 'A00' WHERE game_id <= 2;
             DELETE FROM tag WHERE name = 'Annotator' RETURNING value;
             DELETE FROM tag WHERE name = 'Annotator';
             SELECT count(*) AS n FROM game WHERE eco = 'A00'";
-        let run = sample.run(&["--write", "--format", "csv", script]);
+        let run = sample.ask(&["--write", "--format", "csv", script]);
         assert_eq!((run.status, run.stdout.as_str()), (0, "value\n\"a|b, \"\"c\"\"\"\nme\nn\n2\n"));
         assert_eq!(run.stderr, "2 rows changed\n2 rows changed\n0 rows changed\n");
-        assert_eq!(sample.number("SELECT count(*) FROM game WHERE eco = 'A00'"), 2);
+        assert_eq!(sample.number("games.db", "SELECT count(*) FROM game WHERE eco = 'A00'"), 2);
         assert_eq!(sample.names(), ["games.db"]);
     }
 
     #[test]
     fn what_came_before_an_error_stays_unless_in_a_transaction() {
-        let sample = Sample::new();
-        let run = sample.run(&["--write", "DELETE FROM tag WHERE game_id = 1; DELETE FROM nonsense"]);
+        let sample = sample();
+        let run = sample.ask(&["--write", "DELETE FROM tag WHERE game_id = 1; DELETE FROM nonsense"]);
         assert_eq!(run.status, 1);
-        assert_eq!(sample.number("SELECT count(*) FROM tag"), 1);
-        let run = sample.run(&["--write", "BEGIN; DELETE FROM tag; DELETE FROM nonsense; COMMIT"]);
+        assert_eq!(sample.number("games.db", "SELECT count(*) FROM tag"), 1);
+        let run = sample.ask(&["--write", "BEGIN; DELETE FROM tag; DELETE FROM nonsense; COMMIT"]);
         assert_eq!(run.status, 1);
-        let run = sample.run(&["--write", "BEGIN; DELETE FROM tag"]);
+        let run = sample.ask(&["--write", "BEGIN; DELETE FROM tag"]);
         assert_eq!(run.status, 1);
         insta::assert_snapshot!(run.stderr, @"
         1 row changed
         pgndex: error: there was a BEGIN but no COMMIT; the changes since BEGIN were not kept
         ");
-        assert_eq!(sample.number("SELECT count(*) FROM tag"), 1);
-        assert_eq!(sample.run(&["--write", "BEGIN; DELETE FROM tag; COMMIT"]).status, 0);
-        assert_eq!(sample.number("SELECT count(*) FROM tag"), 0);
+        assert_eq!(sample.number("games.db", "SELECT count(*) FROM tag"), 1);
+        assert_eq!(sample.ask(&["--write", "BEGIN; DELETE FROM tag; COMMIT"]).status, 0);
+        assert_eq!(sample.number("games.db", "SELECT count(*) FROM tag"), 0);
     }
 
     #[test]
     fn one_writer_at_a_time() {
-        let sample = Sample::new();
+        let sample = sample();
         let lock = WriterLock::acquire(&sample.path("games.db")).expect("the lock");
-        let refused = sample.run(&["--write", "DELETE FROM tag"]);
+        let refused = sample.ask(&["--write", "DELETE FROM tag"]);
         assert_eq!((refused.status, refused.stdout.as_str()), (4, ""));
         assert!(refused.stderr.contains("being written by process "), "{}", refused.stderr);
         assert_eq!(sample.ok(&["SELECT count(*) AS n FROM tag", "--format", "csv"]), "n\n2\n");
         drop(lock);
-        assert_eq!(sample.run(&["--write", "DELETE FROM tag"]).status, 0);
+        assert_eq!(sample.ask(&["--write", "DELETE FROM tag"]).status, 0);
     }
 
     #[test]
     fn nothing_is_made_beside_a_database_that_is_not_there() {
-        let sample = Sample::new();
+        let sample = sample();
         fs::remove_file(sample.path("games.db")).expect("a file");
         let failure = sample.failure(&["--write", "SELECT 1"]);
         assert!(failure.contains("no such database"), "{failure}");
@@ -545,10 +479,10 @@ mod signals {
 
     #[test]
     fn ctrl_c_stops_a_statement() {
-        let sample = Sample::new();
+        let sample = sample();
         let endless = format!("SELECT 1 AS a; {ENDLESS} SELECT count(*) FROM n; SELECT 2");
         for name in ["INT", "TERM"] {
-            let mut command = sample.command(&["--format", "csv", &endless]);
+            let mut command = sample.question(&["--format", "csv", &endless]);
             let mut child =
                 command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
             let mut first = [0; 4];
@@ -566,10 +500,10 @@ mod signals {
 
     #[test]
     fn rows_found_before_ctrl_c_are_printed_whole() {
-        let sample = Sample::new();
+        let sample = sample();
         // Fewer rows than a table holds back, and then none for ever.
         let query = format!("{ENDLESS} SELECT i FROM n WHERE i <= 10");
-        let mut command = sample.command(&[&query]);
+        let mut command = sample.question(&[&query]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
         std::thread::sleep(Duration::from_millis(1000));
         signal(&child, "INT");
@@ -581,14 +515,14 @@ mod signals {
 
     #[test]
     fn a_stopped_change_changes_nothing() {
-        let sample = Sample::new();
+        let sample = sample();
         let change = format!("INSERT INTO tag {ENDLESS} SELECT 1, i, '' FROM n");
-        let mut command = sample.command(&["--write", &change]);
+        let mut command = sample.question(&["--write", &change]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
         std::thread::sleep(Duration::from_millis(500));
         signal(&child, "INT");
         assert_eq!(Run::of(child.wait_with_output().expect("an end")).status, 1);
-        assert_eq!(sample.number("SELECT count(*) FROM tag"), 2);
+        assert_eq!(sample.number("games.db", "SELECT count(*) FROM tag"), 2);
         assert_eq!(sample.names(), ["games.db"]);
     }
 }
@@ -608,7 +542,7 @@ mod terminal {
 
     impl Terminal {
         /// Runs the program with these arguments, to be read by a shell; `None` without `script`.
-        fn open(sample: &Sample, columns: u32, arguments: &str) -> Option<Self> {
+        fn open(sample: &Place, columns: u32, arguments: &str) -> Option<Self> {
             if !has_program("script") {
                 return None;
             }
@@ -622,7 +556,7 @@ mod terminal {
             command
                 .args(["-qec", &line, "/dev/null"])
                 .envs([("TERM", "xterm"), ("SHELL", "/bin/sh")])
-                .current_dir(sample.0.path());
+                .current_dir(sample.directory());
             let mut child =
                 command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("script runs");
             let keys = child.stdin.take().expect("a pipe");
@@ -681,7 +615,7 @@ mod terminal {
 
     #[test]
     fn a_prompt_runs_statements_until_ctrl_d() {
-        let sample = Sample::new();
+        let sample = sample();
         let Some(mut terminal) = Terminal::open(&sample, 80, "") else { return };
         let greeting = terminal.until(".help lists commands.\n");
         assert!(greeting.contains("games.db, open for reading"), "{greeting}");
@@ -707,7 +641,7 @@ mod terminal {
 
     #[test]
     fn ctrl_c_stops_the_statement_and_not_the_prompt() {
-        let sample = Sample::new();
+        let sample = sample();
         let Some(mut terminal) = Terminal::open(&sample, 80, "--write") else { return };
         terminal.until("open for changes");
         for _ in 0..2 {
@@ -725,13 +659,13 @@ mod terminal {
         terminal.enter("BEGIN; UPDATE game SET eco = 'A00';\r");
         terminal.until("3 rows changed\n");
         terminal.leave(1);
-        assert_eq!(sample.number("SELECT count(eco) FROM game"), 0);
+        assert_eq!(sample.number("games.db", "SELECT count(eco) FROM game"), 0);
         assert_eq!(sample.names(), ["games.db"]);
     }
 
     #[test]
     fn history_is_kept_where_asked() {
-        let sample = Sample::new();
+        let sample = sample();
         for (keys, expected) in
             [("SELECT 1 AS first;\r", "1 row"), ("\x1b[A\r", "first\n─────\n    1\n1 row")]
         {
@@ -771,14 +705,14 @@ mod terminal {
     }
 
     /// What a statement prints on a terminal of so many columns.
-    fn screen(sample: &Sample, columns: u32, arguments: &str) -> Option<String> {
+    fn screen(sample: &Place, columns: u32, arguments: &str) -> Option<String> {
         let screen = Terminal::open(sample, columns, arguments)?.until("status=0\n");
         Some(screen.replace("status=0\n", ""))
     }
 
     #[test]
     fn a_table_is_fitted_to_the_terminal() {
-        let sample = Sample::new();
+        let sample = sample();
         let query = "\"SELECT game_id, ply, uci, fen, key FROM moves WHERE game_id = 2 LIMIT 2\"";
         let Some(wide) = screen(&sample, 120, query) else { return };
         insta::assert_snapshot!(wide, @"

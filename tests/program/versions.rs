@@ -1,52 +1,26 @@
 //! Databases that earlier programs made. `tests/data/version_1` holds one, made with `--continuation-threshold 2`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use tempfile::TempDir;
+use crate::place::Place;
 
-use crate::program::{Run, command};
+/// A directory with the database, and the games it was made of.
+fn place() -> Place {
+    let place = Place::new();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version_1");
+    let packed = fs::File::open(data.join("database.zst")).expect("the database");
+    let mut database = fs::File::create(place.path("games.db")).expect("a file");
+    zstd::stream::copy_decode(packed, &mut database).expect("unpacked");
+    fs::copy(data.join("games.pgn"), place.path("version_1.pgn")).expect("a copy");
+    place
+}
 
-struct Place(TempDir);
-
-impl Place {
-    /// A directory with the database, and the games it was made of.
-    fn new() -> Self {
-        let place = Self(tempfile::tempdir().expect("a directory"));
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version_1");
-        let packed = fs::File::open(data.join("database.zst")).expect("the database");
-        let mut database = fs::File::create(place.path("games.db")).expect("a file");
-        zstd::stream::copy_decode(packed, &mut database).expect("unpacked");
-        fs::copy(data.join("games.pgn"), place.path("version_1.pgn")).expect("a copy");
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Run {
-        Run::of(command(self.0.path(), arguments).output().expect("the program runs"))
-    }
-
-    #[track_caller]
-    fn ok(&self, arguments: &[&str]) -> String {
-        let run = self.run(arguments);
-        assert_eq!(run.status, 0, "{arguments:?}: {}", run.stderr);
-        run.stdout
-    }
-
-    fn number(&self, sql: &str) -> i64 {
-        let database = rusqlite::Connection::open(self.path("games.db")).expect("a database");
-        database.query_row(sql, [], |row| row.get(0)).expect("a number")
-    }
-
-    /// The version of a new database.
-    fn latest(&self) -> i64 {
-        self.ok(&["index", "--quiet", "latest.db", "new.pgn"]);
-        let database = rusqlite::Connection::open(self.path("latest.db")).expect("a database");
-        database.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a number")
-    }
+/// The version of a new database.
+fn latest(place: &Place) -> i64 {
+    place.printed(&["index", "--quiet", "latest.db", "new.pgn"]);
+    let database = place.connection("latest.db");
+    database.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a number")
 }
 
 /// Commands that read, and what is in their answers.
@@ -68,30 +42,30 @@ const READING: [(&[&str], &str); 10] = [
 
 #[test]
 fn every_command_reads_a_database_of_version_1_and_leaves_it_as_it_is() {
-    let place = Place::new();
-    assert_eq!(place.number("PRAGMA user_version"), 1);
+    let place = place();
+    assert_eq!(place.number("games.db", "PRAGMA user_version"), 1);
     let before = fs::read(place.path("games.db")).expect("the database");
     for (arguments, expected) in READING {
-        let answer = place.ok(arguments);
+        let answer = place.printed(arguments);
         assert!(answer.contains(expected), "{arguments:?}: {answer}");
         assert!(fs::read(place.path("games.db")).expect("the database") == before, "{arguments:?}");
     }
-    let mut left = Vec::from_iter(fs::read_dir(place.0.path()).expect("a directory").flatten());
+    let mut left = Vec::from_iter(fs::read_dir(place.directory()).expect("a directory").flatten());
     left.retain(|entry| !matches!(entry.file_name().to_str(), Some("games.db" | "version_1.pgn")));
     assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
 fn games_can_be_added_to_a_database_of_version_1() {
-    let place = Place::new();
+    let place = place();
     let new =
         "[White \"New, A\"]\n[Black \"Tal, M\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n";
     fs::write(place.path("new.pgn"), new).expect("a file");
-    assert_eq!(place.number("SELECT count(*) FROM game"), 7);
+    assert_eq!(place.number("games.db", "SELECT count(*) FROM game"), 7);
     // The source that is there already is known.
-    place.ok(&["index", "--quiet", "games.db", "version_1.pgn", "new.pgn"]);
-    assert_eq!(place.number("SELECT count(*) FROM game"), 8);
-    assert_eq!(place.number("PRAGMA user_version"), place.latest());
-    assert!(place.ok(&["find", "games.db", "--moves", "1. e4", "--player", "new"]).contains("New, A"));
-    place.ok(&["verify", "games.db", "--all"]);
+    place.printed(&["index", "--quiet", "games.db", "version_1.pgn", "new.pgn"]);
+    assert_eq!(place.number("games.db", "SELECT count(*) FROM game"), 8);
+    assert_eq!(place.number("games.db", "PRAGMA user_version"), latest(&place));
+    assert!(place.printed(&["find", "games.db", "--moves", "1. e4", "--player", "new"]).contains("New, A"));
+    place.printed(&["verify", "games.db", "--all"]);
 }

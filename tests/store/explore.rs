@@ -10,7 +10,7 @@ use pgndex::store::{Database, Exploration, GameFilter, Hit, ListLengths, Selecti
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
-use crate::needs::corpus;
+use crate::needs::{corpus, part_of_corpus};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 const START_KEY: PositionKey = PositionKey(0x463b_9618_1691_fc9c);
@@ -302,7 +302,17 @@ fn of_some_games_it_is_what_plain_sql_says() {
 }
 
 #[test]
-fn it_is_what_plain_sql_says_of_a_corpus() {
+fn it_is_what_plain_sql_says_of_a_part_of_a_corpus() {
+    let Some(text) = part_of_corpus("otb-40k", 3 << 20) else { return };
+    let sample = Sample::of(text, 16);
+    assert!(sample.assert_right(&sample.some_positions(300), 16) >= 15);
+    let visited = sample.some_visited(100);
+    assert_eq!(sample.assert_right(&visited, 16), visited.len());
+}
+
+#[test]
+#[ignore = "takes ten seconds"]
+fn it_is_what_plain_sql_says_of_the_whole_of_a_corpus() {
     let Some(text) = corpus("otb-40k") else { return };
     let sample = Sample::of(text, 64);
     assert!(sample.assert_right(&sample.some_positions(1000), 64) >= 50);

@@ -1,6 +1,6 @@
 //! A collection, its database, and what python-chess makes of it.
 
-use crate::needs::{corpus, shared, unpacked};
+use crate::needs::{part_of_corpus, shared, unpacked};
 use pgndex::board::PositionKey;
 use pgndex::index::{Duplicates, IndexOptions, Progress, Summary, index};
 use pgndex::pgn::decode;
@@ -55,9 +55,9 @@ pub(crate) struct Corpus {
 }
 
 impl Corpus {
-    /// Unpacks and indexes a collection.
-    pub(crate) fn new(name: &str) -> Option<Self> {
-        let text = corpus(name)?;
+    /// Unpacks and indexes a collection, or its first `most` bytes.
+    pub(crate) fn new(name: &str, most: usize) -> Option<Self> {
+        let text = part_of_corpus(name, most)?;
         let directory = TempDir::with_prefix("pgndex-truth-").unwrap();
         let pgn = directory.path().join(format!("{name}.pgn"));
         std::fs::write(&pgn, &text).unwrap();
@@ -71,7 +71,7 @@ impl Corpus {
 
     /// The same with what python-chess makes of it.
     pub(crate) fn with_truth(name: &str) -> Option<Self> {
-        let mut corpus = Self::new(name)?;
+        let mut corpus = Self::new(name, usize::MAX)?;
         corpus.rows = read_rows(&unpacked(&shared(&format!("truth/{name}.tsv.zst"))?)?);
         Some(corpus)
     }

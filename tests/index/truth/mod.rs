@@ -101,39 +101,64 @@ fn openings_agree_with_python_chess() {
     agrees("openings-short", &[(Equal, 58_885, 58_885), (TagsLost, 1, 1), (CastlingOrder, 12_364, 12_364)]);
 }
 
+/// Of each collection so many plies, of games spread over all of it.
+fn plies_agree(name: &str) {
+    python::agrees(name, 5_000);
+}
+
 #[test]
-fn otb_plies_agree_with_python_chess() {
+fn some_otb_plies_agree_with_python_chess() {
+    plies_agree("otb-40k");
+}
+
+#[test]
+fn some_annotated_plies_agree_with_python_chess() {
+    plies_agree("annotated_mixed");
+}
+
+#[test]
+fn some_opening_plies_agree_with_python_chess() {
+    plies_agree("openings-short");
+}
+
+#[test]
+fn some_chess960_plies_agree_with_python_chess() {
+    plies_agree("chess960-20k");
+}
+
+#[test]
+#[ignore = "takes ten seconds"]
+fn many_otb_plies_agree_with_python_chess() {
     python::agrees("otb-40k", 50_000);
 }
 
 #[test]
-fn annotated_plies_agree_with_python_chess() {
-    python::agrees("annotated_mixed", 20_000);
+#[ignore = "takes ten seconds"]
+fn many_plies_of_other_collections_agree_with_python_chess() {
+    for name in ["annotated_mixed", "openings-short", "chess960-20k"] {
+        python::agrees(name, 20_000);
+    }
 }
 
 #[test]
-fn opening_plies_agree_with_python_chess() {
-    python::agrees("openings-short", 20_000);
+fn a_part_of_the_otb_database_is_a_replay_of_its_moves() {
+    replay::is_consistent("otb-40k", 4 << 20);
 }
 
 #[test]
-fn chess960_plies_agree_with_python_chess() {
-    python::agrees("chess960-20k", 20_000);
-}
-
-#[test]
-fn otb_database_is_a_replay_of_its_moves() {
-    replay::is_consistent("otb-40k");
+#[ignore = "takes ten seconds"]
+fn the_whole_of_the_otb_database_is_a_replay_of_its_moves() {
+    replay::is_consistent("otb-40k", usize::MAX);
 }
 
 #[test]
 fn chess960_database_is_a_replay_of_its_moves() {
-    replay::is_consistent("chess960-20k");
+    replay::is_consistent("chess960-20k", usize::MAX);
 }
 
 #[test]
 fn openings_database_is_a_replay_of_its_moves() {
-    replay::is_consistent("openings-short");
+    replay::is_consistent("openings-short", usize::MAX);
 }
 
 /// What each rule is for.
@@ -169,14 +194,33 @@ fn readings_differ_for_these_reasons() {
     ]);
 }
 
-#[test]
-fn damaged_examples_agree_with_python_chess() {
-    let examples = ["famous-games.pgn", "synthetic.pgn"].map(|name| {
+fn examples() -> [Vec<u8>; 2] {
+    ["famous-games.pgn", "synthetic.pgn"].map(|name| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
         std::fs::read(path).unwrap()
-    });
+    })
+}
+
+fn collections() -> Option<Vec<Vec<u8>>> {
+    ["otb-40k", "annotated_mixed", "fics"].map(crate::needs::corpus).into_iter().collect()
+}
+
+#[test]
+fn some_damaged_examples_agree_with_python_chess() {
+    mutated::are_explained(&examples(), 200);
+}
+
+#[test]
+fn some_damaged_games_agree_with_python_chess() {
+    let Some(texts) = collections() else { return };
+    mutated::are_explained(&texts, 200);
+}
+
+#[test]
+#[ignore = "takes ten seconds"]
+fn many_damaged_examples_agree_with_python_chess() {
     mutated::agrees(
-        &examples,
+        &examples(),
         1000,
         &[
             ("after_an_error", 7),
@@ -208,9 +252,9 @@ fn damaged_examples_agree_with_python_chess() {
 }
 
 #[test]
-fn damaged_games_agree_with_python_chess() {
-    let collections = ["otb-40k", "annotated_mixed", "fics"].map(crate::needs::corpus);
-    let Some(texts) = collections.into_iter().collect::<Option<Vec<_>>>() else { return };
+#[ignore = "takes ten seconds"]
+fn many_damaged_games_agree_with_python_chess() {
+    let Some(texts) = collections() else { return };
     mutated::agrees(
         &texts,
         1000,

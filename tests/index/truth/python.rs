@@ -15,7 +15,7 @@ use crate::needs::python_with_chess;
 /// what python-chess makes of FEN and UCI.
 pub(crate) fn agrees(name: &str, wanted: i64) {
     let Some(python) = python_with_chess() else { return };
-    let Some(corpus) = Corpus::new(name) else { return };
+    let Some(corpus) = Corpus::new(name, usize::MAX) else { return };
     pgndex::functions::register(&corpus.database).unwrap();
     let every = (corpus.summary.plies as i64 / wanted).max(1);
     let mut statement = corpus

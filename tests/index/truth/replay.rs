@@ -15,9 +15,10 @@ struct Stored {
     fen: String,
 }
 
-/// Replays every game of a collection from the database alone, and compares the tables with each other.
-pub(crate) fn is_consistent(name: &str) {
-    let Some(corpus) = Corpus::new(name) else { return };
+/// Replays every game of a collection, or of its first `most` bytes, from the database alone, and compares the tables with each
+/// other.
+pub(crate) fn is_consistent(name: &str, most: usize) {
+    let Some(corpus) = Corpus::new(name, most) else { return };
     let database = &corpus.database;
     let mut statement = database
         .prepare(
