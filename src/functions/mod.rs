@@ -8,11 +8,11 @@
 //! generated columns and views.
 
 mod arguments;
+mod connection;
 mod fen;
 mod game;
 mod legal_moves;
 mod moves;
-mod open;
 
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;

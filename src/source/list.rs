@@ -12,7 +12,7 @@ use super::decode::DecodeOptions;
 use super::file::{Place, SourceFile, head};
 use super::form::Form;
 use super::path::path_of_bytes;
-use super::pattern::Pattern;
+use super::path_pattern::Pattern;
 use super::utf16::Utf16;
 use super::watch::Watch;
 use super::zip;

@@ -11,7 +11,7 @@ mod input;
 mod list;
 mod mapped;
 mod path;
-mod pattern;
+mod path_pattern;
 mod utf16;
 mod watch;
 mod zip;

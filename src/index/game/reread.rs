@@ -6,7 +6,7 @@ use crate::board::{MoveCode, Position};
 use crate::index::game::batch::GameBatch;
 use crate::index::game::parse::ChunkParser;
 use crate::opening::OpeningBook;
-use crate::store::row::row_table::{Cell, Rows as _};
+use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};
 
 /// Columns of `game` that a text by itself does not tell: numbers that a run gives, the text's place, and what the moves tell, which

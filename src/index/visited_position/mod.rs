@@ -1,7 +1,7 @@
 //! What was played from visited positions, counted.
 
 pub(crate) mod counted_game;
-pub(crate) mod position;
+pub(crate) mod counter;
 pub(crate) mod rows;
 pub(crate) mod sorted;
 pub(crate) mod sorting;

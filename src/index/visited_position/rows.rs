@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::board::{MoveCode, Position, PositionKey, ShortMove};
 use crate::index::error::Result;
-use crate::index::visited_position::position::{Fens, VisitedPosition, to_json};
+use crate::index::visited_position::counter::{Fens, VisitedPosition, to_json};
 use crate::store::BulkLoader;
 use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
 

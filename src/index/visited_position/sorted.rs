@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::id::GameId;
 use crate::index::error::{Error, Result};
-use crate::index::visited_position::position::{Counter, VisitedPosition};
+use crate::index::visited_position::counter::{Counter, VisitedPosition};
 use crate::index::visited_position::rows;
 use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::index::visited_position::update::{Found, Tracker, add_all};

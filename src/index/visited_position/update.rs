@@ -10,7 +10,7 @@ use crate::index::error::{Error, Result};
 use crate::index::progress::Progress;
 use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::visited_position::counted_game::CountedGame;
-use crate::index::visited_position::position::{Counter, Fens, VisitedPosition, to_json};
+use crate::index::visited_position::counter::{Counter, Fens, VisitedPosition, to_json};
 use crate::index::visited_position::rows::{compare_fens, count_to_look_up};
 use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::store::row::{ContinuationRow, GameId, Text, VisitedPositionBatch, VisitedPositionRow};

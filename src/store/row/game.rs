@@ -1,7 +1,7 @@
 //! Rows of `game`, of the tables of names, and of `tag`.
 
+use super::description::table_row;
 use super::header::HeaderBatch;
-use super::table::table_row;
 use super::text::Text;
 use crate::board::GameResult;
 use crate::id::{GameId, ImportId, NameId, OpeningId, SourceId};

@@ -2,11 +2,11 @@
 
 use rusqlite::Connection;
 
+use super::description::{InsertRows, columns};
 use super::game::{GameRow, TagRow};
 use super::problem::{DuplicateRow, ProblemRow};
-use super::row_table::{Cell, RowTable};
-use super::table::{InsertRows, columns};
 use super::text::Text;
+use super::virtual_table::{Cell, RowTable};
 use crate::id::{GameId, NameId};
 use crate::store::error::Result;
 

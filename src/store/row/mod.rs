@@ -3,18 +3,19 @@
 //! Each table has one description here: its columns, in the order of the batch. The struct of a row, the statement that inserts it,
 //! what SQL reads of it, and the row as it is read where anything may stand come from that.
 
+mod description;
 mod game;
 mod header;
 mod import;
 mod position;
 mod problem;
 mod ranking;
-pub(crate) mod row_table;
 mod stored;
-mod table;
 mod text;
+pub(crate) mod virtual_table;
 mod visited_position;
 
+pub(in crate::store) use description::InsertRows;
 #[cfg(feature = "index")]
 pub(crate) use game::StoredGame;
 pub use game::{GameRow, GameStatus, TagRow};
@@ -32,7 +33,6 @@ pub use ranking::LISTED_GAMES;
 pub(crate) use ranking::{GameList, day_number, year_of};
 #[cfg(feature = "index")]
 pub(crate) use stored::{Misfit, StoredId, StoredRow, read_cell};
-pub(in crate::store) use table::InsertRows;
 pub use text::Text;
 pub use visited_position::{ContinuationRow, ResultCounts, VisitedPositionBatch, VisitedPositionRow};
 

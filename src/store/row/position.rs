@@ -1,6 +1,6 @@
 //! Rows of `game_position` and `position_game`.
 
-use super::table::{columns, table_row};
+use super::description::{columns, table_row};
 use super::text::Text;
 use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Ply};

@@ -1,8 +1,8 @@
 //! Rows of `problem` and `duplicate`.
 
+use super::description::{columns, table_row};
 use super::header::HeaderBatch;
 use super::stored::stored_row;
-use super::table::{columns, table_row};
 use super::text::Text;
 use crate::id::{GameId, Ply, SourceId};
 

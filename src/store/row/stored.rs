@@ -8,7 +8,7 @@ use std::ops::Deref;
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
-use super::row_table::Cell;
+use super::virtual_table::Cell;
 use crate::id::GameId;
 use crate::store::cell::Stored;
 
@@ -166,7 +166,7 @@ macro_rules! stored_row {
         #[derive(Clone, Debug, Default)]
         #[cfg_attr(not(feature = "index"), allow(dead_code))]
         pub(crate) struct $stored {
-            $(pub(crate) $field: <$type as super::table::Value>::Stored,)*
+            $(pub(crate) $field: <$type as super::description::Value>::Stored,)*
         }
 
         impl super::stored::StoredRow for $stored {
@@ -183,7 +183,7 @@ macro_rules! stored_row {
                 Ok(Self { $($field: super::stored::read_cell(row, next(), misfit)?,)* })
             }
 
-            fn cell(&self, column: usize) -> Option<super::row_table::Cell<'_>> {
+            fn cell(&self, column: usize) -> Option<super::virtual_table::Cell<'_>> {
                 use super::stored::AsCell as _;
                 let mut before = 0..;
                 $(

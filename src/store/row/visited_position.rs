@@ -1,6 +1,6 @@
 //! Rows of `visited_position` and `continuation`.
 
-use super::table::columns;
+use super::description::columns;
 use super::text::Text;
 use crate::board::{MoveCode, PositionKey};
 

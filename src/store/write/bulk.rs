@@ -12,7 +12,7 @@ use crate::store::cell::{Cells, GAME_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::path::StoredPath;
-use crate::store::row::row_table::RowTable;
+use crate::store::row::virtual_table::RowTable;
 use crate::store::row::{
     ContinuationRow, HeaderBatch, HeaderTables, ImportTotals, InsertInto, InsertRows, NewImport, Occurrence,
     Occurrences, PositionBatch, PositionRow, SourceDigest, SourceTotals, VisitedPositionBatch,

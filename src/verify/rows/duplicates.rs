@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter
 use crate::board::Position;
 use crate::id::{GameId, SourceId};
 use crate::index::{GameText, MIN_PLIES_OF_MOVES, PREFIX_PLIES, Reread};
-use crate::store::row::row_table::Rows as _;
+use crate::store::row::virtual_table::Rows as _;
 use crate::store::row::{GameRow, StoredId};
 use crate::verify::finding::{Collector, Kind, RowId};
 use crate::verify::rows::stored::{self, StoredDuplicate, shown};

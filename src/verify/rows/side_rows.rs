@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 
 use crate::id::GameId;
 use crate::index::GameText;
-use crate::store::row::row_table::Cell;
+use crate::store::row::virtual_table::Cell;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::verify::finding::{Collector, Id, Kind, RowId};
 use crate::verify::rows::stored::tell;

@@ -6,7 +6,7 @@ use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
 use crate::id::{GameId, Ply};
-use crate::store::row::row_table::Rows as _;
+use crate::store::row::virtual_table::Rows as _;
 use crate::store::row::{Misfit, PositionRow, StoredId, StoredRow, read_cell};
 pub(crate) use crate::store::row::{StoredDuplicate, StoredGame, StoredProblem};
 pub(crate) use crate::store::tell;

@@ -12,7 +12,7 @@ use crate::board::MoveCode;
 use crate::id::{GameId, NameId, SourceId};
 use crate::index::Reread;
 use crate::source::{self, Finder, Mapped, SourceFile};
-use crate::store::row::row_table::Cell;
+use crate::store::row::virtual_table::Cell;
 use crate::store::row::{StoredId, StoredRow as _};
 use crate::store::{Cells, SOURCE};
 use crate::verify::finding::{Collector, Kind, RowId};

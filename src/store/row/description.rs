@@ -6,7 +6,7 @@ use super::stored::{StoredId, StoredText};
 use super::text::Text;
 use crate::board::{GameResult, MoveCode, PositionKey};
 use crate::id::{GameId, ImportId, NameId, OpeningId, Ply, SourceId};
-use crate::store::row::row_table::{Cell, Rows};
+use crate::store::row::virtual_table::{Cell, Rows};
 
 /// Rows and the statement that inserts them.
 pub(in crate::store) trait InsertRows: Rows {
@@ -105,11 +105,11 @@ macro_rules! columns {
         |$this:ident| { $first:literal => $first_value:expr $(, $column:literal => $value:expr)* $(,)? }
         $(with $extra:literal = $parameter:literal)?
     ) => {
-        impl $crate::store::row::row_table::Rows for $kind {
+        impl $crate::store::row::virtual_table::Rows for $kind {
             type Batch = $batch_type;
-            const NAME: &'static std::ffi::CStr = super::table::c_str(concat!("batch_", $table, "\0"));
+            const NAME: &'static std::ffi::CStr = super::description::c_str(concat!("batch_", $table, "\0"));
             const DECLARATION: &'static std::ffi::CStr =
-                super::table::c_str(concat!("CREATE TABLE x (", $first $(, ", ", $column)*, ")\0"));
+                super::description::c_str(concat!("CREATE TABLE x (", $first $(, ", ", $column)*, ")\0"));
             const COLUMNS: &'static [&'static str] = &[$first $(, $column)*];
 
             fn len($batch: &$batch_type) -> usize {
@@ -122,8 +122,8 @@ macro_rules! columns {
                 $batch: &$batch_type,
                 row: usize,
                 column: usize,
-            ) -> Option<$crate::store::row::row_table::Cell<'_>> {
-                use super::table::Value as _;
+            ) -> Option<$crate::store::row::virtual_table::Cell<'_>> {
+                use super::description::Value as _;
                 let rows: &[$row] = $rows;
                 let $this = rows.get(row)?;
                 let text: &str = $text;
@@ -140,7 +140,7 @@ macro_rules! columns {
             }
         }
 
-        impl super::table::InsertRows for $kind {
+        impl super::description::InsertRows for $kind {
             const TABLE: &'static str = $table;
             const ACTION: &'static str = concat!("write table ", $table);
             const INSERT: &'static str = concat!(
@@ -166,7 +166,7 @@ macro_rules! table_row {
         }
         with $extra:literal $extra_field:ident: $extra_type:ty = $parameter:literal
     ) => {
-        super::table::table_row! {
+        super::description::table_row! {
             $(#[$meta])*
             pub struct $row in $table of $batch.$rows {
                 $($(#[$field_meta])* $column pub $field: $type,)*
@@ -183,7 +183,7 @@ macro_rules! table_row {
             $($(#[$field_meta:meta])* $column:literal pub $field:ident: $type:ty,)*
         }
     ) => {
-        super::table::table_row! {
+        super::description::table_row! {
             $(#[$meta])*
             pub struct $row in $table of $batch.$rows {
                 $($(#[$field_meta])* $column pub $field: $type,)*
@@ -209,7 +209,7 @@ macro_rules! table_row {
             $($(#[$field_meta])* pub $field: $type,)*
         }
 
-        super::table::columns! {
+        super::description::columns! {
             $row: $row in $table,
             |batch: $batch| &batch.$rows, &batch.text;
             |row| { $($column => row.$field),* }
