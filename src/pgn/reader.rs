@@ -184,7 +184,8 @@ impl<'a> Reader<'a> {
                         self.start = skip_blanks(text, self.start + passed);
                     }
                     self.lexer = Lexer::after(&before, text, self.start);
-                    return true;
+                    // Tag pairs begin, the first of them damaged.
+                    return damaged_tag(&text[self.start..], false).is_none();
                 }
                 Token::End | Token::NextGame => {
                     if outside {
@@ -321,6 +322,10 @@ mod tests {
 
     #[test]
     fn an_untagged_game_begins_with_a_move_or_its_number() {
+        assert_eq!(
+            shape("*\ne4(\"] [Event \"a\"]\n\n1. e4 e5 *"),
+            shape("e4(\"] [Event \"a\"]\n\n1. e4 e5 *")
+        );
         for text in ["so:\n%[Event \"x\"]\n1. e4 e5", "so: [e4\"] e5", "so: [ [e4 e5]", "so: [1. e4 e5"] {
             let mut reader = Reader::new(text.as_bytes());
             assert!(reader.next_game(&mut Vec::new(), &mut Vec::new()), "{text}");
