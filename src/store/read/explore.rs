@@ -9,8 +9,9 @@ use crate::board::{GameResult, MoveCode, Position, PositionKey};
 use crate::store::cell::{CONTINUATION, Cells, GAME, GAME_POSITION, POSITION_GAME, VISITED_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
-use crate::store::read::search::{Hit, join, listed_games};
-use crate::store::read::selection::{Selection, bind};
+use crate::store::read::filter::bind;
+use crate::store::read::hit::{Hit, join, listed_games, shares_key};
+use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts, day_number, year_of};
 
 const ACTION: &str = "explore a position";
@@ -293,11 +294,6 @@ impl Place<'_> {
         };
         find().map_err(self.failed())
     }
-}
-
-/// Whether a position has a key that another one with the same placement has too.
-pub(crate) fn shares_key(fen: &str) -> bool {
-    Position::from_fen(fen.as_bytes()).is_ok_and(|(position, _)| position.shares_key())
 }
 
 fn results(cells: Cells<'_>) -> rusqlite::Result<ResultCounts> {

@@ -3,8 +3,10 @@
 pub(crate) mod catalog;
 pub(crate) mod compared;
 pub(crate) mod explore;
+pub(crate) mod filter;
 pub(crate) mod game_outcome;
 pub(crate) mod game_record;
+pub(crate) mod hit;
 pub(crate) mod info;
 pub(crate) mod known;
 pub(crate) mod name;

@@ -9,7 +9,7 @@ use unicode_normalization::char::canonical_combining_class;
 use crate::store::cell::{Cells, EVENT, PLAYER};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
-use crate::store::read::selection::{FilterError, bind};
+use crate::store::read::filter::{FilterError, bind};
 
 /// A name to look for.
 ///

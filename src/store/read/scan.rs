@@ -7,8 +7,9 @@ use rayon::prelude::*;
 use crate::store::cell::{Cells, GAME_POSITION};
 use crate::store::database::{Database, SetUp};
 use crate::store::error::{Error, Result};
-use crate::store::read::search::{Hit, HitOrder, rank_sql};
-use crate::store::read::selection::{Selection, bind};
+use crate::store::read::filter::bind;
+use crate::store::read::hit::{Hit, HitOrder, Part, Taken, rank_sql};
+use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
 
 /// Games looked at in one go: some 20,000 positions, a few milliseconds.
@@ -193,36 +194,4 @@ fn scan_sql(selection: &Selection) -> String {
          WHERE game.game_id BETWEEN :first AND :last{} ORDER BY game.game_id, p.ply",
         selection.sql()
     )
-}
-
-/// What is left to skip and to pass on.
-pub(crate) struct Part {
-    pub(crate) skip: u32,
-    /// `None`: all.
-    pub(crate) left: Option<u32>,
-}
-
-/// What becomes of a hit.
-pub(crate) enum Taken {
-    Skip,
-    Hit { is_last: bool },
-    End,
-}
-
-impl Part {
-    /// Takes one more hit.
-    pub(crate) fn take(&mut self) -> Taken {
-        if self.skip > 0 {
-            self.skip -= 1;
-            return Taken::Skip;
-        }
-        match &mut self.left {
-            None => Taken::Hit { is_last: false },
-            Some(0) => Taken::End,
-            Some(left) => {
-                *left -= 1;
-                Taken::Hit { is_last: *left == 0 }
-            }
-        }
-    }
 }

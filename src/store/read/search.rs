@@ -7,54 +7,11 @@ use crate::board::{MoveCode, PositionKey};
 use crate::store::cell::{Cells, GAME_POSITION, GAMES, POSITION_GAME, VISITED_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
-use crate::store::read::explore::shares_key;
-use crate::store::read::game_record::{GameSummary, summary, summary_columns, summary_joins};
-use crate::store::read::scan::{Part, Taken};
-use crate::store::read::selection::{Selection, bind};
+use crate::store::read::filter::bind;
+use crate::store::read::game_record::{summary, summary_columns, summary_joins};
+use crate::store::read::hit::{Hit, HitOrder, Part, Taken, join, listed_games, rank_sql, shares_key};
+use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
-
-/// A position found in a game.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
-    /// The game.
-    pub game: GameSummary,
-    /// At which ply the position arose.
-    pub ply: Ply,
-    /// Its canonical FEN.
-    pub fen: String,
-    /// The move played from it, if any.
-    pub next: Option<MoveCode>,
-    /// Six-field FEN of the game's start position; `None` is the standard one.
-    pub start_fen: Option<String>,
-}
-
-impl Hit {
-    /// The number of the full move in which the position arose: that of the move played from it.
-    #[must_use]
-    pub fn move_number(&self) -> u32 {
-        let (first, black) = match &self.start_fen {
-            None => (1, 0),
-            Some(fen) => {
-                let number = fen.rsplit(' ').next().and_then(|number| number.parse().ok());
-                (number.unwrap_or(1), u32::from(fen.split(' ').nth(1) == Some("b")))
-            }
-        };
-        (self.ply.0.saturating_add(black) / 2).saturating_add(first)
-    }
-}
-
-/// The order of hits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HitOrder {
-    /// By game, then ply.
-    #[default]
-    Game,
-    /// By the players' mean rating, the best first. Games with an unknown rating come after them, games without a result
-    /// last.
-    Rating,
-    /// By date, the latest first; what is unknown of a date counts as early. Games without a result come last.
-    Date,
-}
 
 /// What is looked for, and which part of the hits is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -379,13 +336,6 @@ impl Database {
     }
 }
 
-/// The games that a column of `visited_position` lists: a JSON array of their numbers.
-pub(crate) fn listed_games(cells: Cells<'_>, column: &str) -> rusqlite::Result<Vec<GameId>> {
-    let ids: Vec<u32> = cells
-        .read(column, "a JSON array of game_ids", |value| serde_json::from_str(value.as_str().ok()?).ok())?;
-    Ok(ids.into_iter().map(GameId).collect())
-}
-
 /// All occurrences of a key in the games of a selection, in order. FENs are compared later: to do it here would read a page
 /// of every game before anything is sorted.
 fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
@@ -398,15 +348,6 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
     )
 }
 
-/// `game` and `position_game AS o` in the order in which they are walked.
-pub(crate) const fn join(games_first: bool) -> &'static str {
-    if games_first {
-        "game CROSS JOIN position_game AS o ON o.game_id = game.game_id"
-    } else {
-        "position_game AS o CROSS JOIN game ON game.game_id = o.game_id"
-    }
-}
-
 /// `ORDER BY` for rows of `game` and `position_game AS o`. The lists of `visited_position` have the same order.
 fn order_sql(order: HitOrder) -> String {
     let game = match order {
@@ -415,17 +356,4 @@ fn order_sql(order: HitOrder) -> String {
         HitOrder::Date => "o.game_id DESC",
     };
     format!("game.result = '*', {}, {game}, o.ply", rank_sql(order))
-}
-
-/// A number of a row of `game` that grows from the first to the last of an order.
-pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
-    match order {
-        HitOrder::Game => "0",
-        HitOrder::Rating => "ifnull(-(game.white_elo + game.black_elo), 1)",
-        // Of a year that is not wholly known, nothing is known.
-        HitOrder::Date => {
-            "-ifnull(iif(instr(substr(game.date, 1, 4), '?'), 0, substr(game.date, 1, 4) * 10000)
-              + replace(substr(game.date, 6, 2), '?', '0') * 100 + replace(substr(game.date, 9, 2), '?', '0'), 0)"
-        }
-    }
 }

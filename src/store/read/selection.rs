@@ -1,144 +1,16 @@
 //! Which games are meant: by players, ratings, date, result, opening and event.
 
-use std::fmt;
-use std::str::FromStr;
 
 use rusqlite::types::Value;
-use rusqlite::{Statement, ToSql};
+use rusqlite::Statement;
 
 use crate::board::GameResult;
 use crate::store::cell::{Cells, GAME};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
+use crate::store::read::filter::{DatePrefix, EcoRange, FilterError, bind};
 use crate::store::read::name::{NameFilter, Named};
 use crate::store::row::GameId;
-
-/// Why a text is no condition on games.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FilterError {
-    /// No name is given.
-    #[error("the name is empty")]
-    EmptyName,
-    /// Not a date.
-    #[error("not a date; write YYYY, YYYY.MM or YYYY.MM.DD")]
-    Date,
-    /// A day after the last of its month.
-    #[error("there is no such day; that month has {days} days")]
-    NoSuchDay {
-        /// How many days the month has.
-        days: u32,
-    },
-    /// Not an ECO code or a range of them.
-    #[error("not an ECO code; write B90, B9 for B90 to B99, or B90-C19")]
-    Eco,
-    /// The range ends before it begins.
-    #[error("the range ends before it begins")]
-    EmptyRange,
-    /// No rating can be both.
-    #[error("no rating is {least} or higher and {most} or lower; exchange the two")]
-    NoRating {
-        /// The lowest rating asked for.
-        least: u16,
-        /// The highest.
-        most: u16,
-    },
-    /// No date can be both.
-    #[error("no date is {since} or later and {until} or earlier; exchange the two")]
-    NoDate {
-        /// The first date asked for.
-        since: DatePrefix,
-        /// The last.
-        until: DatePrefix,
-    },
-}
-
-/// A date, or the year or month that it lies in: `YYYY`, `YYYY.MM` or `YYYY.MM.DD`, as text.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DatePrefix(String);
-
-impl FromStr for DatePrefix {
-    type Err = FilterError;
-
-    /// Reads a date; `-` and `/` can stand for the dots.
-    fn from_str(text: &str) -> Result<Self, FilterError> {
-        let mut fields = text.trim().split(['.', '-', '/']);
-        let mut field = |digits: usize, most: u32| match fields.next() {
-            None => Ok(None),
-            Some(field) => {
-                let number = field.parse().ok().filter(|number| (1..=most).contains(number));
-                let is_digits = field.bytes().all(|byte| byte.is_ascii_digit()) && field.len() <= digits;
-                number.filter(|_| is_digits).map(Some).ok_or(FilterError::Date)
-            }
-        };
-        let year: Option<u32> = field(4, 9999)?;
-        let (month, day) = (field(2, 12)?, field(2, 31)?);
-        let mut date = format!("{:04}", year.ok_or(FilterError::Date)?);
-        for number in [month, day].into_iter().flatten() {
-            date += &format!(".{number:02}");
-        }
-        // Two digits are no year: 99 can be 1999.
-        let year_digits = text.trim().bytes().take_while(u8::is_ascii_digit).count();
-        if fields.next().is_some() || year_digits != 4 {
-            return Err(FilterError::Date);
-        }
-        match (year, month, day) {
-            (Some(year), Some(month), Some(day)) if day > days(year, month) => {
-                Err(FilterError::NoSuchDay { days: days(year, month) })
-            }
-            _ => Ok(Self(date)),
-        }
-    }
-}
-
-impl fmt::Display for DatePrefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// How many days a month of the Gregorian calendar has.
-const fn days(year: u32, month: u32) -> u32 {
-    match month {
-        2 if year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// A range of ECO codes, both ends included.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EcoRange {
-    first: String,
-    last: String,
-}
-
-impl FromStr for EcoRange {
-    type Err = FilterError;
-
-    /// Reads a code, the beginning of codes, or two of these with `-` between them: `B90`, `B9`, `B90-C19`.
-    fn from_str(text: &str) -> Result<Self, FilterError> {
-        let code = |text: &str| {
-            let code = text.trim().to_ascii_uppercase();
-            let is_code = match code.as_bytes() {
-                [b'A'..=b'E', digits @ ..] => digits.len() <= 2 && digits.iter().all(u8::is_ascii_digit),
-                _ => false,
-            };
-            if is_code { Ok(code) } else { Err(FilterError::Eco) }
-        };
-        let (first, last) = text.split_once('-').unwrap_or((text, text));
-        let range = Self { first: code(first)?, last: code(last)? };
-        if range.first > range.end() { Err(FilterError::EmptyRange) } else { Ok(range) }
-    }
-}
-
-impl EcoRange {
-    /// A text after all codes of the range; some files have letters after a code.
-    fn end(&self) -> String {
-        format!("{}~", self.last)
-    }
-}
 
 /// Which games are meant: those for which all conditions hold that are given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -263,14 +135,6 @@ impl Selection {
 
     fn set(&mut self, name: &'static str, value: impl Into<Value>) {
         self.params.push((name, value.into()));
-    }
-}
-
-/// Binds a value if the statement has a parameter of that name.
-pub(crate) fn bind(statement: &mut Statement<'_>, name: &str, value: impl ToSql) -> rusqlite::Result<()> {
-    match statement.parameter_index(name)? {
-        Some(index) => statement.raw_bind_parameter(index, value),
-        None => Ok(()),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::board::PositionKey;
 use crate::store::cell::{Cells, VISITED_POSITION};
 use crate::store::error::Result;
 use crate::store::read::game_outcome::GameOutcome;
-use crate::store::read::search::listed_games;
+use crate::store::read::hit::listed_games;
 use crate::store::row::{GameId, ResultCounts, VisitedPositionBatch};
 use crate::store::write::bulk::BulkLoader;
 
