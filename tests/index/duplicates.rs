@@ -41,7 +41,7 @@ fn with(rule: Duplicates) -> IndexOptions {
 
 /// Indexes texts, a file each, at once.
 fn index(texts: &[String], rule: Duplicates) -> (tempfile::TempDir, Summary, Connection) {
-    let directory = directory();
+    let directory = directory_for(texts.iter().map(String::len).sum());
     let files = write(texts, directory.path());
     let target = directory.path().join("out.db");
     let summary = run(&target, &files, &with(rule)).expect("indexed");

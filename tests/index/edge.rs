@@ -134,7 +134,6 @@ fn found(target: &Path, path: &Path, rows: &[Row]) -> [String; 4] {
 fn every_file_is_read_as_the_table_says() {
     let Some(edge) = shared("edge") else { return };
     let truth = python_chess(&edge.join("TRUTH_pychess.tsv"));
-    let place = directory();
     let table = include_str!("../data/edge.tsv");
     let mut told: HashMap<&str, Vec<&str>> = table
         .lines()
@@ -145,14 +144,16 @@ fn every_file_is_read_as_the_table_says() {
         .collect();
     let (mut wrong, mut slowest, mut count) = (Vec::new(), (Duration::ZERO, String::new()), 0);
     let paths = files(&edge);
-    let read = paths.par_iter().enumerate().filter_map(|(number, path)| {
+    let read = paths.par_iter().filter_map(|path| {
         let file = path.strip_prefix(&edge).expect("below it").to_string_lossy().into_owned();
         if !(file.ends_with(".pgn") || file.ends_with(".pgn.zst")) {
             return None;
         }
         let rows = truth.get(file.trim_end_matches(".zst")).map_or(&[][..], Vec::as_slice);
         let started = Instant::now();
-        let found = found(&place.path().join(format!("{number}.db")), path, rows);
+        let place =
+            directory_for(usize::try_from(fs::metadata(path).expect("a file").len()).expect("a size"));
+        let found = found(&place.path().join("out.db"), path, rows);
         Some((file, found, started.elapsed()))
     });
     for (file, found, elapsed) in read.collect::<Vec<_>>() {

@@ -71,7 +71,7 @@ struct Growth {
 
 impl Growth {
     fn new() -> Self {
-        Self { directory: directory() }
+        Self { directory: directory_for(0) }
     }
 
     fn file(&self) -> PathBuf {

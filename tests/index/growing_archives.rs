@@ -26,7 +26,7 @@ struct Place(TempDir);
 
 impl Place {
     fn new() -> Self {
-        Self(directory())
+        Self(directory_for(0))
     }
 
     fn file(&self) -> PathBuf {

@@ -173,8 +173,8 @@ fn mix(path: &Path, key: i64) {
 
 /// Indexes games at once and in parts, by both writers, and holds the databases to be alike and right.
 fn check(games: &[Game], threshold: u32, parts: usize) {
-    let directory = directory();
     let texts: Vec<String> = games.iter().enumerate().map(|(number, game)| text(number, game)).collect();
+    let directory = directory_for(texts.iter().map(String::len).sum());
     let files: Vec<_> = texts.chunks(texts.len().div_ceil(parts)).map(<[String]>::concat).collect();
     let files: Vec<_> = files
         .iter()

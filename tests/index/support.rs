@@ -16,6 +16,14 @@ pub(crate) fn directory() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
+/// A temporary directory for databases of so many bytes of text. Those of little text are in memory, where there is some: tests that
+/// make many of them would spend most of their time on waiting for a disk.
+pub(crate) fn directory_for(text: usize) -> TempDir {
+    const LITTLE: usize = 200_000;
+    let in_memory = (text <= LITTLE).then(|| tempfile::tempdir_in("/dev/shm").ok());
+    in_memory.flatten().unwrap_or_else(directory)
+}
+
 /// Two threads and modest memory; games that are repeated are kept.
 pub(crate) fn options() -> IndexOptions {
     let duplicates = Duplicates::Keep;
@@ -38,7 +46,7 @@ pub(crate) struct Indexed {
 
 impl Indexed {
     pub(crate) fn new(text: impl AsRef<[u8]>) -> Self {
-        let directory = directory();
+        let directory = directory_for(text.as_ref().len());
         let input = directory.path().join("in.pgn");
         fs::write(&input, text).expect("written");
         let summary = run(&directory.path().join("out.db"), &[input], &options()).expect("indexed");

@@ -174,7 +174,7 @@ proptest! {
 
     #[test]
     fn messy_collections(Messy(text) in messy(), split in 0..3000usize, rule in rule()) {
-        let directory = directory();
+        let directory = directory_for(text.len());
         let split = split.min(text.len());
         let paths = [
             write(directory.path().join("1.pgn"), &text[..split]),
@@ -204,7 +204,7 @@ const TAGS: &str = "SELECT game_id, name, value FROM tag ORDER BY game_id, name"
 /// Cuts each game of texts out by its offset and length and holds it to give the same alone in a file. Gives back the database of
 /// the texts, each of which is a source.
 fn assert_games_stand_alone(texts: &[impl AsRef<[u8]>]) -> (TempDir, Connection) {
-    let directory = directory();
+    let directory = directory_for(texts.iter().map(|text| text.as_ref().len()).sum());
     let path = |folder: &str, index: usize| directory.path().join(format!("{folder}/{index:06}.pgn"));
     for (index, text) in texts.iter().enumerate() {
         write(path("whole", index), text);
