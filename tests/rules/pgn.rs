@@ -122,7 +122,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// The boundaries of a text, line by line as the rule says: a tag-pair line after a blank line, where the nearest line before
-/// it that is not blank is no tag pair, with or without a byte order mark.
+/// it that is not blank does not end in a tag pair. A carriage return ends a line too.
 fn boundaries_by_line(text: &[u8]) -> Vec<usize> {
     let (mut found, mut at, mut blank_before, mut last_line) = (Vec::new(), 0, false, None);
     for line in text.split(|&byte| byte == b'\n') {
@@ -132,13 +132,24 @@ fn boundaries_by_line(text: &[u8]) -> Vec<usize> {
             found.push(at);
         }
         blank_before = line.iter().all(|&byte| byte <= b' ');
-        if !blank_before {
-            let line = line.trim_ascii_start();
-            last_line = Some(starts_tag_pair(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)));
-        }
+        let last = line.split(|&byte| byte == b'\r').rfind(|line| !line.iter().all(|&byte| byte <= b' '));
+        last_line = last.map(ends_in_tag_pair).or(last_line);
         at += line.len() + 1;
     }
     found
+}
+
+/// Whether the last tag pair of a line goes on to its end; one that nothing closes counts if the line begins with it.
+fn ends_in_tag_pair(line: &[u8]) -> bool {
+    let blanks = |line: &[u8]| line.iter().take_while(|&&byte| byte <= b' ').count();
+    let line = &line[blanks(line)..];
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let end = line.iter().rposition(|&byte| byte > b' ').map_or(0, |last| last + 1);
+    let Some(start) = (0..end).rfind(|&at| starts_tag_pair(&line[at..end])) else { return false };
+    let mut reader = Reader::new(&line[start..end]);
+    let (mut tags, mut problems) = (Vec::new(), Vec::new());
+    assert!(reader.next_game(&mut tags, &mut problems));
+    reader.offset() == end - start && (problems.is_empty() || start == 0)
 }
 
 proptest! {

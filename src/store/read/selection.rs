@@ -1,8 +1,7 @@
 //! Which games are meant: by players, ratings, date, result, opening and event.
 
-
-use rusqlite::types::Value;
 use rusqlite::Statement;
+use rusqlite::types::Value;
 
 use crate::board::GameResult;
 use crate::store::cell::{Cells, GAME};
