@@ -40,7 +40,7 @@ pub struct Exploration {
     /// The moves, the most frequent first, then in the order of their codes.
     pub continuations: Vec<Continuation>,
     /// The games with the highest mean rating, best first, then by number; only games in which both ratings are known. Each
-    /// with its last visit to the position.
+    /// with its last occurrence of the position.
     pub top_games: Vec<Hit>,
     /// The latest games, the latest first, then by number downwards. What is not known of a date counts as lowest.
     pub recent_games: Vec<Hit>,
@@ -138,7 +138,7 @@ impl Place<'_> {
         let top = self.listed("top_games", ListLengths::MAX.top)?;
         let recent = self.listed("recent_games", ListLengths::MAX.recent)?;
         for &game in top.iter().chain(&recent) {
-            if self.last_visit(game).map_err(self.failed())?.is_none() {
+            if self.last_occurrence(game).map_err(self.failed())?.is_none() {
                 return Ok(None);
             }
         }
@@ -257,11 +257,11 @@ impl Place<'_> {
         bind(&mut statement, ":key", self.key.as_i64())?;
         bind(&mut statement, ":fen", self.fen)?;
         let (mut tally, mut rows) = (Tally::new(lists), statement.raw_query());
-        let mut latest: Option<Visit> = None;
+        let mut latest: Option<GameOccurrence> = None;
         while let Some(row) = rows.next()? {
-            let visit = Visit::read(row)?;
-            if let Some(last) = latest.replace(visit)
-                && latest.as_ref().is_some_and(|visit| visit.game != last.game)
+            let occurrence = GameOccurrence::read(row)?;
+            if let Some(last) = latest.replace(occurrence)
+                && latest.as_ref().is_some_and(|occurrence| occurrence.game != last.game)
             {
                 tally.add(&last);
             }
@@ -276,8 +276,8 @@ impl Place<'_> {
         games.iter().map(|&game| self.hit(game)).collect()
     }
 
-    /// The ply of a game's last visit.
-    fn last_visit(&self, game: GameId) -> rusqlite::Result<Option<Ply>> {
+    /// The ply of a game's last occurrence.
+    fn last_occurrence(&self, game: GameId) -> rusqlite::Result<Option<Ply>> {
         let sql = "SELECT o.ply FROM position_game AS o
                    CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
                    WHERE o.key = :key AND o.game_id = :game AND p.fen = :fen ORDER BY o.ply DESC LIMIT 1";
@@ -286,10 +286,11 @@ impl Place<'_> {
         statement.query_row(params, |row| Cells::new(row, POSITION_GAME).get(0).map(Ply)).optional()
     }
 
-    /// A game at its last visit.
+    /// A game at its last occurrence.
     fn hit(&self, game: GameId) -> Result<Hit> {
         let find = || {
-            let hit = self.last_visit(game)?.map(|ply| self.database.hit(game, ply, None)).transpose()?;
+            let hit =
+                self.last_occurrence(game)?.map(|ply| self.database.hit(game, ply, None)).transpose()?;
             hit.flatten().ok_or(rusqlite::Error::QueryReturnedNoRows)
         };
         find().map_err(self.failed())
@@ -309,7 +310,7 @@ fn results(cells: Cells<'_>) -> rusqlite::Result<ResultCounts> {
 }
 
 /// One time a game had the position.
-struct Visit {
+struct GameOccurrence {
     game: GameId,
     played: Option<MoveCode>,
     result: GameResult,
@@ -319,7 +320,7 @@ struct Visit {
     day: u32,
 }
 
-impl Visit {
+impl GameOccurrence {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let cells = Cells::new(row, GAME);
         let (white, black): (Option<u16>, Option<u16>) = (cells.get(3)?, cells.get(4)?);
@@ -333,7 +334,7 @@ impl Visit {
     }
 }
 
-impl Visit {
+impl GameOccurrence {
     fn add_to(&self, results: &mut ResultCounts) {
         results.count(self.result, self.elo_sum, year_of(self.day));
     }
@@ -366,8 +367,8 @@ impl Tally {
         }
     }
 
-    /// Counts a game by its last visit.
-    fn add(&mut self, last: &Visit) {
+    /// Counts a game by its last occurrence.
+    fn add(&mut self, last: &GameOccurrence) {
         if last.result == GameResult::Unknown {
             self.unfinished += 1;
             return;

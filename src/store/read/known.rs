@@ -239,7 +239,7 @@ impl Known {
         Ok(keys)
     }
 
-    /// Shows `see` all games that reached a position, in order, until it gives `false`: each with the ply of its last visit, the FEN
+    /// Shows `see` all games that reached a position, in order, until it gives `false`: each with the ply where it last arose, the FEN
     /// there and the move played, and what it came to.
     ///
     /// # Errors

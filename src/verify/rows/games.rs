@@ -15,7 +15,7 @@ use crate::verify::finding::{Kind, RowId};
 use crate::verify::rows::checksum::Checksum;
 use crate::verify::rows::replay::Replay;
 use crate::verify::rows::stored::{GAMES, POSITIONS, StoredGame, StoredPosition, bytes, read, shown};
-use crate::verify::rows::visited_positions::{VisitCounter, VisitedPositions};
+use crate::verify::rows::visited_positions::{OccurrenceCounter, VisitedPositions};
 use crate::verify::run::Check;
 use crate::verify::source::text::Texts;
 
@@ -71,8 +71,8 @@ pub(crate) struct GameScan<'c> {
     check: &'c Check<'c>,
     replay: Replay<'c>,
     texts: Texts<'c>,
-    visits: VisitCounter<'c>,
-    /// Whether only visits are counted.
+    occurrences: OccurrenceCounter<'c>,
+    /// Whether only occurrences are counted.
     again: bool,
     pub(crate) sums: Sums,
 }
@@ -87,19 +87,19 @@ struct Seen {
 }
 
 impl<'c> GameScan<'c> {
-    /// A scan that does all there is to do, and counts the visits to some positions.
+    /// A scan that does all there is to do, and counts the occurrences of some positions.
     pub(crate) fn new(check: &'c Check<'c>, visited: &'c VisitedPositions) -> Self {
         Self {
             check,
             replay: Replay::new(&check.findings),
             texts: Texts::new(check),
-            visits: VisitCounter::new(visited),
+            occurrences: OccurrenceCounter::new(visited),
             again: false,
             sums: Sums::default(),
         }
     }
 
-    /// A scan that only counts the visits to some positions.
+    /// A scan that only counts the occurrences of some positions.
     pub(crate) fn again(check: &'c Check<'c>, visited: &'c VisitedPositions) -> Self {
         Self { again: true, ..Self::new(check, visited) }
     }
@@ -124,7 +124,7 @@ impl<'c> GameScan<'c> {
             }
         }
         self.surplus(&mut positions, None)?;
-        self.visits.hand_over();
+        self.occurrences.hand_over();
         Ok(())
     }
 
@@ -173,7 +173,7 @@ impl<'c> GameScan<'c> {
             self.position(row, &stored, replayed, &mut seen)?;
             positions.advance()?;
         }
-        self.visits.end_game(game);
+        self.occurrences.end_game(game);
         self.check.progress.add_rows(seen.rows);
         if self.again {
             return Ok(());
@@ -194,7 +194,7 @@ impl<'c> GameScan<'c> {
         seen: &mut Seen,
     ) -> rusqlite::Result<()> {
         let fen = bytes(row, StoredPosition::FEN)?;
-        self.visits.see(stored, fen);
+        self.occurrences.see(stored, fen);
         seen.rows += 1;
         if self.again {
             return Ok(());

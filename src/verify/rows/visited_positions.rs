@@ -337,16 +337,16 @@ fn show(value: &rusqlite::types::Value) -> String {
     crate::verify::rows::stored::tell(value.into())
 }
 
-/// Counts the visits of one thread's games.
+/// Counts the occurrences of one thread's games.
 #[derive(Debug)]
-pub(crate) struct VisitCounter<'v> {
+pub(crate) struct OccurrenceCounter<'v> {
     visited: &'v VisitedPositions,
     /// Of the present game: slot, ply, move, whether the FEN is the stored one.
     hits: Vec<(u32, StoredId<Ply>, Option<i64>, bool)>,
     tallies: HashMap<u32, Tally>,
 }
 
-impl<'v> VisitCounter<'v> {
+impl<'v> OccurrenceCounter<'v> {
     pub(crate) fn new(visited: &'v VisitedPositions) -> Self {
         Self { visited, hits: Vec::new(), tallies: HashMap::new() }
     }
@@ -358,17 +358,17 @@ impl<'v> VisitCounter<'v> {
         }
     }
 
-    /// Counts the game for each position that it reached: once, by its last visit.
+    /// Counts the game for each position that it reached: once, by its last occurrence.
     pub(crate) fn end_game(&mut self, game: &StoredGame) {
         if self.hits.is_empty() {
             return;
         }
         let outcome = Outcome::of(game);
         self.hits.sort_unstable_by_key(|&(slot, ply, ..)| (slot, ply));
-        for visits in self.hits.chunk_by(|(slot, ..), (next, ..)| slot == next) {
-            let Some(&(slot, _, move_code, _)) = visits.last() else { continue };
+        for occurrences in self.hits.chunk_by(|(slot, ..), (next, ..)| slot == next) {
+            let Some(&(slot, _, move_code, _)) = occurrences.last() else { continue };
             let tally = self.tallies.entry(slot).or_default();
-            for &(.., same) in visits {
+            for &(.., same) in occurrences {
                 *(if same { &mut tally.same_fen } else { &mut tally.other_fen }) += 1;
             }
             tally.count(game.game, move_code, &outcome);
