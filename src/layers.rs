@@ -8,8 +8,8 @@ const MAY_USE: [(&str, &[&str]); 7] = [
     ("board", &[]),
     ("pgn", &["board"]),
     ("opening", &["board", "id", "pgn"]),
-    ("source", &[]),
-    ("store", &["board", "id", "opening", "source"]),
+    ("source", &["path_bytes"]),
+    ("store", &["board", "id", "opening", "path_bytes"]),
     ("query", &["board", "id", "opening", "pgn", "store"]),
     ("functions", &["board", "query", "store"]),
 ];

@@ -25,6 +25,7 @@ pub mod index;
 #[cfg(test)]
 mod layers;
 pub mod opening;
+mod path_bytes;
 pub mod pgn;
 #[cfg(test)]
 #[path = "../tests/common/properties.rs"]

@@ -20,7 +20,7 @@ pub fn next_boundary(text: &[u8], from: usize) -> usize {
 
 /// The first game boundary after `range.start` and a few bytes before `range.end`.
 ///
-/// It depends on nothing but the text from [`LOOK_BACK`] bytes before it to [`LOOK_AHEAD`] bytes after its start.
+/// It depends on nothing but the text from [`LOOK_BACK`] bytes before it to [`LOOK_AHEAD`](super::LOOK_AHEAD) bytes after its start.
 #[must_use]
 pub fn boundary_in(text: &[u8], range: Range<usize>) -> Option<usize> {
     let find = |range: Range<usize>, line: &[u8]| {

@@ -11,12 +11,12 @@ use super::beside::{Beside, compare};
 use super::decode::DecodeOptions;
 use super::file::{Place, SourceFile, head};
 use super::form::Form;
-use super::path::path_of_bytes;
 use super::path_pattern::Pattern;
 use super::utf16::Utf16;
 use super::watch::Watch;
 use super::zip;
 use super::{Error, Result};
+use crate::path_bytes::path_of_bytes;
 
 /// The files to be read, in order, and what cannot be.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use flate2::Crc;
 
 use super::directory::{Directory, Entry};
 use super::{Error, Mapped, Result};
-use crate::source::path::path_of_bytes;
+use crate::path_bytes::path_of_bytes;
 
 /// A file in a zip archive.
 #[derive(Clone, Debug, PartialEq, Eq)]

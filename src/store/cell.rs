@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Row, RowIndex};
 
-use crate::source::path_of_bytes;
+use crate::path_bytes::path_of_bytes;
 
 /// Letters of a text that a message quotes.
 const QUOTED: usize = 80;

@@ -25,8 +25,8 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::path_bytes::path_of_bytes;
     use crate::properties::cases;
-    use crate::source::path_of_bytes;
     use crate::store::cell::{Cells, SOURCE};
     use proptest::prelude::*;
     use rusqlite::Connection;

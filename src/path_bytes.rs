@@ -1,4 +1,4 @@
-//! Paths from bytes, as archives and lists have them.
+//! Paths from bytes, as archives, lists and databases have them.
 
 use std::path::PathBuf;
 
