@@ -25,7 +25,7 @@ pub enum SetupError {
     #[error("the FEN is empty")]
     Empty,
     /// The placement has not eight ranks.
-    #[error("the placement has {0} ranks, not 8")]
+    #[error("the number of ranks in the placement is {0}, not 8")]
     Ranks(usize),
     /// A rank has not eight squares.
     #[error("rank {0} has not exactly 8 squares")]

@@ -42,7 +42,7 @@ pub struct Pattern {
 #[non_exhaustive]
 pub enum PatternError {
     /// Not eight ranks.
-    #[error("the pattern has {0} ranks, not 8; '*' stands for a whole rank of any kind")]
+    #[error("the number of ranks in the pattern is {0}, not 8; '*' stands for a whole rank of any kind")]
     Ranks(usize),
     /// A rank without `*` that has not eight squares, or one with `*` that has more.
     #[error("rank {rank} of the pattern has {squares} squares, not 8; '*' stands for any number of squares")]

@@ -871,11 +871,11 @@ mod key {
         };
         insta::assert_snapshot!(failure("rnbqkbnr/pppppppp/8/8 w"), @r#"
         pgndex: error: no legal position: "rnbqkbnr/pppppppp/8/8 w"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
-          because: the placement has 4 ranks, not 8
+          because: the number of ranks in the placement is 4, not 8
         "#);
         insta::assert_snapshot!(failure("start"), @r#"
         pgndex: error: no legal position: "start"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
-          because: the placement has 1 ranks, not 8
+          because: the number of ranks in the placement is 1, not 8
         "#);
     }
 }

@@ -302,11 +302,11 @@ fn patterns_and_material() {
     ");
     insta::assert_snapshot!(sample.told(0, &["--material", "KBNvK", "--event", "nowhere"]), @"
     pgndex: note: no event has a name that fits --event
-    pgndex: note: no position of these games fits
+    pgndex: note: no position fits
     ");
     insta::assert_snapshot!(sample.told(2, &["--pattern", "*/*"]), @"
     pgndex: error: --pattern cannot be read
-      because: the pattern has 2 ranks, not 8; '*' stands for a whole rank of any kind
+      because: the number of ranks in the pattern is 2, not 8; '*' stands for a whole rank of any kind
     ");
     insta::assert_snapshot!(sample.told(2, &["--material", "KRPKR"]), @"
     pgndex: error: --material cannot be read
@@ -370,7 +370,7 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
     "#);
     insta::assert_snapshot!(sample.told(0, &["--material", "KvK", "--black", "hasti"]), @r#"
     pgndex: note: no player has a name that fits --black; did you mean "Hasty, H"?
-    pgndex: note: no position of these games fits
+    pgndex: note: no position fits
     "#);
 }
 

@@ -146,7 +146,7 @@ fn tell_nothing(nothing: &Nothing, target: &FindTarget) {
         }
         Nothing::NoneFits { unknown_names } => {
             tell_unknown_names(unknown_names);
-            note("no position of these games fits");
+            note("no position fits");
         }
     }
 }

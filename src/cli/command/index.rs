@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use pgndex::index::{Duplicates, Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Summary, Writer};
 use pgndex::opening::OpeningBook;
 use pgndex::store::row::Severity;
@@ -98,7 +99,9 @@ fn tell(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
         match writeln!(io::stdout().lock(), "{}", escaped_json(&report.to_json().to_string())) {
             // Nobody reads it: the exit status still tells whether something was lost.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-            written => written?,
+            written => {
+                written.context("the run is done, but its summary cannot be written to standard output")?
+            }
         }
     }
     if !args.quiet && crate::cli::terminal::log::is_json() {

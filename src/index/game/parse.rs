@@ -409,7 +409,7 @@ impl<'a> ChunkParser<'a> {
                 let offset = self.reader.offset() - token.len();
                 self.doubtful = Some(Doubtful { word: shown.clone().into_owned(), offset });
             }
-            let message = format!("\"{}\" is no batch of movetext: passed over", shown.escape_debug());
+            let message = format!("\"{}\" is no part of movetext: passed over", shown.escape_debug());
             let offset = self.reader.offset() - token.len();
             self.problem(batch, Kind::UnknownToken, offset, Some(game), Some(ply), Some(&shown), &message);
         }
