@@ -9,7 +9,7 @@ const MAY_USE: [(&str, &[&str]); 7] = [
     ("pgn", &["board"]),
     ("opening", &["board", "id", "pgn"]),
     ("source", &["path_bytes"]),
-    ("store", &["board", "id", "opening", "path_bytes"]),
+    ("store", &["board", "id", "opening", "path_bytes", "pgn"]),
     ("query", &["board", "id", "opening", "pgn", "store"]),
     ("functions", &["board", "query", "store"]),
 ];

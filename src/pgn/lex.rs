@@ -133,7 +133,8 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next token.
-    #[inline]
+    // Where it is not part of the one loop that reads games, replaying takes 4 % longer.
+    #[inline(always)]
     pub fn next_token(&mut self) -> Token<'a> {
         loop {
             let Some(&byte) = self.text.get(self.at) else { return Token::End };

@@ -7,6 +7,7 @@ mod lex;
 mod reader;
 mod split;
 mod tags;
+mod value;
 mod word;
 
 pub use export::GameWriter;
@@ -14,4 +15,5 @@ pub use lex::{Lexer, Token};
 pub use reader::{FrameProblem, MOST_TAGS, Reader};
 pub use split::{LOOK_BACK, boundary_in, chunks, next_boundary};
 pub use tags::{LOOK_AHEAD, TagPair, decode, starts_tag_pair};
+pub use value::{GameFacts, Speed, TimeControl};
 pub use word::{is_foreign_move, is_misspelt_move, looks_like_move};

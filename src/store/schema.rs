@@ -1,12 +1,14 @@
 //! The schema: its steps, and how a database is recognised.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
-use rusqlite::Connection;
-use rusqlite_migration::Migrations;
+use rusqlite::{Connection, Transaction};
+use rusqlite_migration::{M, Migrations};
 
 use crate::store::error::{Error, Result};
-use crate::store::schema_version::{STEPS, SchemaVersion};
+use crate::store::schema_version::SchemaVersion;
+use crate::store::upgrade::fill_game_columns;
 
 /// `PRAGMA application_id` of our databases: `PGNx`.
 pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"PGNx");
@@ -20,7 +22,16 @@ pub(crate) fn is_our_header(header: &[u8]) -> bool {
     header.starts_with(b"SQLite format 3\0") && header.get(68..72) == Some(&APPLICATION_ID.to_be_bytes())
 }
 
-const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS);
+/// All steps, oldest first, as many as [`SchemaVersion::LATEST`] says. A released step is never changed.
+static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
+    let steps: [M<'static>; SchemaVersion::LATEST.0 as usize] = [
+        M::up(include_str!("../../migrations/0001_schema.sql")),
+        M::up_with_hook(include_str!("../../migrations/0002_game_columns.sql"), |step: &Transaction<'_>| {
+            Ok(fill_game_columns(step)?)
+        }),
+    ];
+    Migrations::new(steps.into())
+});
 
 /// Whose database it is, and how old.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +94,27 @@ pub fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
         }
         source => Error::Migration { path: path.to_owned(), source },
     })
+}
+
+/// The schema of a version, made in memory.
+///
+/// # Errors
+/// [`Error::Migration`].
+pub(crate) fn schema_of(version: SchemaVersion) -> Result<Connection> {
+    const MEMORY: &str = ":memory:";
+    let failed = |source| Error::Migration { path: MEMORY.into(), source };
+    let mut connection = Connection::open_in_memory().map_err(|error| failed(error.into()))?;
+    let steps = usize::try_from(version.0).unwrap_or_default();
+    MIGRATIONS.to_version(&mut connection, steps).map_err(failed)?;
+    Ok(connection)
+}
+
+/// The version of an open database of ours.
+///
+/// # Errors
+/// What SQLite says.
+pub(crate) fn version_of(connection: &Connection) -> rusqlite::Result<SchemaVersion> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0)).map(SchemaVersion)
 }
 
 #[cfg(test)]

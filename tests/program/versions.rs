@@ -56,6 +56,42 @@ fn every_command_reads_a_database_of_version_1_and_leaves_it_as_it_is() {
 }
 
 #[test]
+fn columns_of_a_later_version_are_filled_when_something_is_written() {
+    let place = place();
+    // What an earlier program read of a game's tags stands there.
+    let tags = [
+        ("UTCDate", "2026.03.04"),
+        ("UTCTime", "05:06:07"),
+        ("Termination", "Time forfeit"),
+        ("WhiteRatingDiff", "+5"),
+        ("BlackFideId", "1503014"),
+        ("GameId", "q7ZvsdUF"),
+    ];
+    let database = place.connection("games.db");
+    for (name, value) in tags {
+        database.execute("INSERT INTO tag VALUES (2, ?1, ?2)", (name, value)).expect("a row");
+    }
+    database.execute("UPDATE game SET time_control = '180+2' WHERE game_id = 2", ()).expect("a row");
+    // Somebody's own column stands between those of two versions then.
+    database.execute("ALTER TABLE game ADD COLUMN note DEFAULT 'mine'", ()).expect("a column");
+    drop(database);
+    fs::write(place.path("new.pgn"), "[White \"New, A\"]\n[TimeControl \"600\"]\n\n1. e4 e5 *\n")
+        .expect("a file");
+    place.printed(&["index", "--quiet", "games.db", "new.pgn"]);
+    let columns = "game_id, lichess_id, started_at, time_initial, time_increment, speed, termination, white_rating_diff,
+        black_rating_diff, white_fide_id, black_fide_id, note";
+    let sql = format!(
+        "SELECT group_concat(concat_ws('|', {columns}), ' / ' ORDER BY game_id) FROM game
+         WHERE speed IS NOT NULL OR lichess_id IS NOT NULL"
+    );
+    let found: String = place.connection("games.db").query_row(&sql, [], |row| row.get(0)).expect("a text");
+    let filled = "2|q7ZvsdUF|2026-03-04T05:06:07Z|180|2|blitz|Time forfeit|5|1503014|mine";
+    assert_eq!(found, format!("{filled} / 8|600|0|rapid|mine"));
+    let told = place.run(&["verify", "games.db"]);
+    assert!(!told.stdout.contains("sqlite_schema"), "{}", told.stdout);
+}
+
+#[test]
 fn games_can_be_added_to_a_database_of_version_1() {
     let place = place();
     let new =

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::board::GameResult;
 use crate::index::game::batch::{GameBatch, GameNames};
 use crate::index::problem::Kind;
-use crate::pgn::TagPair;
+use crate::pgn::{GameFacts, Speed, TagPair};
 use crate::store::row::{GameId, GameRow, TagRow, Text};
 
 /// What a game's tags say beyond its row.
@@ -55,6 +55,7 @@ impl Header {
             }
         }
         sort_tags(batch, first_tag);
+        header.set_facts(first_tag, batch);
         header.row.date = header.row.date.or(header.utc_date);
         header
     }
@@ -93,6 +94,22 @@ impl Header {
             }
         }
         Ok(())
+    }
+
+    /// Sets the columns that are told from others and from the tags that are kept, `first_tag` and all after it.
+    fn set_facts(&mut self, first_tag: usize, batch: &mut GameBatch) {
+        let (text, row) = (&batch.headers.text, &mut self.row);
+        let tags = batch.headers.tags[first_tag..].iter().map(|tag| (tag.name.of(text), tag.value.of(text)));
+        let of = |value: Option<Text>| value.map(|value| value.of(text));
+        let facts = GameFacts::of(of(self.names.site), of(row.time_control), tags);
+        let mut push = |value: Option<String>| value.map(|value| batch.headers.push_text(&value));
+        row.lichess_id = push(facts.lichess_id);
+        row.started_at = push(facts.started_at);
+        row.termination = push(facts.termination);
+        (row.time_initial, row.time_increment) = (facts.time.initial, facts.time.increment);
+        row.speed = facts.time.speed.map(Speed::as_str);
+        [row.white_rating_diff, row.black_rating_diff] = facts.rating_diffs;
+        [row.white_fide_id, row.black_fide_id] = facts.fide_ids;
     }
 
     fn keep(&self, name: &[u8], value: &str, batch: &mut GameBatch) {

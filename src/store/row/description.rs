@@ -79,6 +79,7 @@ macro_rules! values {
 
 values! {
     u16: Integer(number => number.into()), i64;
+    i32: Integer(number => number.into()), i64;
     u32: Integer(number => number.into()), i64;
     // SQL has signed integers only: hashes wrap, and nothing else is as large.
     u64: Integer(number => number.cast_signed()), i64;

@@ -59,11 +59,31 @@ table_row! {
         /// A hash of players, date, start position and the first moves, which a broken-off game shares with the whole one; `None` if
         /// there are too few moves or a player is not known.
         "prefix_hash" pub prefix_hash: Option<u64>,
+        /// Its id on Lichess.
+        "lichess_id" pub lichess_id: Option<Text>,
+        /// When it began, in UTC: `YYYY-MM-DDTHH:MM:SSZ`.
+        "started_at" pub started_at: Option<Text>,
+        /// Seconds on each clock at the start.
+        "time_initial" pub time_initial: Option<u32>,
+        /// Seconds added for each move.
+        "time_increment" pub time_increment: Option<u32>,
+        /// How fast it is: a word of [`Speed`](crate::pgn::Speed).
+        "speed" pub speed: Option<&'static str>,
+        /// How it ended, in the words of its site.
+        "termination" pub termination: Option<Text>,
+        /// What the game changed of White's rating.
+        "white_rating_diff" pub white_rating_diff: Option<i32>,
+        /// What the game changed of Black's rating.
+        "black_rating_diff" pub black_rating_diff: Option<i32>,
+        /// White's number with FIDE.
+        "white_fide_id" pub white_fide_id: Option<u32>,
+        /// Black's number with FIDE.
+        "black_fide_id" pub black_fide_id: Option<u32>,
     } with "import_id" import: ImportId = "?1"
 }
 
 table_row! {
-    /// One row of `tag`: a tag pair that has no column of its own.
+    /// One row of `tag`: a tag pair that the columns of `game` do not give back.
     #[derive(Clone, Copy, Debug)]
     pub struct TagRow in "tag" of HeaderBatch.tags, key 2 {
         /// The game.

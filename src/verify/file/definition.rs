@@ -1,21 +1,20 @@
 //! Statements that define tables, indexes and views, compared word by word.
 
-/// Whether `found` defines the same as `expected`, or a table that has more columns behind the last of its own.
+/// Whether `found` defines the same as `expected`, or a table that has more columns: behind its own, or between those that it had
+/// when somebody added them and those of a later version.
 pub(crate) fn is_extension(expected: &str, found: &str) -> bool {
     let (expected, found) = (words(expected), words(found));
     if expected == found {
         return true;
     }
     let (Some(expected), Some(found)) = (Parts::of(&expected), Parts::of(&found)) else { return false };
-    let added = found.items.len().saturating_sub(expected.items.len());
-    let columns = expected.items.iter().take_while(|item| !is_constraint(item)).count();
-    let (own, rest) = found.items.split_at(columns.min(found.items.len()));
-    let (more, constraints) = rest.split_at(added.min(rest.len()));
+    let (own, constraints) = expected.columns();
+    let (columns, found_constraints) = found.columns();
+    let mut columns = columns.iter();
     expected.head == found.head
         && expected.tail == found.tail
-        && expected.items[..columns] == *own
-        && expected.items[columns..] == *constraints
-        && !more.iter().any(|item| is_constraint(item))
+        && own.iter().all(|own| columns.any(|column| column == own))
+        && constraints == found_constraints
 }
 
 /// Whether a piece of a table's definition is no column.
@@ -56,6 +55,11 @@ impl<'w, 's> Parts<'w, 's> {
         }
         None
     }
+
+    /// The columns, and the constraints after them.
+    fn columns(&self) -> (&[&'w [&'s str]], &[&'w [&'s str]]) {
+        self.items.split_at(self.items.iter().take_while(|item| !is_constraint(item)).count())
+    }
 }
 
 /// The words of a statement, without comments: names, numbers and quoted texts, and other characters one by one.
@@ -91,9 +95,10 @@ mod tests {
                          PRIMARY KEY (a, b)\n) WITHOUT ROWID";
 
     #[test]
-    fn columns_may_follow_those_of_a_table() {
+    fn a_table_may_have_more_columns() {
         for found in [
             TABLE,
+            "CREATE TABLE t (a INTEGER NOT NULL, note, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b)) WITHOUT ROWID",
             "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b)) WITHOUT ROWID",
             "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', note, PRIMARY KEY (a, b)) WITHOUT ROWID",
             "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', c DEFAULT '), --', \"d e\" CHECK (\"d e\" IN (1, 2)), \
@@ -107,7 +112,7 @@ mod tests {
     fn nothing_else_may_differ() {
         for found in [
             "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b))",
-            "CREATE TABLE t (a INTEGER NOT NULL, note, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (b TEXT DEFAULT 'x, (y', a INTEGER NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID",
             "CREATE TABLE t (a INTEGER NOT NULL, c TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b)) WITHOUT ROWID",
             "CREATE TABLE t (a INTEGER, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b)) WITHOUT ROWID",
             "CREATE TABLE t (a INTEGER NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID",

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::board::Position;
 use crate::id::{ImportId, NameId, OpeningId, SourceId};
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
-use crate::store::{self, Cells, Database, OPENING, migrate};
+use crate::store::{self, Cells, Database, OPENING, schema_of, version_of};
 use crate::verify::file::definition::is_extension;
 use crate::verify::finding::{Collector, Id, Kind, RowId};
 use crate::verify::rows::games::Sums;
@@ -78,13 +78,11 @@ pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collect
     Ok(())
 }
 
-/// Holds the schema against the one that this program makes. What somebody added does not matter: tables, indexes, and columns
+/// Holds the schema against the one that this program made in the database's version. What somebody added does not matter: tables, indexes, and columns
 /// behind those of a table.
 pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Result<()> {
-    const MEMORY: &str = ":memory:";
-    let failed = |source| store::Error::sqlite(Path::new(MEMORY), "make the schema", source);
-    let mut fresh = Connection::open_in_memory().map_err(failed)?;
-    migrate(&mut fresh, Path::new(MEMORY))?;
+    let failed = |source| store::Error::sqlite(Path::new(":memory:"), "make the schema", source);
+    let fresh = schema_of(version_of(connection).map_err(failed)?)?;
     let read = |connection: &Connection| -> rusqlite::Result<BTreeMap<(String, String), String>> {
         let mut statement =
             connection.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
@@ -360,7 +358,7 @@ mod tests {
     #[test]
     fn all_links_of_the_schema_are_followed() {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, Path::new(":memory:")).unwrap();
+        crate::store::migrate(&mut connection, Path::new(":memory:")).unwrap();
         let mut statement = connection
             .prepare(
                 "SELECT t.name, f.\"from\", f.\"table\" FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f

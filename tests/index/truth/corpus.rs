@@ -1,5 +1,7 @@
 //! A collection, its database, and what python-chess makes of it.
 
+use std::path::PathBuf;
+
 use crate::needs::{part_of_corpus, shared, unpacked};
 use pgndex::board::PositionKey;
 use pgndex::index::{Duplicates, IndexOptions, Progress, Summary, index};
@@ -51,6 +53,7 @@ pub(crate) struct Corpus {
     pub(crate) games: Vec<Game>,
     pub(crate) database: Connection,
     pub(crate) summary: Summary,
+    pub(crate) pgn: PathBuf,
     _directory: TempDir,
 }
 
@@ -66,7 +69,7 @@ impl Corpus {
         let summary = index(&target, &[&pgn], &options, &Progress::default()).unwrap();
         let database = Connection::open_with_flags(&target, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
         let games = read_games(&database);
-        Some(Self { text, rows: Vec::new(), games, database, summary, _directory: directory })
+        Some(Self { text, rows: Vec::new(), games, database, summary, pgn, _directory: directory })
     }
 
     /// The same with what python-chess makes of it.

@@ -12,6 +12,7 @@
 
 mod align;
 mod corpus;
+mod facts;
 mod mutant;
 mod mutated;
 mod python;
@@ -41,6 +42,21 @@ fn agrees(name: &str, expected: &[(Class, usize, usize)]) {
 #[test]
 fn otb_agrees_with_python_chess() {
     agrees("otb-40k", &[(Equal, 39_956, 39_956), (EqualButKey, 1, 1), (CutAtBlankLine, 86, 43)]);
+}
+
+#[test]
+fn columns_told_by_tags_agree_with_python_chess() {
+    facts::agree("lichess-24k", 4_000_000, 6_000);
+    facts::agree("fics", 1_000_000, 100);
+}
+
+#[test]
+#[ignore = "whole collections"]
+fn all_columns_told_by_tags_agree_with_python_chess() {
+    facts::agree("lichess-24k", usize::MAX, 189_000);
+    facts::agree("annotated_mixed", usize::MAX, 10);
+    facts::agree("tcec-3k", usize::MAX, 10_000);
+    facts::agree("otb-40k", usize::MAX, 10);
 }
 
 #[test]
