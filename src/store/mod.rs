@@ -56,10 +56,12 @@ pub use read::sql_query::{Query, QueryRows, Statements};
 pub use read::statistics::{GameStatistics, OpeningCount, TreeSize};
 pub use row::{ImportTotals, NewImport, SourceDigest, SourceTotals};
 pub use schema::{APPLICATION_ID, PAGE_SIZE, migrate};
+#[cfg(feature = "index")]
 pub(crate) use schema::{schema_of, version_of};
 pub use schema_version::SchemaVersion;
 pub use sql_place::Place;
 pub use statement_end::is_complete;
+#[cfg(feature = "index")]
 pub(crate) use upgrade::{lacks, show_lacking_columns};
 pub use write::build::{Build, BuildOptions};
 pub use write::bulk::{BulkLoader, LoadMode, PlayedPosition};
