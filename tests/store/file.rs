@@ -315,8 +315,8 @@ fn moves_read_like_a_score_sheet() {
     -1|r3k3/1P6/8/8/8/8/8/4K3 b q -|1|2|0
     1|1Qkr4/8/8/8/8/8/8/4K3 b - -|1|2|2
     2|1Qkr4/8/8/8/8/8/8/4K3 w - -|1|2|3
-    5060803636482931868|2kr4/1P6/8/8/8/8/8/4K3 w - -|1|2|1
     5060803636482931868|rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -|2|1|0
+    5060803636482931868|2kr4/1P6/8/8/8/8/8/4K3 w - -|1|2|1
     ");
     insta::assert_snapshot!(table(database.connection(), "SELECT * FROM problem"), @r"
     1|1|150|12|7|2|2|3|Kxe9|illegal-move|error|no such square
