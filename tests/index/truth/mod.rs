@@ -56,7 +56,6 @@ fn all_columns_told_by_tags_agree_with_python_chess() {
     facts::agree("lichess-24k", usize::MAX, 189_000);
     facts::agree("annotated_mixed", usize::MAX, 10);
     facts::agree("tcec-3k", usize::MAX, 10_000);
-    facts::agree("otb-40k", usize::MAX, 10);
 }
 
 #[test]
