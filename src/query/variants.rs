@@ -37,12 +37,12 @@ pub enum Difference {
 /// # Errors
 /// What SQLite says.
 pub fn variants(database: &Database, position: &Position) -> store::Result<Vec<Variant>> {
-    let own = match count_games(database, position)? {
-        HitCount::Exact { games, .. } | HitCount::Games(games) => games,
+    let many = match count_games(database, position)? {
+        HitCount::Exact { games, .. } | HitCount::Games(games) => games.saturating_mul(MANY),
         // Nobody overlooks so many.
         HitCount::AtLeast(_) => return Ok(Vec::new()),
     };
-    if database.last_game()?.is_none_or(|last| own * MANY >= last.0.into()) {
+    if database.last_game()?.is_none_or(|last| many >= last.0.into()) {
         // There are not that many games.
         return Ok(Vec::new());
     }
@@ -50,7 +50,7 @@ pub fn variants(database: &Database, position: &Position) -> store::Result<Vec<V
     for other in position.same_placement() {
         let reached = count_games(database, &other)?;
         let (HitCount::Exact { games, .. } | HitCount::Games(games) | HitCount::AtLeast(games)) = reached;
-        if games > own * MANY {
+        if games > many {
             let fen = other.canonical_fen();
             let differences = differences(&position.canonical_fen(), &fen);
             variants.push(Variant { fen, differences, reached });
