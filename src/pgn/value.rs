@@ -1,5 +1,6 @@
 //! What the values of some tags mean.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// How fast a game is, in the classes of Lichess.
@@ -195,29 +196,48 @@ fn lichess_id(text: &str) -> Option<&str> {
     (is_id && !PAGES.contains(&text)).then_some(text)
 }
 
-/// A point in time as SQL has it, `YYYY-MM-DDTHH:MM:SSZ`, from the values of `UTCDate` and `UTCTime`; `None` if not all of it is known.
-fn utc_time(date: &str, time: &str) -> Option<String> {
-    let date = fields(date, &['.', '-', '/'], [4, 2, 2])?;
-    let time = fields(time.trim().trim_end_matches('Z'), &[':'], [2, 2, 2])?;
-    let [year, month, day] = date;
-    let [hour, minute, second] = time;
-    // Two digits are no year.
-    let is_date = year >= 1000 && (1..=12).contains(&month) && (1..=31).contains(&day);
-    let is_time = hour < 24 && minute < 60 && second < 60;
-    (is_date && is_time).then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
+/// A date as `YYYY.MM.DD` with `?` for what is not known; `None` if nothing is.
+pub(crate) fn date(value: &str) -> Result<Option<Cow<'_, str>>, &'static str> {
+    const REASON: &str = "no date that can be read (YYYY.MM.DD)";
+    let value = value.trim();
+    if value.chars().all(|letter| matches!(letter, '?' | '.' | '-' | '/')) {
+        return Ok(None);
+    }
+    let mut fields = value.split(['.', '-', '/']);
+    let year = fields.next().unwrap_or_default();
+    let month = fields.next().unwrap_or("??");
+    let day = fields.next().unwrap_or("??");
+    let digits = |text: &str, most: u32| {
+        let number = text.parse::<u32>().ok().filter(|number| (1..=most).contains(number));
+        text.bytes().all(|letter| letter == b'?')
+            || (number.is_some() && text.len() <= 2 && text.bytes().all(|letter| letter.is_ascii_digit()))
+    };
+    let years = year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?');
+    if fields.next().is_some() || !years || !digits(month, 12) || !digits(day, 31) {
+        return Err(REASON);
+    }
+    if value.len() == 10 && value.as_bytes()[4] == b'.' && value.as_bytes()[7] == b'.' {
+        return Ok(Some(Cow::Borrowed(value)));
+    }
+    let two = |text: &str| {
+        if text.contains('?') || text.is_empty() { "??".to_owned() } else { format!("{text:0>2}") }
+    };
+    Ok(Some(Cow::Owned(format!("{year}.{}.{}", two(month), two(day)))))
 }
 
-/// Three numbers with these many digits at most.
-fn fields(text: &str, between: &[char], digits: [usize; 3]) -> Option<[u32; 3]> {
-    let mut fields = text.trim().split(between);
-    let mut numbers = [0; 3];
-    for (number, digits) in numbers.iter_mut().zip(digits) {
+/// A point in time as SQL has it, `YYYY-MM-DDTHH:MM:SSZ`, from the values of `UTCDate` and `UTCTime`; `None` if not all of it is known.
+fn utc_time(day: &str, time: &str) -> Option<String> {
+    // A year below 1000 is a slip.
+    let day = date(day).ok()?.filter(|day| !day.contains('?') && **day >= *"1000")?;
+    let mut fields = time.trim().trim_end_matches('Z').split(':');
+    let mut field = |end: u32| {
         let field = fields.next()?;
-        let is_number =
-            (1..=digits).contains(&field.len()) && field.bytes().all(|byte| byte.is_ascii_digit());
-        *number = field.parse().ok().filter(|_| is_number)?;
-    }
-    fields.next().is_none().then_some(numbers)
+        let is_number = field.len() <= 2 && field.bytes().all(|byte| byte.is_ascii_digit());
+        field.parse().ok().filter(|&number| is_number && number < end)
+    };
+    let (hour, minute, second): (u32, _, _) = (field(24)?, field(60)?, field(60)?);
+    let day = day.replace('.', "-");
+    fields.next().is_none().then(|| format!("{day}T{hour:02}:{minute:02}:{second:02}Z"))
 }
 
 #[cfg(test)]
@@ -328,6 +348,30 @@ mod tests {
         let facts = GameFacts::of(Some("Paris"), Some("?"), link);
         assert_eq!(facts.lichess_id.as_deref(), Some("abcdefgh"));
         assert_eq!(GameFacts { lichess_id: None, ..facts }, GameFacts::default());
+    }
+
+    #[test]
+    fn dates_are_brought_into_pgn_form() {
+        let read = |text| date(text).map(|date| date.map(Cow::into_owned));
+        for (text, expected) in [
+            ("1992.11.04", "1992.11.04"),
+            ("1992.??.??", "1992.??.??"),
+            ("1992.5.1", "1992.05.01"),
+            ("2014-03-01", "2014.03.01"),
+            ("2014/3/1", "2014.03.01"),
+            ("1851", "1851.??.??"),
+            ("199?.??.??", "199?.??.??"),
+        ] {
+            assert_eq!(read(text), Ok(Some(expected.to_owned())), "{text}");
+        }
+        for text in ["????.??.??", "", "?", "-"] {
+            assert_eq!(read(text), Ok(None), "{text}");
+        }
+        for text in
+            ["yesterday", "1992.13.01", "1992.01.32", "92.1.1", "1992.+1.01", "1992.01.01.01", "01.02.1992"]
+        {
+            assert!(read(text).is_err(), "{text}");
+        }
     }
 
     #[test]

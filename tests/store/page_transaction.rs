@@ -112,13 +112,13 @@ impl Model {
 
 /// Merges new rows in, in `ranges` pieces.
 fn merge(
-    graft: &PageTransaction<'_>,
+    transaction: &PageTransaction<'_>,
     new: &BTreeSet<Occurrence>,
     model: &Model,
     ranges: usize,
 ) -> RebuiltTree {
-    let file = graft.file();
-    let old = Tree::read(file, graft.root_page("position_game").unwrap()).unwrap();
+    let file = transaction.file();
+    let old = Tree::read(file, transaction.root_page("position_game").unwrap()).unwrap();
     let bounds: Vec<Occurrence> = (0..ranges as u64)
         .map(|range| {
             let key = (range << 32) / ranges as u64;
@@ -150,11 +150,11 @@ fn merge(
 
 /// Adds games to the end of `game_position`, a segment each.
 fn play(
-    graft: &PageTransaction<'_>,
+    transaction: &PageTransaction<'_>,
     games: impl Iterator<Item = (u32, u32)>,
     model: &mut Model,
 ) -> RebuiltTree {
-    let file = graft.file();
+    let file = transaction.file();
     let mut writer = LeafWriter::new(Arc::clone(file));
     let segments: Vec<Segment> = games
         .map(|(game, plies)| {
@@ -172,7 +172,7 @@ fn play(
             writer.finish_segment().unwrap()
         })
         .collect();
-    extend(file, graft.root_page("game_position").unwrap(), segments).unwrap()
+    extend(file, transaction.root_page("game_position").unwrap(), segments).unwrap()
 }
 
 fn assert_sound(path: &Path) {
@@ -195,7 +195,7 @@ fn trees_of_any_shape_grow_again_and_again() {
         for round in 1..=4_u32 {
             let database = Database::open(&path).unwrap();
             database.begin_adding(1 << 20).unwrap();
-            let mut graft =
+            let mut transaction =
                 PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
             let count = random.below(rows / 2 + 20);
             let new: BTreeSet<_> = (0..count).map(|_| random.occurrence(1000 * round)).collect();
@@ -209,25 +209,25 @@ fn trees_of_any_shape_grow_again_and_again() {
                     connection.execute("INSERT INTO setting VALUES (?1, ?2)", [&name, &text]).unwrap();
                 }
             };
-            let roots = ["position_game", "game_position"].map(|table| graft.root_page(table).unwrap());
+            let roots = ["position_game", "game_position"].map(|table| transaction.root_page(table).unwrap());
             let ranges = 1 + random.below(9) as usize;
-            let positions = play(&graft, plies.into_iter(), &mut model);
+            let positions = play(&transaction, plies.into_iter(), &mut model);
             // SQLite goes on in the same transaction: on pages that are free by then, and behind the end.
             if round % 2 == 0 {
-                let old = Tree::read(graft.file(), roots[0]).unwrap();
-                let bytes =
-                    old.bytes(graft.file().page_size()) + new.len() as u64 * OccurrenceRecord::MOST_BYTES;
-                let room = Tree::room_for(bytes, graft.file().page_size(), LONGEST, ranges);
+                let old = Tree::read(transaction.file(), roots[0]).unwrap();
+                let bytes = old.bytes(transaction.file().page_size())
+                    + new.len() as u64 * OccurrenceRecord::MOST_BYTES;
+                let room = Tree::room_for(bytes, transaction.file().page_size(), LONGEST, ranges);
                 let leaves = old.pages().count() as u64 + new.len() as u64 * 27 / u64::from(page_size);
                 assert!(u64::from(room) < leaves * 5 / 4 + 100, "{room} pages for {leaves}");
-                graft.publish(vec![(roots[1], positions)], room).unwrap();
+                transaction.publish(vec![(roots[1], positions)], room).unwrap();
                 set(0..10);
-                let tree = merge(&graft, &new, &model, ranges);
+                let tree = merge(&transaction, &new, &model, ranges);
                 set(10..15);
-                graft.finish(vec![(roots[0], tree)]).unwrap();
+                transaction.finish(vec![(roots[0], tree)]).unwrap();
             } else {
-                let tree = merge(&graft, &new, &model, ranges);
-                graft.finish(vec![(roots[0], tree), (roots[1], positions)]).unwrap();
+                let tree = merge(&transaction, &new, &model, ranges);
+                transaction.finish(vec![(roots[0], tree), (roots[1], positions)]).unwrap();
             }
             model.occurrences.extend(&new);
             set(15..20);
@@ -260,16 +260,16 @@ fn what_is_given_up_leaves_nothing() {
     for commits in [false, true] {
         let database = Database::open(&path).unwrap();
         database.begin_adding(1 << 20).unwrap();
-        let graft = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
-        let root = graft.root_page("position_game").unwrap();
-        let tree = merge(&graft, &BTreeSet::new(), &model, 3);
+        let transaction = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
+        let root = transaction.root_page("position_game").unwrap();
+        let tree = merge(&transaction, &BTreeSet::new(), &model, 3);
         assert!(length(&path) > before, "pages were written behind the end");
         if commits {
             // A crash, or an error, after SQLite was told and before the commit.
-            graft.finish(vec![(root, tree)]).unwrap();
+            transaction.finish(vec![(root, tree)]).unwrap();
             drop(BulkLoader::go_on(&database, ImportId(1)).unwrap());
         } else {
-            drop(graft);
+            drop(transaction);
         }
         drop(database);
         assert_eq!(length(&path), before);
@@ -290,10 +290,10 @@ fn what_a_crash_left_behind_the_end_is_cut_off() {
         let database = Database::open(&path).unwrap();
         database.begin_adding(1 << 20).unwrap();
         assert!(database.free_bytes().unwrap() >= 50 << 20);
-        let graft = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
-        let root = graft.root_page("game_position").unwrap();
-        let tree = play(&graft, [(1000 * round, 30)].into_iter(), &mut model);
-        graft.finish(vec![(root, tree)]).unwrap();
+        let transaction = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
+        let root = transaction.root_page("game_position").unwrap();
+        let tree = play(&transaction, [(1000 * round, 30)].into_iter(), &mut model);
+        transaction.finish(vec![(root, tree)]).unwrap();
         BulkLoader::go_on(&database, ImportId(1)).unwrap().finish().unwrap();
         database.end_adding().unwrap();
         drop(database);
@@ -315,7 +315,7 @@ fn readers_see_what_was_there_until_the_commit() {
         // Nothing is to be waited for.
         database.connection().busy_timeout(Duration::ZERO).unwrap();
         database.begin_adding(1 << 20).unwrap();
-        let graft = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
+        let transaction = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
         let reader = open(&path);
         reader.execute_batch("BEGIN").unwrap();
         let sum = || -> i64 {
@@ -324,11 +324,11 @@ fn readers_see_what_was_there_until_the_commit() {
         };
         let seen = sum();
         let new: BTreeSet<_> = (0..500).map(|_| random.occurrence(1000 * round)).collect();
-        let root = graft.root_page("position_game").unwrap();
-        let tree = merge(&graft, &new, &model, 2);
+        let root = transaction.root_page("position_game").unwrap();
+        let tree = merge(&transaction, &new, &model, 2);
         model.occurrences.extend(&new);
         assert_eq!(sum(), seen);
-        graft.finish(vec![(root, tree)]).unwrap();
+        transaction.finish(vec![(root, tree)]).unwrap();
         BulkLoader::go_on(&database, ImportId(1)).unwrap().finish().unwrap();
         assert_eq!(sum(), seen);
         // As long as somebody reads an older state, its pages must not be written to.
@@ -361,12 +361,12 @@ fn what_others_commit_is_not_written_over() {
     drop(maker);
     let database = Database::open(&path).unwrap();
     database.begin_adding(1 << 20).unwrap();
-    let mut graft = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
-    let root = graft.root_page("position_game").unwrap();
-    let page_size = graft.file().page_size();
-    let bytes = Tree::read(graft.file(), root).unwrap().bytes(page_size);
+    let mut transaction = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
+    let root = transaction.root_page("position_game").unwrap();
+    let page_size = transaction.file().page_size();
+    let bytes = Tree::read(transaction.file(), root).unwrap().bytes(page_size);
     let room = Tree::room_for(bytes, page_size, LONGEST, 3);
-    graft.publish(Vec::new(), room).unwrap();
+    transaction.publish(Vec::new(), room).unwrap();
     let repeated = "INSERT INTO setting VALUES ('a', 1); INSERT OR ROLLBACK INTO setting VALUES ('a', 2)";
     assert!(database.connection().execute_batch(repeated).is_err());
     assert!(database.connection().is_autocommit());
@@ -379,8 +379,8 @@ fn what_others_commit_is_not_written_over() {
     };
     let (_, pages, written_back) = checkpoint(&other);
     assert!(pages > 1000 && written_back == 0, "{written_back} of {pages}");
-    drop(merge(&graft, &BTreeSet::new(), &model, 3));
-    drop(graft);
+    drop(merge(&transaction, &BTreeSet::new(), &model, 3));
+    drop(transaction);
     let (_, pages, written_back) = checkpoint(&other);
     assert_eq!(pages, written_back);
     drop((other, database));

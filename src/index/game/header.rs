@@ -1,11 +1,9 @@
 //! Tag pairs to the columns of `game`.
 
-use std::borrow::Cow;
-
 use crate::board::GameResult;
 use crate::index::game::batch::{GameBatch, GameNames};
 use crate::index::problem::Kind;
-use crate::pgn::{GameFacts, Speed, TagPair};
+use crate::pgn::{GameFacts, Speed, TagPair, date};
 use crate::store::row::{GameId, GameRow, TagRow, Text};
 
 /// What a game's tags say beyond its row.
@@ -188,62 +186,9 @@ fn rating(value: &str) -> Result<Option<u16>, Option<&'static str>> {
     }
 }
 
-/// A date as `YYYY.MM.DD` with `?` for what is not known; `None` if nothing is.
-fn date(value: &str) -> Result<Option<Cow<'_, str>>, &'static str> {
-    const REASON: &str = "no date that can be read (YYYY.MM.DD)";
-    let value = value.trim();
-    if value.chars().all(|letter| matches!(letter, '?' | '.' | '-' | '/')) {
-        return Ok(None);
-    }
-    let mut fields = value.split(['.', '-', '/']);
-    let year = fields.next().unwrap_or_default();
-    let month = fields.next().unwrap_or("??");
-    let day = fields.next().unwrap_or("??");
-    let digits = |text: &str, most: u32| {
-        let number = text.parse::<u32>().ok().filter(|number| (1..=most).contains(number));
-        text.bytes().all(|letter| letter == b'?')
-            || (number.is_some() && text.len() <= 2 && text.bytes().all(|letter| letter.is_ascii_digit()))
-    };
-    let years = year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?');
-    if fields.next().is_some() || !years || !digits(month, 12) || !digits(day, 31) {
-        return Err(REASON);
-    }
-    if value.len() == 10 && value.as_bytes()[4] == b'.' && value.as_bytes()[7] == b'.' {
-        return Ok(Some(Cow::Borrowed(value)));
-    }
-    let two = |text: &str| {
-        if text.contains('?') || text.is_empty() { "??".to_owned() } else { format!("{text:0>2}") }
-    };
-    Ok(Some(Cow::Owned(format!("{year}.{}.{}", two(month), two(day)))))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_are_brought_into_pgn_form() {
-        let read = |text| date(text).map(|date| date.map(Cow::into_owned));
-        for (text, expected) in [
-            ("1992.11.04", "1992.11.04"),
-            ("1992.??.??", "1992.??.??"),
-            ("1992.5.1", "1992.05.01"),
-            ("2014-03-01", "2014.03.01"),
-            ("2014/3/1", "2014.03.01"),
-            ("1851", "1851.??.??"),
-            ("199?.??.??", "199?.??.??"),
-        ] {
-            assert_eq!(read(text), Ok(Some(expected.to_owned())), "{text}");
-        }
-        for text in ["????.??.??", "", "?", "-"] {
-            assert_eq!(read(text), Ok(None), "{text}");
-        }
-        for text in
-            ["yesterday", "1992.13.01", "1992.01.32", "92.1.1", "1992.+1.01", "1992.01.01.01", "01.02.1992"]
-        {
-            assert!(read(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn ratings_are_numbers_or_unknown() {

@@ -332,9 +332,7 @@ impl GameOccurrence {
             day: cells.get::<Option<&str>>(5)?.map_or(0, day_number),
         })
     }
-}
 
-impl GameOccurrence {
     fn add_to(&self, results: &mut ResultCounts) {
         results.count(self.result, self.elo_sum, year_of(self.day));
     }

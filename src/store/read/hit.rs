@@ -60,6 +60,7 @@ pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
         }
     }
 }
+
 /// `game` and `position_game AS o` in the order in which they are walked.
 pub(crate) const fn join(games_first: bool) -> &'static str {
     if games_first {
@@ -107,6 +108,7 @@ impl Part {
         }
     }
 }
+
 /// Whether a position has a key that another one with the same placement has too.
 pub(crate) fn shares_key(fen: &str) -> bool {
     Position::from_fen(fen.as_bytes()).is_ok_and(|(position, _)| position.shares_key())

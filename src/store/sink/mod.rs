@@ -1,6 +1,6 @@
 //! The one boundary through which the rows of a run are written.
 //!
-//! A run does not know what it feeds: it hands games, positions and sorted occurrences of a [`Sink`]. There is one for each way to write:
+//! A run does not know what it feeds: it hands games, positions and sorted occurrences to a [`Sink`]. There is one for each way to write:
 //!
 //! | sink | writes |
 //! |---|---|
