@@ -15,7 +15,7 @@ use divan::Bencher;
 use pgndex::board::{Position, PositionKey};
 use pgndex::index::{IndexOptions, Progress, index};
 use pgndex::store::row::{GameId, Ply};
-use pgndex::store::{Database, GameFilter, HitCount, HitOrder, ListLengths, Search, Selection};
+use pgndex::store::{Database, GameFilter, HitCount, HitOrder, Lines, ListLengths, Search, Selection};
 
 fn main() {
     eprintln!("database: {}", DATABASE.display());
@@ -81,7 +81,8 @@ fn first_page(bencher: Bencher<'_, '_>, target: &Target, order: HitOrder, filter
         let database = Database::open_read_only(&DATABASE).expect("a database");
         let selection = database.select(filter).expect("a selection");
         let (key, fen) = (target.key, target.fen.as_str());
-        let search = Search { key, fen, selection: &selection, order, limit: Some(15), offset: 0 };
+        let lines = Lines::Main;
+        let search = Search { key, fen, lines, selection: &selection, order, limit: Some(15), offset: 0 };
         let hits = database.hits(&search).expect("hits");
         match database.count_hits(&search).expect("a count") {
             HitCount::Exact { occurrences, .. } => assert_eq!(hits.len() as u64, occurrences.min(15)),

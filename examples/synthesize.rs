@@ -1,11 +1,14 @@
 //! Writes a PGN of synthetic games to standard output: legal moves chosen at random, with a taste for what people play in
-//! openings, for captures and for mate. The same number of games and seed give the same text.
+//! openings, for captures and for mate. The same number of games and seed give the same text. With the word `annotated`, each move has a
+//! clock and a value: the balance of material after the next move, more or less.
 //!
 //! `cargo run --release --example synthesize -- 2000 1 > synthetic.pgn`
+//! `cargo run --release --example synthesize -- 20 7 annotated > annotated.pgn`
 
 use std::io::{self, BufWriter, Write};
 
-use pgndex::board::{Color, GameResult, Kind, MoveCode, Piece, Position, Special};
+use pgndex::board::{Color, GameResult, Kind, Material, MoveCode, Piece, Position, Special};
+use pgndex::pgn::{Eval, MoveNumbers};
 
 /// Opening lines that games begin with; the first ones more often.
 const OPENINGS: [&str; 12] = [
@@ -74,8 +77,8 @@ fn choose(position: &Position, moves: &mut Vec<MoveCode>, random: &mut Random) -
     })
 }
 
-/// A game's moves in SAN, and its result.
-fn play(random: &mut Random) -> (Vec<String>, GameResult) {
+/// A game's moves in SAN, each with the balance of material after it, and its result.
+fn play(random: &mut Random) -> (Vec<(String, i32)>, GameResult) {
     let mut position = Position::start();
     let (mut sans, mut moves) = (Vec::new(), Vec::new());
     let opening: Vec<&str> = OPENINGS[random.skewed(OPENINGS.len())].split(' ').collect();
@@ -87,8 +90,9 @@ fn play(random: &mut Random) -> (Vec<String>, GameResult) {
             None => choose(&position, &mut moves, random),
         };
         let Some(code) = code else { break };
-        sans.push(position.san(code));
+        let san = position.san(code);
         position.make(code).expect("a legal move");
+        sans.push((san, Material::of(position.canonical_fen().as_bytes()).balance()));
     }
     let result = match (position.is_check() && !position.has_legal_move(), position.side()) {
         (true, Color::Black) => GameResult::White,
@@ -98,7 +102,34 @@ fn play(random: &mut Random) -> (Vec<String>, GameResult) {
     (sans, result)
 }
 
-fn write_game(out: &mut impl Write, number: usize, random: &mut Random) -> io::Result<()> {
+/// Seconds on each clock at the start, and added for each move.
+const TIME: (u32, u32) = (180, 2);
+
+/// What could be said of the moves: a value near the balance of material after the next one, so that a piece that is left to be taken
+/// costs the move that left it, and a clock.
+fn annotations(moves: &[(String, i32)], random: &mut Random) -> Vec<String> {
+    let mut clocks = [100 * TIME.0; 2];
+    let mut comments = Vec::new();
+    for (ply, (_, last)) in moves.iter().enumerate() {
+        let balance = moves.get(ply + 1).map_or(*last, |(_, balance)| *balance);
+        let clock = &mut clocks[ply % 2];
+        let used = 100 * u32::try_from(random.skewed(14)).unwrap_or_default();
+        *clock = clock.saturating_sub(used).max(100) + 100 * TIME.1;
+        let noise = i32::try_from(random.below(41)).unwrap_or_default() - 20;
+        let eval = Some(Eval::Centipawns(100 * balance + noise));
+        let numbers = MoveNumbers { clock: Some(*clock), eval, ..MoveNumbers::default() };
+        let commands: Vec<_> = numbers.commands().map(|(name, value)| format!("[%{name} {value}]")).collect();
+        comments.push(format!("{{{}}}", commands.join(" ")));
+    }
+    comments
+}
+
+fn write_game(
+    out: &mut impl Write,
+    number: usize,
+    is_annotated: bool,
+    random: &mut Random,
+) -> io::Result<()> {
     let (sans, result) = play(random);
     let player = |random: &mut Random| format!("Player {:03}", 1 + random.skewed(200));
     writeln!(out, "[Event \"Synthetic Open {}\"]", 1 + number / 100)?;
@@ -109,11 +140,18 @@ fn write_game(out: &mut impl Write, number: usize, random: &mut Random) -> io::R
     writeln!(out, "[White \"{}\"]\n[Black \"{}\"]", player(random), player(random))?;
     writeln!(out, "[Result \"{}\"]", result.as_str())?;
     writeln!(out, "[WhiteElo \"{}\"]", 1600 + random.below(1100))?;
-    writeln!(out, "[BlackElo \"{}\"]\n", 1600 + random.below(1100))?;
+    writeln!(out, "[BlackElo \"{}\"]", 1600 + random.below(1100))?;
+    let mut comments = Vec::new();
+    if is_annotated {
+        writeln!(out, "[TimeControl \"{}+{}\"]", TIME.0, TIME.1)?;
+        comments = annotations(&sans, random);
+    }
+    writeln!(out)?;
     let mut line = String::new();
-    let tokens = sans.iter().enumerate().flat_map(|(ply, san)| {
-        let number = (ply % 2 == 0).then(|| format!("{}.", ply / 2 + 1));
-        number.into_iter().chain([san.clone()])
+    let tokens = sans.iter().enumerate().flat_map(|(ply, (san, _))| {
+        let dots = if ply % 2 == 0 { "." } else { "..." };
+        let number = (ply % 2 == 0 || is_annotated).then(|| format!("{}{dots}", ply / 2 + 1));
+        number.into_iter().chain([san.clone()]).chain(comments.get(ply).cloned())
     });
     for token in tokens.chain([result.as_str().to_owned()]) {
         if line.len() + 1 + token.len() > 79 {
@@ -129,15 +167,17 @@ fn write_game(out: &mut impl Write, number: usize, random: &mut Random) -> io::R
 }
 
 fn main() -> io::Result<()> {
-    let mut numbers = std::env::args().skip(1).map(|word| word.parse::<u64>());
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let is_annotated = arguments.last().is_some_and(|word| word == "annotated");
+    let mut numbers = arguments.iter().filter(|word| *word != "annotated").map(|word| word.parse::<u64>());
     let (Ok(games), Ok(seed)) = (numbers.next().unwrap_or(Ok(1000)), numbers.next().unwrap_or(Ok(1))) else {
-        eprintln!("usage: synthesize [GAMES [SEED]]");
+        eprintln!("usage: synthesize [GAMES [SEED]] [annotated]");
         std::process::exit(2);
     };
     let mut out = BufWriter::new(io::stdout().lock());
     let mut random = Random(seed);
     for number in 0..games as usize {
-        write_game(&mut out, number, &mut random)?;
+        write_game(&mut out, number, is_annotated, &mut random)?;
     }
     out.flush()
 }

@@ -11,7 +11,7 @@ const MAY_USE: [(&str, &[&str]); 7] = [
     ("source", &["path_bytes"]),
     ("store", &["board", "id", "opening", "path_bytes", "pgn"]),
     ("query", &["board", "id", "opening", "pgn", "store"]),
-    ("functions", &["board", "query", "store"]),
+    ("functions", &["board", "pgn", "query", "store"]),
 ];
 
 /// It tells of options of another program: how to unpack what needs more memory than is allowed.

@@ -16,13 +16,12 @@
 //! ```
 
 mod attack;
+mod describe;
 mod explain;
 mod fen;
 mod generate;
 mod key;
-mod material;
 mod move_code;
-mod pattern;
 mod piece;
 mod polyglot;
 mod position;
@@ -33,13 +32,12 @@ mod square;
 mod tables;
 mod variants;
 
+pub use describe::{Material, MaterialError, MaterialSignature, Pattern, PatternError, Phase};
 pub use explain::MoveRefusal;
 pub use fen::{FenChange, FenText, MAX_CANONICAL_FEN, Setup, SetupError};
 pub use generate::perft;
 pub use key::PositionKey;
-pub use material::{Material, MaterialError, MaterialSignature};
 pub use move_code::{MoveCode, Special, Uci};
-pub use pattern::{Pattern, PatternError};
 pub use piece::{Color, Kind, Piece};
 pub use position::{Castling, IllegalMove, Position};
 pub use result::GameResult;

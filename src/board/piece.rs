@@ -79,6 +79,18 @@ impl Kind {
             Self::Queen => b'Q',
         }
     }
+
+    /// What it is worth in pawns, as players count: a knight or bishop 3, a rook 5, a queen 9. A king counts nothing.
+    #[must_use]
+    pub const fn value(self) -> i32 {
+        match self {
+            Self::Pawn => 1,
+            Self::Knight | Self::Bishop => 3,
+            Self::King => 0,
+            Self::Rook => 5,
+            Self::Queen => 9,
+        }
+    }
 }
 
 /// A coloured piece: white even, black odd; pawn 2/3, knight 4/5, king 6/7, bishop 8/9, rook 10/11, queen 12/13.

@@ -40,6 +40,11 @@ fn of_filter(error: &FilterError) -> Option<String> {
         FilterError::NoRating { least, most } => {
             format!("no rating is {least} or higher and {most} or lower; exchange --elo-min and --elo-max")
         }
+        FilterError::NoLength { least, most } => {
+            format!(
+                "no game has {least} or more half-moves and {most} or fewer; exchange --plies-min and --plies-max"
+            )
+        }
         FilterError::NoDate { since, until } => {
             format!("no date is {since} or later and {until} or earlier; exchange --since and --until")
         }
@@ -52,6 +57,13 @@ fn of_store(error: &StoreError) -> Option<String> {
         StoreError::TargetExists { path } => {
             let path = path.display();
             format!("{path}: exists already; use --overwrite to replace it, or name another file")
+        }
+        StoreError::LacksVariations { path, version } => {
+            let path = path.display();
+            format!(
+                "{path}: this database is of schema version {version} and has no variations; `pgndex index --reread {path}` \
+                 reads its files once more, with all they say (adding games brings the variations of the new games only)"
+            )
         }
         StoreError::Corrupt { path, .. } => {
             format!("{}: the database is damaged; build it again with --overwrite", path.display())
@@ -109,6 +121,7 @@ mod tests {
         let corrupt =
             || StoreError::Corrupt { path: directory(), source: rusqlite::Error::QueryReturnedNoRows };
         let rating = FilterError::NoRating { least: 2, most: 1 };
+        let length = FilterError::NoLength { least: 2, most: 1 };
         let date = FilterError::NoDate { since: "2002".parse().unwrap(), until: "2001".parse().unwrap() };
         vec![
             Box::new(exists()),
@@ -123,6 +136,7 @@ mod tests {
             Box::new(IndexError::Thread(io::Error::other("too many"))),
             Box::new(IndexError::Strict { errors: 1, warnings: 0 }),
             Box::new(WrongValue(rating.into())),
+            Box::new(WrongValue(length.into())),
             Box::new(WrongValue(date.into())),
         ]
     }
@@ -147,6 +161,7 @@ mod tests {
         cannot start another thread; try fewer with --threads
         1 errors and 0 warnings in the input, but --strict allows none; without --strict all that can be read is kept, and the table `problem` lists what is wrong
         no rating is 2 or higher and 1 or lower; exchange --elo-min and --elo-max
+        no game has 2 or more half-moves and 1 or fewer; exchange --plies-min and --plies-max
         no date is 2002 or later and 2001 or earlier; exchange --since and --until
         ");
     }

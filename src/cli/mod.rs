@@ -56,9 +56,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Find(args) => command::find::run(&args)?,
         Command::Explore(args) => command::explore::run(&args)?,
         Command::Export(args) => command::export::run(&args)?,
+        Command::Players(args) => command::players::run(&args)?,
         Command::Game(args) => command::game::run(&args)?,
         Command::Sql(args) => command::sql::run(&args)?,
+        Command::Remove(args) => command::remove::run(&args)?,
         Command::Verify(args) => return command::verify::run(&args),
+        Command::Repair(args) => return command::repair::run(&args),
         Command::Key(args) => command::key::run(&args)?,
     }
     Ok(Status::Done)

@@ -1,24 +1,77 @@
-//! Notes on names in filters that nothing bears.
+//! Notes on names in filters: those that nothing bears, and those that may be written otherwise in most games.
 
-use pgndex::query::NearNames;
-use pgndex::store::Named;
+use pgndex::query::{NearNames, NearPlayer, near_players};
+use pgndex::store::{Database, Named, Selection};
 
 use crate::cli::note;
+use crate::cli::render::number::counted;
 use crate::cli::render::text::printable;
 
 /// Tells of names that nothing bears, and of those that are like them.
 pub(super) fn tell_unknown_names(unknown: &[NearNames]) {
+    tell_unknown(unknown, option);
+}
+
+/// The same where a filter's field is given in a way of its own.
+pub(super) fn tell_unknown(unknown: &[NearNames], option: impl Fn(&str) -> String) {
     for NearNames { field, named, near } in unknown {
         let of = match named {
             Named::Player => "player",
             Named::Event => "event",
+            Named::Site => "site",
+            Named::Opening => "opening",
         };
+        let option = option(field);
         let near: Vec<_> = near.iter().map(|name| format!("\"{}\"", printable(name))).collect();
         let hint = match near.split_last() {
             None => String::new(),
             Some((last, [])) => format!("; did you mean {last}?"),
             Some((last, others)) => format!("; did you mean {} or {last}?", others.join(", ")),
         };
-        note(&format!("no {of} has a name that fits --{field}{hint}"));
+        note(&format!("no {of} has a name that fits {option}{hint}"));
+    }
+}
+
+/// Tells of players who may have many more games under another name.
+pub(super) fn tell_near_players(database: &Database, selection: &Selection) -> anyhow::Result<()> {
+    tell_near(database, selection, option)
+}
+
+/// The same where a filter's field is given in a way of its own.
+pub(super) fn tell_near(
+    database: &Database,
+    selection: &Selection,
+    option: impl Fn(&str) -> String,
+) -> anyhow::Result<()> {
+    for NearPlayer { field, found, found_games, near, near_games } in near_players(database, selection)? {
+        let merge = [near.as_str(), &found].map(shell_word).join(" ");
+        note(&format!(
+            "{} fits {} (\"{}\"), and \"{}\" has {}; if this is the same player: pgndex players {} --merge {merge}",
+            option(field),
+            counted(found_games, "game"),
+            printable(&found),
+            printable(&near),
+            counted(near_games, "game"),
+            shell_word(&database.path().to_string_lossy()),
+        ));
+    }
+    Ok(())
+}
+
+/// The option of a filter's field.
+fn option(field: &str) -> String {
+    match field {
+        "opponent" => "--opponent, or the second --player".to_owned(),
+        field => format!("--{field}"),
+    }
+}
+
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
+    match printable(word) {
+        word if word.chars().all(is_plain) => word,
+        word if word.contains(['"', '$', '`', '\\', '!']) => format!("'{}'", word.replace('\'', "'\\''")),
+        word => format!("\"{word}\""),
     }
 }

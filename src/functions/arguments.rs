@@ -51,7 +51,7 @@ impl Problem {
     }
 }
 
-/// The arguments of a call; none is NULL once a function's body runs.
+/// The arguments of a call; none is NULL once a function's body runs, if NULL gives NULL.
 pub(super) struct Arguments<'a, 'c> {
     context: &'a Context<'c>,
 }
@@ -73,6 +73,21 @@ impl<'a, 'c> Arguments<'a, 'c> {
         match self.context.get_raw(index) {
             ValueRef::Integer(number) => Ok(number),
             other => Err(wrong_type(index, "an integer", other.data_type())),
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.context.len()
+    }
+
+    /// A number, whole or not; `None` for NULL.
+    pub(super) fn number(&self, index: usize) -> Result<Option<f64>, Problem> {
+        match self.context.get_raw(index) {
+            ValueRef::Null => Ok(None),
+            ValueRef::Integer(number) => Ok(Some(number as f64)),
+            ValueRef::Real(number) => Ok(Some(number)),
+            other => Err(wrong_type(index, "a number", other.data_type())),
         }
     }
 

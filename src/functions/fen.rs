@@ -1,7 +1,7 @@
 //! Functions of positions.
 
 use super::arguments::{Arguments, Problem, lossy, no_position};
-use crate::board::{Material, MaterialSignature, Pattern, PositionKey, Setup, Square};
+use crate::board::{Material, MaterialSignature, Pattern, Phase, PositionKey, Setup, Square};
 
 /// `fen_key(fen)`
 pub(super) fn key(arguments: &Arguments<'_, '_>) -> Result<i64, Problem> {
@@ -49,6 +49,16 @@ pub(super) fn material(arguments: &Arguments<'_, '_>) -> Result<String, Problem>
 pub(super) fn has_material(arguments: &Arguments<'_, '_>) -> Result<bool, Problem> {
     let signature = arguments.compiled(1, MaterialSignature::parse)?;
     Ok(signature.includes(count(arguments)?))
+}
+
+/// `fen_balance(fen)`
+pub(super) fn balance(arguments: &Arguments<'_, '_>) -> Result<i32, Problem> {
+    Ok(count(arguments)?.balance())
+}
+
+/// `fen_phase(fen)`
+pub(super) fn phase(arguments: &Arguments<'_, '_>) -> Result<&'static str, Problem> {
+    Ok(Phase::of(&placement(arguments.text(0)?)?).as_str())
 }
 
 /// `fen_matches(fen, pattern)`

@@ -3,12 +3,13 @@
 //! [`register`] makes them known to a connection; [`Database`](crate::store::Database) does so for its own, and the loadable
 //! extension for those of other programs. `docs/sql.md` describes each.
 //!
-//! NULL for any argument gives NULL; an argument that is of the wrong type or means nothing is an error that names the function
+//! NULL for any argument gives NULL, but for `winning_chances`; an argument that is of the wrong type or means nothing is an error that names the function
 //! and says what is wrong. All but `game_pgn` are deterministic and innocuous: they can stand in expression indexes,
 //! generated columns and views.
 
 mod arguments;
 mod connection;
+mod evaluation;
 mod fen;
 mod game;
 mod legal_moves;
@@ -18,6 +19,7 @@ use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ToSql;
 
+use crate::store::provide_exp;
 use arguments::{Arguments, Problem};
 
 /// Makes the functions known to a connection.
@@ -37,6 +39,8 @@ pub fn register(connection: &Connection) -> rusqlite::Result<()> {
     pure.add("fen_piece", 2, fen::piece)?;
     pure.add("fen_material", 1, fen::material)?;
     pure.add("fen_has_material", 2, fen::has_material)?;
+    pure.add("fen_balance", 1, fen::balance)?;
+    pure.add("fen_phase", 1, fen::phase)?;
     pure.add("fen_matches", 2, fen::matches)?;
     pure.add("fen_after", 2, fen::after)?;
     pure.add("key_hex", 1, fen::hex)?;
@@ -49,6 +53,9 @@ pub fn register(connection: &Connection) -> rusqlite::Result<()> {
     pure.add("move_captured", 1, moves::captured)?;
     pure.add("move_special", 1, moves::special)?;
     pure.add("move_promotion", 1, moves::promotion)?;
+    provide_exp(connection)?;
+    pure.add_for_nulls("winning_chances", 1, evaluation::chances)?;
+    pure.add_for_nulls("winning_chances", 2, evaluation::chances)?;
     Registrar { connection, flags: FunctionFlags::SQLITE_UTF8 }.add("game_pgn", 1, game::pgn)?;
     legal_moves::register(connection)
 }
@@ -60,6 +67,7 @@ struct Registrar<'c> {
 }
 
 impl Registrar<'_> {
+    /// Adds a function that has no value where an argument is NULL.
     fn add<T: ToSql + 'static>(
         &self,
         name: &'static str,
@@ -72,6 +80,18 @@ impl Registrar<'_> {
                 return Ok(None);
             }
             body(&arguments).map(Some).map_err(|problem| problem.of(name))
+        })
+    }
+
+    /// Adds a function that is asked where an argument is NULL, too.
+    fn add_for_nulls<T: ToSql + 'static>(
+        &self,
+        name: &'static str,
+        arity: i32,
+        body: fn(&Arguments<'_, '_>) -> Result<Option<T>, Problem>,
+    ) -> rusqlite::Result<()> {
+        self.connection.create_scalar_function(name, arity, self.flags, move |context| {
+            body(&Arguments::new(context)).map_err(|problem| problem.of(name))
         })
     }
 }

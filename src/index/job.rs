@@ -103,6 +103,7 @@ impl Plan<'_> {
             Writer::Direct => run.fill(FreshPages::new(&mut build, &watch)?, None)?,
             Writer::Sql => run.fill(FreshRows::new(&build, &watch)?, None)?,
         };
+        build.write_player_aliases(&options.player_aliases)?;
         let syncing = Instant::now();
         let path = build.target().to_owned();
         build.finish()?;

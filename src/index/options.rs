@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::opening::OpeningBook;
+use crate::store::PlayerAlias;
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -39,6 +40,10 @@ pub struct IndexOptions {
     pub openings: Arc<OpeningBook>,
     /// Size of the pieces that PGN text is cut into, in bytes. The result does not depend on it.
     pub chunk_size: usize,
+    /// Which annotations are kept.
+    pub annotations: Annotations,
+    /// What a new database says of players with several names.
+    pub player_aliases: Vec<PlayerAlias>,
     /// How the two big tables are written. The result does not depend on it, but for the layout of pages.
     pub writer: Writer,
 }
@@ -58,6 +63,12 @@ pub enum Duplicates {
 }
 
 impl Duplicates {
+    /// The rule that the word means.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Keep, Self::Skip, Self::Moves].into_iter().find(|rule| rule.as_str() == word)
+    }
+
     /// The word on the command line and in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -66,6 +77,38 @@ impl Duplicates {
             Self::Skip => "skip",
             Self::Moves => "moves",
         }
+    }
+}
+
+/// Which annotations are kept: what a PGN says about the moves of a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Annotations {
+    /// All: clocks, times, evaluations, comments, glyphs, commands, variations.
+    #[default]
+    All,
+    /// Clocks, times and evaluations of the main line.
+    Numbers,
+    /// None.
+    None,
+}
+
+impl Annotations {
+    const ALL: [Self; 3] = [Self::All, Self::Numbers, Self::None];
+
+    /// The word on the command line and in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Numbers => "numbers",
+            Self::None => "none",
+        }
+    }
+
+    /// The value that the word means.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|value| value.as_str() == word)
     }
 }
 
@@ -119,6 +162,8 @@ impl Default for IndexOptions {
             any_threshold: true,
             openings: OpeningBook::built_in(),
             chunk_size: 1 << 20,
+            annotations: Annotations::default(),
+            player_aliases: Vec::new(),
             writer: Writer::default(),
         }
     }

@@ -48,8 +48,12 @@ kinds! {
     UnsupportedVariant => "unsupported-variant",
     /// Tags of which only a part is kept, as they are very long or very many.
     LongTags => "long-tags",
+    /// Annotations of which only a part is kept, as they are very long or nested very deep.
+    LongAnnotations => "long-annotations",
     /// A game so long that only its beginning is kept.
     LongGame => "long-game",
+    /// A move of a variation that cannot be played: the variation ends before it. The game itself goes on.
+    VariationMove => "variation-move",
     /// A `(` before the first move that is not closed.
     StrayOpening => "stray-opening",
     /// A `)` or `}` that closes nothing.
@@ -92,6 +96,7 @@ impl Kind {
             | Self::UnclosedVariation
             | Self::InvalidFen
             | Self::LongTags
+            | Self::LongAnnotations
             | Self::LongGame
             | Self::NoGame => Severity::Error,
             _ => Severity::Warning,

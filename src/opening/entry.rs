@@ -58,6 +58,7 @@ pub(super) fn play<'a>(start: &Position, mut next: impl FnMut() -> (Token<'a>, u
                 }
                 continue;
             }
+            Token::Annotation(_) => continue,
             Token::Result(_) | Token::End | Token::NextGame => return Ok(position),
             Token::Junk(word) => {
                 return Err((end - word.len(), LineError::Token(format!("\"{}\"", shown(word)))));

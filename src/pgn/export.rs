@@ -5,19 +5,41 @@ use crate::board::{Color, GameResult};
 /// Lines have fewer than 80 columns.
 const MAX_LINE: usize = 79;
 
-/// Writes one game in export format: each tag pair, then each move, then the result.
+/// Writes one game in export format: each tag pair, then each move with what is said about it, then the result.
 #[derive(Debug)]
 pub struct GameWriter<'a> {
     text: &'a mut String,
     /// Columns of the last line of the movetext; `None` before the movetext.
     width: Option<usize>,
-    is_first: bool,
+    /// Black's move needs a number: it is the first one, or something else stands before it.
+    needs_number: bool,
+    /// Brackets that the next word follows without a space.
+    opened: usize,
+    /// The line ends here: a comment goes to its end.
+    is_line_full: bool,
+    /// Columns of a line, at most.
+    most: usize,
+    /// Glyphs are written as signs where there is one.
+    has_signs: bool,
 }
 
 impl<'a> GameWriter<'a> {
     /// Writes to the end of `text`.
     pub const fn new(text: &'a mut String) -> Self {
-        Self { text, width: None, is_first: true }
+        Self {
+            text,
+            width: None,
+            needs_number: true,
+            opened: 0,
+            is_line_full: false,
+            most: MAX_LINE,
+            has_signs: false,
+        }
+    }
+
+    /// The same for people to read, in lines of at most so many columns, with `!?` for `$5`. Programs cannot read all of it.
+    pub const fn for_reading(text: &'a mut String, columns: usize) -> Self {
+        Self { most: columns, has_signs: true, ..Self::new(text) }
     }
 
     /// A tag pair: on one line, quotes and backslashes escaped.
@@ -37,11 +59,61 @@ impl<'a> GameWriter<'a> {
     pub fn play(&mut self, number: u32, side: Color, san: &str) {
         if side == Color::White {
             self.token(&format!("{number}."));
-        } else if self.is_first {
+        } else if self.needs_number {
             self.token(&format!("{number}..."));
         }
-        self.is_first = false;
+        self.needs_number = false;
         self.token(san);
+    }
+
+    /// A glyph.
+    pub fn nag(&mut self, nag: u32) {
+        match (nag_sign(nag), &mut self.width) {
+            (Some(sign), Some(width)) if self.has_signs && self.opened == 0 => {
+                *width += sign.chars().count();
+                self.text.push_str(sign);
+            }
+            _ => self.token(&format!("${nag}")),
+        }
+    }
+
+    /// A comment, whose words stand one space apart.
+    pub fn comment(&mut self, text: &str) {
+        self.needs_number = true;
+        if text.contains('}') && !self.has_signs {
+            // A brace would end it: it goes to the end of the line.
+            self.token(&format!("; {text}"));
+            self.is_line_full = true;
+            return;
+        }
+        let (mut before, mut rest) = ("{", text);
+        loop {
+            let end = word_length(rest);
+            let after = if end == rest.len() { "}" } else { "" };
+            self.token(&[before, &rest[..end], after].concat());
+            if end == rest.len() {
+                return;
+            }
+            (before, rest) = ("", &rest[end + 1..]);
+        }
+    }
+
+    /// A variation begins.
+    pub fn open(&mut self) {
+        self.needs_number = true;
+        self.opened += 1;
+    }
+
+    /// A variation ends.
+    pub fn close(&mut self) {
+        self.needs_number = true;
+        match &mut self.width {
+            Some(width) if self.opened == 0 && *width < self.most && !self.is_line_full => {
+                *width += 1;
+                self.text.push(')');
+            }
+            _ => self.token(")"),
+        }
     }
 
     /// The result and the blank line after the game.
@@ -52,21 +124,65 @@ impl<'a> GameWriter<'a> {
 
     /// A word of the movetext, which is broken into lines between words.
     fn token(&mut self, token: &str) {
+        let length = std::mem::take(&mut self.opened);
+        let columns = length + token.len();
+        let is_full = std::mem::take(&mut self.is_line_full);
         let width = match self.width {
-            None => {
-                self.text.push('\n');
-                token.len()
-            }
-            Some(width) if width + 1 + token.len() <= MAX_LINE => {
+            Some(width) if width + 1 + columns <= self.most && !is_full => {
                 self.text.push(' ');
-                width + 1 + token.len()
+                width + 1 + columns
             }
-            Some(_) => {
+            _ => {
                 self.text.push('\n');
-                token.len()
+                columns
             }
         };
         self.width = Some(width);
+        self.text.extend(std::iter::repeat_n('(', length));
         self.text.push_str(token);
     }
+}
+
+/// How long the word is that a comment begins with, in bytes. A command is one word: many programs look for it on one line.
+fn word_length(text: &str) -> usize {
+    let length = |text: &str| text.find(' ').unwrap_or(text.len());
+    if text.starts_with("[%")
+        && let Some(end) = text.find(']')
+    {
+        return end + length(&text[end..]);
+    }
+    length(text)
+}
+
+/// The sign of a glyph, such as `!?` for 5, if it has one.
+#[must_use]
+pub const fn nag_sign(nag: u32) -> Option<&'static str> {
+    Some(match nag {
+        1 => "!",
+        2 => "?",
+        3 => "!!",
+        4 => "??",
+        5 => "!?",
+        6 => "?!",
+        7 => "\u{25a1}",
+        10 | 11 => "=",
+        13 => "\u{221e}",
+        14 => "\u{2a72}",
+        15 => "\u{2a71}",
+        16 => "\u{b1}",
+        17 => "\u{2213}",
+        18 => "+-",
+        19 => "-+",
+        22 | 23 => "\u{2a00}",
+        32 | 33 => "\u{27f3}",
+        36 | 37 => "\u{2192}",
+        40 | 41 => "\u{2191}",
+        132 | 133 => "\u{21c6}",
+        138 | 139 => "\u{2295}",
+        140 => "\u{2206}",
+        142 => "\u{2313}",
+        145 => "RR",
+        146 => "N",
+        _ => return None,
+    })
 }

@@ -6,12 +6,13 @@ use super::tags::{BOM, is_blank, starts_tag_pair};
 use super::word::is_numeric_move;
 use crate::board::GameResult;
 
-/// What stands in movetext, as far as the main line goes: move numbers, comments, NAGs, annotation signs and variations are
-/// passed over.
+/// What stands in movetext. Move numbers are passed over; [annotations](Lexer::next_annotated) are, too, unless they are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token<'a> {
     /// Something that may be a move.
     Move(&'a [u8]),
+    /// Something that is said about the moves, if it is [asked for](Lexer::next_annotated).
+    Annotation(Annotation<'a>),
     /// A result: the game ends.
     Result(GameResult),
     /// A word that is no part of movetext.
@@ -31,6 +32,44 @@ pub enum Token<'a> {
     End,
 }
 
+/// Something that is said about the moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Annotation<'a> {
+    /// A comment without its braces, or what follows a `;` on its line.
+    Comment(&'a [u8]),
+    /// A glyph, `$14` or a sign such as `!?`, as its number.
+    Nag(u32),
+    /// A variation that is closed. The lexer stands behind it.
+    Variation(Variation),
+    /// A variation begins within the one that is read.
+    Opening,
+    /// A variation ends within the one that is read.
+    Closing,
+}
+
+/// Where a variation with all that is nested in it stands, without its brackets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variation {
+    start: usize,
+    end: usize,
+}
+
+impl Variation {
+    /// How long its text is, in bytes.
+    #[must_use]
+    pub const fn length(self) -> usize {
+        self.end - self.start
+    }
+
+    /// A lexer for the variation, which stands in `text`. Its tokens are [annotated](Lexer::next_annotated); brackets are
+    /// [`Annotation::Opening`] and [`Annotation::Closing`], as many of these as of those.
+    #[must_use]
+    pub fn lexer(self, text: &[u8]) -> Lexer<'_> {
+        let text = &text[..self.end];
+        Lexer { text, at: self.start, odd: self.start, moved: true, searched: 0, inner: true }
+    }
+}
+
 /// What a byte can begin.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
@@ -39,6 +78,7 @@ enum Class {
     Digit,
     Move,
     Sign,
+    Mark,
     Dollar,
     OpenBrace,
     OpenParenthesis,
@@ -60,8 +100,10 @@ static CLASSES: [Class; 256] = {
             0..=b' ' => Class::Blank,
             b'0'..=b'9' => Class::Digit,
             b'a'..=b'h' | b'K' | b'Q' | b'R' | b'B' | b'N' | b'P' | b'O' | b'o' | b'Z' | b'@' => Class::Move,
-            b'.' | b'!' | b'?' | b'+' | b'#' | b'=' | b'/' | b'\\' | b'<' | b'>' | b',' | b'|' | b'~'
-            | b'\'' => Class::Sign,
+            b'!' | b'?' => Class::Mark,
+            b'.' | b'+' | b'#' | b'=' | b'/' | b'\\' | b'<' | b'>' | b',' | b'|' | b'~' | b'\'' => {
+                Class::Sign
+            }
             b'$' => Class::Dollar,
             b'{' => Class::OpenBrace,
             b'(' => Class::OpenParenthesis,
@@ -101,22 +143,24 @@ pub struct Lexer<'a> {
     moved: bool,
     /// How far the end of a [stray opening bracket](Token::StrayOpening) was looked for: up to there it is not looked for again.
     searched: usize,
+    /// The text is that of a variation.
+    inner: bool,
 }
 
 impl<'a> Lexer<'a> {
     /// A lexer for `text` from byte `at` on. The text before is looked at only to tell whether a line begins.
     #[must_use]
     pub const fn new(text: &'a [u8], at: usize) -> Self {
-        Self { text, at, odd: at, moved: false, searched: 0 }
+        Self { text, at, odd: at, moved: false, searched: 0, inner: false }
     }
 
     /// The same, after another lexer has read what stands before.
     pub(super) const fn after(other: &Self, text: &'a [u8], at: usize) -> Self {
-        Self { text, at, odd: at, moved: false, searched: other.searched }
+        Self { text, at, odd: at, moved: false, searched: other.searched, inner: false }
     }
 
     /// The same lexer `bytes` bytes before, within the word just read.
-    pub(super) const fn unread(&mut self, bytes: usize) {
+    pub(crate) const fn unread(&mut self, bytes: usize) {
         self.at -= bytes;
     }
 
@@ -132,10 +176,21 @@ impl<'a> Lexer<'a> {
         self.odd
     }
 
-    /// The next token.
+    /// The next token; annotations are passed over.
     // Where it is not part of the one loop that reads games, replaying takes 4 % longer.
     #[inline(always)]
     pub fn next_token(&mut self) -> Token<'a> {
+        self.next::<false>()
+    }
+
+    /// The next token; annotations are tokens too.
+    #[inline(always)]
+    pub fn next_annotated(&mut self) -> Token<'a> {
+        self.next::<true>()
+    }
+
+    #[inline(always)]
+    pub(super) fn next<const ANNOTATED: bool>(&mut self) -> Token<'a> {
         loop {
             let Some(&byte) = self.text.get(self.at) else { return Token::End };
             match CLASSES[usize::from(byte)] {
@@ -151,7 +206,13 @@ impl<'a> Lexer<'a> {
                     }
                 }
                 Class::OpenBrace => match memchr(b'}', &self.text[self.at..]) {
-                    Some(length) => self.at += length + 1,
+                    Some(length) => {
+                        let comment = &self.text[self.at + 1..self.at + length];
+                        self.at += length + 1;
+                        if ANNOTATED {
+                            return Token::Annotation(Annotation::Comment(comment));
+                        }
+                    }
                     None => return self.unclosed(Token::UnclosedComment),
                 },
                 Class::LineEnd => {
@@ -160,13 +221,30 @@ impl<'a> Lexer<'a> {
                         return Token::NextGame;
                     }
                 }
+                Class::Mark if !ANNOTATED => self.at += 1,
+                Class::Mark => return self.mark(),
                 _ => {
-                    if let Some(token) = self.rare(byte) {
+                    if let Some(token) = self.rare::<ANNOTATED>(byte) {
                         return token;
                     }
                 }
             }
         }
+    }
+
+    /// One or two of `!` and `?`.
+    fn mark(&mut self) -> Token<'a> {
+        let rest = &self.text[self.at..];
+        let (nag, length) = match (rest[0], rest.get(1)) {
+            (b'!', Some(b'!')) => (3, 2),
+            (b'!', Some(b'?')) => (5, 2),
+            (b'!', _) => (1, 1),
+            (_, Some(b'?')) => (4, 2),
+            (_, Some(b'!')) => (6, 2),
+            _ => (2, 1),
+        };
+        self.at += length;
+        Token::Annotation(Annotation::Nag(nag))
     }
 
     /// Looks at the start of a line: passes over a `%` line and a byte order mark, tells whether a tag pair begins.
@@ -200,25 +278,41 @@ impl<'a> Lexer<'a> {
     fn starts_again(&self) -> bool {
         matches!(self.text.get(self.at), Some(b'1' | b' ' | b'\t'))
             && self.moved
+            && !self.inner
             && starts_first_move(&self.text[self.at..])
             && follows_blank_line(&self.text[..self.at])
     }
 
     #[inline(never)]
-    fn rare(&mut self, byte: u8) -> Option<Token<'a>> {
+    fn rare<const ANNOTATED: bool>(&mut self, byte: u8) -> Option<Token<'a>> {
         self.odd = self.at;
         match CLASSES[usize::from(byte)] {
-            Class::Semicolon => self.skip_line(),
-            Class::Dollar => {
-                self.at += 1;
-                while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
-                    self.at += 1;
-                }
+            Class::Semicolon => {
+                let start = self.at + 1;
+                self.skip_line();
+                let comment = Annotation::Comment(&self.text[start..self.at]);
+                return ANNOTATED.then_some(Token::Annotation(comment));
             }
-            Class::OpenParenthesis => return self.variation(),
+            Class::Dollar => {
+                let digits = &self.text[self.at + 1..];
+                let digits = &digits[..digits.iter().take_while(|byte| byte.is_ascii_digit()).count()];
+                self.at += 1 + digits.len();
+                let nag = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+                return nag.filter(|_| ANNOTATED).map(|nag| Token::Annotation(Annotation::Nag(nag)));
+            }
+            Class::OpenParenthesis if self.inner => {
+                self.at += 1;
+                return Some(Token::Annotation(Annotation::Opening));
+            }
+            Class::OpenParenthesis => return self.variation::<ANNOTATED>(),
             Class::Closing => {
                 self.at += 1;
-                return Some(Token::StrayClosing);
+                let closes = self.inner && byte == b')';
+                return Some(if closes {
+                    Token::Annotation(Annotation::Closing)
+                } else {
+                    Token::StrayClosing
+                });
             }
             Class::Star if self.text.get(self.at + 1).is_some_and(u8::is_ascii_alphabetic) => {
                 return Some(Token::Junk(self.word()));
@@ -228,13 +322,13 @@ impl<'a> Lexer<'a> {
                 return Some(Token::Result(GameResult::Unknown));
             }
             Class::Bracket => {
-                if self.moved && starts_tag_pair(&self.text[self.at..]) {
+                if self.moved && !self.inner && starts_tag_pair(&self.text[self.at..]) {
                     return Some(Token::NextGame);
                 }
                 self.at += 1;
             }
             Class::Dash => return self.dashes(),
-            Class::High => return self.high(),
+            Class::High => return self.high::<ANNOTATED>(),
             _ => return Some(Token::Junk(self.word())),
         }
         None
@@ -253,9 +347,20 @@ impl<'a> Lexer<'a> {
     }
 
     /// A word that begins with a byte above 127: a figurine move, a sign, a result with a half sign, or junk.
-    fn high(&mut self) -> Option<Token<'a>> {
+    fn high<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
         let rest = &self.text[self.at..];
         match rest {
+            // Two marks in one character: U+203C, U+2047, U+2048, U+2049.
+            [0xe2, 0x80, 0xbc, ..] | [0xe2, 0x81, 0x87..=0x89, ..] if ANNOTATED => {
+                self.at += 3;
+                let nag = match rest[2] {
+                    0xbc => 3,
+                    0x87 => 4,
+                    0x88 => 6,
+                    _ => 5,
+                };
+                Some(Token::Annotation(Annotation::Nag(nag)))
+            }
             [0xe2, 0x99, 0x94..=0x9f, ..] => Some(Token::Move(self.wide_word())),
             // A no-break space, a byte order mark, an ellipsis, an en dash, signs such as U+2049. Of a character that is cut
             // short nothing behind it may be taken. In 8-bit character sets a no-break space is a single byte.
@@ -263,7 +368,7 @@ impl<'a> Lexer<'a> {
             [0xa0, ..] => self.pass(1),
             [0xef, 0xbb, 0xbf, ..] => {
                 self.at += BOM.len();
-                starts_tag_pair(&self.text[self.at..]).then_some(Token::NextGame)
+                (!self.inner && starts_tag_pair(&self.text[self.at..])).then_some(Token::NextGame)
             }
             [0xe2, 0x80 | 0x81 | 0x86..=0xaf, 0x80..=0xbf, ..] => self.pass(3),
             [0xc2, 0xb1, ..] => self.pass(2),
@@ -363,10 +468,11 @@ impl<'a> Lexer<'a> {
     }
 
     /// A variation, or a bracket that opens none.
-    fn variation(&mut self) -> Option<Token<'a>> {
+    fn variation<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
         let open = self.at;
         if (self.moved || open >= self.searched) && self.skip_variation() {
-            return None;
+            let variation = Variation { start: open + 1, end: self.at - 1 };
+            return ANNOTATED.then_some(Token::Annotation(Annotation::Variation(variation)));
         }
         if self.moved {
             return Some(Token::UnclosedVariation);

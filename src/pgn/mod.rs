@@ -2,6 +2,8 @@
 //!
 //! Parsing works on bytes; nothing here knows of files or of the rules of chess beyond the form of a move.
 
+mod comment;
+mod eval;
 mod export;
 mod lex;
 mod reader;
@@ -10,8 +12,10 @@ mod tags;
 mod value;
 mod word;
 
-pub use export::GameWriter;
-pub use lex::{Lexer, Token};
+pub use comment::{CommentReader, MoveNumbers, time};
+pub use eval::{Eval, winning_chances};
+pub use export::{GameWriter, nag_sign};
+pub use lex::{Annotation, Lexer, Token, Variation};
 pub use reader::{FrameProblem, MOST_TAGS, Reader};
 pub use split::{LOOK_BACK, boundary_in, chunks, next_boundary};
 pub use tags::{LOOK_AHEAD, TagPair, decode, starts_tag_pair};

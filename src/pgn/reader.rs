@@ -204,13 +204,19 @@ impl<'a> Reader<'a> {
         self.lexer.unread(bytes);
     }
 
-    /// The next token of the present game; `End` after its last.
+    /// The next token of the present game, without annotations; `End` after its last.
     #[inline]
     pub fn next_token(&mut self) -> Token<'a> {
+        self.next::<false>()
+    }
+
+    /// The next token of the present game; with annotations if they are asked for; `End` after its last.
+    #[inline]
+    pub(crate) fn next<const ANNOTATED: bool>(&mut self) -> Token<'a> {
         if !self.in_game {
             return Token::End;
         }
-        let token = self.lexer.next_token();
+        let token = self.lexer.next::<ANNOTATED>();
         if matches!(token, Token::Result(_) | Token::End | Token::NextGame) {
             self.in_game = false;
             if token == Token::NextGame {

@@ -8,7 +8,10 @@ use crate::opening::{Opening, OpeningBook};
 use crate::query::names::{NearNames, near_names};
 use crate::query::position::{PositionQuery, san};
 use crate::store::row::ResultCounts;
-use crate::store::{self, Continuation, Database, Exploration, GameSummary, Hit, ListLengths, Selection};
+use crate::store::{
+    self, Continuation, Database, Exploration, GameSummary, Hit, Lines, ListLengths, Selection,
+    VariationMoves,
+};
 
 /// A question for what was played from a position.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +20,8 @@ pub struct Explore<'a> {
     pub database: &'a Database,
     /// The position. If it has no name, it gets that of the last position of its line that has one.
     pub query: &'a PositionQuery,
+    /// Whether moves of variations are counted too, apart from those that were played.
+    pub lines: Lines,
     /// The games that count.
     pub selection: &'a Selection,
     /// How many games are listed.
@@ -40,7 +45,11 @@ pub struct Explored {
     pub results: ResultCounts,
     /// Games that reached it and have no result.
     pub unfinished: u64,
-    /// The moves, the most frequent first, then by their UCI notation.
+    /// Games with a variation that reaches the position or begins there, with a result or without. `None` if variations were not
+    /// looked into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_variations: Option<u64>,
+    /// The moves, the most frequent first, then those that stand in the variations of most games, then by their UCI notation.
     pub moves: Vec<ExploredMove>,
     /// The games with the highest mean rating, best first.
     pub top_games: Vec<ListedGame>,
@@ -54,7 +63,7 @@ pub struct Explored {
     pub hidden_moves: usize,
 }
 
-/// A move played from the position.
+/// A move played from the position, or made there by a variation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExploredMove {
@@ -67,7 +76,11 @@ pub struct ExploredMove {
     /// What came of the games.
     #[serde(flatten, serialize_with = "by_result")]
     pub results: ResultCounts,
-    /// The game, if there is only one.
+    /// Games in which a variation makes the move, with a result or without. A move that stands in variations only was played in no
+    /// game. `None` if variations were not looked into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_variations: Option<u64>,
+    /// The game in which it was played, if there is only one.
     pub game: Option<ExploredGame>,
     /// What the position after the move is called.
     pub opening: Option<Opening>,
@@ -133,10 +146,10 @@ pub struct Player {
 }
 
 impl Explored {
-    /// Whether no game reached the position.
+    /// Whether no game reached the position, nor a variation if these were looked into.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.results.games() == 0 && self.unfinished == 0
+        self.results.games() == 0 && self.unfinished == 0 && self.in_variations.unwrap_or(0) == 0
     }
 }
 
@@ -144,14 +157,21 @@ impl Explore<'_> {
     /// What was played from the position.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// [`store::Error::LacksVariations`]; what SQLite says.
     pub fn answer(&self) -> store::Result<Explored> {
         let position = &self.query.position;
         let (key, fen) = (position.key(), position.canonical_fen());
+        let snapshot = self.database.snapshot()?;
         let found = self.database.explore(key, &fen, self.selection, self.lists)?;
+        let variations = match self.lines {
+            Lines::Main => None,
+            Lines::All => Some(self.database.variation_moves(position, self.selection)?),
+        };
+        drop(snapshot);
         let Exploration { results, unfinished, continuations, top_games, recent_games } = found;
         let went_on: u64 = continuations.iter().map(|played| played.results.games()).sum();
-        let mut moves = self.moves(continuations)?;
+        let in_variations = variations.as_ref().map(|variations| variations.games);
+        let mut moves = self.moves(continuations, variations)?;
         let limit = self.limit.map_or(usize::MAX, |limit| limit as usize);
         let hidden_moves = moves.len().saturating_sub(limit);
         moves.truncate(limit);
@@ -160,6 +180,7 @@ impl Explore<'_> {
             opening: self.name_of_line()?,
             results,
             unfinished,
+            in_variations,
             moves,
             top_games: list(&top_games),
             recent_games: list(&recent_games),
@@ -176,29 +197,46 @@ impl Explore<'_> {
         near_names(self.database, self.selection)
     }
 
-    fn moves(&self, found: Vec<Continuation>) -> store::Result<Vec<ExploredMove>> {
-        let position = &self.query.position;
-        let read = |found: Continuation| {
-            let mut after = position.clone();
-            let opening = match after.make(found.code) {
-                Ok(_) => self.name(&after)?,
-                Err(_) => None,
-            };
-            Ok(ExploredMove {
-                uci: position.uci(found.code).to_string(),
-                san: san(position, found.code),
-                average_rating: found.results.mean_elo(),
-                results: found.results,
-                game: found.only_game.map(|hit| ExploredGame::of(&hit.game)),
-                opening,
-            })
-        };
+    fn moves(
+        &self,
+        played: Vec<Continuation>,
+        variations: Option<VariationMoves>,
+    ) -> store::Result<Vec<ExploredMove>> {
+        let mut in_variations = variations.map(|variations| variations.moves);
+        let played = played.into_iter().map(|found| {
+            let count = in_variations.as_mut().map(|moves| moves.remove(&found.code).unwrap_or(0));
+            (found, count)
+        });
+        let mut found = Vec::from_iter(played);
+        let others = in_variations.unwrap_or_default().into_iter();
+        found.extend(others.map(|(code, games)| {
+            (Continuation { code, results: ResultCounts::default(), only_game: None }, Some(games))
+        }));
+        let read = |(found, in_variations)| self.explored(found, in_variations);
         let mut moves = found.into_iter().map(read).collect::<store::Result<Vec<_>>>()?;
         moves.sort_by(|a, b| {
-            let games = |played: &ExploredMove| played.results.games();
+            let games = |played: &ExploredMove| (played.results.games(), played.in_variations);
             games(b).cmp(&games(a)).then_with(|| a.uci.cmp(&b.uci))
         });
         Ok(moves)
+    }
+
+    fn explored(&self, found: Continuation, in_variations: Option<u64>) -> store::Result<ExploredMove> {
+        let position = &self.query.position;
+        let mut after = position.clone();
+        let opening = match after.make(found.code) {
+            Ok(_) => self.name(&after)?,
+            Err(_) => None,
+        };
+        Ok(ExploredMove {
+            uci: position.uci(found.code).to_string(),
+            san: san(position, found.code),
+            average_rating: found.results.mean_elo(),
+            results: found.results,
+            in_variations,
+            game: found.only_game.map(|hit| ExploredGame::of(&hit.game)),
+            opening,
+        })
     }
 
     /// The name of a position by the list that was given, or else by the one that the database was made with.

@@ -1,16 +1,15 @@
-//! Stored games chosen and written: as PGN, as rows of a table, their positions as FEN or EPD.
+//! Stored games chosen and written: as rows of a table, their positions as FEN or EPD.
 
 use rusqlite::types::ValueRef;
 use serde::Serialize;
 
 use crate::board::Color;
 use crate::id::{GameId, Ply};
-use crate::pgn::GameWriter;
 use crate::query::error::Error;
 use crate::query::position::{PositionQuery, number_before};
 use crate::query::replay::{DamagedGame, replay};
 use crate::query::text::brief;
-use crate::store::{self, Database, GameRecord, HitOrder, Search, Selection};
+use crate::store::{self, Database, GameRecord, HitOrder, Lines, Search, Selection};
 
 /// Which games are written.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +40,8 @@ pub fn choose_games<E: From<Error>>(
         Choice::Selection(selection) => database.visit_games(selection, see).map_err(Error::from)?,
         Choice::Reached(query, selection) => {
             let (key, fen) = (query.position.key(), query.position.canonical_fen());
-            let order = HitOrder::Game;
-            let search = Search { key, fen: &fen, selection, order, limit: None, offset: 0 };
+            let (lines, order) = (Lines::Main, HitOrder::Game);
+            let search = Search { key, fen: &fen, lines, selection, order, limit: None, offset: 0 };
             let mut last = None;
             database
                 .visit_hits(&search, |hit| {
@@ -208,30 +207,6 @@ fn moves(record: &GameRecord) -> Result<String, DamagedGame> {
         moves += &position.san(code);
     })?;
     Ok(moves)
-}
-
-/// Writes a game in PGN's export format, and a blank line, to the end of `text`. The same record gives the same bytes.
-///
-/// Of a game that is not all in the database, the tag [`GameRecord::TRUNCATED`] says so.
-///
-/// # Errors
-/// When a stored position or move does not fit; `text` is then as before.
-pub fn write_pgn(text: &mut String, record: &GameRecord) -> Result<(), DamagedGame> {
-    let before = text.len();
-    let mut game = GameWriter::new(text);
-    for (name, value) in record.tags() {
-        game.tag(&name, &value);
-    }
-    let played = replay(record, |position, stored| {
-        if let Some(code) = stored.move_code {
-            game.play(position.fullmove_number(), position.side(), &position.san(code));
-        }
-    });
-    match played {
-        Ok(()) => game.finish(record.summary.result),
-        Err(_) => text.truncate(before),
-    }
-    played
 }
 
 /// Which positions of a game.

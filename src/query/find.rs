@@ -9,7 +9,7 @@ use crate::query::error::{Error, Result};
 use crate::query::names::{NearNames, near_names};
 use crate::query::position::{PositionQuery, san};
 use crate::query::variants::count_games;
-use crate::store::{self, Database, Hit, HitCount, HitOrder, Scan, Search, Selection};
+use crate::store::{self, Database, Hit, HitCount, HitOrder, Lines, Scan, Search, Selection};
 
 const NONE: HitCount = HitCount::Exact { occurrences: 0, games: 0 };
 
@@ -26,14 +26,16 @@ pub enum FindTarget {
 
 /// A question for the games that reached something.
 ///
-/// A position is found each time that a game reached it. Of a pattern or material, the first position of each game that fits
-/// is found.
+/// A position is found each time that a game reached it, and each time in its variations if these are looked into. Of a pattern or
+/// material, the first position of each game that fits is found; one in a variation only if none of the main line does.
 #[derive(Clone, Copy, Debug)]
 pub struct Find<'a> {
     /// The database.
     pub database: &'a Database,
     /// What is looked for.
     pub target: &'a FindTarget,
+    /// The lines that are looked into.
+    pub lines: Lines,
     /// The games that count.
     pub selection: &'a Selection,
     /// The order of the hits.
@@ -165,9 +167,10 @@ impl Find<'_> {
         match self.target {
             FindTarget::Position(query) => {
                 let fen = query.position.canonical_fen();
+                let search = self.search(query, &fen)?;
                 // One more hit tells whether there are more, which is not always counted.
-                let limit = if self.selection.is_all() { self.limit } else { self.one_more() };
-                self.database.visit_hits(&Search { limit, ..self.search(query, &fen) }, see)?;
+                let limit = if is_counted(&search) { self.limit } else { self.one_more() };
+                self.database.visit_hits(&Search { limit, ..search }, see)?;
             }
             FindTarget::Pattern(pattern) => {
                 self.database.scan(&self.scan(), |fen| pattern.matches(fen), see)?;
@@ -183,19 +186,24 @@ impl Find<'_> {
         self.limit.and_then(|limit| limit.checked_add(1))
     }
 
-    fn search<'s>(&'s self, query: &PositionQuery, fen: &'s str) -> Search<'s> {
-        Search {
-            key: query.position.key(),
+    fn search<'s>(&'s self, query: &PositionQuery, fen: &'s str) -> store::Result<Search<'s>> {
+        let key = query.position.key();
+        // What is kept of much visited positions helps only where no variation has them.
+        let in_variations = self.lines == Lines::All && self.database.has_in_variations(key)?;
+        Ok(Search {
+            key,
             fen,
+            lines: if in_variations { Lines::All } else { Lines::Main },
             selection: self.selection,
             order: self.order,
             limit: self.limit,
             offset: self.offset,
-        }
+        })
     }
 
     fn scan(&self) -> Scan<'_> {
-        Scan { selection: self.selection, order: self.order, limit: self.one_more(), offset: self.offset }
+        let Self { lines, selection, order, offset, .. } = *self;
+        Scan { lines, selection, order, limit: self.one_more(), offset }
     }
 
     /// How many of how many hits an answer has.
@@ -212,9 +220,10 @@ impl Find<'_> {
         if is_end && self.offset == 0 {
             return Ok(total(AllHits::Shown, false));
         }
-        let is_more = !is_end && (saw_more || self.selection.is_all());
         let fen = query.position.canonical_fen();
-        Ok(match self.database.count_hits(&self.search(query, &fen))? {
+        let search = self.search(query, &fen)?;
+        let is_more = !is_end && (saw_more || is_counted(&search));
+        Ok(match self.database.count_hits(&search)? {
             HitCount::Exact { occurrences: all, .. } if all == occurrences => total(AllHits::Shown, false),
             HitCount::Exact { occurrences: all, games } => {
                 let is_more = u64::from(self.offset) + occurrences < all;
@@ -235,13 +244,13 @@ impl Find<'_> {
         let FindTarget::Position(query) = self.target else {
             return Ok(Nothing::NoneFits { unknown_names: unknown_names()? });
         };
-        let reached = count_games(self.database, &query.position)?;
+        let reached = count_games(self.database, &query.position, self.lines)?;
         let fen = query.position.canonical_fen();
         if reached == NONE {
             return Ok(Nothing::NotReached { fen, line: self.followed(query)? });
         }
         let unknown_names = unknown_names()?;
-        let is_passed_over = self.offset > 0 && self.database.count_hits(&self.search(query, &fen))? != NONE;
+        let is_passed_over = self.offset > 0 && self.database.count_hits(&self.search(query, &fen)?)? != NONE;
         Ok(if is_passed_over {
             Nothing::PassedOver { reached, offset: self.offset, unknown_names }
         } else {
@@ -253,13 +262,18 @@ impl Find<'_> {
     fn followed(&self, query: &PositionQuery) -> store::Result<Option<Followed>> {
         let Some((_, before)) = query.line.split_last() else { return Ok(None) };
         for (index, played) in before.iter().enumerate().rev() {
-            let reached = count_games(self.database, &played.position)?;
+            let reached = count_games(self.database, &played.position, self.lines)?;
             if reached != NONE {
                 return Ok(Some(Followed::To { moves: index + 1, reached }));
             }
         }
         Ok((!before.is_empty()).then_some(Followed::Nowhere))
     }
+}
+
+/// Whether all games of a much visited position have a count that is kept.
+fn is_counted(search: &Search<'_>) -> bool {
+    search.selection.is_all() && search.lines == Lines::Main
 }
 
 /// A hit as it is answered.
@@ -287,13 +301,17 @@ pub struct FoundPosition<'h> {
     pub round: Option<&'h str>,
     /// The ECO code that the PGN gives.
     pub eco: Option<&'h str>,
-    /// When the game reached the position.
+    /// In which line of the game: 0 is the main line, 1, 2, 3 … are its variations in the order of their text. `None` if only main
+    /// lines were looked into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// When the game, or its variation, reached the position.
     pub ply: Ply,
     /// Number of the next move.
     pub move_number: u32,
     /// `w` or `b`.
     pub side: &'static str,
-    /// The move played then.
+    /// The next move of that line.
     pub next_san: Option<String>,
     /// The same in UCI notation.
     pub next_uci: Option<String>,
@@ -302,11 +320,11 @@ pub struct FoundPosition<'h> {
 }
 
 impl<'h> FoundPosition<'h> {
-    /// Reads a hit.
+    /// Reads a hit in these lines.
     ///
     /// # Errors
     /// [`Error::Fen`] if the stored position is none.
-    pub fn of(hit: &'h Hit) -> Result<Self> {
+    pub fn of(hit: &'h Hit, lines: Lines) -> Result<Self> {
         let game = &hit.game;
         let (position, _) = Position::from_fen(hit.fen.as_bytes()).map_err(|source| Error::Fen {
             game: game.game,
@@ -325,6 +343,7 @@ impl<'h> FoundPosition<'h> {
             site: game.site.as_deref(),
             round: game.round.as_deref(),
             eco: game.eco.as_deref(),
+            line: (lines == Lines::All).then_some(hit.line),
             ply: hit.ply,
             move_number: hit.move_number(),
             side: side(position.side()),

@@ -7,10 +7,13 @@ use serde::{Serialize, Serializer};
 
 use crate::board::{MoveCode, Position};
 use crate::id::{GameId, Ply};
+use crate::pgn::{Eval, MoveNumbers};
 use crate::query::error::Error;
 use crate::query::find::side;
-use crate::query::replay::replay;
-use crate::store::{self, Database, GameProblem, GameRecord, OpeningName, StoredPosition};
+use crate::query::replay::{DamagedGame, replay};
+use crate::store::{
+    self, Database, GameAnnotations, GameProblem, GameRecord, OpeningName, Remarks, StoredVariation,
+};
 
 /// Passes the games of some ranges on, each when it is known that it can be played through. Gives back the first number
 /// asked for that no game has: a range passes over numbers within it that have none.
@@ -87,9 +90,9 @@ pub struct GameAnswer<'a> {
 }
 
 impl<'a> GameAnswer<'a> {
-    /// The answer for a game that can be played through, and what was found wrong in it.
+    /// The answer for a game that can be played through, what is said about its moves, and what was found wrong in it.
     #[must_use]
-    pub fn of(record: &'a GameRecord, problems: &'a [GameProblem]) -> Self {
+    pub fn of(record: &'a GameRecord, annotations: &'a GameAnnotations, problems: &'a [GameProblem]) -> Self {
         let chess960 = record.is_chess960();
         Self {
             game_id: record.summary.game,
@@ -104,7 +107,7 @@ impl<'a> GameAnswer<'a> {
             byte_offset: record.byte_offset,
             byte_length: record.byte_length,
             problems,
-            plies: Plies { record, chess960 },
+            plies: Plies { record, annotations, chess960 },
         }
     }
 }
@@ -117,6 +120,7 @@ fn as_object<S: Serializer>(tags: &[(String, String)], serializer: S) -> Result<
 #[derive(Clone, Copy, Debug)]
 pub struct Plies<'a> {
     record: &'a GameRecord,
+    annotations: &'a GameAnnotations,
     chess960: bool,
 }
 
@@ -126,12 +130,66 @@ impl Serialize for Plies<'_> {
         let mut written = Ok(());
         let played = replay(self.record, |position, stored| {
             if written.is_ok() {
-                written = plies.serialize_element(&GamePly::of(position, stored, self.chess960));
+                written = self
+                    .ply(0, stored.ply, position, stored.move_code)
+                    .map_err(S::Error::custom)
+                    .and_then(|ply| plies.serialize_element(&ply));
             }
         });
         written?;
         played.map_err(S::Error::custom)?;
         plies.end()
+    }
+}
+
+impl Plies<'_> {
+    /// A position on a line, and the move played from it.
+    fn ply(
+        &self,
+        line: u32,
+        ply: Ply,
+        position: &Position,
+        code: Option<MoveCode>,
+    ) -> Result<GamePly, DamagedGame> {
+        let uci =
+            |code| if self.chess960 { position.uci_chess960(code) } else { position.uci(code) }.to_string();
+        let variations = self.annotations.variations(line, ply);
+        Ok(GamePly {
+            ply,
+            move_number: position.fullmove_number(),
+            side: side(position.side()),
+            fen: position.fen(),
+            key: position.key().as_i64(),
+            key_hex: position.key().to_string(),
+            san: code.map(|code| position.san(code)),
+            uci: code.map(uci),
+            code: code.map(MoveCode::bits),
+            remarks: self.annotations.at(line, ply).map(PlyRemarks::of).unwrap_or_default(),
+            variations: variations
+                .iter()
+                .map(|variation| self.variation(variation, ply, position))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn variation(
+        &self,
+        variation: &StoredVariation,
+        first: Ply,
+        position: &Position,
+    ) -> Result<GameVariation, DamagedGame> {
+        let StoredVariation { line, ref moves } = *variation;
+        let mut position = position.clone();
+        let mut plies = Vec::with_capacity(moves.len() + 1);
+        for (ply, code) in (first.0..).map(Ply).zip(moves.iter().copied().map(Some).chain([None])) {
+            plies.push(self.ply(line, ply, &position, code)?);
+            if let Some(code) = code {
+                let (game, ply) = (self.record.summary.game, Ply(ply.0 + 1));
+                let made = position.make(code);
+                made.map_err(|source| DamagedGame::VariationMove { game, line, ply, source })?;
+            }
+        }
+        Ok(GameVariation { line, plies })
     }
 }
 
@@ -156,24 +214,69 @@ pub struct GamePly {
     pub uci: Option<String>,
     /// Its move code.
     pub code: Option<u32>,
+    /// What is said of the position and of the move that led to it.
+    #[serde(flatten)]
+    pub remarks: PlyRemarks,
+    /// What could have been played from here instead.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variations: Vec<GameVariation>,
 }
 
-impl GamePly {
-    /// A position and its row.
-    #[must_use]
-    pub fn of(position: &Position, stored: &StoredPosition, chess960: bool) -> Self {
-        let code = stored.move_code;
-        let uci = |code| if chess960 { position.uci_chess960(code) } else { position.uci(code) }.to_string();
-        Self {
-            ply: stored.ply,
-            move_number: position.fullmove_number(),
-            side: side(position.side()),
-            fen: position.fen(),
-            key: stored.key.as_i64(),
-            key_hex: stored.key.to_string(),
-            san: code.map(|code| position.san(code)),
-            uci: code.map(uci),
-            code: code.map(MoveCode::bits),
-        }
+/// A variation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GameVariation {
+    /// Its line: 1, 2, 3 … in the order of the text.
+    pub line: u32,
+    /// Its positions, from the one that it leaves its parent at to the last.
+    pub plies: Vec<GamePly>,
+}
+
+/// What is said of a position and of the move that led to it. What is not said does not serialise.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PlyRemarks {
+    /// Centiseconds left on the clock of the player who has just moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<u32>,
+    /// Centiseconds used for the move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed: Option<u32>,
+    /// Centipawns, White's view.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eval_cp: Option<i32>,
+    /// Moves to mate; negative if Black gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eval_mate: Option<i32>,
+    /// How deep the value was looked for, in plies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Glyphs by their numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nags: Vec<u32>,
+    /// Comments, without their commands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub comments: Vec<String>,
+    /// Other commands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<Command>,
+}
+
+/// A command of a comment, `[%name value]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Command {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+impl PlyRemarks {
+    fn of(remarks: &Remarks) -> Self {
+        let Remarks { numbers, nags, comments, commands } = remarks;
+        let MoveNumbers { clock, elapsed, eval, depth } = *numbers;
+        let (eval_cp, eval_mate) = Eval::columns(eval);
+        let commands =
+            commands.iter().map(|(name, value)| Command { name: name.clone(), value: value.clone() });
+        let (nags, comments, commands) = (nags.clone(), comments.clone(), commands.collect());
+        Self { clock, elapsed, eval_cp, eval_mate, depth, nags, comments, commands }
     }
 }

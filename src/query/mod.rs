@@ -9,30 +9,44 @@
 //! | tell what a database holds | [`Holdings`] |
 //! | play a stored game through, write it as PGN | [`replay`], [`write_pgn`] |
 //! | tell names that are like one that nothing bears | [`near_names`] |
+//! | tell names of players that have many more games than one like them | [`near_players`] |
+//! | list the players | [`Players`] |
+//! | make several names those of one player | [`Aliases`] |
 //! | tell positions with the same placement | [`variants`] |
 //!
 //! Answers serialise as `docs/json.md` says. Nothing here knows who asks: texts for people are made where they are shown.
 
+mod aliases;
 mod error;
 mod explore;
 mod export;
 mod find;
 mod game;
 mod info;
+mod likeness;
 mod names;
+mod near_players;
+mod pgn;
+mod players;
 mod position;
 mod replay;
+mod suggest;
 mod text;
 mod variants;
 
+pub use aliases::{AliasError, Aliases, choose_name};
 pub use error::{Error, Result};
 pub use explore::{Explore, Explored, ExploredGame, ExploredMove, ListedGame, Player, Winner};
-pub use export::{Choice, GameFields, PositionFormat, Positions, choose_games, write_pgn, write_positions};
+pub use export::{Choice, GameFields, PositionFormat, Positions, choose_games, write_positions};
 pub use find::{AllHits, Find, FindTarget, Followed, FoundPosition, Nothing, Shown, Total};
-pub use game::{GameAnswer, GamePly, Plies, visit_games};
+pub use game::{Command, GameAnswer, GamePly, GameVariation, Plies, PlyRemarks, visit_games};
 pub use info::{GamesByResult, Holdings, LongestGame};
 pub use names::{NearNames, near_names};
+pub use near_players::{NearPlayer, near_players};
+pub use pgn::{variation_text, write_pgn};
+pub use players::{ListedPlayer, ListedPlayers, PlayerOrder, Players, Spelling};
 pub use position::{LineMove, PositionError, PositionQuery, number_before};
 pub use replay::{DamagedGame, replay};
+pub use suggest::suggest_aliases;
 pub use text::{brief, cut};
 pub use variants::{Difference, Variant, variants};

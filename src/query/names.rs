@@ -12,7 +12,7 @@ const COMPARED: usize = 1_000_000;
 /// A name of a filter that nothing bears, and the names that are like it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NearNames {
-    /// The filter's field: `white`, `black`, `player`, `event`.
+    /// The filter's field: `white`, `black`, `player`, `opponent`, `event`, `site`, `opening`.
     pub field: &'static str,
     /// What should bear it.
     pub named: Named,
@@ -32,12 +32,14 @@ pub fn near_names(database: &Database, selection: &Selection) -> store::Result<V
 }
 
 /// The names that are most like an unknown one, the nearest first, then those that came first into the database.
-fn near(database: &Database, unknown: &UnknownName) -> store::Result<Vec<String>> {
+pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<Vec<String>> {
     let wanted = Wanted::new(unknown.filter.text());
     let mut nearest: Vec<(usize, String)> = Vec::new();
     let mut left = COMPARED;
     database.visit_names(unknown.named, |name| {
-        if let Some(distance) = wanted.distance(name) {
+        // Several positions of an opening have its name.
+        let is_new = |name: &str| nearest.iter().all(|(_, other)| other != name);
+        if let Some(distance) = wanted.distance(name).filter(|_| is_new(name)) {
             let at = nearest.partition_point(|(other, _)| *other <= distance);
             if at < SUGGESTED {
                 nearest.insert(at, (distance, name.to_owned()));

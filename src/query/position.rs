@@ -117,6 +117,7 @@ impl PositionQuery {
         loop {
             match lexer.next_token() {
                 Token::Move(word) => line.play(word)?,
+                Token::Annotation(_) => {}
                 Token::Junk(word) => {
                     return Err(PositionError::NoMove { word: String::from_utf8_lossy(word).into_owned() });
                 }

@@ -45,6 +45,21 @@ pub enum DamagedGame {
         /// Why.
         source: IllegalMove,
     },
+    /// A move of a stored variation is not legal.
+    #[error("variation_move game_id {}, line {line}, ply {}: move_code is no legal move; `pgndex verify` tells all that is wrong",
+        game.0,
+        ply.0
+    )]
+    VariationMove {
+        /// The game.
+        game: GameId,
+        /// The variation.
+        line: u32,
+        /// The ply that the move leads to.
+        ply: Ply,
+        /// Why.
+        source: IllegalMove,
+    },
 }
 
 /// Plays a game through: `visit` sees each position with its row, whose move, if any, is legal there.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::board::Position;
-use crate::store::{self, Database, HitCount, HitOrder, Search, Selection};
+use crate::store::{self, Database, HitCount, HitOrder, Lines, Search, Selection};
 
 /// So many times as many games are many more.
 const MANY: u64 = 10;
@@ -31,13 +31,13 @@ pub enum Difference {
     EnPassant,
 }
 
-/// The positions with the same pieces on the same squares that many more games of the database reached; any games are more
-/// than none.
+/// The positions with the same pieces on the same squares that many more games of the database reached, in these lines; any games
+/// are more than none.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn variants(database: &Database, position: &Position) -> store::Result<Vec<Variant>> {
-    let many = match count_games(database, position)? {
+pub fn variants(database: &Database, position: &Position, lines: Lines) -> store::Result<Vec<Variant>> {
+    let many = match count_games(database, position, lines)? {
         HitCount::Exact { games, .. } | HitCount::Games(games) => games.saturating_mul(MANY),
         // Nobody overlooks so many.
         HitCount::AtLeast(_) => return Ok(Vec::new()),
@@ -48,7 +48,7 @@ pub fn variants(database: &Database, position: &Position) -> store::Result<Vec<V
     }
     let mut variants = Vec::new();
     for other in position.same_placement() {
-        let reached = count_games(database, &other)?;
+        let reached = count_games(database, &other, lines)?;
         let (HitCount::Exact { games, .. } | HitCount::Games(games) | HitCount::AtLeast(games)) = reached;
         if games > many {
             let fen = other.canonical_fen();
@@ -60,10 +60,11 @@ pub fn variants(database: &Database, position: &Position) -> store::Result<Vec<V
 }
 
 /// How many games of the whole database reached a position.
-pub(super) fn count_games(database: &Database, position: &Position) -> store::Result<HitCount> {
+pub(super) fn count_games(database: &Database, position: &Position, lines: Lines) -> store::Result<HitCount> {
     database.count_hits(&Search {
         key: position.key(),
         fen: &position.canonical_fen(),
+        lines,
         selection: &Selection::default(),
         order: HitOrder::Game,
         limit: None,

@@ -27,12 +27,19 @@ impl Table {
 pub(crate) const IMPORT: Table = Table::new("import", &["import_id"]);
 pub(crate) const SOURCE: Table = Table::new("source", &["source_id"]);
 pub(crate) const PLAYER: Table = Table::new("player", &["player_id"]);
+pub(crate) const PLAYER_ALIAS: Table = Table::new("player_alias", &["alias"]);
 pub(crate) const EVENT: Table = Table::new("event", &["event_id"]);
 pub(crate) const SITE: Table = Table::new("site", &["site_id"]);
 pub(crate) const GAME: Table = Table::new("game", &["game_id"]);
 /// The view: a game with its names.
 pub(crate) const GAMES: Table = Table::new("games", &["game_id"]);
 pub(crate) const TAG: Table = Table::new("tag", &["game_id", "name"]);
+pub(crate) const MOVE_EVAL: Table = Table::new("move_eval", &["game_id", "ply"]);
+pub(crate) const COMMENT: Table = Table::new("comment", &["game_id", "line", "ply", "number"]);
+pub(crate) const NAG: Table = Table::new("nag", &["game_id", "line", "ply", "nag"]);
+pub(crate) const COMMAND: Table = Table::new("command", &["game_id", "line", "ply", "number"]);
+pub(crate) const VARIATION: Table = Table::new("variation", &["game_id", "line"]);
+pub(crate) const VARIATION_MOVE: Table = Table::new("variation_move", &["game_id", "line", "ply"]);
 pub(crate) const GAME_POSITION: Table = Table::new("game_position", &["game_id", "ply"]);
 pub(crate) const POSITION_GAME: Table = Table::new("position_game", &["key", "game_id", "ply"]);
 pub(crate) const VISITED_POSITION: Table = Table::new("visited_position", &["key"]);
@@ -173,6 +180,7 @@ macro_rules! stored_numbers {
 }
 
 stored_numbers! {
+    i32: "a whole number from -2147483648 to 2147483647",
     u16: "a whole number from 0 to 65535",
     u32: "a whole number from 0 to 4294967295",
     u64: "a whole number from 0",

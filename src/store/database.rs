@@ -86,10 +86,23 @@ impl Database {
     /// # Errors
     /// What SQLite says; also if it is missing.
     pub(crate) fn setting<T: for<'r> Stored<'r>>(&self, name: &str) -> Result<T> {
-        let sql = "SELECT name, value FROM setting WHERE name = ?1";
-        self.connection
-            .query_row(sql, [name], |row| Cells::new(row, SETTING).get("value"))
-            .map_err(|source| Error::sqlite(&self.path, "read table setting", source))
+        setting(&self.connection, &self.path, name)
+    }
+
+    /// How many games a visited position has at least.
+    ///
+    /// # Errors
+    /// What SQLite says; also if it is missing.
+    pub fn continuation_threshold(&self) -> Result<u32> {
+        continuation_threshold(&self.connection, &self.path)
+    }
+
+    /// What tells the list of openings that its games were classified by from others.
+    ///
+    /// # Errors
+    /// What SQLite says; also if it is missing.
+    pub fn openings_digest(&self) -> Result<String> {
+        self.setting("openings")
     }
 
     /// How many bytes of the file hold nothing and can be used anew, those included that a crashed run left behind its end.
@@ -200,6 +213,18 @@ impl Database {
     pub fn interrupt_handle(&self) -> InterruptHandle {
         self.connection.get_interrupt_handle()
     }
+}
+
+fn setting<T: for<'r> Stored<'r>>(connection: &Connection, path: &Path, name: &str) -> Result<T> {
+    let sql = "SELECT name, value FROM setting WHERE name = ?1";
+    connection
+        .query_row(sql, [name], |row| Cells::new(row, SETTING).get("value"))
+        .map_err(|source| Error::sqlite(path, "read table setting", source))
+}
+
+/// How many games a visited position has at least.
+pub(super) fn continuation_threshold(connection: &Connection, path: &Path) -> Result<u32> {
+    setting(connection, path, "continuation_threshold")
 }
 
 /// Whether a reader cannot go on because a crashed writer's journal must be played back.

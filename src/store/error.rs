@@ -146,6 +146,31 @@ pub enum Error {
         /// The cell.
         cell: Box<WrongCell>,
     },
+    /// A column is asked for that came with a later version than the database's.
+    #[error(
+        "{}: this database is of schema version {version} and does not know {column}; adding games to it brings the column",
+        path.display()
+    )]
+    LacksColumn {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        version: SchemaVersion,
+        /// The column of the table `game`.
+        column: &'static str,
+    },
+    /// Variations are asked for that came with a later version than the database's.
+    #[error(
+        "{}: this database is of schema version {version} and has no variations; index its games anew to have them (adding games \
+         brings those of the new games only)",
+        path.display()
+    )]
+    LacksVariations {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        version: SchemaVersion,
+    },
     /// SQLite cannot make sense of tables or values that are not as this program leaves them.
     #[error("{}: cannot {action}: the database is not as pgndex left it; `pgndex verify` tells what is wrong", path.display())]
     Unsound {
@@ -155,6 +180,34 @@ pub enum Error {
         action: &'static str,
         /// What SQLite said.
         source: rusqlite::Error,
+    },
+    /// SQLite is given the path of a copy as text.
+    #[error("{}: the path is not UTF-8, and SQLite copies a database to no such path; rename the directory or the database", path.display())]
+    PathNotUtf8 {
+        /// The path of the copy.
+        path: PathBuf,
+    },
+    /// No source has this path.
+    #[error("{}: no source of this database is {}; `SELECT source_id, path FROM source` lists them", path.display(), source_path.display())]
+    UnknownSource {
+        /// The database.
+        path: PathBuf,
+        /// The path looked for.
+        source_path: PathBuf,
+    },
+    /// Counts do not fit the rows that are there.
+    #[error(
+        "{}: there are {games} games, but its sources and runs say {told}; somebody changed its rows by other means than pgndex; \
+         nothing was written; `pgndex verify` tells more, and `pgndex repair` makes the tables fit again",
+        path.display()
+    )]
+    CountsDiffer {
+        /// The database.
+        path: PathBuf,
+        /// How many games there are.
+        games: i64,
+        /// How many there should be.
+        told: i64,
     },
     /// The numbers of a table are used up.
     #[error(

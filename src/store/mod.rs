@@ -10,6 +10,7 @@
 mod cell;
 mod database;
 mod error;
+mod game_set;
 mod holder;
 mod lock;
 pub mod pages;
@@ -33,28 +34,40 @@ pub use database::Database;
 #[cfg(feature = "index")]
 pub(crate) use database::keep_temporary_files_in;
 pub use error::{Error, Result};
+pub use game_set::GameSet;
 pub use holder::Holder;
 #[cfg(feature = "index")]
 pub(crate) use lock::directory_of;
 pub use lock::{WriterLock, is_file_of};
 #[cfg(feature = "index")]
+pub(crate) use read::annotation::MOST_DEPTH;
+pub(crate) use read::annotation::game_annotations;
+pub use read::annotation::{GameAnnotations, Remarks, StoredVariation};
+#[cfg(feature = "index")]
 pub use read::catalog::{Catalog, Relation, RelationKind};
 pub use read::compared::ComparedGame;
-pub use read::explore::{Continuation, Exploration, ListLengths};
 pub use read::filter::{DatePrefix, EcoRange, FilterError};
 pub use read::game_outcome::GameOutcome;
 pub(crate) use read::game_record::game_record;
 pub use read::game_record::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
-pub use read::hit::{Hit, HitOrder};
 pub use read::info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceInfo, Totals};
 pub use read::known::{Known, KnownSource, KnownSources, NameTable, Tail};
 pub use read::name::{NameFilter, Named, fold};
-pub use read::scan::Scan;
-pub use read::search::{HitCount, OccurrenceCount, Search};
-pub use read::selection::{GameFilter, Selection, UnknownName};
+pub use read::occurrence::explore::{Continuation, Exploration, ListLengths};
+pub use read::occurrence::hit::{Hit, HitOrder, Lines};
+pub use read::occurrence::scan::Scan;
+pub use read::occurrence::search::{HitCount, OccurrenceCount, Search};
+pub use read::occurrence::variation::VariationMoves;
+pub use read::occurrence::visit::VisitedCounts;
+pub use read::player::alias::PlayerAlias;
+pub use read::player::games::PlayerGames;
+pub(crate) use read::player::name::{PlayerWords, can_be_one_person, is_initial};
+pub use read::removal::{SkippedDuplicate, SkippedSource};
+pub use read::selection::{GameFilter, KnownPlayers, Selection, UnknownName};
 pub use read::sql_query::{Query, QueryRows, Statements};
 pub use read::statistics::{GameStatistics, OpeningCount, TreeSize};
 pub use row::{ImportTotals, NewImport, SourceDigest, SourceTotals};
+pub(crate) use schema::provide_exp;
 pub use schema::{APPLICATION_ID, PAGE_SIZE, migrate};
 #[cfg(feature = "index")]
 pub(crate) use schema::{schema_of, version_of};
@@ -62,10 +75,11 @@ pub use schema_version::SchemaVersion;
 pub use sql_place::Place;
 pub use statement_end::is_complete;
 #[cfg(feature = "index")]
-pub(crate) use upgrade::{lacks, show_lacking_columns};
+pub(crate) use upgrade::{lacks, show_lacking};
 pub use write::build::{Build, BuildOptions};
 pub use write::bulk::{BulkLoader, LoadMode, PlayedPosition};
 pub use write::duplicate::PrefixCandidate;
 pub use write::page_transaction::PageTransaction;
+pub use write::repair::Mended;
 pub use write::side_database::{SideDatabase, SideIndex};
 pub use write::visited_position::VisitedPositionLists;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Transaction};
 use rusqlite_migration::{M, Migrations};
 
@@ -26,9 +27,10 @@ pub(crate) fn is_our_header(header: &[u8]) -> bool {
 static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
     let steps: [M<'static>; SchemaVersion::LATEST.0 as usize] = [
         M::up(include_str!("../../migrations/0001_schema.sql")),
-        M::up_with_hook(include_str!("../../migrations/0002_game_columns.sql"), |step: &Transaction<'_>| {
+        M::up_with_hook(include_str!("../../migrations/0002_annotations.sql"), |step: &Transaction<'_>| {
             Ok(fill_game_columns(step)?)
         }),
+        M::up(include_str!("../../migrations/0003_upkeep.sql")),
     ];
     Migrations::new(steps.into())
 });
@@ -88,6 +90,8 @@ pub fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     if inspect(connection, path)? == Kind::Ours(SchemaVersion::LATEST) {
         return Ok(());
     }
+    let failed = |source| Error::sqlite(path, "bring the schema up to date", source);
+    provide_exp(connection).map_err(failed)?;
     MIGRATIONS.to_latest(connection).map_err(|source| match source {
         rusqlite_migration::Error::RusqliteError { err, .. } => {
             Error::sqlite(path, "bring the schema up to date", err)
@@ -106,7 +110,21 @@ pub(crate) fn schema_of(version: SchemaVersion) -> Result<Connection> {
     let mut connection = Connection::open_in_memory().map_err(|error| failed(error.into()))?;
     let steps = usize::try_from(version.0).unwrap_or_default();
     MIGRATIONS.to_version(&mut connection, steps).map_err(failed)?;
+    provide_exp(&connection).map_err(|error| failed(error.into()))?;
     Ok(connection)
+}
+
+/// Gives a connection the function `exp`, which views need, if its SQLite has none: without it the columns of views are not told,
+/// and tables cannot be altered.
+pub(crate) fn provide_exp(connection: &Connection) -> rusqlite::Result<()> {
+    // To list all functions takes far longer, and each opening of a database would do so.
+    if connection.prepare("SELECT exp(0)").is_ok() {
+        return Ok(());
+    }
+    let flags =
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    connection
+        .create_scalar_function("exp", 1, flags, |context| Ok(context.get::<Option<f64>>(0)?.map(f64::exp)))
 }
 
 /// The version of an open database of ours.

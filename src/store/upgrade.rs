@@ -3,8 +3,8 @@
 use rusqlite::{Connection, params};
 
 use crate::pgn::{GameFacts, Speed};
-use crate::store::row::GameRow;
 use crate::store::row::virtual_table::Rows as _;
+use crate::store::row::{GameRow, HeaderBatch};
 
 /// Fills the columns of `game` that the tags tell, for games that were there before these columns.
 pub(super) fn fill_game_columns(connection: &Connection) -> rusqlite::Result<()> {
@@ -50,8 +50,23 @@ pub(super) fn fill_game_columns(connection: &Connection) -> rusqlite::Result<()>
     Ok(())
 }
 
-/// Shows a connection that reads an older database the table `game` with the columns that it lacks, as NULL.
-pub(crate) fn show_lacking_columns(connection: &Connection) -> rusqlite::Result<()> {
+/// A table that is no side table and came with a later version, with its columns.
+const LATER_TABLES: [(&str, &[&str]); 1] = [("removed_game", &["source_id", "byte_offset", "byte_length"])];
+
+/// Shows a connection that reads an older database what it lacks: columns of `game` as NULL, later tables without rows.
+pub(crate) fn show_lacking(connection: &Connection) -> rusqlite::Result<()> {
+    let side_tables = HeaderBatch::SIDE_TABLES.iter().map(|table| (table.name, table.columns));
+    for (name, columns) in side_tables.chain(LATER_TABLES) {
+        if !connection.table_exists(Some("main"), name)? {
+            let columns: Vec<_> = columns.iter().map(|column| format!("NULL AS {column}")).collect();
+            let columns = columns.join(", ");
+            connection.execute_batch(&format!("CREATE TEMP VIEW {name} AS SELECT {columns} WHERE false"))?;
+        }
+    }
+    show_lacking_columns(connection)
+}
+
+fn show_lacking_columns(connection: &Connection) -> rusqlite::Result<()> {
     let lacking = GameRow::COLUMNS.iter().filter_map(|column| match lacks(connection, column) {
         Ok(false) => None,
         lacks => Some(lacks.map(|_| format!(", NULL AS {column}"))),

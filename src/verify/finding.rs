@@ -4,8 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
+
 use crate::id::{GameId, Ply};
 use crate::store::row::StoredId;
+use crate::store::tell;
 
 /// A kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,6 +62,25 @@ pub enum Id {
     Text(String),
 }
 
+impl Id {
+    /// The value of a cell of the key.
+    pub(crate) fn of(value: ValueRef<'_>) -> Self {
+        match value {
+            ValueRef::Integer(number) => Self::Number(number),
+            ValueRef::Text(text) => Self::Text(String::from_utf8_lossy(text).into_owned()),
+            other => Self::Text(tell(other)),
+        }
+    }
+
+    /// The value without quotes.
+    pub(crate) fn into_text(self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text,
+        }
+    }
+}
+
 impl From<i64> for Id {
     fn from(number: i64) -> Self {
         Self::Number(number)
@@ -88,6 +111,12 @@ impl RowId {
     #[must_use]
     pub fn of<const N: usize>(columns: [(&'static str, impl Into<Id>); N]) -> Self {
         Self(columns.into_iter().map(|(name, number)| (name, number.into())).collect())
+    }
+
+    /// The row whose key has these columns, which stand in a query's row from the column `first` on.
+    pub(crate) fn read(row: &Row<'_>, first: usize, key: &[&'static str]) -> rusqlite::Result<Self> {
+        let cell = |(index, &name)| Ok((name, Id::of(row.get_ref(first + index)?)));
+        key.iter().enumerate().map(cell).collect::<rusqlite::Result<_>>().map(Self)
     }
 
     /// A row that one more column tells.

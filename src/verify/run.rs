@@ -13,9 +13,9 @@ use rusqlite::{Connection, ErrorCode};
 use crate::board::Position;
 use crate::id::{GameId, OpeningId};
 use crate::store::row::StoredId;
-use crate::store::{self, Cells, Database, OPENING, WrongCell, show_lacking_columns};
+use crate::store::{self, Cells, Database, OPENING, WrongCell, show_lacking};
 use crate::verify::error::{Error, Result};
-use crate::verify::file::structure::{self, Names};
+use crate::verify::file::structure::{self, Gone};
 use crate::verify::finding::{Collector, Kind, RowId};
 use crate::verify::options::VerifyOptions;
 use crate::verify::progress::Progress;
@@ -26,6 +26,7 @@ use crate::verify::rows::games::{GameScan, Sums};
 use crate::verify::rows::occurrences::{OccurrenceScan, find_missing, find_surplus};
 use crate::verify::rows::problems::{self, ProblemCounts, Problems};
 use crate::verify::rows::visited_positions::{AT_ONCE, VisitedPositions};
+use crate::verify::rows::{aliases, annotations};
 use crate::verify::source::packed;
 use crate::verify::source::text::Sources;
 
@@ -42,12 +43,9 @@ pub(crate) struct Check<'a> {
     /// By key: number and FEN.
     pub(crate) openings: HashMap<i64, Vec<(StoredId<OpeningId>, String)>>,
     pub(crate) threshold: Option<i64>,
-    /// Whether there were several runs: then a game may have been read again, under a new number, when its file had grown,
-    /// and names that only it had have stayed.
-    is_added_to: bool,
-    pub(crate) players: Names,
-    pub(crate) events: Names,
-    pub(crate) sites: Names,
+    /// Where there were several runs, a game may have been read again, under a new number, when its file had grown; names that only
+    /// it had are gone, or have stayed.
+    pub(crate) gone: Gone,
     games: u64,
     last_game: StoredId<GameId>,
     /// Whether a thread failed, so that the others need not go on.
@@ -59,6 +57,7 @@ pub(crate) struct Check<'a> {
 enum Job {
     Integrity,
     Structure,
+    Annotations,
     /// A chain of readings of a file.
     Source(usize),
     Games(RangeInclusive<StoredId<GameId>>),
@@ -111,7 +110,7 @@ pub fn verify(path: &Path, options: &VerifyOptions, progress: &Progress) -> Resu
 /// Opens a database, with all columns, whatever its version is.
 fn open(path: &Path) -> Result<Database> {
     let database = Database::open_read_only(path)?;
-    show_lacking_columns(database.connection())
+    show_lacking(database.connection())
         .map_err(|source| store::Error::sqlite(path, "read the schema", source))?;
     Ok(database)
 }
@@ -129,10 +128,7 @@ impl<'a> Check<'a> {
             start: Position::start(),
             openings: HashMap::new(),
             threshold: None,
-            is_added_to: false,
-            players: Names::default(),
-            events: Names::default(),
-            sites: Names::default(),
+            gone: Gone::Nothing,
             games: 0,
             last_game: StoredId::default(),
             failed: AtomicBool::new(false),
@@ -204,16 +200,17 @@ impl<'a> Check<'a> {
         let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         let count = |sql: &str| number(sql).map(|count| u64::try_from(count).unwrap_or(0));
         self.games = count("SELECT count(*) FROM game")?;
-        self.is_added_to = count("SELECT count(*) FROM import")? > 1;
+        self.gone = if count("SELECT count(*) FROM setting WHERE name = 'removed_games'")? > 0 {
+            Gone::All
+        } else if count("SELECT count(*) FROM import")? > 1 {
+            Gone::Games
+        } else {
+            Gone::Nothing
+        };
         self.last_game = number("SELECT ifnull(max(game_id), 0) FROM game")?.into();
         // Whatever the runs say they added.
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
         self.progress.expect(2 * positions);
-        // No more names than games have places for.
-        let names = |sql: &str, most: u64| Ok::<_, rusqlite::Error>(Names::new(count(sql)?.min(most)));
-        self.players = names("SELECT ifnull(max(player_id), 0) FROM player", 2 * self.games)?;
-        self.events = names("SELECT ifnull(max(event_id), 0) FROM event", self.games)?;
-        self.sites = names("SELECT ifnull(max(site_id), 0) FROM site", self.games)?;
         self.sources = Sources::read(connection)?;
         self.problems = Problems::read(connection)?;
         self.threshold = structure::threshold(connection, &self.findings)?;
@@ -228,7 +225,7 @@ impl<'a> Check<'a> {
 
     /// Reads everything once.
     fn work(&self, pool: &ThreadPool, visited: &VisitedPositions) -> Result<Outcome> {
-        let mut jobs = vec![Job::Integrity, Job::Structure];
+        let mut jobs = vec![Job::Integrity, Job::Structure, Job::Annotations];
         if self.options.sources {
             jobs.extend((0..self.sources.chains().len()).map(Job::Source));
         }
@@ -258,6 +255,10 @@ impl<'a> Check<'a> {
                 .guard("file", whole(), structure::integrity(connection, self.path, &self.findings))?
                 .is_some(),
             Job::Structure => self.structure(connection, outcome)?,
+            Job::Annotations => {
+                let checked = annotations::check(connection, &self.findings);
+                self.guard("move_eval", RowId::default(), checked)?.is_some()
+            }
             Job::Source(index) => self.source(connection, *index, outcome)?,
             Job::Games(range) => {
                 let mut scan = GameScan::new(self, visited);
@@ -302,8 +303,10 @@ impl<'a> Check<'a> {
         structure::schema(connection, findings)?;
         let links = self.guard("game", RowId::default(), structure::links(connection, findings))?;
         let numbers =
-            self.guard("game", RowId::default(), structure::numbers(connection, findings, self.is_added_to))?;
+            self.guard("game", RowId::default(), structure::numbers(connection, findings, self.gone))?;
+        self.guard("removed_game", RowId::default(), structure::removed_games(connection, findings))?;
         let problems = self.guard("problem", RowId::default(), problems::check(connection, findings))?;
+        self.guard("player_alias", RowId::default(), aliases::check(connection, findings))?;
         let done = links.is_some() && numbers.is_some() && problems.is_some();
         lock(outcome).problems = problems.unwrap_or_default();
         Ok(done)
@@ -326,10 +329,9 @@ impl<'a> Check<'a> {
                 self.guard("position_game", RowId::of([("key", *range.start())]), found).map(drop)
             })?;
         }
-        if !self.is_added_to {
-            self.players.tell_unused("player", "player_id", findings);
-            self.events.tell_unused("event", "event_id", findings);
-            self.sites.tell_unused("site", "site_id", findings);
+        // A game that was read again may have left names behind.
+        if self.gone != Gone::Games {
+            self.guard("player", RowId::default(), structure::unused_names(connection, findings))?;
         }
         let Outcome { sums, distinct, problems, .. } = outcome;
         let totals = structure::totals(connection, findings, sums, *distinct, problems);

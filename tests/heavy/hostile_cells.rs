@@ -89,6 +89,8 @@ const READING: &[&[&str]] = &[
     &["find", "x.db", "--material", "KvK"],
     &["find", "x.db", "--pattern", "*/*/*/*/*P*/*/*/*", "--sort", "rating"],
     &["find", "x.db", "--fen", START, "--eco", "C60", "--since", "1990", "--elo-min", "2000"],
+    &["find", "x.db", "--fen", START, "--player", "tal", "--opponent", "t", "--plies-min", "2", "--speed", "blitz"],
+    &["explore", "x.db", "--fen", START, "--site", "nowhere", "--opening", "siclian", "--time-control", "180"],
     &["explore", "x.db", "--moves", "1. e4"],
     &["explore", "x.db", "--moves", "1. e4", "--format", "json"],
     &["explore", "x.db", "--moves", "1. e4", "--format", "csv", "--since", "1990"],
@@ -98,6 +100,7 @@ const READING: &[&[&str]] = &[
     &["game", "x.db", "1-7", "--format", "pgn"],
     &["export", "x.db", "--pgn"],
     &["export", "x.db", "--csv"],
+    &["export", "x.db", "--csv", "--opening", "defense", "--termination", "normal", "--plies-max", "90"],
     &["export", "x.db", "--fen"],
     &["export", "x.db", "--epd", "--last", "--moves", "1. e4"],
     &["export", "x.db", "--csv", "--sql", "SELECT game_id FROM game"],
@@ -107,7 +110,8 @@ const READING: &[&[&str]] = &[
     &[
         "sql",
         "x.db",
-        "SELECT fen_board(fen), fen_material(fen), fen_key(fen), move_san(fen, move_code) FROM game_position",
+        "SELECT fen_board(fen), fen_material(fen), fen_balance(fen), fen_phase(fen), fen_key(fen), move_san(fen, move_code)
+         FROM game_position",
     ],
     &["sql", "x.db", "SELECT * FROM moves; SELECT * FROM positions; SELECT * FROM games", "--format", "md"],
     &["sql", "x.db", "SELECT * FROM import, setting; SELECT * FROM game JOIN problem", "--format", "box"],

@@ -3,17 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pgndex::index::{IndexOptions, Writer};
+use pgndex::index::{IndexOptions, Progress, Writer, repair};
 use rusqlite::Connection;
 
 use crate::needs::{corpus, part_of_corpus};
 use crate::support::*;
 
 /// What must not depend on how the games came in; game ids are as they were given.
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 16] = [
     "SELECT game_id, byte_offset, byte_length, event_id, site_id, date, round, white_id, black_id, result, white_elo,
         black_elo, white_title, black_title, eco, opening_id, time_control, variant, start_fen, ply_count, status,
-        moves_hash FROM game ORDER BY 1",
+        moves_hash, eval_count, clock_count FROM game ORDER BY 1",
     "SELECT * FROM game_position ORDER BY 1, 2",
     "SELECT * FROM position_game ORDER BY 1, 2, 3",
     "SELECT * FROM visited_position ORDER BY 1",
@@ -22,13 +22,27 @@ const TABLES: [&str; 10] = [
     "SELECT * FROM event ORDER BY 1",
     "SELECT * FROM site ORDER BY 1",
     "SELECT * FROM tag ORDER BY 1, 2",
+    "SELECT * FROM move_eval ORDER BY 1, 2",
+    "SELECT * FROM comment ORDER BY 1, 2, 3, 4",
+    "SELECT * FROM nag ORDER BY 1, 2, 3, 4",
+    "SELECT * FROM command ORDER BY 1, 2, 3, 4",
+    "SELECT * FROM variation ORDER BY 1, 2",
+    "SELECT * FROM variation_move ORDER BY 1, 2, 3",
     "SELECT byte_offset, line, game_number, game_id, ply, token, kind, severity, message FROM problem ORDER BY problem_id",
 ];
 
 /// The same, but by where a game's text begins, not by its id: for games that were read twice.
-pub(crate) const BY_OFFSET: [&str; 6] = [
+pub(crate) const BY_OFFSET: [&str; 12] = [
     "SELECT byte_offset, byte_length, white, black, event, site, result, ply_count, status FROM games ORDER BY 1",
-    "SELECT byte_offset, moves_hash FROM game ORDER BY 1",
+    "SELECT byte_offset, moves_hash, eval_count, clock_count FROM game ORDER BY 1",
+    "SELECT byte_offset, e.ply, clock, elapsed, eval_cp, eval_mate, depth
+     FROM move_eval AS e JOIN game USING (game_id) ORDER BY 1, 2",
+    "SELECT byte_offset, line, ply, number, text FROM comment JOIN game USING (game_id) ORDER BY 1, 2, 3, 4",
+    "SELECT byte_offset, line, ply, nag FROM nag JOIN game USING (game_id) ORDER BY 1, 2, 3, 4",
+    "SELECT byte_offset, line, ply, number, name, value FROM command JOIN game USING (game_id) ORDER BY 1, 2, 3, 4",
+    "SELECT byte_offset, line, parent_line, ply FROM variation JOIN game USING (game_id) ORDER BY 1, 2",
+    "SELECT byte_offset, line, ply, key, halfmove_clock, move_code, fen
+     FROM variation_move JOIN game USING (game_id) ORDER BY 1, 2, 3",
     "SELECT byte_offset, p.ply, p.key, halfmove_clock, move_code, fen
      FROM game_position AS p JOIN game USING (game_id) ORDER BY 1, 2",
     "SELECT key, byte_offset, ply FROM position_game JOIN game USING (game_id) ORDER BY 1, 2, 3",
@@ -131,6 +145,17 @@ fn the_shipped_games_in_ten_parts() {
 }
 
 #[test]
+fn annotated_games_in_ten_parts() {
+    check_parts(annotated(20).as_bytes(), 3);
+}
+
+#[test]
+fn real_annotated_games_in_ten_parts() {
+    let Some(text) = part_of_corpus("annotated_mixed", 1 << 20) else { return };
+    check_parts(&text, 24);
+}
+
+#[test]
 fn made_up_games_in_ten_parts() {
     check_parts(include_bytes!("../../examples/synthetic.pgn"), 4);
 }
@@ -211,7 +236,7 @@ fn changed(database: &Path, file: &Path, options: &IndexOptions, change: &str) -
 }
 
 #[test]
-fn games_deleted_through_sql_do_no_harm() {
+fn nothing_is_added_to_counts_that_do_not_fit() {
     let directory = directory();
     let files = parts(include_bytes!("../../examples/synthetic.pgn"), 2, directory.path());
     let options = IndexOptions { continuation_threshold: 4, ..options() };
@@ -221,10 +246,13 @@ fn games_deleted_through_sql_do_no_harm() {
     let changed = changed(&added, &files[0], &options, &delete.concat());
     let before = number(&changed, "SELECT count(*) FROM game");
     drop(changed);
+    let told = message(&run(&added, &files[1..], &options).expect_err("refused"));
+    assert!(told.contains("`pgndex repair` makes the tables fit again"), "{told}");
+    repair(&added, &options, &Progress::default()).expect("repaired");
     let summary = run(&added, &files[1..], &options).expect("added");
     let database = open(&added);
-    assert_eq!(lines(&database, "PRAGMA integrity_check"), ["ok"]);
     assert_eq!(number(&database, "SELECT count(*) FROM game"), before + summary.games);
+    assert_whole(&added);
     assert!(number(&database, "SELECT count(*) FROM visited_position") > 0);
 }
 

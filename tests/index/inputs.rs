@@ -25,7 +25,7 @@ pub(crate) fn text() -> Vec<u8> {
         b"[Event \"\xe9t\xe9\"]\r\n\r\n1. Nf3 Ke4 0-1\r\n\r\n",
         b"1. e4 e5 2. Ke2 *\n\n",
     ];
-    [GAMES.as_bytes(), &odd.concat(), GAMES.as_bytes(), &odd.concat()].concat()
+    [GAMES.as_bytes(), ANNOTATED.as_bytes(), &odd.concat(), GAMES.as_bytes(), &odd.concat()].concat()
 }
 
 /// Indexes `archive` and `plain` under the same name and holds their databases to be the same.

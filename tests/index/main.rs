@@ -2,6 +2,7 @@
 //! and nothing left behind when a run fails.
 
 mod adding;
+mod annotations;
 mod archives;
 mod beside;
 mod continuations;
@@ -16,6 +17,8 @@ mod needs;
 mod problems;
 #[path = "../common/properties.rs"]
 mod properties;
+mod removing;
+mod repairing;
 mod shared_keys;
 mod support;
 mod tables;

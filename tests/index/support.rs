@@ -10,7 +10,14 @@ use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
 pub(crate) const GAMES: &str = include_str!("../../examples/famous-games.pgn");
+/// Two games of which all is said that can be said about moves.
+pub(crate) const ANNOTATED: &str = include_str!("../data/annotated.pgn");
 pub(crate) const MIB: u64 = 1 << 20;
+
+/// So many times two games with annotations, of other players each time.
+pub(crate) fn annotated(times: usize) -> String {
+    (0..times).map(|time| ANNOTATED.replace("[White \"", &format!("[White \"{time}th "))).collect()
+}
 
 pub(crate) fn directory() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
@@ -144,7 +151,9 @@ fn contents(database: &Connection, table: &str) -> String {
         column(database, &format!("SELECT name FROM pragma_table_info('{table}') ORDER BY cid"));
     let columns: Vec<String> = columns
         .into_iter()
-        .filter(|name| !TIMES.contains(&name.as_str()) && (table, name.as_str()) != ("import", "options"))
+        // When a game began is told by its tags.
+        .filter(|name| table == "game" || !TIMES.contains(&name.as_str()))
+        .filter(|name| (table, name.as_str()) != ("import", "options"))
         .collect();
     let keys: Vec<String> =
         column(database, &format!("SELECT name FROM pragma_table_info('{table}') WHERE pk > 0 ORDER BY pk"));

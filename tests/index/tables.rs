@@ -97,6 +97,8 @@ const PIECES: &[&[u8]] = &[
     b"[Event \"FEN\"]\n[FEN \"r3k3/1P6/8/8/8/8/8/4K3 b q - 0 17\"]\n[SetUp \"1\"]\n\n17... O-O-O 18. b8=Q+ *\n\n",
     b"[Event \"bad FEN\"]\n[FEN \"nonsense\"]\n\n1. e4 *\n\n",
     b"[Event \"960\"]\n[Variant \"Chess960\"]\n[FEN \"1rk3r1/8/8/8/8/8/8/1RK3R1 w BGbg - 0 1\"]\n\n1. O-O O-O-O *\n\n",
+    b"[Event \"annotated\"]\n\n1. e4 {[%clk 0:01:00] a} (1. d4 $1 (1. c4 {b}) d5) e5! {+0.3/12 1.2s} 2. Nf3 (2. Ke3) ; c }\n*\n\n",
+    b"(1... c5 {[%cal Ga1b2]}) {[%eval -0.5,20] \xe9}\n",
     b"[Event \"variant\"]\n[Variant \"Atomic\"]\n\n1. e4 d5 2. exd5 *\n\n",
     b"[Event \"no blank\"]\n1. e4 e5 1-0\n[Event \"lines\"]\n1. d4 *\n",
     b"[Event \"no result\"]\n\n1. c4 c5\n[Event \"next\"]\n\n1. c4 c5 2. g3\n\n",
@@ -194,12 +196,21 @@ proptest! {
 
 /// What a game gives, wherever it stands.
 const GAME: &str = "SELECT g.source_id, e.name, s.name, w.name, b.name, date, round, result, white_elo, black_elo, eco, variant, \
-     start_fen, ply_count, status, moves_hash FROM game AS g \
+     start_fen, ply_count, status, moves_hash, eval_count, clock_count FROM game AS g \
      LEFT JOIN event AS e USING (event_id) LEFT JOIN site AS s USING (site_id) \
      LEFT JOIN player AS w ON w.player_id = white_id LEFT JOIN player AS b ON b.player_id = black_id ORDER BY game_id";
 const POSITIONS: &str =
     "SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position ORDER BY game_id, ply";
 const TAGS: &str = "SELECT game_id, name, value FROM tag ORDER BY game_id, name";
+/// What is said about its moves.
+const ANNOTATIONS: [&str; 6] = [
+    "SELECT * FROM move_eval ORDER BY 1, 2",
+    "SELECT * FROM comment ORDER BY 1, 2, 3, 4",
+    "SELECT * FROM nag ORDER BY 1, 2, 3, 4",
+    "SELECT * FROM command ORDER BY 1, 2, 3, 4",
+    "SELECT * FROM variation ORDER BY 1, 2",
+    "SELECT * FROM variation_move ORDER BY 1, 2, 3",
+];
 
 /// Cuts each game of texts out by its offset and length and holds it to give the same alone in a file. Gives back the database of
 /// the texts, each of which is a source.
@@ -231,7 +242,7 @@ fn assert_games_stand_alone(texts: &[impl AsRef<[u8]>]) -> (TempDir, Connection)
             assert_eq!(expected, found, "in {}", text(game));
         }
         assert_eq!(expected.len(), found.len());
-        for query in [POSITIONS, TAGS] {
+        for query in [POSITIONS, TAGS].into_iter().chain(ANNOTATIONS) {
             let (expected, found) = (lines(&whole, query), lines(&alone, query));
             for (expected, found) in expected.iter().zip(&found) {
                 let game: usize = expected.split_once('|').expect("columns").0.parse().expect("a game");

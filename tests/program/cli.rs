@@ -37,8 +37,11 @@ mod help {
           explore  Show what was played from a position, and with what results
           game     Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
           export   Write chosen games as PGN or CSV, or their positions as FEN or EPD
+          players  List the players, and say which names are those of one player
           sql      Run SQL, or show a prompt for it
+          remove   Take games out of a database; all counts stay exact
           verify   Check whether a database is sound; changes and repairs nothing
+          repair   Make the tables fit each other after somebody changed rows by other means
           key      Show the key and the canonical FEN of a position
           help     Print this message or the help of the given subcommand(s)
 
@@ -76,6 +79,7 @@ mod help {
         Index PGN files, packed or not, into a database
 
         Usage: pgndex index [OPTIONS] <DB> <PGN>...
+               pgndex index [OPTIONS] --reread <DB>
                pgndex index [OPTIONS] --dry-run <PGN>...
 
         Arguments:
@@ -89,6 +93,10 @@ mod help {
         Options:
               --overwrite
                   Replace the database if it exists
+
+              --reread
+                  Read all files that the database was made from once more, and replace it: for what an
+                  earlier version or other options left out, such as annotations
 
               --dry-run
                   Only read and replay the games, and write no database
@@ -108,6 +116,16 @@ mod help {
               --continuation-threshold <GAMES>
                   Keep the counts for `explore` ready for positions that this many games reached [default:
                   64, or as the database was made]
+
+              --annotations <WHICH>
+                  Which annotations to keep: what the PGN says about the moves of a game
+
+                  Possible values:
+                  - all:     Clocks, times, evaluations, comments, glyphs, commands and variations
+                  - numbers: Clocks, times and evaluations of the main line
+                  - none:    Moves only
+                  
+                  [default: all]
 
           -j, --threads <N>
                   Threads that parse and sort, at most 256 [default: one for each processor]
@@ -170,6 +188,8 @@ mod help {
           pgndex index games.db @files.txt                 the files listed there, one path a line
           curl -s URL | pgndex index games.db -            from standard input
           pgndex index --overwrite games.db twic/          the same, replacing what is there
+          pgndex index --reread games.db                   all its files once more, with what this version
+          keeps
           pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
 
         Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes, not by their names. Of a zip
@@ -223,8 +243,9 @@ mod help {
           <GAME_ID>...  Numbers of games, as `find` and the view `games` show them: 42, or 1-5
 
         Options:
-          -f, --format <FORMAT>  How to print it; pgn is PGN's export format without comments, json is one
-                                 object a line [default: table] [possible values: table, json, pgn]
+          -f, --format <FORMAT>  How to print it; pgn is PGN's export format, json is one object a line
+                                 [default: table] [possible values: table, json, pgn]
+              --plain            Show moves only: no comments, glyphs, variations, clocks and evaluations
               --ply <PLY>        Draw the board after these plies; 0 is the start, `end` the last position
               --board-every <N>  Draw the board after every N plies and at the end
               --ascii            Draw boards with letters instead of figures; this is the default if the
@@ -371,6 +392,10 @@ mod ranges {
                 ["--elo-min", "2800", "--elo-max", "2700"],
                 "no rating is 2800 or higher and 2700 or lower; exchange --elo-min",
             ),
+            (
+                ["--plies-min", "41", "--plies-max", "40"],
+                "no game has 41 or more half-moves and 40 or fewer; exchange --plies-min and --plies-max",
+            ),
         ];
         for command in commands {
             for (range, message) in refused {
@@ -388,6 +413,7 @@ mod ranges {
                 ["--since", "2025.06", "--until", "2025"],
                 ["--since", "2025", "--until", "2025.01.01"],
                 ["--elo-min", "2700", "--elo-max", "2700"],
+                ["--plies-min", "40", "--plies-max", "40"],
             ] {
                 let run = sample.run(
                     &[command, &["--overwrite"][..usize::from(command.contains(&"out.csv"))], &range]
@@ -652,7 +678,7 @@ mod info {
     fn a_table() {
         let sample = odd();
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 2
+        games.db: SIZE, schema version 3
 
           games       4
           plies      23  5.8 a game; 9 in game 1, the longest
@@ -715,7 +741,7 @@ mod info {
         {
           "path": "games.db",
           "bytes": SIZE,
-          "schema_version": 2,
+          "schema_version": 3,
           "games": 4,
           "plies": 23,
           "positions": 27,
@@ -806,7 +832,7 @@ mod info {
     fn an_empty_database_is_shown_too() {
         let sample = Place::new().built("");
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 2
+        games.db: SIZE, schema version 3
 
           games      0
           plies      0
@@ -956,7 +982,7 @@ mod databases_that_cannot_be_opened {
         ");
         change(&sample.path("games.db"), "PRAGMA user_version = 99");
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"
-        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 2); update pgndex
+        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 3); update pgndex
         ");
     }
 }

@@ -407,6 +407,7 @@ fn help_has_examples() {
           --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
                              Nf3"
           --play <MOVES>     The same in UCI notation: e2e4,c7c5
+          --variations       Count the moves of variations too, in a column of their own
       -n, --limit <N>        How many moves to show, the most frequent first; 0 for all [default: 0]
           --top <N>          How many of the highest rated games to list, at most 15 [default: 5; in
                              json 15]
@@ -425,32 +426,50 @@ fn help_has_examples() {
       -h, --help             Print help
 
     Which games:
-          --white <NAME>        White's name, or the beginning of one of its words. Letter case, accents
-                                and blanks around commas do not matter. '=NAME' fits this name only
-          --black <NAME>        Black's name
-          --player <NAME>       White's or Black's name
-          --elo-min <N>         Both players are rated this or higher
-          --elo-max <N>         Both players are rated this or lower
-          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
-                                A game whose month or day is unknown is shown if it could fit
-          --until <DATE>        Played in this year, month or day or earlier
-          --result <RESULT>     Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --event <NAME>        The event's name, or the beginning of one of its words
-          --eco <CODE>          The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
-                                to B99, or a range such as B90-C19
-          --opening-eco <CODE>  The ECO code of the opening that the game's positions tell (column
-                                opening_eco), whatever its tags say
+          --white <NAME>         White's name, or the beginning of one of its words. Letter case,
+                                 accents and blanks around commas do not matter. Initials fit given
+                                 names, and first and last name stand in either order. '=NAME' fits this
+                                 name only
+          --black <NAME>         Black's name
+          --player <NAME>        White's or Black's name. Given twice: both played, one on each side
+          --opponent <NAME>      The name of the one who played against --player
+          --elo-min <N>          Both players are rated this or higher
+          --elo-max <N>          Both players are rated this or lower
+          --since <DATE>         Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
+                                 A game whose month or day is unknown is shown if it could fit
+          --until <DATE>         Played in this year, month or day or earlier
+          --result <RESULT>      Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
+          --event <NAME>         The event's name, or the beginning of one of its words
+          --site <NAME>          The site's name, or the beginning of one of its words
+          --opening <NAME>       The name of the opening that the game's positions tell, or the
+                                 beginning of one of its words
+          --eco <CODE>           The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
+                                 to B99, or a range such as B90-C19
+          --opening-eco <CODE>   The ECO code of the opening that the game's positions tell (column
+                                 opening_eco), whatever its tags say
+          --speed <SPEED>        How fast the game was, told from the time control in the classes of
+                                 Lichess. Given several times: any of these [possible values:
+                                 ultraBullet, bullet, blitz, rapid, classical, correspondence]
+          --time-control <TEXT>  The time control as in the PGN's tag TimeControl, such as 180+2
+          --termination <TEXT>   How the game ended, as in the PGN's tag Termination, such as "Time
+                                 forfeit"
+          --plies-min <N>        The game has this many half-moves or more
+          --plies-max <N>        The game has this many half-moves or fewer
+          --with-evals           An engine's evaluations stand in the game
 
     Examples:
       pgndex explore games.db --moves "1. e4 c5"
       pgndex explore games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -" --board
       pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
       pgndex explore games.db --moves "1. e4 c5" --white carlsen --since 2015
+      pgndex explore games.db --moves "1. e4 c5" --variations
 
     Each game counts once, whatever moves led to the position. If it returned to the position, its last
     move from there counts. Games without a result are not counted. Bars show White's wins, draws and
     Black's wins; with --ascii as '#', '=' and '.'. If a position has no opening name, the last named
     position on the way to it gives it. JSON is one object, in the form of Lichess's opening explorer.
+    --variations adds a column: the games, with a result or without, in which a variation makes the
+    move. Results are those of played moves only.
 
     For often reached positions the counts of all games are in the database. For other positions, and
     with filters, the games are counted when you ask, which takes a few seconds for each million games.

@@ -82,6 +82,7 @@ fn help() {
           --fen            Write their positions as FEN, one a line
           --epd            Write their positions as EPD, one a line, with the moves played
           --csv            Write the games as CSV, one a line
+          --plain          Write moves only: no comments, glyphs, variations, clocks and evaluations
           --ply <N>        Of each game, only the position after this many half-moves
           --last           Of each game, only the last position
       -o, --output <FILE>  File to write [default: standard output]
@@ -89,26 +90,41 @@ fn help() {
       -h, --help           Print help
 
     Which games:
-          --position <FEN>      Games that reached the position with this FEN
-          --moves <MOVES>       Games that reached the position after these moves: "1. e4 c5 2. Nf3"
-          --play <MOVES>        The same in UCI notation: e2e4,c7c5
-          --white <NAME>        White's name, or the beginning of one of its words. Letter case, accents
-                                and blanks around commas do not matter. '=NAME' fits this name only
-          --black <NAME>        Black's name
-          --player <NAME>       White's or Black's name
-          --elo-min <N>         Both players are rated this or higher
-          --elo-max <N>         Both players are rated this or lower
-          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
-                                A game whose month or day is unknown is shown if it could fit
-          --until <DATE>        Played in this year, month or day or earlier
-          --result <RESULT>     Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --event <NAME>        The event's name, or the beginning of one of its words
-          --eco <CODE>          The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
-                                to B99, or a range such as B90-C19
-          --opening-eco <CODE>  The ECO code of the opening that the game's positions tell (column
-                                opening_eco), whatever its tags say
-          --sql <QUERY>         The games whose numbers are in the first column of this query, in its
-                                order
+          --position <FEN>       Games that reached the position with this FEN
+          --moves <MOVES>        Games that reached the position after these moves: "1. e4 c5 2. Nf3"
+          --play <MOVES>         The same in UCI notation: e2e4,c7c5
+          --white <NAME>         White's name, or the beginning of one of its words. Letter case,
+                                 accents and blanks around commas do not matter. Initials fit given
+                                 names, and first and last name stand in either order. '=NAME' fits this
+                                 name only
+          --black <NAME>         Black's name
+          --player <NAME>        White's or Black's name. Given twice: both played, one on each side
+          --opponent <NAME>      The name of the one who played against --player
+          --elo-min <N>          Both players are rated this or higher
+          --elo-max <N>          Both players are rated this or lower
+          --since <DATE>         Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
+                                 A game whose month or day is unknown is shown if it could fit
+          --until <DATE>         Played in this year, month or day or earlier
+          --result <RESULT>      Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
+          --event <NAME>         The event's name, or the beginning of one of its words
+          --site <NAME>          The site's name, or the beginning of one of its words
+          --opening <NAME>       The name of the opening that the game's positions tell, or the
+                                 beginning of one of its words
+          --eco <CODE>           The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
+                                 to B99, or a range such as B90-C19
+          --opening-eco <CODE>   The ECO code of the opening that the game's positions tell (column
+                                 opening_eco), whatever its tags say
+          --speed <SPEED>        How fast the game was, told from the time control in the classes of
+                                 Lichess. Given several times: any of these [possible values:
+                                 ultraBullet, bullet, blitz, rapid, classical, correspondence]
+          --time-control <TEXT>  The time control as in the PGN's tag TimeControl, such as 180+2
+          --termination <TEXT>   How the game ended, as in the PGN's tag Termination, such as "Time
+                                 forfeit"
+          --plies-min <N>        The game has this many half-moves or more
+          --plies-max <N>        The game has this many half-moves or fewer
+          --with-evals           An engine's evaluations stand in the game
+          --sql <QUERY>          The games whose numbers are in the first column of this query, in its
+                                 order
 
     Examples:
       pgndex export games.db --pgn --player carlsen --since 2019 --output carlsen.pgn
@@ -118,11 +134,11 @@ fn help() {
       pgndex export games.db --csv --sql "SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100"
 
     Without conditions all games are written. --fen is an output format here; to choose games by a
-    position, use --position. PGN is in export format, without comments and variations; a game with
-    missing moves has the tag Truncated. CSV has a row for each game, with its moves. EPD has the
-    full-move number, the half-move clock, game and ply, and the move played. The file appears when it
-    is complete. If no game fits, no file is written, and one that is there stays as it was. The exit
-    status is then 0, and a note says so.
+    position, use --position. PGN is in export format, with comments, glyphs, variations, clocks and
+    evaluations unless --plain is given; a game with missing moves has the tag Truncated. CSV has a row
+    for each game, with its moves. EPD has the full-move number, the half-move clock, game and ply, and
+    the move played. The file appears when it is complete. If no game fits, no file is written, and one
+    that is there stays as it was. The exit status is then 0, and a note says so.
     "#);
 }
 

@@ -44,6 +44,7 @@ fn help() {
                                  white piece, 'a' a black piece, [QR] one of these, '*' any number of
                                  squares. The side to move can follow
           --material <PIECES>    The pieces that are left, White's first, as in KRPvKR
+          --variations           Look into the variations of games too, not only at what was played
           --sort <ORDER>         Order of the lines: by the games' numbers, by the players' mean rating
                                  (best first), or by date (latest first) [default: game] [possible
                                  values: game, rating, date]
@@ -55,21 +56,36 @@ fn help() {
       -h, --help                 Print help
 
     Which games:
-          --white <NAME>        White's name, or the beginning of one of its words. Letter case, accents
-                                and blanks around commas do not matter. '=NAME' fits this name only
-          --black <NAME>        Black's name
-          --player <NAME>       White's or Black's name
-          --elo-min <N>         Both players are rated this or higher
-          --elo-max <N>         Both players are rated this or lower
-          --since <DATE>        Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
-                                A game whose month or day is unknown is shown if it could fit
-          --until <DATE>        Played in this year, month or day or earlier
-          --result <RESULT>     Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --event <NAME>        The event's name, or the beginning of one of its words
-          --eco <CODE>          The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
-                                to B99, or a range such as B90-C19
-          --opening-eco <CODE>  The ECO code of the opening that the game's positions tell (column
-                                opening_eco), whatever its tags say
+          --white <NAME>         White's name, or the beginning of one of its words. Letter case,
+                                 accents and blanks around commas do not matter. Initials fit given
+                                 names, and first and last name stand in either order. '=NAME' fits this
+                                 name only
+          --black <NAME>         Black's name
+          --player <NAME>        White's or Black's name. Given twice: both played, one on each side
+          --opponent <NAME>      The name of the one who played against --player
+          --elo-min <N>          Both players are rated this or higher
+          --elo-max <N>          Both players are rated this or lower
+          --since <DATE>         Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
+                                 A game whose month or day is unknown is shown if it could fit
+          --until <DATE>         Played in this year, month or day or earlier
+          --result <RESULT>      Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
+          --event <NAME>         The event's name, or the beginning of one of its words
+          --site <NAME>          The site's name, or the beginning of one of its words
+          --opening <NAME>       The name of the opening that the game's positions tell, or the
+                                 beginning of one of its words
+          --eco <CODE>           The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
+                                 to B99, or a range such as B90-C19
+          --opening-eco <CODE>   The ECO code of the opening that the game's positions tell (column
+                                 opening_eco), whatever its tags say
+          --speed <SPEED>        How fast the game was, told from the time control in the classes of
+                                 Lichess. Given several times: any of these [possible values:
+                                 ultraBullet, bullet, blitz, rapid, classical, correspondence]
+          --time-control <TEXT>  The time control as in the PGN's tag TimeControl, such as 180+2
+          --termination <TEXT>   How the game ended, as in the PGN's tag Termination, such as "Time
+                                 forfeit"
+          --plies-min <N>        The game has this many half-moves or more
+          --plies-max <N>        The game has this many half-moves or fewer
+          --with-evals           An engine's evaluations stand in the game
 
     Examples:
       pgndex find games.db --moves "1. e4 c5 2. Nf3 d6"
@@ -79,11 +95,14 @@ fn help() {
       pgndex find games.db --moves "1. e4 e5 2. f4" --white spassky --format pgn > spassky.pgn
       pgndex find games.db --pattern "*R*k*/*/*/*/*/*/*/* b"
       pgndex find games.db --material KRPvKR --elo-min 2600
+      pgndex find games.db --moves "1. e4 e5 2. Ke2" --variations
 
     Two positions are the same if placement, side to move, castling rights and en passant are the same.
     The moves that led there and the counters do not matter. A game has one line for each time it
     reached the position. --pattern and --material look at every position of every game. A game has one
-    line, with its first position that fits. Sorted by rating or date, games without a result come last.
+    line, with its first position that fits. --variations looks into the variations of games too: a line
+    then tells in which one, by its number in the game's text; 0 is what was played. Sorted by rating or
+    date, games without a result come last.
     "#);
 }
 

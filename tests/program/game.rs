@@ -269,7 +269,7 @@ fn boards_stand_between_the_moves() {
        13.  ...    Rxd7
        14.  Rd1    Qe6
        15.  Bxd7+  Nxd7
-       16.  Qb8+   Nxb8
+       16.  Qb8+!  Nxb8
        17.  Rd8#
 
       8 · ♞ · ♖ ♚ ♝ · ♜
@@ -403,5 +403,18 @@ fn games_that_are_there_are_printed_before_it_is_told_which_is_not() {
     for games in ["x", "5-3", "-", "1-", "4294967296"] {
         let run = sample.run(&["game", "games.db", "--", games]);
         assert_eq!(run.status, 2, "{games}");
+    }
+}
+
+#[test]
+fn a_variation_that_is_its_own_parent_is_passed_over() {
+    let place = Place::new().indexed("1. e4 (1. d4 d5) e5 *\n");
+    place
+        .connection("games.db")
+        .execute_batch("INSERT INTO variation VALUES (1, 0, 0, 0), (1, 7, 7, 0), (1, 8, 9, 0)")
+        .expect("rows");
+    for format in ["table", "json", "pgn"] {
+        let shown = place.printed(&["game", "games.db", "1", "--format", format]);
+        assert!(shown.contains("d4"), "{shown}");
     }
 }

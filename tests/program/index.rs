@@ -889,3 +889,33 @@ fn a_range_passes_over_numbers_of_games_that_were_read_again() {
         (1, "pgndex: error: a.db: no game 1; it was read again later and has another number now\n")
     );
 }
+
+#[test]
+fn a_database_with_tables_of_somebody_is_not_read_again() {
+    let place = Place::new().with("a.pgn", "1. e4 {a comment} e5 *\n");
+    place.printed(&["index", "--quiet", "--annotations", "none", "games.db", "a.pgn"]);
+    place.connection("games.db").execute_batch("CREATE TABLE notes (game_id)").expect("a table");
+    let message = place.failure(&["index", "--reread", "games.db"]);
+    assert!(message.contains("notes") && message.contains("would be lost"), "{message}");
+    assert_eq!(place.number("games.db", "SELECT count(*) FROM comment"), 0);
+    place.connection("games.db").execute_batch("DROP TABLE notes").expect("no table");
+    place.printed(&["index", "--quiet", "--reread", "games.db"]);
+    assert_eq!(place.number("games.db", "SELECT count(*) FROM comment"), 1);
+}
+
+#[test]
+fn all_files_are_read_again_or_none() {
+    let place = Place::new().with("a.pgn", "1. e4 {a} *\n").with("b.pgn", "1. d4 {b} *\n");
+    let arguments = ["index", "--quiet", "--duplicates", "keep", "--continuation-threshold", "2", "games.db"];
+    place.printed(&[&arguments[..], &["b.pgn", "a.pgn"]].concat());
+    std::fs::rename(place.path("a.pgn"), place.path("c.pgn")).expect("a new name");
+    let message = place.failure(&["index", "--reread", "games.db"]);
+    assert!(message.contains("a.pgn: cannot be read"), "{message}");
+    std::fs::rename(place.path("c.pgn"), place.path("a.pgn")).expect("the old name");
+    place.printed(&["index", "--quiet", "--reread", "games.db"]);
+    let comments = "SELECT count(*) FROM comment WHERE (game_id, text) IN (VALUES (1, 'b'), (2, 'a'))";
+    assert_eq!(place.number("games.db", comments), 2);
+    let kept = "SELECT json_extract(options, '$.duplicates') = 'keep'
+                   AND json_extract(options, '$.continuation_threshold') = 2 FROM import";
+    assert_eq!(place.number("games.db", kept), 1);
+}

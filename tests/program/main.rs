@@ -3,6 +3,7 @@
 mod cli;
 mod explore;
 mod export;
+mod filter;
 mod find;
 mod game;
 #[path = "../common/games.rs"]
@@ -17,8 +18,12 @@ mod missing;
 mod needs;
 mod nightly;
 mod place;
+mod players;
 #[path = "../common/program.rs"]
 mod program;
+mod readers;
 mod readme;
+mod remove;
 mod sql;
+mod variations;
 mod versions;

@@ -24,7 +24,8 @@ fn latest(place: &Place) -> i64 {
 }
 
 /// Commands that read, and what is in their answers.
-const READING: [(&[&str], &str); 10] = [
+const READING: [(&[&str], &str); 11] = [
+    (&["players", "games.db"], "Anderssen, Adolf"),
     (&["info", "games.db", "--all"], "164"),
     (&["find", "games.db", "--moves", "1. e4 e5"], "Légal, Kermur de"),
     (
@@ -53,6 +54,52 @@ fn every_command_reads_a_database_of_version_1_and_leaves_it_as_it_is() {
     let mut left = Vec::from_iter(fs::read_dir(place.directory()).expect("a directory").flatten());
     left.retain(|entry| !matches!(entry.file_name().to_str(), Some("games.db" | "version_1.pgn")));
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn what_a_database_of_version_1_does_not_know_is_told() {
+    let place = place();
+    let told = |arguments: &[&str]| {
+        let run = place.run(arguments);
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{arguments:?}");
+        run.stderr
+    };
+    for (column, filter) in [
+        ("speed", &["--speed", "blitz"][..]),
+        ("termination", &["--termination", "Normal"]),
+        ("eval_count", &["--with-evals"]),
+    ] {
+        let message = format!(
+            "pgndex: error: games.db: this database is of schema version 1 and does not know {column}; adding games to it \
+             brings the column\n"
+        );
+        for command in [
+            &["find", "games.db", "--moves", "1. e4"][..],
+            &["find", "games.db", "--material", "KvK"],
+            &["explore", "games.db", "--moves", "1. e4"],
+            &["export", "games.db", "--pgn"],
+        ] {
+            assert_eq!(told(&[command, filter].concat()), message, "{command:?}");
+        }
+    }
+    insta::assert_snapshot!(told(&["sql", "games.db", "SELECT g.Speed FROM games AS g"]), @"
+    pgndex: error: no such column: g.Speed
+      1 | SELECT g.Speed FROM games AS g
+        |        ^
+      this database is of schema version 1 and does not know Speed; adding games to it, or indexing all games anew, brings it
+    ");
+    insta::assert_snapshot!(told(&["sql", "games.db", "SELECT whiet FROM games"]), @"
+    pgndex: error: no such column: whiet
+      1 | SELECT whiet FROM games
+        |        ^
+      did you mean white?
+    ");
+    // Everything else is there.
+    place.printed(&["find", "games.db", "--moves", "1. e4", "--opening", "italian", "--plies-max", "99"]);
+    fs::write(place.path("new.pgn"), "[TimeControl \"600\"]\n\n1. e4 e5 *\n").expect("a file");
+    place.printed(&["index", "--quiet", "games.db", "new.pgn"]);
+    let found = place.printed(&["export", "games.db", "--csv", "--speed", "rapid"]);
+    assert_eq!(found.lines().count(), 2, "{found}");
 }
 
 #[test]

@@ -10,8 +10,8 @@ use pgndex::store::row::{
     ProblemRow, Severity, SourceId, TagRow, Text,
 };
 use pgndex::store::{
-    Build, BuildOptions, BulkLoader, Database, Error, HitOrder, ImportId, ImportTotals, LoadMode, NewImport,
-    Search, Selection, SourceDigest, SourceTotals, Totals, WriterLock,
+    Build, BuildOptions, BulkLoader, Database, Error, HitOrder, ImportId, ImportTotals, Lines, LoadMode,
+    NewImport, Search, Selection, SourceDigest, SourceTotals, Totals, WriterLock,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -229,7 +229,7 @@ fn a_fresh_database_is_recognised_and_empty() {
     let database = Database::open_read_only(&path).expect("a database");
     assert_eq!(table(database.connection(), "PRAGMA page_size"), "8192");
     assert_eq!(table(database.connection(), "PRAGMA application_id"), 0x5047_4e78.to_string());
-    assert_eq!(table(database.connection(), "PRAGMA user_version"), "2");
+    assert_eq!(table(database.connection(), "PRAGMA user_version"), "3");
     assert_eq!(table(database.connection(), "PRAGMA journal_mode"), "delete");
     assert_eq!(database.info().expect("info").totals, Totals::default());
     assert_eq!(names(directory.path()), ["games.db"]);
@@ -274,7 +274,7 @@ fn other_files_are_refused_untouched() {
     fs::remove_file(&path).expect("removed");
     sample_database(directory.path());
     Connection::open(&path).and_then(|c| c.execute_batch("PRAGMA user_version = 99")).expect("a database");
-    insta::assert_snapshot!(refused(&path), @"games.db: made by a newer pgndex (schema version 99, this program knows 2); update pgndex");
+    insta::assert_snapshot!(refused(&path), @"games.db: made by a newer pgndex (schema version 99, this program knows 3); update pgndex");
 }
 
 #[test]
@@ -300,15 +300,15 @@ fn moves_read_like_a_score_sheet() {
     let directory = directory();
     let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");
     insta::assert_snapshot!(table(database.connection(), "SELECT * FROM moves"), @r"
-    1|0|1|w|rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1|e2e4|236205088|14|e2|e4|P|||0|0|5060803636482931868
-    2|0|17|b|r3k3/1P6/8/8/8/8/8/4K3 b q - 5 17|e8c8|41185904|2|e8|c8|k|||0|0|-1
-    2|1|18|w|2kr4/1P6/8/8/8/8/8/4K3 w - - 6 18|b7b8q|476148000|12|b7|b8|P||q|1|0|5060803636482931868
-    2|2|18|b|1Qkr4/8/8/8/8/8/8/4K3 b - - 0 18|0000|0|0||||||0|0|1
+    1|0|1|w|rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1|e2e4|236205088|14|e2|e4|P|||0|0|5060803636482931868||||||||
+    2|0|17|b|r3k3/1P6/8/8/8/8/8/4K3 b q - 5 17|e8c8|41185904|2|e8|c8|k|||0|0|-1||||||||
+    2|1|18|w|2kr4/1P6/8/8/8/8/8/4K3 w - - 6 18|b7b8q|476148000|12|b7|b8|P||q|1|0|5060803636482931868||||||||
+    2|2|18|b|1Qkr4/8/8/8/8/8/8/4K3 b - - 0 18|0000|0|0||||||0|0|1||||||||
     ");
     insta::assert_snapshot!(table(database.connection(), "SELECT * FROM games"), @r"
-    1|Carlsen, M.|Непомнящий, Я.|2855||1-0|2021.12.03|2021-12-03|WCh|Dubai|||||1|GM|||||||||||||||ok|games.pgn|0|100
-    2|||||*|||||||||3|||||||||||||||r3k3/1P6/8/8/8/8/8/4K3 b q - 5 17|truncated|games.pgn|100|90
-    3|||||*|||||||||0||||||||||||||||ok|games.pgn|0|0
+    1|Carlsen, M.|Непомнящий, Я.|2855||1-0|2021.12.03|2021-12-03|WCh|Dubai|||||1|GM|||||||||||||||||ok|games.pgn|0|100
+    2|||||*|||||||||3|||||||||||||||||r3k3/1P6/8/8/8/8/8/4K3 b q - 5 17|truncated|games.pgn|100|90
+    3|||||*|||||||||0||||||||||||||||||ok|games.pgn|0|0
     ");
     insta::assert_snapshot!(table(database.connection(), "SELECT * FROM positions"), @r"
     -9062197578030825066|rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -|1|1|1
@@ -338,7 +338,7 @@ fn views_are_quick_when_asked_by_key() {
     let directory = directory();
     let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");
     for (sql, tables) in [
-        ("SELECT * FROM moves WHERE game_id = 7", 2),
+        ("SELECT * FROM moves WHERE game_id = 7", 7),
         ("SELECT * FROM games WHERE game_id = 7", 7),
         ("SELECT * FROM positions WHERE key = 7", 6),
         ("SELECT * FROM positions WHERE key = 7 AND fen = 'x'", 6),
@@ -383,6 +383,7 @@ fn positions_are_found_and_not_confused() {
     let search = |fen, limit, offset| Search {
         key: START_KEY,
         fen,
+        lines: Lines::Main,
         selection: &everywhere,
         order: HitOrder::Game,
         limit,

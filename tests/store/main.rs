@@ -11,3 +11,4 @@ mod properties;
 mod rows;
 mod search;
 mod temporary_files;
+mod variations;

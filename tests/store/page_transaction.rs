@@ -11,7 +11,7 @@ use pgndex::store::pages::{
     LeafWriter, OccurrenceRecord, OldRows, PositionRecord, RebuiltTree, Segment, Tree, assemble_anew, extend,
 };
 use pgndex::store::row::{GameId, Occurrence, Ply};
-use pgndex::store::{BulkLoader, Database, ImportId, PageTransaction, migrate};
+use pgndex::store::{BulkLoader, Database, GameSet, ImportId, PageTransaction, migrate};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -126,10 +126,11 @@ fn merge(
         })
         .collect();
     let mut writer = LeafWriter::new(Arc::clone(file));
+    let none = GameSet::default();
     let segments: Vec<Segment> = (0..ranges)
         .map(|range| {
             let (start, end) = (bounds[range], bounds.get(range + 1).copied());
-            let mut rows = OldRows::new(file, &old, start, end, 5).unwrap();
+            let mut rows = OldRows::new(file, &old, (start, end), &none, 5).unwrap();
             let mut last = None;
             for &row in new.range(start..).take_while(|row| end.is_none_or(|end| **row < end)) {
                 rows.copy_before(row, &mut writer).unwrap();

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use pgndex::board::{GameResult, MaterialSignature, Pattern, Position};
 use pgndex::index::{IndexOptions, Progress, index};
-use pgndex::store::{Database, GameFilter, Hit, HitCount, HitOrder, NameFilter, Scan, Search, Selection};
+use pgndex::pgn::Speed;
+use pgndex::store::{
+    Database, GameFilter, Hit, HitCount, HitOrder, Lines, NameFilter, Scan, Search, Selection,
+};
 use tempfile::TempDir;
 
 /// Names that would do harm if they were pasted into SQL or taken for patterns.
@@ -23,8 +26,11 @@ fn database() -> (TempDir, Database) {
         let (other, date) =
             (HOSTILE[(number + 1) % 7].replace('\\', "\\\\").replace('"', "\\\""), dates[number]);
         let result = ["*", "1-0", "0-1"][number % 3];
+        let control = ["180+2", "600", "-", "?", "60"][number % 5];
+        let end = ["Normal", "Time forfeit", "normal"][number % 3];
         odd += &format!(
-            "[Event \"{escaped}\"]\n[Site \"?\"]\n[Date \"{date}\"]\n[Round \"?\"]\n[White \"{escaped}\"]\n[Black \"{other}\"]\n\
+            "[TimeControl \"{control}\"]\n[Termination \"{end}\"]\n\
+             [Event \"{escaped}\"]\n[Site \"{other}\"]\n[Date \"{date}\"]\n[Round \"?\"]\n[White \"{escaped}\"]\n[Black \"{other}\"]\n\
              [Result \"{result}\"]\n[WhiteElo \"{}\"]\n{}[ECO \"B9{number}\"]\n\n1. e4 c5 2. Nf3 Nc6 3. Ng1 Nb8 4. Nf3 {result}\n\n",
             2700 + number,
             if number % 2 == 0 { "[BlackElo \"2600\"]\n" } else { "" },
@@ -47,10 +53,14 @@ struct Game {
     result: String,
     date: Option<String>,
     codes: [Option<String>; 2],
+    /// Site, opening, speed, time control, termination.
+    texts: [Option<String>; 5],
+    plies: u32,
 }
 
 fn games(database: &Database) -> Vec<Game> {
-    let sql = "SELECT game_id, white, black, event, white_elo, black_elo, result, date, eco, opening_eco FROM games";
+    let sql = "SELECT game_id, white, black, event, white_elo, black_elo, result, date, eco, opening_eco,
+                   site, opening, speed, time_control, termination, ply_count FROM games";
     let mut statement = database.connection().prepare(sql).expect("SQL");
     let rows = statement.query_map([], |row| {
         Ok(Game {
@@ -60,6 +70,8 @@ fn games(database: &Database) -> Vec<Game> {
             result: row.get(6)?,
             date: row.get(7)?,
             codes: [row.get(8)?, row.get(9)?],
+            texts: [row.get(10)?, row.get(11)?, row.get(12)?, row.get(13)?, row.get(14)?],
+            plies: row.get(15)?,
         })
     });
     rows.expect("rows").map(|game| game.expect("a game")).collect()
@@ -80,7 +92,7 @@ fn word(name: &Option<String>, letters: &str) -> bool {
     name.contains(&format!(" {letters}"))
 }
 
-const CASES: [Case; 21] = [
+const CASES: [Case; 34] = [
     (&[], |_| true),
     (&[("white", "PLAYER 00")], |game| word(&game.names[0], "player 00")),
     (&[("black", "=Player 145")], |game| game.names[1].as_deref() == Some("Player 145")),
@@ -112,7 +124,11 @@ const CASES: [Case; 21] = [
     (&[("opening-eco", "B91-C29")], |game| {
         game.codes[1].as_ref().is_some_and(|code| ("B91"..="C29").contains(&code.as_str()))
     }),
-    (&[("white", "o'neil, 100%")], |game| game.names[0].as_deref() == Some("O'Neil, 100%")),
+    (&[("white", "=O'Neil, 100%")], |game| game.names[0].as_deref() == Some("O'Neil, 100%")),
+    // Signs that are no letters part the words of a player's name.
+    (&[("white", "o'neil, 100%")], |game| {
+        game.names[0].as_deref().is_some_and(|name| name.starts_with("O'Neil, 100"))
+    }),
     (&[("event", "=x'); DROP TABLE game; --")], |game| {
         game.names[2].as_deref() == Some("x'); DROP TABLE game; --")
     }),
@@ -120,6 +136,29 @@ const CASES: [Case; 21] = [
     (&[("player", "_"), ("result", "0-1")], |game| {
         game.result == "0-1" && game.names[..2].iter().any(|name| word(name, "_"))
     }),
+    (&[("opponent", "=Player 145")], |game| {
+        game.names[..2].iter().any(|name| name.as_deref() == Some("Player 145"))
+    }),
+    (&[("player", "player 00"), ("opponent", "player 1")], |game| {
+        let fits = |one: usize, letters| word(&game.names[one], letters);
+        fits(0, "player 00") && fits(1, "player 1") || fits(1, "player 00") && fits(0, "player 1")
+    }),
+    (&[("player", "o'neil"), ("opponent", "o'neil")], |game| {
+        word(&game.names[0], "o'neil") && word(&game.names[1], "o'neil")
+    }),
+    (&[("player", "player 00"), ("opponent", "nobody")], |_| false),
+    (&[("site", "x'); DROP TABLE game; --")], |game| word(&game.texts[0], "x'); drop table game; --")),
+    (&[("opening", "sicilian")], |game| word(&game.texts[1], "sicilian")),
+    (&[("opening", "=King's Pawn Game")], |game| game.texts[1].as_deref() == Some("King's Pawn Game")),
+    (&[("speed", "blitz"), ("speed", "correspondence")], |game| {
+        ["blitz", "correspondence"].map(Some).contains(&game.texts[2].as_deref())
+    }),
+    (&[("time-control", "600")], |game| game.texts[3].as_deref() == Some("600")),
+    (&[("termination", "NORMAL"), ("result", "*")], |game| {
+        game.result == "*" && game.texts[4].as_ref().is_some_and(|text| text.to_lowercase() == "normal")
+    }),
+    (&[("plies-min", "100"), ("plies-max", "110")], |game| (100..=110).contains(&game.plies)),
+    (&[("plies-max", "7"), ("termination", "'; DROP TABLE game; --")], |_| false),
 ];
 
 fn filter(options: &[(&str, &str)]) -> GameFilter {
@@ -130,6 +169,14 @@ fn filter(options: &[(&str, &str)]) -> GameFilter {
             "white" => filter.white = name(),
             "black" => filter.black = name(),
             "player" => filter.player = name(),
+            "opponent" => filter.opponent = name(),
+            "site" => filter.site = name(),
+            "opening" => filter.opening = name(),
+            "speed" => filter.speeds.extend(Speed::ALL.into_iter().find(|speed| speed.as_str() == value)),
+            "time-control" => filter.time_control = Some(value.to_owned()),
+            "termination" => filter.termination = Some(value.to_owned()),
+            "plies-min" => filter.plies_min = value.parse().ok(),
+            "plies-max" => filter.plies_max = value.parse().ok(),
             "event" => filter.event = name(),
             "elo_min" => filter.elo_min = value.parse().ok(),
             "elo_max" => filter.elo_max = value.parse().ok(),
@@ -194,6 +241,7 @@ fn filters_and_orders_give_what_a_plain_reading_gives() {
                     let search = Search {
                         key: position.key(),
                         fen: &fen,
+                        lines: Lines::Main,
                         selection: &selection,
                         order,
                         limit,
@@ -208,6 +256,7 @@ fn filters_and_orders_give_what_a_plain_reading_gives() {
             let search = Search {
                 key: position.key(),
                 fen: &fen,
+                lines: Lines::Main,
                 selection: &selection,
                 order: HitOrder::Game,
                 limit: None,
@@ -315,7 +364,7 @@ fn a_scan_gives_the_first_position_of_each_game_that_fits() {
                         .take(limit.map_or(usize::MAX, |limit: u32| limit as usize))
                         .collect();
                     let mut hits = Vec::new();
-                    let scan = Scan { selection: &selection, order, limit, offset };
+                    let scan = Scan { lines: Lines::Main, selection: &selection, order, limit, offset };
                     let fits =
                         |fen: &[u8]| if number == 0 { material.matches(fen) } else { castled.matches(fen) };
                     database

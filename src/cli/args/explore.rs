@@ -1,8 +1,8 @@
 //! Arguments of `pgndex explore`.
 
+use crate::cli::args::RowFormat;
 use crate::cli::args::board::BoardArgs;
 use crate::cli::args::filter::FilterArgs;
-use crate::cli::args::format::RowFormat;
 use crate::cli::args::position::PositionArgs;
 use crate::cli::args::within;
 use clap::Args;
@@ -16,11 +16,13 @@ Examples:
   pgndex explore games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --board
   pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
   pgndex explore games.db --moves \"1. e4 c5\" --white carlsen --since 2015
+  pgndex explore games.db --moves \"1. e4 c5\" --variations
 
 Each game counts once, whatever moves led to the position. If it returned to the position, its last move from there counts. Games \
 without a result are not counted. Bars show White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'. \
 If a position has no opening name, the last named position on the way to it gives it. JSON is one object, in the form \
-of Lichess's opening explorer.
+of Lichess's opening explorer. --variations adds a column: the games, with a result or without, in which a variation makes the move. \
+Results are those of played moves only.
 
 For often reached positions the counts of all games are in the database. For other positions, and with filters, the \
 games are counted when you ask, which takes a few seconds for each million games. Ctrl-C ends it.")]
@@ -30,6 +32,9 @@ pub(crate) struct ExploreArgs {
     pub(crate) database: PathBuf,
     #[command(flatten)]
     pub(crate) position: PositionArgs,
+    /// Count the moves of variations too, in a column of their own
+    #[arg(long)]
+    pub(crate) variations: bool,
     /// How many moves to show, the most frequent first; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,

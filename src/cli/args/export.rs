@@ -20,7 +20,7 @@ Examples:
   pgndex export games.db --csv --sql \"SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100\"
 
 Without conditions all games are written. --fen is an output format here; to choose games by a position, use \
---position. PGN is in export format, without comments and variations; a game with \
+--position. PGN is in export format, with comments, glyphs, variations, clocks and evaluations unless --plain is given; a game with \
 missing moves has the tag Truncated. CSV has a row for each game, with its moves. EPD has the \
 full-move number, the half-move clock, game and ply, and the move played. The file appears when it is complete. If no \
 game fits, no file is written, and one that is there stays as it was. The exit status is then 0, and a note says so.")]
@@ -30,6 +30,9 @@ pub(crate) struct ExportArgs {
     pub(crate) database: PathBuf,
     #[command(flatten)]
     pub(crate) format: ExportFormatArgs,
+    /// Write moves only: no comments, glyphs, variations, clocks and evaluations
+    #[arg(long, requires = "pgn")]
+    pub(crate) plain: bool,
     /// Of each game, only the position after this many half-moves
     #[arg(long, value_name = "N", conflicts_with_all = ["pgn", "csv", "last"], value_parser = within(0..=u32::MAX))]
     pub(crate) ply: Option<u32>,

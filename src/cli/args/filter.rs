@@ -4,7 +4,11 @@ use crate::cli::args::WrongValue;
 use crate::cli::args::within;
 use clap::Args;
 use clap::ValueEnum;
+use clap::builder::NonEmptyStringValueParser;
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser;
 use pgndex::board::GameResult;
+use pgndex::pgn::Speed;
 use pgndex::store::DatePrefix;
 use pgndex::store::EcoRange;
 use pgndex::store::FilterError;
@@ -26,16 +30,19 @@ pub(crate) const WHICH: &str = "Which games";
 /// Which games count: those for which all of this holds.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FilterArgs {
-    /// White's name, or the beginning of one of its words. Letter case, accents and blanks around commas do not matter.
-    /// '=NAME' fits this name only
+    /// White's name, or the beginning of one of its words. Letter case, accents and blanks around commas do not matter. Initials
+    /// fit given names, and first and last name stand in either order. '=NAME' fits this name only
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) white: Option<NameFilter>,
     /// Black's name
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) black: Option<NameFilter>,
-    /// White's or Black's name
+    /// White's or Black's name. Given twice: both played, one on each side
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
-    pub(crate) player: Option<NameFilter>,
+    pub(crate) player: Vec<NameFilter>,
+    /// The name of the one who played against --player
+    #[arg(help_heading = WHICH, long, value_name = "NAME", requires = "player")]
+    pub(crate) opponent: Option<NameFilter>,
     /// Both players are rated this or higher
     #[arg(help_heading = WHICH, long, value_name = "N", value_parser = within(0..=u16::MAX))]
     pub(crate) elo_min: Option<u16>,
@@ -55,12 +62,44 @@ pub(crate) struct FilterArgs {
     /// The event's name, or the beginning of one of its words
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) event: Option<NameFilter>,
+    /// The site's name, or the beginning of one of its words
+    #[arg(help_heading = WHICH, long, value_name = "NAME")]
+    pub(crate) site: Option<NameFilter>,
+    /// The name of the opening that the game's positions tell, or the beginning of one of its words
+    #[arg(help_heading = WHICH, long, value_name = "NAME")]
+    pub(crate) opening: Option<NameFilter>,
     /// The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90 to B99, or a range such as B90-C19
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
     pub(crate) eco: Option<EcoRange>,
     /// The ECO code of the opening that the game's positions tell (column opening_eco), whatever its tags say
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
     pub(crate) opening_eco: Option<EcoRange>,
+    /// How fast the game was, told from the time control in the classes of Lichess. Given several times: any of these
+    #[arg(help_heading = WHICH, long, value_name = "SPEED", value_parser = speed(), ignore_case = true)]
+    pub(crate) speed: Vec<Speed>,
+    /// The time control as in the PGN's tag TimeControl, such as 180+2
+    #[arg(help_heading = WHICH, long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) time_control: Option<String>,
+    /// How the game ended, as in the PGN's tag Termination, such as "Time forfeit"
+    #[arg(help_heading = WHICH, long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) termination: Option<String>,
+    /// The game has this many half-moves or more
+    #[arg(help_heading = WHICH, long, value_name = "N", value_parser = within(0..=u32::MAX))]
+    pub(crate) plies_min: Option<u32>,
+    /// The game has this many half-moves or fewer
+    #[arg(help_heading = WHICH, long, value_name = "N", value_parser = within(0..=u32::MAX))]
+    pub(crate) plies_max: Option<u32>,
+    /// An engine's evaluations stand in the game
+    #[arg(help_heading = WHICH, long)]
+    pub(crate) with_evals: bool,
+}
+
+/// Reads the word for a speed.
+fn speed() -> impl TypedValueParser<Value = Speed> {
+    PossibleValuesParser::new(Speed::ALL.map(Speed::as_str)).try_map(|word| {
+        let fits = |speed: &Speed| speed.as_str().eq_ignore_ascii_case(&word);
+        Speed::ALL.into_iter().find(fits).ok_or("not a speed")
+    })
 }
 
 /// Reads ECO codes. A file with names of openings was once given in their place.
@@ -85,20 +124,42 @@ impl FilterArgs {
     /// If no game can fit it.
     pub(in crate::cli) fn filter(&self) -> Result<GameFilter, WrongValue> {
         let args = self.clone();
+        let (player, opponent) = args.players()?;
         let filter = GameFilter {
             white: args.white,
             black: args.black,
-            player: args.player,
+            player,
+            opponent,
             elo_min: args.elo_min,
             elo_max: args.elo_max,
             since: args.since,
             until: args.until,
             result: args.result,
             event: args.event,
+            site: args.site,
+            opening: args.opening,
             eco: args.eco,
             opening_eco: args.opening_eco,
+            speeds: args.speed,
+            time_control: args.time_control,
+            termination: args.termination,
+            plies_min: args.plies_min,
+            plies_max: args.plies_max,
+            with_evals: args.with_evals,
         };
         filter.check().map_err(|error| WrongValue(error.into()))?;
         Ok(filter)
+    }
+
+    /// A player, and the one on the other side.
+    fn players(&self) -> Result<(Option<NameFilter>, Option<NameFilter>), WrongValue> {
+        let mut names = self.player.iter().chain(&self.opponent).cloned();
+        let players = (names.next(), names.next());
+        match names.next() {
+            None => Ok(players),
+            Some(_) => Err(WrongValue(anyhow::anyhow!(
+                "a game has two players; give --player twice, or --player and --opponent once each"
+            ))),
+        }
     }
 }

@@ -19,10 +19,13 @@ Examples:
   pgndex find games.db --moves \"1. e4 e5 2. f4\" --white spassky --format pgn > spassky.pgn
   pgndex find games.db --pattern \"*R*k*/*/*/*/*/*/*/* b\"
   pgndex find games.db --material KRPvKR --elo-min 2600
+  pgndex find games.db --moves \"1. e4 e5 2. Ke2\" --variations
 
 Two positions are the same if placement, side to move, castling rights and en passant are the same. The moves that led \
 there and the counters do not matter. A game has one line for each time it reached the position. \
---pattern and --material look at every position of every game. A game has one line, with its first position that fits. Sorted by rating or date, games without a \
+--pattern and --material look at every position of every game. A game has one line, with its first position that fits. \
+--variations looks into the variations of games too: a line then tells in which one, by its number in the game's text; 0 is what was \
+played. Sorted by rating or date, games without a \
 result come last.")]
 pub(crate) struct FindArgs {
     /// Database
@@ -30,6 +33,9 @@ pub(crate) struct FindArgs {
     pub(crate) database: PathBuf,
     #[command(flatten)]
     pub(crate) target: FindTargetArgs,
+    /// Look into the variations of games too, not only at what was played
+    #[arg(long)]
+    pub(crate) variations: bool,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     /// Order of the lines: by the games' numbers, by the players' mean rating (best first), or by date (latest first)

@@ -29,9 +29,12 @@ pub(crate) struct GameArgs {
     /// Numbers of games, as `find` and the view `games` show them: 42, or 1-5
     #[arg(value_name = "GAME_ID", required = true)]
     pub(crate) games: Vec<GameRange>,
-    /// How to print it; pgn is PGN's export format without comments, json is one object a line
+    /// How to print it; pgn is PGN's export format, json is one object a line
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: GameFormat,
+    /// Show moves only: no comments, glyphs, variations, clocks and evaluations
+    #[arg(long)]
+    pub(crate) plain: bool,
     /// Draw the board after these plies; 0 is the start, `end` the last position
     #[arg(long, value_name = "PLY", value_delimiter = ',')]
     pub(crate) ply: Vec<BoardPly>,

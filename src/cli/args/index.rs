@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Index PGN files, packed or not, into a database
 #[derive(Args, Debug)]
 #[command(
-    override_usage = "pgndex index [OPTIONS] <DB> <PGN>...\n       pgndex index [OPTIONS] --dry-run <PGN>..."
+    override_usage = "pgndex index [OPTIONS] <DB> <PGN>...\n       pgndex index [OPTIONS] --reread <DB>\n       pgndex index [OPTIONS] --dry-run <PGN>..."
 )]
 #[command(after_help = "\
 Examples:
@@ -20,6 +20,7 @@ Examples:
   pgndex index games.db @files.txt                 the files listed there, one path a line
   curl -s URL | pgndex index games.db -            from standard input
   pgndex index --overwrite games.db twic/          the same, replacing what is there
+  pgndex index --reread games.db                   all its files once more, with what this version keeps
   pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
 
 Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes, not by their names. Of a zip archive all .pgn files \
@@ -36,11 +37,15 @@ pub(crate) struct IndexArgs {
     pub(crate) database: PathBuf,
     /// What to read: PGN files, archives, directories, patterns such as 'twic*.zip', @FILE for a list of paths, or - for
     /// standard input
-    #[arg(value_name = "PGN", required_unless_present = "dry_run")]
+    #[arg(value_name = "PGN", required_unless_present_any = ["dry_run", "reread"])]
     pub(crate) inputs: Vec<PathBuf>,
     /// Replace the database if it exists
     #[arg(long)]
     pub(crate) overwrite: bool,
+    /// Read all files that the database was made from once more, and replace it: for what an earlier version or other options
+    /// left out, such as annotations
+    #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite"])]
+    pub(crate) reread: bool,
     /// Fail if there is any error or warning; the database stays as it was
     #[arg(help_heading = WRONG, long)]
     pub(crate) strict: bool,
@@ -60,12 +65,21 @@ pub(crate) struct IndexArgs {
     #[arg(help_heading = WRONG, long, value_name = "N", value_parser = within(0..=u64::MAX))]
     pub(crate) max_problems: Option<u64>,
     /// What to do with a game that repeats an earlier one
-    #[arg(long, value_name = "RULE", value_enum, default_value = "skip")]
-    pub(crate) duplicates: DuplicatesArg,
+    #[arg(
+        long,
+        value_name = "RULE",
+        value_enum,
+        default_value = "skip",
+        default_value_if("reread", "true", None)
+    )]
+    pub(crate) duplicates: Option<DuplicatesArg>,
     /// Keep the counts for `explore` ready for positions that this many games reached [default: 64, or as the database was
     /// made]
     #[arg(long, value_name = "GAMES", value_parser = within(1..=u32::MAX))]
     pub(crate) continuation_threshold: Option<u32>,
+    /// Which annotations to keep: what the PGN says about the moves of a game
+    #[arg(long, value_name = "WHICH", value_enum, default_value = "all")]
+    pub(crate) annotations: AnnotationsArg,
     /// Threads that parse and sort, at most 256 [default: one for each processor]
     #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
     pub(crate) threads: Option<u16>,
@@ -130,6 +144,17 @@ pub(crate) enum DuplicatesArg {
     Skip,
     /// Also skip a game of 20 plies or more with the same moves as an earlier one, whoever played
     Moves,
+}
+
+/// Annotations that are kept.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum AnnotationsArg {
+    /// Clocks, times, evaluations, comments, glyphs, commands and variations
+    All,
+    /// Clocks, times and evaluations of the main line
+    Numbers,
+    /// Moves only
+    None,
 }
 
 /// Ways to write the two big tables.

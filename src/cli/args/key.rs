@@ -1,6 +1,6 @@
 //! Arguments of `pgndex key`.
 
-use crate::cli::args::format::RowFormat;
+use crate::cli::args::RowFormat;
 use clap::Args;
 
 /// Show the key and the canonical FEN of a position

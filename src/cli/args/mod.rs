@@ -5,19 +5,21 @@ mod explore;
 mod export;
 mod filter;
 mod find;
-mod format;
 mod game;
 mod index;
 mod info;
 mod key;
+mod players;
 mod position;
+mod remove;
+mod repair;
 mod size;
 mod sql;
 mod verify;
-mod wrong_value;
 
 use clap::Parser;
 use clap::Subcommand;
+use clap::ValueEnum;
 use std::fmt::Display;
 use std::num::IntErrorKind;
 use std::num::ParseIntError;
@@ -29,16 +31,17 @@ pub(crate) use explore::ExploreArgs;
 pub(crate) use export::{ExportArgs, ExportFormatArgs};
 pub(crate) use filter::SortArg;
 pub(crate) use find::{FindArgs, FindFormat, FindTargetArgs};
-pub(crate) use format::RowFormat;
 pub(crate) use game::{BoardPly, GameArgs, GameFormat};
-pub(crate) use index::{DuplicatesArg, IndexArgs, LogFormat, OnProblemArg, WriterArg};
+pub(crate) use index::{AnnotationsArg, DuplicatesArg, IndexArgs, LogFormat, OnProblemArg, WriterArg};
 pub(crate) use info::{InfoArgs, InfoFormat};
 pub(crate) use key::KeyArgs;
+pub(crate) use players::{PlayerSortArg, PlayersArgs};
 pub(crate) use position::{read_fen, read_position};
+pub(crate) use remove::RemoveArgs;
+pub(crate) use repair::RepairArgs;
 pub(crate) use size::{ByteSize, Memory};
 pub(crate) use sql::{SqlArgs, SqlFormat};
 pub(crate) use verify::VerifyArgs;
-pub(crate) use wrong_value::WrongValue;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,6 +65,20 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+/// Formats for rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowFormat {
+    Table,
+    #[value(alias = "jsonl")]
+    Json,
+    Csv,
+}
+
+/// A value of an argument that cannot be read. clap tells of those that need no board.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct WrongValue(pub(crate) anyhow::Error);
 
 /// Reads a whole number of a range.
 pub(crate) fn within<N: FromStr<Err = ParseIntError> + PartialOrd + Display>(
@@ -93,8 +110,11 @@ pub(crate) enum Command {
     Explore(Box<ExploreArgs>),
     Game(GameArgs),
     Export(Box<ExportArgs>),
+    Players(PlayersArgs),
     Sql(SqlArgs),
+    Remove(Box<RemoveArgs>),
     Verify(VerifyArgs),
+    Repair(RepairArgs),
     Key(KeyArgs),
 }
 

@@ -1,6 +1,6 @@
 //! Arguments of `pgndex sql`.
 
-use crate::cli::args::format::RowFormat;
+use crate::cli::args::RowFormat;
 use clap::Args;
 use clap::ValueEnum;
 use std::path::PathBuf;

@@ -9,15 +9,15 @@ use pgndex::store::{Database, ListLengths};
 
 use crate::cli::args::read_position;
 use crate::cli::args::{ExploreArgs, RowFormat};
-use crate::cli::command::find::tell_changes;
-use crate::cli::command::variants::tell_variants;
+use crate::cli::command::find::{no_line, tell_changes};
+use crate::cli::command::variants::{read_lines, tell_variants};
 use crate::cli::note;
 use crate::cli::render::board::BoardStyle;
 use crate::cli::render::number::{counted, grouped, percent};
 use crate::cli::render::output::{RowWriter, Value, stdout, terminal_width, write_json};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::timing::Timing;
-use crate::cli::unknown_name::tell_unknown_names;
+use crate::cli::unknown_name::{tell_near_players, tell_unknown_names};
 
 /// How many games of each list a table shows, unless told.
 const LISTED: u8 = 5;
@@ -25,9 +25,16 @@ const LISTED: u8 = 5;
 const BAR: usize = 20;
 /// How wide a table is beside its bars, openings cut short.
 const BESIDE_BAR: usize = 70;
+/// How wide the column for variations is.
+const VARIATIONS_WIDTH: usize = 12;
 
-const MOVES: [&str; 8] = ["move", "games", "  share", "w/d/b %", "", "elo", "last", "opening"];
-const FIELDS: [&str; 11] = [
+/// The column that is there if variations are looked into.
+const VARIATIONS: &str = "variations";
+/// The same in CSV.
+const IN_VARIATIONS: &str = "in_variations";
+
+const MOVES: [&str; 9] = ["move", "games", "  share", "w/d/b %", "", "elo", "last", VARIATIONS, "opening"];
+const FIELDS: [&str; 12] = [
     "uci",
     "san",
     "games",
@@ -37,6 +44,7 @@ const FIELDS: [&str; 11] = [
     "average_rating",
     "first_year",
     "last_year",
+    IN_VARIATIONS,
     "eco",
     "opening",
 ];
@@ -56,9 +64,12 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     let database = Database::open_read_only(&args.database)?;
     tell_changes(&query);
     let selection = database.select(&filter)?;
+    tell_near_players(&database, &selection)?;
+    let lines = read_lines(&database, args.variations)?;
     let explore = Explore {
         database: &database,
         query: &query,
+        lines,
         selection: &selection,
         lists: lists(args),
         limit: (args.limit > 0).then_some(args.limit),
@@ -67,10 +78,11 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     let answer = explore.answer()?;
     if answer.is_empty() {
         tell_unknown_names(&explore.unknown_names()?);
-        let which = if selection.is_all() { "no game" } else { "no game that passes the filters" };
+        let which = if selection.is_all() { "game" } else { "game that passes the filters" };
+        let which = no_line(which, lines);
         note(&format!("{which} reached this position: {}", query.position.canonical_fen()));
     }
-    tell_variants(&database, &query.position)?;
+    tell_variants(&database, &query.position, lines)?;
     match args.format {
         RowFormat::Table => write_table(args, &explore, &answer)?,
         RowFormat::Json => {
@@ -96,10 +108,11 @@ fn lists(args: &ExploreArgs) -> ListLengths {
 }
 
 fn write_csv(answer: &Explored) -> anyhow::Result<()> {
-    let mut rows = RowWriter::stdout(RowFormat::Csv, &FIELDS)?;
-    for ExploredMove { uci, san, average_rating, results, opening, .. } in &answer.moves {
+    let columns = FIELDS.map(|name| name != IN_VARIATIONS || answer.in_variations.is_some());
+    let mut rows = RowWriter::stdout(RowFormat::Csv, &chosen(FIELDS, columns))?;
+    for ExploredMove { uci, san, average_rating, results, in_variations, opening, .. } in &answer.moves {
         let opening = opening.as_ref();
-        rows.row(&[
+        let cells = [
             Value::from(uci.as_str()),
             Value::from(san.as_str()),
             integer(Some(results.games())),
@@ -109,11 +122,18 @@ fn write_csv(answer: &Explored) -> anyhow::Result<()> {
             integer(*average_rating),
             results.first_year.into(),
             results.last_year.into(),
+            integer(*in_variations),
             opening.map(|opening| opening.eco.as_str()).into(),
             opening.map(|opening| opening.name.as_str()).into(),
-        ])?;
+        ];
+        rows.row(&chosen(cells, columns))?;
     }
     rows.finish(|_| None)
+}
+
+/// The columns, or their cells, that are chosen.
+fn chosen<T, const N: usize>(cells: [T; N], columns: [bool; N]) -> Vec<T> {
+    cells.into_iter().zip(columns).filter_map(|(cell, is_chosen)| is_chosen.then_some(cell)).collect()
 }
 
 fn write_table(args: &ExploreArgs, explore: &Explore<'_>, answer: &Explored) -> anyhow::Result<()> {
@@ -133,7 +153,7 @@ fn write_table(args: &ExploreArgs, explore: &Explore<'_>, answer: &Explored) -> 
     if answer.is_empty() {
         return Ok(());
     }
-    write_moves(answer, Bars::new(style.is_ascii()))?;
+    write_moves(answer, Bars::new(style.is_ascii(), answer.in_variations.is_some()))?;
     write_games("Highest rated", &answer.top_games)?;
     write_games("Latest", &answer.recent_games)
 }
@@ -145,9 +165,14 @@ fn write_moves(answer: &Explored, bars: Bars) -> anyhow::Result<()> {
         return Ok(out.flush()?);
     }
     let named = answer.moves.iter().any(|played| played.opening.is_some());
-    let columns = if named { &MOVES[..] } else { &MOVES[..MOVES.len() - 1] };
-    let mut rows = RowWriter::stdout(RowFormat::Table, columns)?.shortening(&NAMES);
-    for ExploredMove { san, average_rating, results, opening, .. } in &answer.moves {
+    let columns = MOVES.map(|name| match name {
+        "opening" => named,
+        VARIATIONS => answer.in_variations.is_some(),
+        _ => true,
+    });
+    let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(MOVES, columns))?.shortening(&NAMES);
+    for ExploredMove { san, average_rating, results, in_variations, opening, .. } in &answer.moves {
+        let is_played = results.games() > 0;
         let share = percent(results.games(), answer.results.games());
         let shares = [results.white_wins, results.draws, results.black_wins]
             .map(|part| (f64::from(part) * 100.0 / results.games() as f64).round().to_string());
@@ -155,20 +180,21 @@ fn write_moves(answer: &Explored, bars: Bars) -> anyhow::Result<()> {
             Value::from(san.as_str()),
             integer(Some(results.games())),
             format!("{share:>7}").into(),
-            shares.join("/").into(),
-            bars.draw(results).into(),
+            if is_played { shares.join("/").into() } else { Value::Null },
+            if is_played { bars.draw(results).into() } else { Value::Null },
             integer(*average_rating),
             results.last_year.into(),
+            integer(*in_variations),
             opening.as_ref().map_or(Value::Null, |opening| opening.to_string().into()),
         ];
-        rows.row(&cells[..columns.len()])?;
+        rows.row(&chosen(cells, columns))?;
     }
     rows.finish(|_| Some(totals(answer, bars)))
 }
 
 /// What stands below the moves, and tells what the parts of the bars are.
 fn totals(answer: &Explored, bars: Bars) -> String {
-    let Explored { results, unfinished, ended, hidden_moves, .. } = answer;
+    let Explored { results, unfinished, in_variations, ended, hidden_moves, .. } = answer;
     let games = results.games();
     let part =
         |name, number: u32| format!("{name} {} ({})", grouped(number.into()), percent(number.into(), games));
@@ -178,6 +204,10 @@ fn totals(answer: &Explored, bars: Bars) -> String {
         (*unfinished > 0).then(|| {
             let verb = if *unfinished == 1 { "is" } else { "are" };
             format!("{} without a result {verb} not counted", counted(*unfinished, "game"))
+        }),
+        in_variations.filter(|&games| games > 0).map(|games| {
+            let verb = if games == 1 { "has" } else { "have" };
+            format!("{} {verb} the position in variations", counted(games, "game"))
         }),
         (*hidden_moves > 0)
             .then(|| format!("{} not shown: --limit 0 shows all", counted(*hidden_moves as u64, "move"))),
@@ -235,8 +265,9 @@ struct Bars {
 }
 
 impl Bars {
-    fn new(ascii: bool) -> Self {
-        let width = terminal_width().map_or(BAR, |width| width.saturating_sub(BESIDE_BAR).clamp(6, 2 * BAR));
+    fn new(ascii: bool, variations: bool) -> Self {
+        let beside = BESIDE_BAR + if variations { VARIATIONS_WIDTH } else { 0 };
+        let width = terminal_width().map_or(BAR, |width| width.saturating_sub(beside).clamp(6, 2 * BAR));
         let [white, draw, black] = if ascii { ['#', '=', '.'] } else { ['█', '▒', '░'] };
         Self { width, white, draw, black }
     }

@@ -12,7 +12,7 @@ use pgndex::query::{
     write_positions,
 };
 use pgndex::store::row::{GameId, GameStatus, Ply};
-use pgndex::store::{Database, GameFilter};
+use pgndex::store::{Database, GameAnnotations, GameFilter, Lines};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
@@ -22,7 +22,7 @@ use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout};
 use crate::cli::terminal::progress::{Progress, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
-use crate::cli::unknown_name::tell_unknown_names;
+use crate::cli::unknown_name::{tell_near_players, tell_unknown_names};
 use crate::cli::{note, refuse_file_of};
 
 /// Writes games, or their positions.
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         None => {}
     }
     if let Some(query) = query.filter(|_| games == 0) {
-        tell_variants(&database, &query.position)?;
+        tell_variants(&database, &query.position, Lines::Main)?;
     }
     match counts.lossy.load(Ordering::Relaxed) {
         0 => {}
@@ -173,7 +173,7 @@ impl Target {
 }
 
 enum Format {
-    Pgn,
+    Pgn { plain: bool },
     Positions(PositionFormat, Positions),
     Csv,
 }
@@ -189,7 +189,7 @@ impl Format {
             ExportFormatArgs { fen: true, .. } => Self::Positions(PositionFormat::Fen, positions),
             ExportFormatArgs { epd: true, .. } => Self::Positions(PositionFormat::Epd, positions),
             ExportFormatArgs { csv: true, .. } => Self::Csv,
-            _ => Self::Pgn,
+            _ => Self::Pgn { plain: args.plain },
         }
     }
 }
@@ -224,6 +224,7 @@ impl Exporter<'_> {
         }
         let selection = database.select(filter)?;
         tell_unknown_names(&near_names(database, &selection)?);
+        tell_near_players(database, &selection)?;
         let choice = match query {
             None => Choice::Selection(&selection),
             Some(query) => Choice::Reached(query, &selection),
@@ -238,7 +239,11 @@ impl Exporter<'_> {
         let record = self.database.game(game)?;
         self.text.clear();
         match self.format {
-            Format::Pgn => write_pgn(&mut self.text, &record)?,
+            Format::Pgn { plain } => {
+                let annotations =
+                    if plain { GameAnnotations::default() } else { self.database.annotations(game)? };
+                write_pgn(&mut self.text, &record, &annotations)?;
+            }
             Format::Positions(format, which) => write_positions(&mut self.text, &record, which, format)?,
             Format::Csv => self.text += &csv_line(GameFields::of(&record)?)?,
         }

@@ -9,22 +9,23 @@ use pgndex::query::{
     number_before, write_pgn,
 };
 use pgndex::store::row::GameId;
-use pgndex::store::{Database, Hit, HitOrder};
+use pgndex::store::{Database, Hit, HitOrder, Lines};
 
 use crate::cli::args::WrongValue;
 use crate::cli::args::read_position;
 use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat, SortArg};
-use crate::cli::command::variants::{games_that_reached, tell_variants};
+use crate::cli::command::variants::{games_that_reached, read_lines, tell_variants};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{RowWriter, Value, shown, stdout, write_json};
 use crate::cli::terminal::timing::Timing;
-use crate::cli::unknown_name::tell_unknown_names;
+use crate::cli::unknown_name::{tell_near_players, tell_unknown_names};
 
-const TABLE: [&str; 10] = ["game", "white", "elo", "black", "elo", "result", "date", "event", "ply", "next"];
+const TABLE: [&str; 11] =
+    ["game", "white", "elo", "black", "elo", "result", "date", "event", LINE, "ply", "next"];
 /// The columns that are cut short if the terminal is narrow.
 const NAMES: [&str; 3] = ["white", "black", "event"];
-const FIELDS: [&str; 17] = [
+const FIELDS: [&str; 18] = [
     "game_id",
     "white",
     "white_elo",
@@ -36,6 +37,7 @@ const FIELDS: [&str; 17] = [
     "site",
     "round",
     "eco",
+    LINE,
     "ply",
     "move_number",
     "side",
@@ -43,6 +45,9 @@ const FIELDS: [&str; 17] = [
     "next_uci",
     "fen",
 ];
+
+/// The column that is there if variations are looked into.
+const LINE: &str = "line";
 
 /// What to do to see more.
 const ALL: &str = "--limit 0 shows all";
@@ -57,12 +62,15 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let filter = args.filter.filter()?;
     let database = Database::open_read_only(&args.database)?;
     let selection = database.select(&filter)?;
+    tell_near_players(&database, &selection)?;
+    let lines = read_lines(&database, args.variations)?;
     if let FindTarget::Position(query) = &target {
         tell_changes(query);
     }
     let find = Find {
         database: &database,
         target: &target,
+        lines,
         selection: &selection,
         order: order(args.sort),
         limit: (args.limit > 0).then_some(args.limit),
@@ -71,12 +79,12 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let (printer, shown) = print_hits(&find, args.format)?;
     if shown.occurrences == 0 {
         printer.finish(None)?;
-        tell_nothing(&find.nothing()?, &target);
+        tell_nothing(&find.nothing()?, &find);
     } else {
         printer.finish(Some(&find.total(&shown)?))?;
     }
     if let FindTarget::Position(query) = &target {
-        tell_variants(&database, &query.position)?;
+        tell_variants(&database, &query.position, lines)?;
     }
     timing.report();
     Ok(())
@@ -116,7 +124,7 @@ pub(super) fn tell_changes(query: &PositionQuery) {
 
 /// Prints the hits as they come by.
 fn print_hits<'a>(find: &Find<'a>, format: FindFormat) -> anyhow::Result<(Printer<'a>, Shown)> {
-    let mut printer = Printer::new(find.database, format)?;
+    let mut printer = Printer::new(find.database, find.lines, format)?;
     let mut printed = Ok(());
     let shown = find.visit(|hit| {
         printed = printer.hit(hit);
@@ -127,11 +135,11 @@ fn print_hits<'a>(find: &Find<'a>, format: FindFormat) -> anyhow::Result<(Printe
 }
 
 /// Says why nothing was found.
-fn tell_nothing(nothing: &Nothing, target: &FindTarget) {
+fn tell_nothing(nothing: &Nothing, find: &Find<'_>) {
     match nothing {
         Nothing::NotReached { fen, line } => {
-            note(&format!("no game reached this position: {fen}"));
-            if let (Some(followed), FindTarget::Position(query)) = (line, target) {
+            note(&format!("{} reached this position: {fen}", no_line("game", find.lines)));
+            if let (Some(followed), FindTarget::Position(query)) = (line, find.target) {
                 tell_followed(*followed, &query.line);
             }
         }
@@ -148,6 +156,14 @@ fn tell_nothing(nothing: &Nothing, target: &FindTarget) {
             tell_unknown_names(unknown_names);
             note("no position fits");
         }
+    }
+}
+
+/// `no game`, or `no game or variation` where these are looked into.
+pub(super) fn no_line(game: &str, lines: Lines) -> String {
+    match lines {
+        Lines::Main => format!("no {game}"),
+        Lines::All => format!("no {game} and no variation"),
     }
 }
 
@@ -215,7 +231,12 @@ fn total_text(total: &Total) -> String {
 }
 
 /// Prints hits in one of the formats.
-enum Printer<'a> {
+struct Printer<'a> {
+    lines: Lines,
+    out: Printed<'a>,
+}
+
+enum Printed<'a> {
     /// An empty table is not printed, not even its head.
     EmptyTable(&'a Database),
     Table(RowWriter<Box<dyn Write>>),
@@ -230,33 +251,36 @@ enum Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(database: &'a Database, format: FindFormat) -> anyhow::Result<Self> {
-        Ok(match format {
-            FindFormat::Table => Self::EmptyTable(database),
-            FindFormat::Json => Self::Json(stdout()),
-            FindFormat::Csv => Self::Csv(RowWriter::stdout(RowFormat::Csv, &FIELDS)?),
-            FindFormat::Pgn => Self::Pgn { database, out: stdout(), text: String::new(), last: None },
-        })
+    fn new(database: &'a Database, lines: Lines, format: FindFormat) -> anyhow::Result<Self> {
+        let out = match format {
+            FindFormat::Table => Printed::EmptyTable(database),
+            FindFormat::Json => Printed::Json(stdout()),
+            FindFormat::Csv => Printed::Csv(RowWriter::stdout(RowFormat::Csv, &names(&FIELDS, lines))?),
+            FindFormat::Pgn => Printed::Pgn { database, out: stdout(), text: String::new(), last: None },
+        };
+        Ok(Self { lines, out })
     }
 
     fn hit(&mut self, hit: &Hit) -> anyhow::Result<()> {
-        if let Self::EmptyTable(database) = self {
+        let lines = self.lines;
+        if let Printed::EmptyTable(database) = self.out {
             let digits = database.last_game()?.map_or(0, |game| game.0.to_string().len());
-            let rows = RowWriter::stdout(RowFormat::Table, &TABLE)?.shortening(&NAMES);
-            *self = Self::Table(rows.reserving(TABLE[0], digits));
+            let rows = RowWriter::stdout(RowFormat::Table, &names(&TABLE, lines))?.shortening(&NAMES);
+            self.out = Printed::Table(rows.reserving(TABLE[0], digits));
         }
-        match self {
-            Self::EmptyTable(_) => {}
-            Self::Table(rows) => rows.row(&table_row(&FoundPosition::of(hit)?))?,
-            Self::Csv(rows) => rows.row(&field_row(&FoundPosition::of(hit)?))?,
-            Self::Json(out) => {
-                write_json(out, &FoundPosition::of(hit)?)?;
+        match &mut self.out {
+            Printed::EmptyTable(_) => {}
+            Printed::Table(rows) => rows.row(&table_row(&FoundPosition::of(hit, lines)?))?,
+            Printed::Csv(rows) => rows.row(&field_row(&FoundPosition::of(hit, lines)?))?,
+            Printed::Json(out) => {
+                write_json(out, &FoundPosition::of(hit, lines)?)?;
                 writeln!(out)?;
             }
-            Self::Pgn { database, out, text, last } => {
+            Printed::Pgn { database, out, text, last } => {
                 if last.replace(hit.game.game) != Some(hit.game.game) {
                     text.clear();
-                    write_pgn(text, &database.game(hit.game.game)?)?;
+                    let game = hit.game.game;
+                    write_pgn(text, &database.game(game)?, &database.annotations(game)?)?;
                     out.write_all(shown(text).as_bytes())?;
                 }
             }
@@ -266,11 +290,11 @@ impl<'a> Printer<'a> {
 
     /// Ends with how many are shown: below a table; for the other formats on standard error, if there are more.
     fn finish(self, total: Option<&Total>) -> anyhow::Result<()> {
-        match self {
-            Self::EmptyTable(_) => {}
-            Self::Table(rows) => return rows.finish(|_| total.map(total_text)),
-            Self::Csv(rows) => rows.finish(|_| None)?,
-            Self::Json(mut out) | Self::Pgn { mut out, .. } => out.flush()?,
+        match self.out {
+            Printed::EmptyTable(_) => {}
+            Printed::Table(rows) => return rows.finish(|_| total.map(total_text)),
+            Printed::Csv(rows) => rows.finish(|_| None)?,
+            Printed::Json(mut out) | Printed::Pgn { mut out, .. } => out.flush()?,
         }
         if let Some(total) = total.filter(|total| total.is_more) {
             note(&total_text(total));
@@ -279,13 +303,19 @@ impl<'a> Printer<'a> {
     }
 }
 
-fn table_row<'h>(found: &FoundPosition<'h>) -> [Value<'h>; TABLE.len()] {
+/// The columns for these lines.
+fn names(all: &[&'static str], lines: Lines) -> Vec<&'static str> {
+    all.iter().copied().filter(|&name| name != LINE || lines == Lines::All).collect()
+}
+
+fn table_row<'h>(found: &FoundPosition<'h>) -> Vec<Value<'h>> {
     let side = if found.side == "w" { Color::White } else { Color::Black };
     let next = match &found.next_san {
         Some(san) => format!("{} {san}", number_before(found.move_number, side)),
+        None if found.line.is_some_and(|line| line > 0) => "(end of variation)".to_owned(),
         None => "(last position)".to_owned(),
     };
-    [
+    let game = [
         found.game_id.0.into(),
         Value::from(found.white.unwrap_or("?")),
         found.white_elo.into(),
@@ -294,13 +324,12 @@ fn table_row<'h>(found: &FoundPosition<'h>) -> [Value<'h>; TABLE.len()] {
         Value::from(found.result),
         found.date.into(),
         found.event.into(),
-        found.ply.0.into(),
-        next.into(),
-    ]
+    ];
+    game.into_iter().chain(found.line.map(Value::from)).chain([found.ply.0.into(), next.into()]).collect()
 }
 
-fn field_row<'f>(found: &'f FoundPosition<'_>) -> [Value<'f>; FIELDS.len()] {
-    [
+fn field_row<'f>(found: &'f FoundPosition<'_>) -> Vec<Value<'f>> {
+    let game = [
         found.game_id.0.into(),
         found.white.into(),
         found.white_elo.into(),
@@ -312,11 +341,14 @@ fn field_row<'f>(found: &'f FoundPosition<'_>) -> [Value<'f>; FIELDS.len()] {
         found.site.into(),
         found.round.into(),
         found.eco.into(),
+    ];
+    let position = [
         found.ply.0.into(),
         found.move_number.into(),
         Value::from(found.side),
         found.next_san.as_deref().into(),
         found.next_uci.as_deref().into(),
         Value::from(found.fen),
-    ]
+    ];
+    game.into_iter().chain(found.line.map(Value::from)).chain(position).collect()
 }

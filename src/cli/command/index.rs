@@ -1,18 +1,22 @@
 //! `pgndex index`.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context as _;
-use pgndex::index::{Duplicates, Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Summary, Writer};
+use anyhow::{Context as _, bail};
+use pgndex::index::{
+    Annotations, Duplicates, Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Summary, Writer,
+};
 use pgndex::opening::OpeningBook;
+use pgndex::store::Database;
 use pgndex::store::row::Severity;
 
 use crate::cli::Status;
 use crate::cli::args::Memory;
-use crate::cli::args::{DuplicatesArg, IndexArgs, LogFormat, OnProblemArg, WriterArg};
+use crate::cli::args::{AnnotationsArg, DuplicatesArg, IndexArgs, LogFormat, OnProblemArg, WriterArg};
 use crate::cli::render::number::bytes;
 use crate::cli::render::summary::Report;
 use crate::cli::render::text::escaped_json;
@@ -33,7 +37,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         crate::cli::note("names of openings are given by --openings; --eco is an ECO code in other commands");
     }
     let options = options(args)?;
-    let inputs = inputs(args);
+    let inputs = if args.reread { files_of(&args.database)? } else { inputs(args) };
     if args.dry_run && is_database(&args.database) {
         for path in options.problems.iter().chain(&options.rejects) {
             crate::cli::refuse_file_of(&args.database, path)?;
@@ -120,6 +124,66 @@ fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
     first.into_iter().chain(args.inputs.iter().cloned()).collect()
 }
 
+/// The options that a database was made with and its tables depend on.
+fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
+    let known = Database::open_read_only(database)?;
+    let last: serde_json::Value =
+        known.last_options()?.and_then(|options| serde_json::from_str(&options).ok()).unwrap_or_default();
+    let duplicates = last["duplicates"].as_str().and_then(Duplicates::parse).unwrap_or_default();
+    let continuation_threshold = known.continuation_threshold()?;
+    let openings = Arc::new(known.opening_book()?);
+    let player_aliases = known.player_aliases()?;
+    Ok(IndexOptions {
+        duplicates,
+        continuation_threshold,
+        openings,
+        player_aliases,
+        ..IndexOptions::default()
+    })
+}
+
+/// The files that a database was made from, in the order in which they were first read. Fails if one of them cannot be read: its games
+/// would be lost.
+fn files_of(database: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let known = Database::open_read_only(database)?;
+    let removed = known.removed_games()?;
+    if removed > 0 {
+        bail!(
+            "{}: {} taken out of it and would come back. Index its files into another database instead",
+            database.display(),
+            if removed == 1 { "1 game was".to_owned() } else { format!("{removed} games were") }
+        );
+    }
+    let others = known.added_by_others()?;
+    if !others.is_empty() {
+        bail!(
+            "{}: what was added to it would be lost: {}. Index its files into another database, or drop these first",
+            database.display(),
+            others.join(", ")
+        );
+    }
+    let (mut files, mut seen) = (Vec::new(), HashSet::new());
+    for path in known.source_paths()? {
+        // A file in an archive has the archive's path before its own.
+        let file = path.ancestors().find(|path| path.is_file() && File::open(path).is_ok());
+        let Some(file) = file else {
+            bail!(
+                "{}: cannot be read, so its games would be lost; {} is as it was. Run the command in the directory in which \
+                 the games were indexed, or index the files that there are into another database",
+                path.display(),
+                database.display()
+            );
+        };
+        if seen.insert(file.to_owned()) {
+            files.push(file.to_owned());
+        }
+    }
+    if files.is_empty() {
+        bail!("{}: was made from no file", database.display());
+    }
+    Ok(files)
+}
+
 fn is_database(path: &Path) -> bool {
     const MAGIC: &[u8; 16] = b"SQLite format 3\0";
     let mut start = [0; MAGIC.len()];
@@ -147,26 +211,34 @@ fn announce(estimate: &Estimate) {
 
 fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
     let default = IndexOptions::default();
+    let before = if args.reread { options_of(&args.database)? } else { default.clone() };
     Ok(IndexOptions {
         threads: args.threads.map_or(default.threads, usize::from),
         memory: args.memory.map_or(default.memory, |Memory(size)| size.0),
         temp_dir: args.temp_dir.clone(),
-        overwrite: args.overwrite,
+        overwrite: args.overwrite || args.reread,
         strict: args.strict,
         on_problem: if args.on_problem == OnProblemArg::Skip { OnProblem::Skip } else { OnProblem::Keep },
         most_errors: if args.on_problem == OnProblemArg::Stop { Some(0) } else { args.max_problems },
         problems: args.problems.clone(),
         rejects: args.rejects.clone(),
         duplicates: match args.duplicates {
-            DuplicatesArg::Keep => Duplicates::Keep,
-            DuplicatesArg::Skip => Duplicates::Skip,
-            DuplicatesArg::Moves => Duplicates::Moves,
+            Some(DuplicatesArg::Keep) => Duplicates::Keep,
+            Some(DuplicatesArg::Skip) => Duplicates::Skip,
+            Some(DuplicatesArg::Moves) => Duplicates::Moves,
+            None => before.duplicates,
         },
-        continuation_threshold: args.continuation_threshold.unwrap_or(default.continuation_threshold),
+        continuation_threshold: args.continuation_threshold.unwrap_or(before.continuation_threshold),
         any_threshold: args.continuation_threshold.is_none(),
+        player_aliases: before.player_aliases,
         openings: match args.openings.as_ref().or(args.eco.as_ref()) {
             Some(path) => Arc::new(OpeningBook::read(path)?),
-            None => default.openings,
+            None => before.openings,
+        },
+        annotations: match args.annotations {
+            AnnotationsArg::All => Annotations::All,
+            AnnotationsArg::Numbers => Annotations::Numbers,
+            AnnotationsArg::None => Annotations::None,
         },
         chunk_size: args
             .chunk_size
@@ -178,7 +250,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
     })
 }
 
-fn snapshot(progress: &Progress) -> Snapshot {
+pub(in crate::cli) fn snapshot(progress: &Progress) -> Snapshot {
     let is_looking = progress.phase() == Phase::Looking;
     Snapshot {
         bytes_done: if is_looking { progress.bytes_looked_at() } else { progress.bytes() },

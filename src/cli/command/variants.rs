@@ -1,8 +1,8 @@
-//! Notes on positions with the same placement that were reached more often than the one asked for.
+//! Notes on positions with the same placement that were reached more often than the one asked for, and on variations.
 
 use pgndex::board::Position;
 use pgndex::query::{Difference, Variant, variants};
-use pgndex::store::{Database, HitCount};
+use pgndex::store::{Database, HitCount, Lines};
 
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
@@ -11,12 +11,26 @@ use crate::cli::render::number::{counted, grouped};
 ///
 /// # Errors
 /// What SQLite says.
-pub(crate) fn tell_variants(database: &Database, position: &Position) -> anyhow::Result<()> {
-    for Variant { fen, differences, reached } in variants(database, position)? {
+pub(crate) fn tell_variants(database: &Database, position: &Position, lines: Lines) -> anyhow::Result<()> {
+    for Variant { fen, differences, reached } in variants(database, position, lines)? {
         let names: Vec<_> = differences.into_iter().map(name).collect();
         note(&format!("{} it with {}: {fen}", games_that_reached(reached), names.join(" and ")));
     }
     Ok(())
+}
+
+/// The lines that are looked into. Says so if variations are asked for and there are none.
+///
+/// # Errors
+/// When the database is of a version that has no variations; what SQLite says.
+pub(crate) fn read_lines(database: &Database, variations: bool) -> anyhow::Result<Lines> {
+    if !variations {
+        return Ok(Lines::Main);
+    }
+    if !database.has_variations()? {
+        note("no game of this database has a variation; `index --annotations all` keeps those of the PGN");
+    }
+    Ok(Lines::All)
 }
 
 const fn name(difference: Difference) -> &'static str {

@@ -1,9 +1,12 @@
 //! How answers look: tables, boards, numbers, text.
 
 pub(crate) mod board;
+pub(crate) mod curve;
 pub(crate) mod histogram;
 pub(crate) mod number;
 pub(crate) mod output;
+pub(crate) mod remark;
+pub(crate) mod sheet;
 pub(crate) mod summary;
 pub(crate) mod table;
 pub(crate) mod text;

@@ -15,13 +15,15 @@ use crate::index::progress::{Phase, Progress};
 use crate::index::report::files::Reports;
 use crate::index::report::summary::Summary;
 use crate::index::run::{Intake, Run};
+use crate::index::visited_position::decrease::{Decreases, Removed};
 use crate::index::visited_position::sorting::Update;
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources, Watch as _};
 use crate::store::row::SourceId;
 use crate::store::sink::{AddedPages, AddedRows, Replaced, is_merging_quicker};
+use crate::store::write::remove::{Leaving, Reason};
 use crate::store::{
-    Database, ImportId, Known, KnownSource, KnownSources, Tail, WriterLock, keep_temporary_files_in,
+    Database, GameSet, ImportId, Known, KnownSource, KnownSources, Tail, WriterLock, keep_temporary_files_in,
 };
 
 /// Adds what is new of the plan's sources to the database at `target`, in one transaction.
@@ -34,6 +36,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     database.begin_adding(plan.options.memory / 4)?;
     let known = Known::open(lock.target())?;
     known.check_numbers()?;
+    known.check_counts()?;
     let decode = DecodeOptions { threads: plan.options.threads, memory: plan.options.memory };
     let files = std::mem::take(&mut plan.sources.files);
     let selection = Selection::of(files, &known, decode, progress)?;
@@ -52,7 +55,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     if !plan.sources.files.is_empty() {
         let tails: Vec<Tail> = again.into_iter().map(|(_, tail)| tail).collect();
         let target = Some(lock.target().to_owned());
-        let removed = replaced.iter().map(|replaced| replaced.game).collect();
+        let removed: GameSet = replaced.iter().map(|replaced| replaced.game).collect();
         let has_known = known_sources > 0;
         let intake =
             Intake { sources: &plan.sources, starts, last_source, import, target, removed, has_known };
@@ -102,10 +105,6 @@ impl Adding<'_> {
         let known = Known::open(lock.target())?;
         let (rows, visited) = (known.positions()?, known.visited_keys()?);
         let has_orphans = known.has_orphans()?;
-        let mut removed = Vec::new();
-        for replaced in replaced {
-            removed.extend(known.keys_of(replaced.game)?);
-        }
         drop(known);
         let spill = directory(plan.options, lock.target());
         keep_temporary_files_in(&spill, database.connection());
@@ -114,18 +113,26 @@ impl Adding<'_> {
         let estimate = plan.estimate.with_copy(copied, database.free_bytes()?);
         progress.estimated(&estimate);
         estimate.check(lock.target(), &spill)?;
+        let games = intake.removed.clone();
         let run = Run::new(plan, intake, progress, started, spill, reports)?;
-        let update = Update { visited: &visited, removed: &removed, replaced };
+        let target = lock.target();
+        let threshold = plan.options.continuation_threshold;
+        let pool = &run.pool;
+        let removed = Removed { target, games: &games, visited: &visited, threshold, pool, progress };
+        let decreases = Decreases::of(removed)?;
+        let update = Update { visited: &visited, decreases: &decreases, replaced };
+        let leaving =
+            Leaving { games: &games, positions: decreases.positions, reason: Reason::ReadAgain(tails) };
         let pages = match plan.options.writer {
             // Through SQL a row that stands in the way is found.
             Writer::Direct if !has_orphans => {
-                AddedPages::new(database, lock, plan.options.memory / 8, rows, tails)?
+                AddedPages::new(database, lock, plan.options.memory / 8, rows, leaving)?
             }
             Writer::Direct | Writer::Sql => None,
         };
         match pages {
             Some(pages) => run.fill(pages, Some(&update)),
-            None => run.fill(AddedRows::new(database, tails)?, Some(&update)),
+            None => run.fill(AddedRows::new(database, leaving)?, Some(&update)),
         }
     }
 }
@@ -149,13 +156,13 @@ fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
 
 /// The options with those things set that the database was made with.
 fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> {
-    let continuation_threshold = database.setting("continuation_threshold")?;
+    let continuation_threshold = database.continuation_threshold()?;
     let given = options.continuation_threshold;
     if !options.any_threshold && given != continuation_threshold {
         let database = database.path().to_owned();
         return Err(Error::OtherThreshold { database, given, threshold: continuation_threshold });
     }
-    let digest: String = database.setting("openings")?;
+    let digest: String = database.openings_digest()?;
     let given = options.openings.digest();
     let openings = if digest == given {
         Arc::clone(&options.openings)

@@ -1,5 +1,6 @@
 //! A game's text to its rows: tags, moves, positions, problems.
 
+pub(crate) mod annotate;
 pub(crate) mod batch;
 pub(crate) mod header;
 pub(crate) mod parse;

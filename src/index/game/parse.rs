@@ -2,19 +2,20 @@
 
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError, ShortMove};
 use crate::id::OpeningId;
+use crate::index::game::annotate::{AnnotationProblem, Annotator};
 use crate::index::game::batch::{Extent, GameBatch, GameNames, ReadGame, Start};
 use crate::index::game::header::Header;
 use crate::index::game::signature::{Comparison, Pairing};
 use crate::index::game::signature::{PREFIX_PLIES, mix, mix_text};
-use crate::index::game::word::{glued_move, is_annotation, is_known_variant, may_be_move};
+use crate::index::game::word::{
+    glued_move, is_annotation, is_known_variant, is_meant_as_move, may_be_move, shorten, shown,
+};
+use crate::index::options::Annotations;
 use crate::index::problem::Kind;
 use crate::index::read::lines::LineCounter;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::opening::OpeningBook;
-use crate::pgn::{
-    FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_foreign_move, is_misspelt_move,
-    looks_like_move,
-};
+use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode};
 use crate::store::row::{GameId, GameRow, GameStatus, Ply, ProblemRow, SourceId};
 
 /// Parses the games of one chunk, batch by batch.
@@ -37,6 +38,7 @@ pub(crate) struct ChunkParser<'a> {
     leave_out: bool,
     /// What games are compared by, if they are.
     comparison: Option<&'a Comparison>,
+    annotator: Annotator,
 }
 
 /// The most warnings told of one game: garbage must not fill the database.
@@ -84,12 +86,19 @@ impl<'a> ChunkParser<'a> {
             openings,
             leave_out: false,
             comparison: None,
+            annotator: Annotator::new(Annotations::None),
         }
     }
 
     /// The same, whose games are to be compared.
     pub(crate) const fn comparing(mut self, comparison: &'a Comparison) -> Self {
         self.comparison = Some(comparison);
+        self
+    }
+
+    /// The same, which keeps these annotations.
+    pub(crate) fn annotating(mut self, kept: Annotations) -> Self {
+        self.annotator = Annotator::new(kept);
         self
     }
 
@@ -152,10 +161,10 @@ impl<'a> ChunkParser<'a> {
         let first_code = batch.codes.len();
         let start = self.start_position(&mut header, game, batch);
         let ending = match start {
-            Start::Standard => self.replay(self.start.clone(), game, batch),
+            Start::Standard => self.replay_game(self.start, &mut header.row, batch),
             Start::Setup => {
                 let position = batch.setups.last().expect("the set-up just added").clone();
-                self.replay(position, game, batch)
+                self.replay_game(&position, &mut header.row, batch)
             }
             Start::Nowhere => {
                 Ending { status: GameStatus::Skipped, result: self.skip_moves(), opening: None }
@@ -240,13 +249,31 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// Plays the game's moves from `position` on and adds their codes to the batch's.
-    fn replay(&mut self, mut position: Position, game: GameId, batch: &mut GameBatch) -> Ending {
+    /// Plays the game's moves from `start` on and adds their codes to the batch's, and its annotations to the rows.
+    fn replay_game(&mut self, start: &Position, row: &mut GameRow, batch: &mut GameBatch) -> Ending {
+        if !self.annotator.is_on() {
+            return self.replay::<false>(start, row.game, batch);
+        }
+        self.annotator.begin(row.game, &batch.headers);
+        let ending = self.replay::<true>(start, row.game, batch);
+        let (evals, clocks) = self.annotator.end(&mut batch.headers);
+        (row.eval_count, row.clock_count) = (Some(evals), Some(clocks));
+        self.tell_annotation_problems(row.game, batch);
+        ending
+    }
+
+    fn replay<const ANNOTATED: bool>(
+        &mut self,
+        start: &Position,
+        game: GameId,
+        batch: &mut GameBatch,
+    ) -> Ending {
         let first = batch.codes.len();
+        let mut position = start.clone();
         let mut status = GameStatus::Ok;
         let mut opening = self.openings.find(&position);
         let result = loop {
-            match self.reader.next_token() {
+            match self.reader.next::<ANNOTATED>() {
                 Token::Move(_) if batch.codes.len() - first == MOST_PLIES => {
                     let message = format!("more than {MOST_PLIES} plies: the rest is left out");
                     let offset = self.reader.offset();
@@ -270,7 +297,7 @@ impl<'a> ChunkParser<'a> {
                         }
                     }
                 },
-                Token::Junk(word) if self.is_meant_as_move(word) => {
+                Token::Junk(word) if is_meant_as_move(word, self.text, self.reader.offset()) => {
                     let ply = batch.codes.len() - first;
                     self.unplayable(word, SanError::Unreadable, &position, game, ply, batch);
                     status = GameStatus::Truncated;
@@ -278,6 +305,11 @@ impl<'a> ChunkParser<'a> {
                 }
                 Token::Result(result) => break Some(result),
                 Token::End => break None,
+                Token::Annotation(annotation) => {
+                    let played = (&batch.codes[first..], &position);
+                    let text = (self.text, self.reader.offset());
+                    self.annotator.take(annotation, text, played, start, &mut batch.headers);
+                }
                 other => {
                     if self.oddity(other, game, batch.codes.len() - first, batch) {
                         status = GameStatus::Truncated;
@@ -293,6 +325,15 @@ impl<'a> ChunkParser<'a> {
             batch.codes[last] = batch.codes[last].with_mate();
         }
         Ending { status, result, opening }
+    }
+
+    /// Tells what was found wrong with the annotations of a game.
+    fn tell_annotation_problems(&mut self, game: GameId, batch: &mut GameBatch) {
+        for problem in std::mem::take(&mut self.annotator.problems) {
+            let AnnotationProblem { kind, offset, ply, word_end, message } = problem;
+            let token = word_end.map(|end| shown(&self.text[offset..end]));
+            self.problem(batch, kind, offset, Some(game), Some(ply), token.as_deref(), &message);
+        }
     }
 
     fn skip_moves(&mut self) -> Option<GameResult> {
@@ -338,7 +379,7 @@ impl<'a> ChunkParser<'a> {
         batch: &mut GameBatch,
     ) -> bool {
         let kind = match error {
-            SanError::Unreadable if !self.is_meant_as_move(token) => {
+            SanError::Unreadable if !is_meant_as_move(token, self.text, self.reader.offset()) => {
                 return self.unknown_token(token, game, ply, batch);
             }
             SanError::Unreadable => Kind::UnreadableMove,
@@ -352,19 +393,6 @@ impl<'a> ChunkParser<'a> {
         let offset = self.reader.offset() - token.len();
         self.problem(batch, kind, offset, Some(game), Some(ply), Some(&shown), &message);
         true
-    }
-
-    /// Whether the word just read, which cannot be read as a move, seems to be meant as one.
-    #[cold]
-    fn is_meant_as_move(&self, word: &[u8]) -> bool {
-        let after = self.reader.offset();
-        match word {
-            // Bold text in HTML.
-            [_] if matches!(self.text[..after - 1], [.., b'<' | b'/']) => false,
-            // A novelty, but not `N.f3`.
-            b"N" => matches!(self.text.get(after), Some(b'.' | b'%' | b'_')),
-            _ => looks_like_move(word) || is_foreign_move(word) || is_misspelt_move(word),
-        }
     }
 
     /// Reports a token that is neither a move nor a result. Gives back whether moves may be lost with it.
@@ -526,29 +554,6 @@ impl<'a> ChunkParser<'a> {
     }
 }
 
-/// The most bytes of a text that are shown: a token can be as long as a file.
-const MOST_SHOWN: usize = 500;
-
-/// A text, or its beginning.
-fn shorten(text: &str) -> std::borrow::Cow<'_, str> {
-    if text.len() <= MOST_SHOWN {
-        return text.into();
-    }
-    format!("{}…", &text[..text.floor_char_boundary(MOST_SHOWN)]).into()
-}
-
-/// A token as text, or its beginning.
-fn shown(token: &[u8]) -> std::borrow::Cow<'_, str> {
-    if token.len() <= MOST_SHOWN {
-        return decode(token);
-    }
-    let begin = &token[..MOST_SHOWN];
-    // The last character may be cut.
-    let whole = begin.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
-    let begin = if whole + 4 > MOST_SHOWN { &begin[..whole] } else { begin };
-    format!("{}…", decode(begin)).into()
-}
-
 /// A hash of both players and the date; `None` if one of the players is not known.
 fn pairing(names: &GameNames, row: &GameRow, text: &str) -> Option<u64> {
     let (white, black) = names.white.zip(names.black)?;
@@ -663,13 +668,5 @@ mod tests {
         assert_eq!((moves.len(), kinds.len()), (MOST_PLIES, 0));
         let (moves, kinds, _) = first_game(format!("Nf3 Nf6 Ng1 Ng8 {text}").as_bytes());
         assert_eq!((moves.len(), kinds), (MOST_PLIES, vec!["long-game"]));
-    }
-
-    #[test]
-    fn long_tokens_are_shown_in_part() {
-        assert_eq!(shown(b"abc"), "abc");
-        assert_eq!(shown(&[b'x'; 1000]), format!("{}…", "x".repeat(MOST_SHOWN)));
-        assert_eq!(shown("é€".repeat(400).as_bytes()), format!("{}…", "é€".repeat(MOST_SHOWN / 5)));
-        assert_eq!(shown(&[0xe9; 1000]), format!("{}…", "é".repeat(MOST_SHOWN)));
     }
 }

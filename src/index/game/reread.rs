@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::board::{MoveCode, Position};
 use crate::index::game::batch::GameBatch;
 use crate::index::game::parse::ChunkParser;
+use crate::index::options::Annotations;
 use crate::opening::OpeningBook;
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};
@@ -37,9 +38,10 @@ impl Default for Reread {
 }
 
 impl Reread {
-    /// Reads the first game of a text, if there is one.
-    pub(crate) fn read(&mut self, text: &[u8]) -> Option<GameText<'_>> {
+    /// Reads the first game of a text, if there is one, with these annotations.
+    pub(crate) fn read(&mut self, text: &[u8], annotations: Annotations) -> Option<GameText<'_>> {
         ChunkParser::new(text, text.len(), SourceId(1), 0, &self.start, &self.openings)
+            .annotating(annotations)
             .parse_batch(&mut self.batch);
         (!self.batch.games.is_empty()).then_some(GameText { batch: &self.batch })
     }

@@ -1,6 +1,9 @@
 //! What words of movetext and names of variants mean.
 
+use std::borrow::Cow;
+
 use crate::board::Position;
+use crate::pgn::{decode, is_foreign_move, is_misspelt_move, looks_like_move};
 
 /// How long the move is that a word begins with, if a result, a move number or another move is all that follows it.
 pub(crate) fn glued_move(word: &[u8]) -> Option<usize> {
@@ -27,6 +30,41 @@ pub(crate) fn may_be_move(word: &str) -> bool {
     word.len() <= LONGEST
         && word.contains(char::is_alphabetic)
         && word.contains(|letter| matches!(letter, '1'..='8'))
+}
+
+/// Whether a word, which cannot be read as a move and ends at the byte `after` of a text, seems to be meant as one.
+#[cold]
+pub(crate) fn is_meant_as_move(word: &[u8], text: &[u8], after: usize) -> bool {
+    match word {
+        // Bold text in HTML.
+        [_] if matches!(text[..after - 1], [.., b'<' | b'/']) => false,
+        // A novelty, but not `N.f3`.
+        b"N" => matches!(text.get(after), Some(b'.' | b'%' | b'_')),
+        _ => looks_like_move(word) || is_foreign_move(word) || is_misspelt_move(word),
+    }
+}
+
+/// The most bytes of a text that are shown: a token can be as long as a file.
+const MOST_SHOWN: usize = 500;
+
+/// A text, or its beginning.
+pub(crate) fn shorten(text: &str) -> Cow<'_, str> {
+    if text.len() <= MOST_SHOWN {
+        return text.into();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(MOST_SHOWN)]).into()
+}
+
+/// A token as text, or its beginning.
+pub(crate) fn shown(token: &[u8]) -> Cow<'_, str> {
+    if token.len() <= MOST_SHOWN {
+        return decode(token);
+    }
+    let begin = &token[..MOST_SHOWN];
+    // The last character may be cut.
+    let whole = begin.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+    let begin = if whole + 4 > MOST_SHOWN { &begin[..whole] } else { begin };
+    format!("{}…", decode(begin)).into()
 }
 
 /// Words that annotators write in movetext and that say nothing about the moves.
@@ -79,5 +117,13 @@ mod tests {
         ] {
             assert_eq!(glued_move(word.as_bytes()), length, "{word}");
         }
+    }
+
+    #[test]
+    fn long_tokens_are_shown_in_part() {
+        assert_eq!(shown(b"abc"), "abc");
+        assert_eq!(shown(&[b'x'; 1000]), format!("{}…", "x".repeat(MOST_SHOWN)));
+        assert_eq!(shown("é€".repeat(400).as_bytes()), format!("{}…", "é€".repeat(MOST_SHOWN / 5)));
+        assert_eq!(shown(&[0xe9; 1000]), format!("{}…", "é".repeat(MOST_SHOWN)));
     }
 }

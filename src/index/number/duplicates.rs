@@ -1,6 +1,5 @@
 //! Which games repeat an earlier one.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use crate::index::error::{Error, Result};
@@ -8,7 +7,7 @@ use crate::index::game::signature::{Comparison, Pairing, Signature, Signatures};
 use crate::index::options::Duplicates;
 use crate::index::spill::SpillMap;
 use crate::store::row::{GameId, NameId};
-use crate::store::{ComparedGame, Known};
+use crate::store::{ComparedGame, GameSet, Known};
 
 /// The first of all games that are alike: of this run, and of the database that is added to as far as its games were asked for.
 ///
@@ -23,17 +22,17 @@ pub(crate) struct Originals {
     /// The groups of games of the database that are here.
     groups: SpillMap,
     /// Games that the database no longer has.
-    removed: HashSet<GameId>,
+    removed: GameSet,
 }
 
 impl Originals {
     /// None yet. What takes more than about `memory` bytes goes to files in `directory`.
-    pub(crate) fn new(comparison: Comparison, removed: &[GameId], memory: u64, directory: &Path) -> Self {
+    pub(crate) fn new(comparison: Comparison, removed: &GameSet, memory: u64, directory: &Path) -> Self {
         // Games are kept in two maps only if they are looked for by their moves too.
         let share = if comparison.rule == Duplicates::Moves { memory / 2 } else { memory };
         let map = |memory| SpillMap::new(memory, directory.to_owned());
         let (same, moves, groups) = (map(share), map(share), map(memory / 8));
-        Self { comparison, same, moves, groups, removed: removed.iter().copied().collect() }
+        Self { comparison, same, moves, groups, removed: removed.clone() }
     }
 
     /// The first game that is the same as one of `games`.
@@ -79,7 +78,7 @@ impl Originals {
         let mut games = Signatures::default();
         let mut is_added = false;
         known.for_each_alike(moves_hash, white, |game| {
-            if self.removed.contains(&game.game) {
+            if self.removed.contains(game.game) {
                 return Ok::<_, Error>(());
             }
             games.clear();

@@ -36,6 +36,12 @@ impl<'o> Plan<'o> {
         Ok(Self { sources, options, estimate, hash_bits: KeyHash::BITS })
     }
 
+    /// Work on the rows of a database alone, without sources, on all threads: there is no text to tell how many are useful.
+    pub(crate) fn without_sources(options: &'o IndexOptions) -> Self {
+        let estimate = Estimate { text_bytes: u64::MAX, ..Estimate::default() };
+        Self { sources: Sources::default(), options, estimate, hash_bits: KeyHash::BITS }
+    }
+
     /// What was left out of the sources given, and why: a sentence each.
     #[must_use]
     pub fn notes(&self) -> &[String] {
@@ -56,7 +62,7 @@ impl<'o> Plan<'o> {
 
 /// What is to be expected of sources.
 pub(crate) fn estimate(sources: &Sources, options: &IndexOptions) -> Estimate {
-    Estimate::new(sources, occurrence_memory(options, sources))
+    Estimate::new(sources, occurrence_memory(options, sources), options.annotations)
 }
 
 /// Bytes of memory for occurrences; the rest is for what has no size of its own: buffers, names, SQLite.

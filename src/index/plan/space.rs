@@ -2,21 +2,24 @@
 
 use std::path::Path;
 
+use crate::board::Color;
 use crate::index::error::{Error, Result};
 use crate::index::estimate::Estimate;
+use crate::index::options::Annotations;
 use crate::index::sort::partition::RECORD;
-use crate::pgn::{Reader, Token, next_boundary};
+use crate::pgn::{Annotation, CommentReader, MoveNumbers, Reader, Token, next_boundary};
 use crate::source::{DecodeOptions, Opened, Packed, SourceFile, Sources, open};
 
 impl Estimate {
-    /// The estimate for sources, if `memory` bytes are there for occurrences. Streams count as nothing: nobody knows what they will
-    /// bring.
-    pub(crate) fn new(sources: &Sources, memory: u64) -> Self {
+    /// The estimate for sources, if `memory` bytes are there for occurrences and these annotations are kept. Streams count as
+    /// nothing: nobody knows what they will bring.
+    pub(crate) fn new(sources: &Sources, memory: u64, annotations: Annotations) -> Self {
         // As measured on collections with short and long headers: 100 bytes a ply, and 250 a game in the small tables.
         const BYTES_A_PLY: u64 = 100;
         const BYTES_A_GAME: u64 = 250;
         const SCRATCH_A_GAME: u64 = 200;
-        let sample = Sample::of(sources, memory);
+        const BYTES_A_NUMBER: u64 = 22;
+        let sample = Sample::of(sources, memory, annotations);
         let part = |of: u64, count: u64, whole: u64| {
             (u128::from(of) * u128::from(count) / u128::from(whole.max(1))) as u64
         };
@@ -25,14 +28,18 @@ impl Estimate {
         let text_bytes = part(input, sample.files_text, sample.files_bytes).saturating_sub(read_before);
         let (games, plies) =
             (part(text_bytes, sample.games, sample.bytes), part(text_bytes, sample.plies, sample.bytes));
+        let number_bytes = part(text_bytes, sample.numbers, sample.bytes).saturating_mul(BYTES_A_NUMBER);
+        let said_bytes = part(text_bytes, sample.said, sample.bytes);
         Self {
             games,
             plies,
             text_bytes,
             database_bytes: plies
                 .saturating_mul(BYTES_A_PLY)
-                .saturating_add(games.saturating_mul(BYTES_A_GAME)),
-            beside_bytes: games.saturating_mul(SCRATCH_A_GAME),
+                .saturating_add(games.saturating_mul(BYTES_A_GAME))
+                .saturating_add(number_bytes)
+                .saturating_add(said_bytes),
+            beside_bytes: games.saturating_mul(SCRATCH_A_GAME).saturating_add(said_bytes),
             spill_bytes: (plies + games).saturating_mul(RECORD as u64).saturating_sub(memory),
         }
     }
@@ -68,11 +75,17 @@ impl Estimate {
 }
 
 /// Games and plies in a part of the sources.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Sample {
     bytes: u64,
     games: u64,
     plies: u64,
+    /// Comments with clocks and the like.
+    numbers: u64,
+    /// Bytes that other comments and variations take in the tables.
+    said: u64,
+    annotations: Annotations,
+    comments: CommentReader,
     /// Size of the files that were looked into, in bytes, and of their text.
     files_bytes: u64,
     files_text: u64,
@@ -82,11 +95,11 @@ impl Sample {
     const WINDOW: usize = 64 << 10;
 
     /// Looks into at most sixteen files.
-    fn of(sources: &Sources, memory: u64) -> Self {
+    fn of(sources: &Sources, memory: u64, annotations: Annotations) -> Self {
         const FILES: usize = 16;
         let files: Vec<&SourceFile> =
             sources.files.iter().flatten().filter(|file| file.bytes.is_some_and(|bytes| bytes > 0)).collect();
-        let mut sample = Self::default();
+        let mut sample = Self { annotations, ..Self::default() };
         for file in files.iter().step_by(files.len().div_ceil(FILES).max(1)) {
             let bytes = file.bytes.unwrap_or_default();
             let text = match open(file) {
@@ -139,15 +152,38 @@ impl Sample {
         told.min(u128::from(bytes) * MOST_RATIO) as u64
     }
 
+    fn annotation(&mut self, annotation: Annotation<'_>) {
+        // As measured: a row of a comment, and what a byte of a variation's text becomes, most of it FENs.
+        const BYTES_A_ROW: u64 = 14;
+        const BYTES_A_VARIATION_BYTE: u64 = 14;
+        let is_all = self.annotations == Annotations::All;
+        match annotation {
+            Annotation::Comment(comment) if self.annotations != Annotations::None => {
+                let mut numbers = MoveNumbers::default();
+                let mover = Some(Color::White);
+                let text = self.comments.read(comment, mover, Some(&mut numbers), |_, _| {}).len();
+                self.numbers += u64::from(!numbers.is_empty());
+                self.said += if is_all && text > 0 { BYTES_A_ROW + text as u64 } else { 0 };
+            }
+            Annotation::Variation(variation) if is_all => {
+                self.said += BYTES_A_VARIATION_BYTE * variation.length() as u64;
+            }
+            Annotation::Nag(_) if is_all => self.said += BYTES_A_ROW,
+            _ => {}
+        }
+    }
+
     fn add(&mut self, text: &[u8]) {
         let mut reader = Reader::new(text);
         let (mut tags, mut problems) = (Vec::new(), Vec::new());
         self.bytes += text.len() as u64;
         while reader.next_game(&mut tags, &mut problems) {
             self.games += 1;
+            self.comments.begin_game();
             loop {
-                match reader.next_token() {
+                match reader.next::<true>() {
                     Token::Move(_) => self.plies += 1,
+                    Token::Annotation(annotation) => self.annotation(annotation),
                     Token::Result(_) | Token::End => break,
                     _ => {}
                 }
@@ -190,7 +226,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.pgn");
         std::fs::write(&path, text).unwrap();
-        Estimate::new(&listed(&[path]), memory)
+        Estimate::new(&listed(&[path]), memory, Annotations::All)
     }
 
     #[test]
@@ -216,7 +252,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.pgn.zst");
         std::fs::write(&path, zstd::encode_all(text.as_bytes(), 1).unwrap()).unwrap();
-        let estimate = |paths: &[&std::path::Path]| Estimate::new(&listed(paths), 0);
+        let estimate = |paths: &[&std::path::Path]| Estimate::new(&listed(paths), 0, Annotations::None);
         let one = estimate(&[&path]);
         assert!(one.text_bytes.abs_diff(text.len() as u64) < text.len() as u64 / 4, "{one:?}");
         assert!(one.games.abs_diff(40_000) < 10_000 && one.plies.abs_diff(200_000) < 50_000, "{one:?}");

@@ -31,7 +31,7 @@ use crate::index::visited_position::sorting::{NotePrefixes, Sorting, Update};
 use crate::source::{self, SourceFile, Sources};
 use crate::store::row::{DuplicateKind, Severity};
 use crate::store::sink::{DuplicateLinks, NewRun, Replaced, RunTotals, Sink, SortedOccurrences};
-use crate::store::{BulkLoader, ImportTotals, SourceTotals};
+use crate::store::{BulkLoader, GameSet, ImportTotals, SourceTotals};
 
 /// What is to be read, and how it is numbered.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub(crate) struct Intake<'s> {
     /// The database that is added to.
     pub(crate) target: Option<PathBuf>,
     /// Games that it no longer has.
-    pub(crate) removed: Vec<GameId>,
+    pub(crate) removed: GameSet,
     /// Whether there were other sources, all of which it has.
     pub(crate) has_known: bool,
 }
@@ -56,7 +56,15 @@ impl<'s> Intake<'s> {
     pub(crate) fn all(sources: &'s Sources) -> Self {
         let starts = vec![SourceStart::default(); sources.files.len()];
         let (last_source, import) = (SourceId(0), ImportId(1));
-        Self { sources, starts, last_source, import, target: None, removed: Vec::new(), has_known: false }
+        Self {
+            sources,
+            starts,
+            last_source,
+            import,
+            target: None,
+            removed: GameSet::default(),
+            has_known: false,
+        }
     }
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = SourceId> {
@@ -109,7 +117,7 @@ impl<'r> Run<'r> {
 
     /// Sends everything through `sink`: reads the sources, sorts the occurrences, completes all tables. A database that is there has
     /// things to bring up to date.
-    pub(crate) fn fill<S: Sink>(&self, mut sink: S, update: Option<&Update<'_>>) -> Result<Summary> {
+    pub(crate) fn fill<'u, S: Sink>(&'u self, mut sink: S, update: Option<&Update<'u>>) -> Result<Summary> {
         sink.begin(&self.new_run())?;
         let clock = Instant::now();
         let read = self.read(&mut sink)?;
@@ -155,7 +163,7 @@ impl<'r> Run<'r> {
         stages.headers = clock.elapsed();
         let clock = Instant::now();
         let prefixes = self.options.duplicates != Duplicates::Keep;
-        let links = DuplicateLinks { prefixes, last_game: read.last_game, replaced };
+        let links = DuplicateLinks { prefixes, last_game: read.last_game, replaced, taken_out: false };
         summary.duplicates.add(DuplicateKind::Prefix, sink.links(sorted, &links)?);
         self.progress.check()?;
         sink.finish()?;
@@ -168,6 +176,7 @@ impl<'r> Run<'r> {
         let options = serde_json::json!({
             "strict": self.options.strict,
             "duplicates": self.options.duplicates.as_str(),
+            "annotations": self.options.annotations.as_str(),
             "on_problem": self.options.on_problem.as_str(),
             "continuation_threshold": self.options.continuation_threshold,
             "openings": self.options.openings.digest(),
@@ -260,7 +269,7 @@ impl<'r> Run<'r> {
     }
 
     /// What sorting goes by.
-    fn sorting<'s>(
+    pub(crate) fn sorting<'s>(
         &'s self,
         counted_games: &'s CountedGames,
         note_prefixes: &'s NotePrefixes<'s>,
@@ -277,7 +286,7 @@ impl<'r> Run<'r> {
     }
 
     /// Memory for each worker's blocks: 8 MiB, or less where that would be much of what is allowed.
-    fn scatter_bytes(&self) -> usize {
+    pub(crate) fn scatter_bytes(&self) -> usize {
         const BYTES: u64 = 8 << 20;
         (self.options.memory / 8 / self.pool.current_num_threads() as u64).min(BYTES) as usize
     }

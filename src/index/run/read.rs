@@ -54,7 +54,7 @@ impl Run<'_> {
                         tally.count(&batch);
                         sink.headers(&batch)?;
                         batch.clear();
-                        let _ = headers_back.send(batch);
+                        let _ = headers_back.send(*batch);
                     }
                     Load::Positions(number, block) => {
                         if let Some(used) = sink.positions(number, block)? {
@@ -101,6 +101,7 @@ impl Run<'_> {
             progress: self.progress,
             reports: &self.reports,
             leave_out: self.options.on_problem == OnProblem::Skip,
+            annotations: self.options.annotations,
             comparison: self.comparison(numbering),
             keeps: numbering == Numbering::All,
         })
@@ -124,7 +125,7 @@ impl Run<'_> {
         ends.iter().zip(first).map(|(end, first)| end.bytes.unwrap_or(0).saturating_sub(first)).sum()
     }
 
-    fn sequencer(&self, numbering: Numbering) -> Result<Sequencer> {
+    pub(crate) fn sequencer(&self, numbering: Numbering) -> Result<Sequencer> {
         let Intake { starts, last_source, target, removed, .. } = &self.intake;
         let known = target.as_deref().map(Known::open).transpose()?;
         let memory = SpillMap::share_of(self.options.memory);

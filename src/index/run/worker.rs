@@ -11,6 +11,7 @@ use crate::index::game::parse::{ChunkParser, Standard};
 use crate::index::game::positions::for_each_position;
 use crate::index::game::signature::Comparison;
 use crate::index::number::sequence::{Sequencer, Turnstile};
+use crate::index::options::Annotations;
 use crate::index::problem::Kind;
 use crate::index::progress::Progress;
 use crate::index::read::chunk::Chunk;
@@ -20,7 +21,7 @@ use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::sort::partition::{Partitions, Scatter};
 use crate::index::sort::setups::RecentSetups;
 use crate::opening::OpeningBook;
-use crate::store::row::{GameId, HeaderBatch, ProblemRow, SourceId};
+use crate::store::row::{EvalRow, GameId, HeaderBatch, ProblemRow, SourceId};
 use crate::store::sink::{BlockNumber, PositionEncoder, PositionView};
 
 /// What all workers of a run share.
@@ -40,6 +41,7 @@ pub(crate) struct Shared<'s> {
     pub(crate) reports: &'s Mutex<Reports>,
     /// Whether games with an error are left out.
     pub(crate) leave_out: bool,
+    pub(crate) annotations: Annotations,
     pub(crate) comparison: Comparison,
     /// Whether the sink keeps anything.
     pub(crate) keeps: bool,
@@ -48,7 +50,7 @@ pub(crate) struct Shared<'s> {
 /// What workers hand to the one thread that calls the sink.
 #[derive(Debug)]
 pub(crate) enum Load<B> {
-    Headers(HeaderBatch),
+    Headers(Box<HeaderBatch>),
     Positions(BlockNumber, B),
 }
 
@@ -92,6 +94,7 @@ impl Shared<'_> {
             encoder,
             scatter: Scatter::new(self.partitions, self.scatter_bytes),
             batch: GameBatch::default(),
+            evals: Vec::new(),
             setups: RecentSetups::default(),
         };
         loop {
@@ -121,6 +124,8 @@ struct Worker<'w, 's, E: PositionEncoder> {
     encoder: E,
     scatter: Scatter<'s>,
     batch: GameBatch,
+    /// The rows of `move_eval` of the batch's games, if the encoder takes them.
+    evals: Vec<EvalRow>,
     setups: RecentSetups,
 }
 
@@ -131,6 +136,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         let _small = chunk.keep_small();
         let start = &shared.standard.position;
         let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, start, shared.openings)
+            .annotating(shared.annotations)
             .leaving_out(shared.leave_out)
             .comparing(&shared.comparison);
         let mut read = 0;
@@ -167,18 +173,22 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
 
     /// Sends the rows of the small tables on their way and takes an emptied batch in their place.
     fn send_headers(&mut self) -> Result<()> {
+        if E::TAKES_EVALS {
+            std::mem::swap(&mut self.evals, &mut self.batch.headers.evals);
+        }
         let empty = self.outlet.empty_headers.try_recv().unwrap_or_default();
         let headers = std::mem::replace(&mut self.batch.headers, empty);
-        self.outlet.send(Load::Headers(headers))
+        self.outlet.send(Load::Headers(Box::new(headers)))
     }
 
     /// Makes the rows of the batch's positions, the first of its games having the id `first`.
     fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
-        let Self { shared, outlet, encoder, scatter, batch, setups } = self;
+        let Self { shared, outlet, encoder, scatter, batch, evals, setups } = self;
         if !shared.keeps {
             return Ok(());
         }
         let number = BlockNumber { chunk, batch: batch_number };
+        evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
         for_each_position(batch, first, &shared.standard, |view| {
             scatter.push(played_occurrence(&view, setups))?;
             if encoder.push(&view)? { send_block(shared, outlet, number, encoder) } else { Ok(()) }
@@ -247,7 +257,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
     }
 }
 
-fn played_occurrence(view: &PositionView<'_>, setups: &mut RecentSetups) -> PlayedOccurrence {
+pub(crate) fn played_occurrence(view: &PositionView<'_>, setups: &mut RecentSetups) -> PlayedOccurrence {
     PlayedOccurrence::new(view.position.key(), view.game, view.ply, view.move_code).of(setups.origin(view))
 }
 

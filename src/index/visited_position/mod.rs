@@ -2,6 +2,7 @@
 
 pub(crate) mod counted_game;
 pub(crate) mod counter;
+pub(crate) mod decrease;
 pub(crate) mod rows;
 pub(crate) mod sorted;
 pub(crate) mod sorting;

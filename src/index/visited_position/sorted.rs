@@ -4,14 +4,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::id::GameId;
 use crate::index::error::{Error, Result};
 use crate::index::visited_position::counter::{Counter, VisitedPosition};
 use crate::index::visited_position::rows;
 use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::index::visited_position::update::{Found, Tracker, add_all};
-use crate::store::BulkLoader;
 use crate::store::sink::{OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
+use crate::store::{BulkLoader, GameSet};
 use crossbeam_channel::{Receiver, Sender};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -85,7 +84,7 @@ pub(crate) struct AddedOccurrences<'r> {
     found: Receiver<Vec<VisitedPosition>>,
     /// New occurrences of positions that are to have one.
     now_visited: Receiver<Vec<VisitedPosition>>,
-    /// New occurrences of positions of removed games.
+    /// New occurrences of keys that are counted afresh.
     again: Mutex<Vec<VisitedPosition>>,
     /// Positions that were counted afresh.
     counted: Mutex<Vec<VisitedPosition>>,
@@ -101,9 +100,9 @@ struct Outlets {
 impl<'r> AddedOccurrences<'r> {
     pub(crate) fn new(
         sorting: Sorting<'r>,
-        update: &Update<'_>,
+        update: &Update<'r>,
         target: Option<&'r Path>,
-        removed: &'r [GameId],
+        removed: &'r GameSet,
     ) -> Self {
         let (to_found, found) = crossbeam_channel::unbounded();
         let (to_now_visited, now_visited) = crossbeam_channel::unbounded();
@@ -177,6 +176,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
                 .collect();
             let written = first(loader)
                 .map_err(Error::from)
+                .and_then(|()| self.tracker.decrease(loader))
                 .and_then(|()| add_all(self.found.iter().flatten(), self.sorting.progress, loader));
             if written.is_err() {
                 has_failed.store(true, Ordering::Relaxed);
@@ -193,7 +193,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
         let again = std::mem::take(&mut *lock(&self.again));
         let mut counted = std::mem::take(&mut *lock(&self.counted));
-        counted.extend(self.tracker.recount_removed(again)?);
+        counted.extend(self.tracker.recount_doubtful(again)?);
         counted.sort_unstable_by_key(|visited| visited.key.as_i64());
         rows::write(counted, loader)
     }

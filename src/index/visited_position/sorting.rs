@@ -1,5 +1,7 @@
 //! What sorting and counting go by.
 
+use std::collections::HashSet;
+
 use rayon::ThreadPool;
 
 use crate::board::PositionKey;
@@ -8,6 +10,7 @@ use crate::index::error::{Error, Result};
 use crate::index::progress::Progress;
 use crate::index::sort::partition::Partitions;
 use crate::index::visited_position::counted_game::CountedGames;
+use crate::index::visited_position::decrease::Decreases;
 use crate::store::BulkLoader;
 use crate::store::row::Occurrence;
 use crate::store::sink::{Replaced, UnsortedOccurrences};
@@ -62,9 +65,9 @@ impl UnsortedOccurrences for Sorting<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct Update<'u> {
     /// The keys of the positions that have their continuations counted.
-    pub(crate) visited: &'u [PositionKey],
-    /// Keys of the positions of games that are removed: these are counted afresh.
-    pub(crate) removed: &'u [PositionKey],
+    pub(crate) visited: &'u HashSet<PositionKey>,
+    /// What the games that are removed change.
+    pub(crate) decreases: &'u Decreases,
     /// Games whose duplicates are given to those that were read in their place.
     pub(crate) replaced: &'u [Replaced],
 }

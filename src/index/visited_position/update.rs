@@ -5,28 +5,29 @@ use std::path::Path;
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use crate::board::{GameResult, Position, PositionKey};
+use crate::board::{Position, PositionKey};
 use crate::index::error::{Error, Result};
 use crate::index::progress::Progress;
 use crate::index::sort::occurrence::PlayedOccurrence;
-use crate::index::visited_position::counted_game::CountedGame;
+use crate::index::visited_position::counted_game::{CountedGame, KnownOutcomes};
 use crate::index::visited_position::counter::{Counter, Fens, VisitedPosition, to_json};
+use crate::index::visited_position::decrease::Decreases;
 use crate::index::visited_position::rows::{compare_fens, count_to_look_up};
 use crate::index::visited_position::sorting::{Sorting, Update};
-use crate::store::row::{ContinuationRow, GameId, Text, VisitedPositionBatch, VisitedPositionRow};
-use crate::store::{BulkLoader, GameOutcome, Known};
+use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
+use crate::store::{BulkLoader, GameSet, Known};
 
 /// What the added games change.
 pub(crate) struct Tracker<'o> {
     /// The keys that have a row of `visited_position`.
-    visited: HashSet<PositionKey>,
-    /// Keys of the positions of games that are removed: these are counted afresh.
-    removed: HashSet<PositionKey>,
+    visited: &'o HashSet<PositionKey>,
+    /// What removed games take out of rows; the keys that are doubtful then are counted afresh.
+    decreases: &'o Decreases,
     sorting: Sorting<'o>,
     /// The database that is added to.
     target: Option<&'o Path>,
     /// Games that it no longer has.
-    removed_games: &'o [GameId],
+    removed_games: &'o GameSet,
 }
 
 /// Counts what comes by of a range of keys, in order.
@@ -34,7 +35,7 @@ pub(crate) struct Watch<'t> {
     tracker: &'t Tracker<'t>,
     /// Counts the new occurrences of positions that have a row.
     counter: Counter<'t>,
-    /// The same for others that are to have one, and for those of removed games.
+    /// The same for others that are to have one, and for doubtful keys.
     rising: Counter<'t>,
     /// The key that came by last, and how many occurrences of it came.
     last: Option<(PositionKey, u32)>,
@@ -53,7 +54,7 @@ pub(crate) struct Found {
     pub(crate) visited: Vec<VisitedPosition>,
     /// New occurrences of others that were reached often enough by now.
     pub(crate) now_visited: Vec<VisitedPosition>,
-    /// New occurrences of positions of removed games.
+    /// New occurrences of keys that are counted afresh.
     pub(crate) again: Vec<VisitedPosition>,
 }
 
@@ -70,7 +71,7 @@ impl Watch<'_> {
         if earlier.is_none() {
             self.distinct += 1;
             self.pending.clear();
-            self.is_rising = self.tracker.removed.contains(&key);
+            self.is_rising = self.tracker.decreases.doubtful.contains(&key);
         }
         let count = earlier.unwrap_or(0).saturating_add(u32::try_from(run.len()).unwrap_or(u32::MAX));
         self.last = Some((key, count));
@@ -90,8 +91,9 @@ impl Watch<'_> {
 
     pub(crate) fn end(self) -> Found {
         let (visited, mut now_visited) = (self.counter.finish().1, self.rising.finish().1);
-        let again =
-            now_visited.extract_if(.., |visited| self.tracker.removed.contains(&visited.key)).collect();
+        let again = now_visited
+            .extract_if(.., |visited| self.tracker.decreases.doubtful.contains(&visited.key))
+            .collect();
         Found { distinct: self.distinct, visited, now_visited, again }
     }
 }
@@ -100,12 +102,12 @@ impl<'o> Tracker<'o> {
     /// A tracker for the database at `target`, from which some games were removed.
     pub(crate) fn new(
         sorting: Sorting<'o>,
-        update: &Update<'_>,
+        update: &Update<'o>,
         target: Option<&'o Path>,
-        removed_games: &'o [GameId],
+        removed_games: &'o GameSet,
     ) -> Self {
-        let (visited, removed) = (update.visited.iter().copied(), update.removed.iter().copied());
-        Self { visited: visited.collect(), removed: removed.collect(), sorting, target, removed_games }
+        let Update { visited, decreases, .. } = *update;
+        Self { visited, decreases, sorting, target, removed_games }
     }
 
     /// How many occurrences are enough for a row of `visited_position`.
@@ -130,20 +132,20 @@ impl<'o> Tracker<'o> {
         Recount { tracker: self, known: None }
     }
 
-    /// Counts all positions of removed games afresh, to some of which there are new occurrences.
-    pub(crate) fn recount_removed(&self, again: Vec<VisitedPosition>) -> Result<Vec<VisitedPosition>> {
-        self.recount_all(self.removed_with(again))
+    /// Counts all doubtful keys afresh, to some of which there are new occurrences.
+    pub(crate) fn recount_doubtful(&self, again: Vec<VisitedPosition>) -> Result<Vec<VisitedPosition>> {
+        let mut positions: HashMap<_, _> = self.decreases.doubtful.iter().map(|&key| (key, None)).collect();
+        positions.extend(again.into_iter().map(|visited| (visited.key, Some(visited))));
+        self.recount_all(positions.into_iter().collect())
     }
 
-    /// All positions of removed games, with new occurrences of some of them.
-    fn removed_with(&self, again: Vec<VisitedPosition>) -> Vec<(PositionKey, Option<VisitedPosition>)> {
-        let mut positions: HashMap<_, _> = self.removed.iter().map(|&key| (key, None)).collect();
-        positions.extend(again.into_iter().map(|visited| (visited.key, Some(visited))));
-        positions.into_iter().collect()
+    /// Takes what removed games had added out of the rows that are there.
+    pub(crate) fn decrease(&self, loader: &BulkLoader<'_>) -> Result<()> {
+        self.decreases.write(self.sorting.progress, loader)
     }
 
     /// Counts positions afresh, with the new occurrences of them. Nearly each row stands on another page, so all threads read.
-    fn recount_all(
+    pub(crate) fn recount_all(
         &self,
         mut positions: Vec<(PositionKey, Option<VisitedPosition>)>,
     ) -> Result<Vec<VisitedPosition>> {
@@ -185,12 +187,11 @@ impl Recount<'_> {
             None => self.known.insert(Known::open(target)?),
         };
         known.for_each_last_visit(key, |game, ply, (fen, code), counted_game| {
-            if removed_games.contains(&game) {
+            if removed_games.contains(game) {
                 return true;
             }
             let visited = visited.get_or_insert_with(|| VisitedPosition::new(key));
-            let counted_game =
-                CountedGame::new(counted_game.result, counted_game.elos, counted_game.date.as_deref());
+            let counted_game = CountedGame::of_outcome(counted_game);
             visited.count(PlayedOccurrence::new(key, game, ply, code), counted_game);
             visited.fens.see(fen)
         })?;
@@ -246,11 +247,12 @@ fn add(
         loader.remove_visited(key)?;
         return Ok(false);
     };
-    let top_games = visited
-        .top
-        .with(&old.top_games, |game| Ok::<_, Error>(known.of(game, loader)?.elo_sum().unwrap_or(0)))?;
-    let recent_games =
-        visited.recent.with(&old.recent_games, |game| Ok::<_, Error>(known.of(game, loader)?.day()))?;
+    let top_games = visited.top.with(&old.top_games, |game| {
+        Ok::<_, Error>(known.of(game, || Ok(loader.game_outcome(game)?))?.elo_sum().unwrap_or(0))
+    })?;
+    let recent_games = visited.recent.with(&old.recent_games, |game| {
+        Ok::<_, Error>(known.of(game, || Ok(loader.game_outcome(game)?))?.day())
+    })?;
     batch.positions.push(VisitedPositionRow {
         key,
         fen: Text::default(),
@@ -266,27 +268,4 @@ fn add(
         counts,
     }));
     Ok(true)
-}
-
-/// Games that have been looked up: the same games are the best everywhere.
-#[derive(Default)]
-struct KnownOutcomes(HashMap<GameId, CountedGame>);
-
-impl KnownOutcomes {
-    fn of(&mut self, game: GameId, loader: &BulkLoader<'_>) -> Result<CountedGame> {
-        /// About 16 MiB.
-        const MOST: usize = 1 << 20;
-        if let Some(&counted_game) = self.0.get(&game) {
-            return Ok(counted_game);
-        }
-        if self.0.len() >= MOST {
-            self.0.clear();
-        }
-        // One that somebody deleted ranks last.
-        let nothing = || GameOutcome { result: GameResult::Unknown, elos: (None, None), date: None };
-        let GameOutcome { result, elos, date } = loader.game_outcome(game)?.unwrap_or_else(nothing);
-        let counted_game = CountedGame::new(result, elos, date.as_deref());
-        self.0.insert(game, counted_game);
-        Ok(counted_game)
-    }
 }

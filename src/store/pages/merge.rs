@@ -5,6 +5,7 @@ use super::page::PageView;
 use super::record::{is_before, key_of, occurrence_of};
 use super::{BtreeError, LeafWriter, PageFile, Tree};
 use crate::board::PositionKey;
+use crate::store::game_set::GameSet;
 use crate::store::row::Occurrence;
 
 /// The rows of one key range of a tree of `position_game`, copied in order between those that are new.
@@ -20,22 +21,25 @@ pub struct OldRows<'t> {
     /// The key of the row that was copied last, and how many rows with it were.
     run: Option<(PositionKey, u32)>,
     most_counted: u32,
+    /// Games whose rows are left out.
+    removed: &'t GameSet,
 }
 
 impl<'t> OldRows<'t> {
-    /// The rows from `start` on that come before `end`. Of each key up to `most_counted` rows are counted.
+    /// The rows from the start of a range on that come before its end, without those of `removed` games. Of each key up to
+    /// `most_counted` rows are counted.
     ///
     /// # Errors
     /// When a page cannot be read or is damaged.
     pub fn new(
         file: &'t PageFile,
         tree: &'t Tree,
-        start: Occurrence,
-        end: Option<Occurrence>,
+        (start, end): (Occurrence, Option<Occurrence>),
+        removed: &'t GameSet,
         most_counted: u32,
     ) -> Result<Self, BtreeError> {
-        let mut rows =
-            Self { tree, end, leaves: Leaves::new(file, tree), leaf: 0, cell: 0, run: None, most_counted };
+        let leaves = Leaves::new(file, tree);
+        let mut rows = Self { tree, end, leaves, leaf: 0, cell: 0, run: None, most_counted, removed };
         rows.leaf = partition_point(0..tree.divider_count(), |leaf| {
             Ok(rows.divider(leaf)?.is_some_and(|(_, divider)| divider < start))
         })?;
@@ -72,8 +76,8 @@ impl<'t> OldRows<'t> {
                 Some(end) => self.first_from(end)?,
                 None => self.page()?.count(),
             };
-            if to > self.cell {
-                self.copy_cells(to, writer)?;
+            while to > self.cell {
+                self.copy_next(to, writer)?;
             }
             if to < self.page()?.count() {
                 // A row that is new and there already: the table does not fit its games.
@@ -82,6 +86,7 @@ impl<'t> OldRows<'t> {
             match self.divider(self.leaf)? {
                 Some((_, divider)) if end == Some(divider) => return Err(self.damaged()),
                 Some((_, divider)) if end.is_some_and(|end| divider > end) => return Ok(()),
+                Some((_, divider)) if self.removed.contains(divider.game()) => {}
                 Some((cell, divider)) => {
                     writer.push_cell(cell)?;
                     let before = self.rows_of(divider.key());
@@ -95,6 +100,25 @@ impl<'t> OldRows<'t> {
                 self.leaves.load(self.leaf)?;
             }
         }
+        Ok(())
+    }
+
+    /// Copies the leaf's rows up to the one numbered `to`, or to the first of a removed game, which is passed over.
+    fn copy_next(&mut self, to: usize, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+        let mut next = to;
+        if !self.removed.is_empty() {
+            let page = self.page()?;
+            for index in self.cell..to {
+                if self.removed.contains(self.row(page, index)?.game()) {
+                    next = index;
+                    break;
+                }
+            }
+        }
+        if next > self.cell {
+            self.copy_cells(next, writer)?;
+        }
+        self.cell = if next < to { next + 1 } else { to };
         Ok(())
     }
 

@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
-use crate::store::row::{GameId, Occurrence, Ply, PositionRow};
+use crate::store::row::{EvalRow, GameId, Occurrence, Ply, PositionRow};
 
 /// A row that can be written as a record.
 pub trait Record {
@@ -298,6 +298,43 @@ impl<F: Fen> Record for PositionRecord<F> {
     }
 }
 
+/// The header (8), seven integers (at most 6 each), and what the left-most one is too long (8).
+const EVAL_ROOM: usize = 58;
+
+impl Record for EvalRow {
+    #[inline]
+    fn room(&self) -> usize {
+        EVAL_ROOM
+    }
+
+    #[inline]
+    fn write_at_end(&self, space: &mut [u8]) -> usize {
+        let space: &mut [u8; EVAL_ROOM] = space.last_chunk_mut().expect("room for a record");
+        let mut end = EVAL_ROOM;
+        let mut types = [0; 8];
+        types[0] = 8;
+        let unsigned = |value: Option<u32>| value.map(i64::from);
+        let signed = |value: Option<i32>| value.map(i64::from);
+        let columns = [
+            unsigned(Some(self.game.0)),
+            unsigned(Some(self.ply.0)),
+            unsigned(self.clock),
+            unsigned(self.elapsed),
+            signed(self.eval_cp),
+            signed(self.eval_mate),
+            unsigned(self.depth),
+        ];
+        for (value, serial_type) in columns.into_iter().zip(&mut types[1..]).rev() {
+            if let Some(value) = value {
+                *serial_type = write_signed(space, &mut end, value);
+            }
+        }
+        end -= types.len();
+        space[end..end + types.len()].copy_from_slice(&types);
+        EVAL_ROOM - end
+    }
+}
+
 /// The serial type and length in bytes of an integer, by the number of bits its magnitude has.
 const SERIAL_TYPES: [(u8, u8); 65] = {
     let mut table = [(6, 8); 65];
@@ -484,6 +521,36 @@ mod tests {
                     columns[2] = Some(key);
                     assert_eq!(bytes(&row), naive(&columns, Some(row.fen)), "{row:?}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn evals() {
+        for (at, edge) in EDGES.into_iter().enumerate() {
+            let other = EDGES[(at + 1) % EDGES.len()];
+            for present in 0..32_u32 {
+                let some = |bit: u32, value: u32| (present >> bit & 1 == 1).then_some(value);
+                let row = EvalRow {
+                    game: GameId(edge),
+                    ply: Ply(other),
+                    clock: some(0, edge),
+                    elapsed: some(1, other),
+                    eval_cp: some(2, edge).map(u32::cast_signed),
+                    eval_mate: some(3, other).map(u32::cast_signed),
+                    depth: some(4, edge),
+                };
+                let unsigned = |value: Option<u32>| value.map(i64::from);
+                let columns = [
+                    Some(edge.into()),
+                    Some(other.into()),
+                    unsigned(row.clock),
+                    unsigned(row.elapsed),
+                    row.eval_cp.map(i64::from),
+                    row.eval_mate.map(i64::from),
+                    unsigned(row.depth),
+                ];
+                assert_eq!(bytes(&row), naive(&columns, None), "{row:?}");
             }
         }
     }

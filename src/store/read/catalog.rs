@@ -1,7 +1,11 @@
 //! The names that SQL can use.
 
+use rusqlite::Connection;
+
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
+use crate::store::schema::{schema_of, version_of};
+use crate::store::schema_version::SchemaVersion;
 
 /// What there is to read from, and the functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,28 +56,82 @@ impl Database {
         self.read_catalog().map_err(|source| Error::sqlite(self.path(), "read the schema", source))
     }
 
-    fn read_catalog(&self) -> rusqlite::Result<Catalog> {
-        let mut relations: Vec<Relation> = Vec::new();
-        let mut columns = self.connection().prepare(
-            "SELECT t.name, t.type, c.name FROM pragma_table_list AS t JOIN pragma_table_info(t.name, t.schema) AS c
-             WHERE t.name NOT LIKE 'sqlite!_%' ESCAPE '!' AND t.type IN ('table', 'view')
-             ORDER BY t.name, t.schema, c.cid",
-        )?;
-        let mut rows = columns.query([])?;
-        while let Some(row) = rows.next()? {
-            let (name, column): (String, String) = (row.get(0)?, row.get(2)?);
-            if let Some(relation) = relations.last_mut().filter(|relation| relation.name == name) {
-                relation.columns.push(column);
-                continue;
-            }
-            let kind =
-                if row.get_ref(1)?.as_str()? == "view" { RelationKind::View } else { RelationKind::Table };
-            relations.push(Relation { name, kind, columns: vec![column] });
+    /// The version of its schema.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn schema_version(&self) -> Result<SchemaVersion> {
+        version_of(self.connection()).map_err(|source| Error::sqlite(self.path(), "read the schema", source))
+    }
+
+    /// What the latest schema has and this database, being of an earlier version, lacks: whole tables and views, and the columns
+    /// that are missing in others.
+    ///
+    /// # Errors
+    /// Of reading the schema.
+    pub fn lacking(&self) -> Result<Vec<Relation>> {
+        if self.schema_version()? >= SchemaVersion::LATEST {
+            return Ok(Vec::new());
         }
+        let latest = schema_of(SchemaVersion::LATEST)?;
+        let failed = |source| Error::sqlite(self.path(), "read the schema", source);
+        let own = relations(self.connection()).map_err(failed)?;
+        let mut lacking = relations(&latest).map_err(failed)?;
+        for relation in &mut lacking {
+            if let Some(own) = own.iter().find(|own| own.name.eq_ignore_ascii_case(&relation.name)) {
+                relation.columns.retain(|column| !own.columns.contains(column));
+            }
+        }
+        lacking.retain(|relation| !relation.columns.is_empty());
+        Ok(lacking)
+    }
+
+    fn read_catalog(&self) -> rusqlite::Result<Catalog> {
+        let relations = relations(self.connection())?;
         let mut functions = self.connection().prepare(
             "SELECT DISTINCT name FROM pragma_function_list WHERE name GLOB '[a-z_]*' ORDER BY name",
         )?;
         let functions = functions.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
         Ok(Catalog { relations, functions })
+    }
+}
+
+/// Tables and views by name, SQLite's own left out.
+fn relations(connection: &Connection) -> rusqlite::Result<Vec<Relation>> {
+    let mut relations: Vec<Relation> = Vec::new();
+    let mut columns = connection.prepare(
+        "SELECT t.name, t.type, c.name FROM pragma_table_list AS t JOIN pragma_table_info(t.name, t.schema) AS c
+         WHERE t.name NOT LIKE 'sqlite!_%' ESCAPE '!' AND t.type IN ('table', 'view')
+         ORDER BY t.name, t.schema, c.cid",
+    )?;
+    let mut rows = columns.query([])?;
+    while let Some(row) = rows.next()? {
+        let (name, column): (String, String) = (row.get(0)?, row.get(2)?);
+        if let Some(relation) = relations.last_mut().filter(|relation| relation.name == name) {
+            relation.columns.push(column);
+            continue;
+        }
+        let kind = if row.get_ref(1)?.as_str()? == "view" { RelationKind::View } else { RelationKind::Table };
+        relations.push(Relation { name, kind, columns: vec![column] });
+    }
+    Ok(relations)
+}
+
+impl Database {
+    /// The names of tables, views, indexes and triggers that somebody added.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn added_by_others(&self) -> Result<Vec<String>> {
+        let names =
+            "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
+        let read = |connection: &Connection| -> rusqlite::Result<Vec<String>> {
+            connection.prepare(names)?.query_map([], |row| row.get(0))?.collect()
+        };
+        let failed = |source| Error::sqlite(self.path(), "read the schema", source);
+        let ours = read(&schema_of(SchemaVersion::LATEST)?).map_err(failed)?;
+        let mut found = read(self.connection()).map_err(failed)?;
+        found.retain(|name| !ours.contains(name));
+        Ok(found)
     }
 }

@@ -35,6 +35,14 @@ pub enum FilterError {
         /// The highest.
         most: u16,
     },
+    /// No game can be both.
+    #[error("no game has {least} or more half-moves and {most} or fewer; exchange the two")]
+    NoLength {
+        /// The fewest half-moves asked for.
+        least: u32,
+        /// The most.
+        most: u32,
+    },
     /// No date can be both.
     #[error("no date is {since} or later and {until} or earlier; exchange the two")]
     NoDate {

@@ -1,8 +1,9 @@
 //! What a game came to.
 
-use rusqlite::Row;
+use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::board::GameResult;
+use crate::id::GameId;
 use crate::store::cell::{Cells, GAME};
 
 /// A game's result, both ratings, and date `YYYY.MM.DD`.
@@ -17,6 +18,12 @@ pub struct GameOutcome {
 }
 
 impl GameOutcome {
+    /// What a game came to; `None` if there is no such game.
+    pub(crate) fn of(connection: &Connection, game: GameId) -> rusqlite::Result<Option<Self>> {
+        let sql = "SELECT result, white_elo, black_elo, date, game_id FROM game WHERE game_id = ?1";
+        connection.prepare_cached(sql)?.query_row([game.0], |row| Self::read(row, 0)).optional()
+    }
+
     /// What the columns `result`, `white_elo`, `black_elo`, `date` say, of which the first has this index.
     pub(crate) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
         let cells = Cells::new(row, GAME);

@@ -250,6 +250,29 @@ fn import(row: &Row<'_>) -> rusqlite::Result<ImportInfo> {
     })
 }
 
+impl Database {
+    /// The paths of all sources, in the order in which they were read.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn source_paths(&self) -> Result<Vec<PathBuf>> {
+        let sql = "SELECT source_id, path FROM source ORDER BY source_id";
+        self.all("read table source", sql, [], |row| Cells::new(row, SOURCE).get("path"))
+    }
+}
+
+impl Database {
+    /// What the last run was asked to do: a JSON object.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last_options(&self) -> Result<Option<String>> {
+        let sql = "SELECT import_id, options FROM import ORDER BY import_id DESC LIMIT 1";
+        let read = |row: &Row<'_>| Cells::new(row, IMPORT).get("options");
+        Ok(self.all("read table import", sql, [], read)?.pop())
+    }
+}
+
 fn source(row: &Row<'_>) -> rusqlite::Result<SourceInfo> {
     let cells = Cells::new(row, SOURCE);
     Ok(SourceInfo {

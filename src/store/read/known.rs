@@ -8,12 +8,15 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use crate::board::{MoveCode, PositionKey};
 use crate::id::ImportId;
 use crate::store::cell::{
-    Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SITE, SOURCE, Table, VISITED_POSITION,
+    Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table, VISITED_POSITION,
 };
 use crate::store::database::open_file;
 use crate::store::error::{Error, Result};
 use crate::store::read::compared::ComparedGame;
 use crate::store::read::game_outcome::GameOutcome;
+use crate::store::read::occurrence::visit::{
+    VisitedCounts, for_each_last_visit, has_occurrences, last_visits, visited_counts,
+};
 use crate::store::row::{GameId, NameId, Ply, SourceId};
 
 /// A table of names.
@@ -159,6 +162,25 @@ impl Known {
         Ok(Self { connection, path: path.to_owned() })
     }
 
+    /// Reads the same state of the database from now on. Many small questions are then asked without a lock for each.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn begin_reading(&self) -> Result<()> {
+        // As much of the file as SQLite maps at most: pages need not be copied then.
+        let mapped = self.connection.pragma_update_and_check(None, "mmap_size", i64::MAX, |_| Ok(()));
+        mapped.and_then(|()| self.connection.execute_batch("BEGIN")).map_err(|source| self.failed(source))
+    }
+
+    /// Shows `see` what all games came to, in order, until it gives `false`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn for_each_outcome(&self, mut see: impl FnMut(GameId, GameOutcome) -> bool) -> Result<()> {
+        let sql = "SELECT game_id, result, white_elo, black_elo, date FROM game ORDER BY game_id";
+        self.each(sql, [], |row| Ok(see(GameId(Cells::new(row, GAME).get(0)?), GameOutcome::read(row, 1)?)))
+    }
+
     /// The greatest id of a table of names; 0 if it is empty.
     ///
     /// # Errors
@@ -167,12 +189,14 @@ impl Known {
         self.last(table.table()).map(NameId)
     }
 
-    /// The greatest id of a game; 0 if there is none.
+    /// The greatest id that a game has or had; 0 if there was none.
     ///
     /// # Errors
     /// What SQLite says.
     pub fn last_game(&self) -> Result<GameId> {
-        self.last(GAME).map(GameId)
+        let sql = "SELECT name, value FROM setting WHERE name = 'last_game'";
+        let had = self.row(sql, [], |row| Cells::new(row, SETTING).get::<u32>("value"))?;
+        Ok(GameId(self.last(GAME)?.max(had.unwrap_or(0))))
     }
 
     /// Whether tables have rows of games that are not there: somebody deleted games through SQL.
@@ -217,26 +241,73 @@ impl Known {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn visited_keys(&self) -> Result<Vec<PositionKey>> {
-        let mut keys = Vec::new();
+    pub fn visited_keys(&self) -> Result<HashSet<PositionKey>> {
+        let mut keys = HashSet::new();
         self.each("SELECT key FROM visited_position", [], |row| {
-            keys.push(PositionKey::from_i64(Cells::new(row, VISITED_POSITION).get("key")?));
+            keys.insert(PositionKey::from_i64(Cells::new(row, VISITED_POSITION).get("key")?));
             Ok(true)
         })?;
         Ok(keys)
     }
 
-    /// The keys of the positions of a game, each once.
+    /// Shows `see` the key of each position of a game and the move played from it, in order.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn keys_of(&self, game: GameId) -> Result<Vec<PositionKey>> {
-        let mut keys = Vec::new();
-        self.each("SELECT DISTINCT key FROM game_position WHERE game_id = ?1", [game.0], |row| {
-            keys.push(PositionKey::from_i64(Cells::new(row, GAME_POSITION).get("key")?));
+    pub fn for_each_position_of(
+        &self,
+        game: GameId,
+        mut see: impl FnMut(PositionKey, Option<MoveCode>),
+    ) -> Result<()> {
+        let sql = "SELECT key, move_code, game_id, ply FROM game_position WHERE game_id = ?1 ORDER BY ply";
+        self.each(sql, [game.0], |row| {
+            let cells = Cells::new(row, GAME_POSITION);
+            let code = cells.get::<Option<u32>>(1)?.map(MoveCode::from_stored);
+            see(PositionKey::from_i64(cells.get(0)?), code);
             Ok(true)
-        })?;
-        Ok(keys)
+        })
+    }
+
+    /// What a game came to; `None` if there is no such game.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn game_outcome(&self, game: GameId) -> Result<Option<GameOutcome>> {
+        GameOutcome::of(&self.connection, game).map_err(|source| self.failed(source))
+    }
+
+    /// What the rows of a visited position say; `None` if it has none.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visited_counts(&self, key: PositionKey) -> Result<Option<VisitedCounts>> {
+        visited_counts(&self.connection, key).map_err(|source| self.failed(source))
+    }
+
+    /// The games that reached a position, in order, each with the ply where it last arose.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last_visits(&self, key: PositionKey) -> Result<Vec<(GameId, Ply)>> {
+        last_visits(&self.connection, key).map_err(|source| self.failed(source))
+    }
+
+    /// The move that a game played from a position; `None` if it is the last one.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn move_at(&self, game: GameId, ply: Ply) -> Result<Option<MoveCode>> {
+        let sql = "SELECT move_code, game_id, ply FROM game_position WHERE game_id = ?1 AND ply = ?2";
+        let read = |row: &Row<'_>| Cells::new(row, GAME_POSITION).get::<Option<u32>>("move_code");
+        Ok(self.row(sql, params![game.0, ply.0], read)?.flatten().map(MoveCode::from_stored))
+    }
+
+    /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn has_occurrences(&self, key: PositionKey, count: u32) -> Result<bool> {
+        has_occurrences(&self.connection, key, count).map_err(|source| self.failed(source))
     }
 
     /// Shows `see` all games that reached a position, in order, until it gives `false`: each with the ply where it last arose, the FEN
@@ -247,18 +318,9 @@ impl Known {
     pub fn for_each_last_visit(
         &self,
         key: PositionKey,
-        mut see: impl FnMut(GameId, Ply, (&str, Option<MoveCode>), &GameOutcome) -> bool,
+        see: impl FnMut(GameId, Ply, (&str, Option<MoveCode>), &GameOutcome) -> bool,
     ) -> Result<()> {
-        let sql = "SELECT o.game_id, o.ply, p.move_code, g.result, g.white_elo, g.black_elo, g.date, p.fen
-                   FROM (SELECT game_id, max(ply) AS ply FROM position_game WHERE key = ?1 GROUP BY game_id) AS o
-                   JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
-                   JOIN game AS g ON g.game_id = o.game_id";
-        self.each(sql, [key.as_i64()], |row| {
-            let cells = Cells::new(row, GAME_POSITION);
-            let code = cells.get::<Option<u32>>(2)?.map(MoveCode::from_stored);
-            let fen: String = cells.get(7)?;
-            Ok(see(GameId(cells.get(0)?), Ply(cells.get(1)?), (&fen, code), &GameOutcome::read(row, 3)?))
-        })
+        for_each_last_visit(&self.connection, key, see).map_err(|source| self.failed(source))
     }
 
     /// The greatest number that a table has in the first column of its key; 0 if it is empty.
@@ -298,7 +360,19 @@ impl Known {
             }
             Ok(())
         });
-        seen.map_err(|source| Error::sqlite(&self.path, "look up what is there", source))
+        seen.map_err(|source| self.failed(source))
+    }
+
+    pub(super) const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn failed(&self, source: rusqlite::Error) -> Error {
+        Error::sqlite(&self.path, "look up what is there", source)
     }
 
     /// The id of a name, if it is there.
@@ -318,9 +392,12 @@ impl Known {
                 SELECT source_id, count(*) AS left_out FROM (
                     SELECT source_id, game_number FROM problem WHERE game_id IS NULL AND game_number IS NOT NULL
                     EXCEPT SELECT source_id, game_number FROM duplicate WHERE game_id IS NULL)
-                GROUP BY source_id)
-            SELECT source_id, path, first_byte, bytes, digest, games + duplicates + ifnull(left_out, 0), ifnull(last_game, 0)
-            FROM source LEFT JOIN left_out USING (source_id) WHERE digest IS NOT NULL ORDER BY source_id";
+                GROUP BY source_id),
+            removed AS (SELECT source_id, count(*) AS removed FROM removed_game GROUP BY source_id)
+            SELECT source_id, path, first_byte, bytes, digest,
+                games + duplicates + ifnull(left_out, 0) + ifnull(removed, 0), ifnull(last_game, 0)
+            FROM source LEFT JOIN left_out USING (source_id) LEFT JOIN removed USING (source_id)
+            WHERE digest IS NOT NULL ORDER BY source_id";
         let read = |row: &Row<'_>| {
             let cells = Cells::new(row, SOURCE);
             let path: PathBuf = cells.get(1)?;
@@ -368,6 +445,7 @@ impl Known {
         // When text went on before, what had been taken for a game may have become none.
         let other = "SELECT 1 FROM duplicate
              WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL
+             UNION ALL SELECT 1 FROM removed_game WHERE source_id IN reading AND byte_offset >= ?2
              UNION ALL SELECT 1 FROM problem
              WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL AND game_number = ?3 LIMIT 1";
         let params = params![readings, byte_offset, games.cast_signed()];
@@ -422,7 +500,7 @@ impl Known {
         self.connection
             .prepare_cached(sql)
             .and_then(|mut query| query.query_row(params, read).optional())
-            .map_err(|source| Error::sqlite(&self.path, "look up what is there", source))
+            .map_err(|source| self.failed(source))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Names of players and events: which one is meant by what somebody typed.
+//! Names of players, events, sites and openings: which one is meant by what somebody typed.
 
 use std::str::FromStr;
 
@@ -6,15 +6,17 @@ use serde::Serialize;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::canonical_combining_class;
 
-use crate::store::cell::{Cells, EVENT, PLAYER};
+use crate::store::cell::{Cells, EVENT, OPENING, PLAYER, SITE};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::{FilterError, bind};
+use crate::store::read::player::name::PlayerMatcher;
 
 /// A name to look for.
 ///
 /// It fits a name in which it stands at the beginning of a word: `carlsen` and `magnus` fit `Carlsen, Magnus`. Letter case,
-/// accents and blanks around commas do not matter ([`fold`]). With `=` in front it fits that name alone, letter by letter.
+/// accents and blanks around commas do not matter ([`fold`]). With `=` in front it fits that name alone, letter by letter. For
+/// names of players more is allowed ([`matches_player`](Self::matches_player)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameFilter {
     /// This name and no other.
@@ -36,10 +38,17 @@ impl FromStr for NameFilter {
 }
 
 impl NameFilter {
-    /// Whether a name fits.
+    /// Whether a name of an event, a site or an opening fits.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         self.matches_with(name, &mut String::new())
+    }
+
+    /// Whether a name of a player fits. Hyphens, dots and apostrophes are blanks here. A spelling that can be one of the same
+    /// person fits too: with first and last name in either order, and with initials for given names.
+    #[must_use]
+    pub fn matches_player(&self, name: &str) -> bool {
+        PlayerMatcher::new(self).fits(name)
     }
 
     /// The letters that are looked for.
@@ -55,7 +64,7 @@ impl NameFilter {
         match self {
             Self::Exactly(wanted) => wanted == name,
             Self::Word(wanted) => {
-                fold_into(name, room);
+                fold_into(name, room, char::is_whitespace);
                 let begins_word =
                     |at: usize| !room[..at].chars().next_back().is_some_and(char::is_alphanumeric);
                 room.match_indices(wanted.as_str()).any(|(at, _)| begins_word(at))
@@ -69,15 +78,16 @@ impl NameFilter {
 #[must_use]
 pub fn fold(name: &str) -> String {
     let mut folded = String::new();
-    fold_into(name, &mut folded);
+    fold_into(name, &mut folded, char::is_whitespace);
     folded
 }
 
-fn fold_into(name: &str, folded: &mut String) {
+/// The same into a text that is there, with other letters for blanks.
+pub(crate) fn fold_into(name: &str, folded: &mut String, is_blank: impl Fn(char) -> bool) {
     folded.clear();
     let mut blank = false;
     let mut push = |letter: char| {
-        if letter.is_whitespace() {
+        if is_blank(letter) {
             blank = true;
             return;
         }
@@ -121,6 +131,10 @@ pub enum Named {
     Player,
     /// An event.
     Event,
+    /// A site.
+    Site,
+    /// An opening.
+    Opening,
 }
 
 impl Database {
@@ -132,7 +146,7 @@ impl Database {
         self.walk_names(named, None, |_, name| visit(name))
     }
 
-    /// The ids of the names that fit.
+    /// The ids of the names that fit; those of players are found by [`players`](Self::players).
     pub(crate) fn names(&self, named: Named, filter: &NameFilter) -> Result<Vec<u32>> {
         let exactly = match filter {
             NameFilter::Exactly(name) => Some(name.as_str()),
@@ -149,7 +163,7 @@ impl Database {
     }
 
     /// One name or all names with their ids, until `visit` gives `false`.
-    fn walk_names(
+    pub(crate) fn walk_names(
         &self,
         named: Named,
         exactly: Option<&str>,
@@ -160,10 +174,16 @@ impl Database {
             (Named::Player, Some(_)) => "SELECT player_id, name FROM player WHERE name = :name",
             (Named::Event, None) => "SELECT event_id, name FROM event ORDER BY event_id",
             (Named::Event, Some(_)) => "SELECT event_id, name FROM event WHERE name = :name",
+            (Named::Site, None) => "SELECT site_id, name FROM site ORDER BY site_id",
+            (Named::Site, Some(_)) => "SELECT site_id, name FROM site WHERE name = :name",
+            (Named::Opening, None) => "SELECT opening_id, name FROM opening ORDER BY opening_id",
+            (Named::Opening, Some(_)) => "SELECT opening_id, name FROM opening WHERE name = :name",
         };
         let table = match named {
             Named::Player => PLAYER,
             Named::Event => EVENT,
+            Named::Site => SITE,
+            Named::Opening => OPENING,
         };
         let mut walk = || {
             let mut statement = self.connection().prepare_cached(sql)?;

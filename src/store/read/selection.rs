@@ -1,15 +1,20 @@
-//! Which games are meant: by players, ratings, date, result, opening and event.
+//! Which games are meant: by names, ratings, date, result, opening, clock and length.
 
 use rusqlite::Statement;
 use rusqlite::types::Value;
 
 use crate::board::GameResult;
+use crate::id::NameId;
+use crate::pgn::Speed;
 use crate::store::cell::{Cells, GAME};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::{DatePrefix, EcoRange, FilterError, bind};
 use crate::store::read::name::{NameFilter, Named};
 use crate::store::row::GameId;
+use crate::store::schema::version_of;
+use crate::store::schema_version::SchemaVersion;
+use crate::store::upgrade::lacks;
 
 /// Which games are meant: those for which all conditions hold that are given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +25,9 @@ pub struct GameFilter {
     pub black: Option<NameFilter>,
     /// One of the players.
     pub player: Option<NameFilter>,
+    /// The one on the other side of `player`, whoever is White; without `player`, one of the players. A name may fit both: one
+    /// side fits the one then, and the other side the other.
+    pub opponent: Option<NameFilter>,
     /// Both players' ratings are known and at least this.
     pub elo_min: Option<u16>,
     /// Both players' ratings are known and at most this.
@@ -37,6 +45,22 @@ pub struct GameFilter {
     pub opening_eco: Option<EcoRange>,
     /// The event.
     pub event: Option<NameFilter>,
+    /// The site.
+    pub site: Option<NameFilter>,
+    /// The name of the opening told by the game's positions.
+    pub opening: Option<NameFilter>,
+    /// One of these speeds, told from the time control; none are all games, also those whose speed is unknown.
+    pub speeds: Vec<Speed>,
+    /// The PGN's tag `TimeControl`, such as `180+2`. The case of the letters A to Z does not matter.
+    pub time_control: Option<String>,
+    /// The PGN's tag `Termination`, such as `Time forfeit`, with the same allowance.
+    pub termination: Option<String>,
+    /// So many half-moves or more.
+    pub plies_min: Option<u32>,
+    /// So many half-moves or fewer.
+    pub plies_max: Option<u32>,
+    /// An engine's evaluation of some position stands in the PGN.
+    pub with_evals: bool,
 }
 
 impl GameFilter {
@@ -49,10 +73,13 @@ impl GameFilter {
     /// Fails if there can be no game that fits, whatever the database.
     ///
     /// # Errors
-    /// [`FilterError::NoRating`], [`FilterError::NoDate`].
+    /// [`FilterError::NoRating`], [`FilterError::NoLength`], [`FilterError::NoDate`].
     pub fn check(&self) -> Result<(), FilterError> {
         if let Some((least, most)) = self.elo_min.zip(self.elo_max).filter(|(least, most)| least > most) {
             return Err(FilterError::NoRating { least, most });
+        }
+        if let Some((least, most)) = self.plies_min.zip(self.plies_max).filter(|(least, most)| least > most) {
+            return Err(FilterError::NoLength { least, most });
         }
         match (&self.since, &self.until) {
             // What one leaves open, the other may tell.
@@ -70,17 +97,27 @@ pub struct Selection {
     conditions: Vec<Condition>,
     params: Vec<(&'static str, Value)>,
     unknown: Vec<UnknownName>,
+    players: Vec<KnownPlayers>,
 }
 
 /// A name in a filter that nothing in the database bears.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
-    /// The filter's field: `white`, `black`, `player`, `event`.
+    /// The filter's field: `white`, `black`, `player`, `opponent`, `event`, `site`, `opening`.
     pub field: &'static str,
     /// What should bear it.
     pub named: Named,
     /// What is looked for.
     pub filter: NameFilter,
+}
+
+/// The players that a name in a filter fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownPlayers {
+    /// The filter's field: `white`, `black`, `player`, `opponent`.
+    pub field: &'static str,
+    /// Their numbers in the table `player`, in order, with those of all their other spellings.
+    pub ids: Vec<NameId>,
 }
 
 /// A condition on a row of `game`, in SQL; all values are parameters.
@@ -102,6 +139,12 @@ impl Selection {
     #[must_use]
     pub fn unknown_names(&self) -> &[UnknownName] {
         &self.unknown
+    }
+
+    /// The players that its names fit.
+    #[must_use]
+    pub fn players(&self) -> &[KnownPlayers] {
+        &self.players
     }
 
     /// ` AND …` for each condition.
@@ -141,48 +184,121 @@ impl Database {
     /// Makes a filter ready: looks up its names.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// [`Error::LacksColumn`] if the filter asks for what a database of this version does not have; what SQLite says.
     pub fn select(&self, filter: &GameFilter) -> Result<Selection> {
+        self.check_columns(filter)?;
         let mut selection = Selection::default();
-        let names = [
-            (&filter.white, "white", ":white", "game.white_id IN (SELECT value FROM json_each(:white))"),
-            (&filter.black, "black", ":black", "game.black_id IN (SELECT value FROM json_each(:black))"),
+        self.add_players(&mut selection, filter)?;
+        let others = [
             (
-                &filter.player,
-                "player",
-                ":player",
-                "(game.white_id IN (SELECT value FROM json_each(:player))
-                  OR game.black_id IN (SELECT value FROM json_each(:player)))",
-            ),
-            (&filter.event, "event", ":event", "game.event_id IN (SELECT value FROM json_each(:event))"),
-        ];
-        for (name, field, parameter, condition) in names {
-            let Some(name) = name else { continue };
-            let named = if field == "event" { Named::Event } else { Named::Player };
-            let ids = self.names(named, name)?;
-            if ids.is_empty() {
-                selection.unknown.push(UnknownName { field, named, filter: name.clone() });
-            }
-            let ids: Vec<_> = ids.iter().map(u32::to_string).collect();
-            selection.add(true, condition);
-            selection.set(parameter, format!("[{}]", ids.join(",")));
-        }
-        if let Some(eco) = &filter.eco {
-            selection.add(true, "game.eco >= :eco_first AND game.eco < :eco_end");
-            selection.set(":eco_first", eco.first.clone());
-            selection.set(":eco_end", eco.end());
-        }
-        if let Some(eco) = &filter.opening_eco {
-            selection.add(
+                "event",
+                Named::Event,
+                ":event",
+                &filter.event,
                 true,
-                "game.opening_id IN
-                  (SELECT opening_id FROM opening WHERE opening.eco >= :opening_first AND opening.eco < :opening_end)",
-            );
-            selection.set(":opening_first", eco.first.clone());
-            selection.set(":opening_end", eco.end());
+                "game.event_id IN (SELECT value FROM json_each(:event))",
+            ),
+            (
+                "site",
+                Named::Site,
+                ":site",
+                &filter.site,
+                false,
+                "game.site_id IN (SELECT value FROM json_each(:site))",
+            ),
+            (
+                "opening",
+                Named::Opening,
+                ":opening",
+                &filter.opening,
+                true,
+                "game.opening_id IN (SELECT value FROM json_each(:opening))",
+            ),
+        ];
+        for (field, named, parameter, name, indexed, condition) in others {
+            if let Some(name) = name {
+                self.look_up(&mut selection, field, named, parameter, name)?;
+                selection.add(indexed, condition);
+            }
         }
+        selection.add_codes(filter);
         selection.add_plain(filter);
+        selection.add_clock(filter);
         Ok(selection)
+    }
+
+    /// The conditions on players.
+    fn add_players(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
+        const SIDES: [&str; 2] = [
+            "game.white_id IN (SELECT value FROM json_each(:white))",
+            "game.black_id IN (SELECT value FROM json_each(:black))",
+        ];
+        const EITHER: &str = "(game.white_id IN (SELECT value FROM json_each(:player))
+            OR game.black_id IN (SELECT value FROM json_each(:player)))";
+        const BOTH: &str = "((game.white_id IN (SELECT value FROM json_each(:player))
+                AND game.black_id IN (SELECT value FROM json_each(:opponent)))
+            OR (game.black_id IN (SELECT value FROM json_each(:player))
+                AND game.white_id IN (SELECT value FROM json_each(:opponent))))";
+        let (player, opponent) = match &filter.player {
+            Some(_) => (&filter.player, &filter.opponent),
+            None => (&filter.opponent, &None),
+        };
+        let players = [
+            ("white", ":white", &filter.white, Some(SIDES[0])),
+            ("black", ":black", &filter.black, Some(SIDES[1])),
+            ("player", ":player", player, Some(if opponent.is_some() { BOTH } else { EITHER })),
+            ("opponent", ":opponent", opponent, None),
+        ];
+        for (field, parameter, name, condition) in players {
+            let Some(name) = name else { continue };
+            self.look_up(selection, field, Named::Player, parameter, name)?;
+            if let Some(condition) = condition {
+                selection.add(true, condition);
+            }
+        }
+        Ok(())
+    }
+
+    /// Binds the ids of a name.
+    fn look_up(
+        &self,
+        selection: &mut Selection,
+        field: &'static str,
+        named: Named,
+        parameter: &'static str,
+        name: &NameFilter,
+    ) -> Result<()> {
+        let ids = match named {
+            Named::Player => self.players(name)?,
+            _ => self.names(named, name)?,
+        };
+        if ids.is_empty() {
+            selection.unknown.push(UnknownName { field, named, filter: name.clone() });
+        }
+        let list: Vec<_> = ids.iter().map(u32::to_string).collect();
+        selection.set(parameter, format!("[{}]", list.join(",")));
+        if named == Named::Player && !ids.is_empty() {
+            let ids = ids.into_iter().map(NameId).collect();
+            selection.players.push(KnownPlayers { field, ids });
+        }
+        Ok(())
+    }
+
+    /// Fails if a filter asks for a column that came with a later version than the database's.
+    fn check_columns(&self, filter: &GameFilter) -> Result<()> {
+        let asked = [
+            ("speed", !filter.speeds.is_empty()),
+            ("termination", filter.termination.is_some()),
+            ("eval_count", filter.with_evals),
+        ];
+        let failed = |source| Error::sqlite(self.path(), "look for a column", source);
+        for (column, _) in asked.into_iter().filter(|&(_, is_asked)| is_asked) {
+            let version = version_of(self.connection()).map_err(failed)?;
+            if version < SchemaVersion::LATEST && lacks(self.connection(), column).map_err(failed)? {
+                return Err(Error::LacksColumn { path: self.path().to_owned(), version, column });
+            }
+        }
+        Ok(())
     }
 
     /// The games of a selection, in order, until `visit` gives `false`.
@@ -207,7 +323,25 @@ impl Database {
 }
 
 impl Selection {
-    /// The conditions that need no look-up.
+    /// The conditions on ECO codes.
+    fn add_codes(&mut self, filter: &GameFilter) {
+        if let Some(eco) = &filter.eco {
+            self.add(true, "game.eco >= :eco_first AND game.eco < :eco_end");
+            self.set(":eco_first", eco.first.clone());
+            self.set(":eco_end", eco.end());
+        }
+        if let Some(eco) = &filter.opening_eco {
+            self.add(
+                true,
+                "game.opening_id IN
+                  (SELECT opening_id FROM opening WHERE opening.eco >= :opening_first AND opening.eco < :opening_end)",
+            );
+            self.set(":opening_first", eco.first.clone());
+            self.set(":opening_end", eco.end());
+        }
+    }
+
+    /// The conditions on dates, ratings and the result.
     fn add_plain(&mut self, filter: &GameFilter) {
         if let Some(since) = &filter.since {
             // '?' comes after the digits: what is unknown may be late enough.
@@ -232,6 +366,34 @@ impl Selection {
         if let Some(result) = filter.result {
             self.add(false, "game.result = :result");
             self.set(":result", result.as_str().to_owned());
+        }
+    }
+
+    /// The conditions on the clock, how the game ended, its length and its evaluations.
+    fn add_clock(&mut self, filter: &GameFilter) {
+        if !filter.speeds.is_empty() {
+            let words: Vec<_> = filter.speeds.iter().map(|speed| format!("\"{speed}\"")).collect();
+            self.add(false, "game.speed IN (SELECT value FROM json_each(:speeds))");
+            self.set(":speeds", format!("[{}]", words.join(",")));
+        }
+        if let Some(control) = &filter.time_control {
+            self.add(false, "game.time_control = :time_control COLLATE NOCASE");
+            self.set(":time_control", control.clone());
+        }
+        if let Some(termination) = &filter.termination {
+            self.add(false, "game.termination = :termination COLLATE NOCASE");
+            self.set(":termination", termination.clone());
+        }
+        if let Some(plies) = filter.plies_min {
+            self.add(false, "game.ply_count >= :plies_min");
+            self.set(":plies_min", i64::from(plies));
+        }
+        if let Some(plies) = filter.plies_max {
+            self.add(false, "game.ply_count <= :plies_max");
+            self.set(":plies_max", i64::from(plies));
+        }
+        if filter.with_evals {
+            self.add(false, "game.eval_count > 0");
         }
     }
 }

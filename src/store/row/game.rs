@@ -79,6 +79,10 @@ table_row! {
         "white_fide_id" pub white_fide_id: Option<u32>,
         /// Black's number with FIDE.
         "black_fide_id" pub black_fide_id: Option<u32>,
+        /// How many positions of the main line have a value in `move_eval`; `None` if annotations were not read.
+        "eval_count" pub eval_count: Option<u32>,
+        /// How many have a clock.
+        "clock_count" pub clock_count: Option<u32>,
     } with "import_id" import: ImportId = "?1"
 }
 

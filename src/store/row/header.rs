@@ -2,11 +2,14 @@
 
 use rusqlite::Connection;
 
+use super::annotation::{CommandRow, CommentRow, EvalRow, NagRow, VariationMoveRow, VariationRow};
 use super::description::{InsertRows, columns};
 use super::game::{GameRow, TagRow};
 use super::problem::{DuplicateRow, ProblemRow};
 use super::text::Text;
 use super::virtual_table::{Cell, RowTable};
+#[cfg(feature = "index")]
+use crate::id::SourceId;
 use crate::id::{GameId, NameId};
 use crate::store::error::Result;
 
@@ -95,6 +98,14 @@ macro_rules! header_batch {
                 $(self.$side.retain_mut(|row| renumber(row.game()));)*
             }
 
+            /// Lets all rows belong to another source.
+            #[cfg(feature = "index")]
+            pub(crate) fn set_source(&mut self, source: SourceId) {
+                self.games.iter_mut().for_each(|row| row.source = source);
+                self.problems.iter_mut().for_each(|row| row.source = source);
+                self.duplicates.iter_mut().for_each(|row| row.source = source);
+            }
+
             /// How many rows of games there are, table by table.
             #[cfg(feature = "index")]
             pub(crate) fn game_rows(&self) -> GameRows {
@@ -159,6 +170,18 @@ macro_rules! header_batch {
 header_batch! {
     /// Rows of `tag`, by game, then name.
     tags: TagRow,
+    /// Rows of `move_eval`, by game, then ply.
+    evals: EvalRow,
+    /// Rows of `comment`, by game, line, ply, number.
+    comments: CommentRow,
+    /// Rows of `nag`, by game, line, ply, nag.
+    nags: NagRow,
+    /// Rows of `command`, by game, line, ply, number.
+    commands: CommandRow,
+    /// Rows of `variation`, by game, then line.
+    variations: VariationRow,
+    /// Rows of `variation_move`, by game, line, ply.
+    variation_moves: VariationMoveRow,
 }
 
 impl HeaderBatch {

@@ -3,6 +3,7 @@
 //! Each table has one description here: its columns, in the order of the batch. The struct of a row, the statement that inserts it,
 //! what SQL reads of it, and the row as it is read where anything may stand come from that.
 
+mod annotation;
 mod description;
 mod game;
 mod header;
@@ -15,6 +16,7 @@ mod text;
 pub(crate) mod virtual_table;
 mod visited_position;
 
+pub use annotation::{CommandRow, CommentRow, EvalRow, NagRow, VariationMoveRow, VariationRow};
 pub(in crate::store) use description::InsertRows;
 #[cfg(feature = "index")]
 pub(crate) use game::StoredGame;

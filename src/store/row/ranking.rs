@@ -1,5 +1,5 @@
 //! How games are counted and ranked for a position: the same when a database is built, when games are added, and when a
-//! question is answered. `rank_sql` of `store/read/hit.rs` says the same order in SQL.
+//! question is answered. `rank_sql` of `store/read/occurrence/hit.rs` says the same order in SQL.
 
 use crate::board::GameResult;
 use crate::store::row::{GameId, ResultCounts};

@@ -35,6 +35,17 @@ impl ResultCounts {
         last_year: None,
     };
 
+    /// Counts the games that others count too.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.white_wins += other.white_wins;
+        self.draws += other.draws;
+        self.black_wins += other.black_wins;
+        self.elo_sum += other.elo_sum;
+        self.elo_games += other.elo_games;
+        self.first_year = [self.first_year, other.first_year].into_iter().flatten().min();
+        self.last_year = self.last_year.max(other.last_year);
+    }
+
     /// How many games there are.
     #[must_use]
     pub const fn games(&self) -> u64 {

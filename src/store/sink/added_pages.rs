@@ -7,21 +7,22 @@ use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::added_rows::add_occurrences;
-use super::encoder::{BlockNumber, LeafEncoder};
+use super::encoder::{BlockNumber, GameLeafList, GameLeaves, LeafEncoder};
 use super::{
-    DuplicateLinks, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin,
-    end, link_duplicates,
+    DuplicateLinks, NewRun, OccurrenceRows, RemovalSink, RunTotals, Sink, SortedOccurrences,
+    UnsortedOccurrences, begin, end, link_duplicates,
 };
 use crate::board::PositionKey;
-use crate::id::ImportId;
+use crate::id::{GameId, ImportId};
 use crate::store::error::{Error, Result};
 use crate::store::pages::{
     Combined, LONGEST_COMBINED, LeafWriter, OccurrenceRecord, OldRows, PageFile, PageNumber, PageRun,
     RebuiltTree, Segment, Tree, assemble_anew, combine, extend,
 };
 use crate::store::row::{HeaderBatch, Occurrence};
+use crate::store::write::remove::{Leaving, OccurrencesOfRemoved};
 use crate::store::{
-    BulkLoader, Database, LoadMode, PageTransaction, SideDatabase, SideIndex, Tail, WriterLock,
+    BulkLoader, Database, GameSet, LoadMode, PageTransaction, SideDatabase, SideIndex, WriterLock,
 };
 
 /// Whether `position_game` with so many rows is better copied, with the new rows merged in, than given them one by one through
@@ -38,9 +39,8 @@ pub(crate) struct AddedPages<'d> {
     pages: Option<PageTransaction<'d>>,
     /// How many rows `position_game` has.
     rows: u64,
-    tails: &'d [Tail],
-    /// The leaves of `game_position`.
-    leaves: Vec<(BlockNumber, Segment)>,
+    leaving: Leaving<'d>,
+    leaves: GameLeafList,
     /// Writes the small tables into a file of their own while games are read.
     small: Option<BulkLoader<'static>>,
     /// Writes into the database once all games are read.
@@ -49,19 +49,19 @@ pub(crate) struct AddedPages<'d> {
 }
 
 impl<'d> AddedPages<'d> {
-    /// Begins to add; `None` if it cannot be done this way. The ends of texts in `tails` are removed, as they are read again.
+    /// Begins to add; `None` if it cannot be done this way. What leaves is removed in the same transaction.
     pub(crate) fn new(
         database: &'d Database,
         lock: &WriterLock,
         cache_bytes: u64,
         rows: u64,
-        tails: &'d [Tail],
+        leaving: Leaving<'d>,
     ) -> Result<Option<Self>> {
         let Some(pages) = PageTransaction::begin(database)? else { return Ok(None) };
         let side = SideDatabase::create(lock, "headers", cache_bytes)?;
         let small = Some(BulkLoader::into_side_database(side, LoadMode::Passing)?);
-        let (leaves, import) = (Vec::new(), ImportId(0));
-        Ok(Some(Self { database, pages: Some(pages), rows, tails, leaves, small, loader: None, import }))
+        let (leaves, import) = (GameLeafList::default(), ImportId(0));
+        Ok(Some(Self { database, pages: Some(pages), rows, leaving, leaves, small, loader: None, import }))
     }
 
     fn small(&mut self) -> &mut BulkLoader<'static> {
@@ -76,22 +76,17 @@ impl<'d> AddedPages<'d> {
         self.loader.as_mut().expect("once all games are read")
     }
 
-    /// Puts the new leaves of `game_position` behind those that are there.
-    fn extend_positions(&mut self) -> Result<Vec<(PageNumber, RebuiltTree)>> {
-        let mut leaves = std::mem::take(&mut self.leaves);
-        if leaves.is_empty() {
-            return Ok(Vec::new());
+    /// Puts the new leaves of `game_position` and `move_eval` behind those that are there.
+    fn extend_games(&mut self) -> Result<Vec<(PageNumber, RebuiltTree)>> {
+        let (positions, evals) = self.leaves.take();
+        let mut trees = Vec::new();
+        for (table, leaves) in [("game_position", positions), ("move_eval", evals)] {
+            if leaves.iter().any(|segment| !segment.is_empty()) {
+                let root = self.pages().root_page(table)?;
+                trees.push((root, extend(self.pages().file(), root, leaves)?));
+            }
         }
-        leaves.sort_by_key(|&(number, _)| number);
-        let root = self.pages().root_page("game_position")?;
-        let leaves = leaves.into_iter().map(|(_, segment)| segment);
-        Ok(vec![(root, extend(self.pages().file(), root, leaves)?)])
-    }
-
-    fn remove_tails(&mut self) -> Result<()> {
-        let tails = self.tails;
-        let loader = self.loader();
-        tails.iter().try_for_each(|tail| loader.remove_tail(tail))
+        Ok(trees)
     }
 
     /// Adds the occurrences through SQL: they are few.
@@ -103,7 +98,9 @@ impl<'d> AddedPages<'d> {
     ) -> Result<(), S::Error> {
         self.pages.take().expect("until all pages are told of").finish(trees)?;
         self.loader = Some(BulkLoader::go_on(self.database, self.import)?);
-        self.remove_tails()?;
+        let leaving = self.leaving;
+        self.loader().make_room(leaving)?;
+        self.loader().remove(leaving, OccurrencesOfRemoved::There)?;
         self.loader().take_rows(side)?;
         self.loader().take_problems()?;
         add_occurrences(self.loader(), sorted)
@@ -120,18 +117,21 @@ impl<'d> AddedPages<'d> {
         let file = Arc::clone(pages.file());
         let root = pages.root_page("position_game")?;
         let occurrences = Tree::read(&file, root).map_err(Error::from)?;
-        let indexes = game_indexes(&pages, &side)?;
+        // Without new games, a few rows leave the indexes as they are.
+        let indexes = if trees.is_empty() { Vec::new() } else { game_indexes(&pages, &side)? };
         let room = occurrence_room(&file, &occurrences, sorted);
         pages
             .publish(trees, indexes.iter().map(|index| index.room(&file)).fold(room, u32::saturating_add))?;
         self.loader = Some(BulkLoader::go_on(self.database, self.import)?);
         let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
+        let leaving = self.leaving;
         let loader = self.loader();
+        loader.make_room(leaving)?;
         loader.hide_indexes(&names)?;
         let (tree, built) = std::thread::scope(|scope| {
             let merged = scope.spawn(|| {
                 let _drained = DrainedOnDrop(sorted);
-                merge_trees(&file, &occurrences, &indexes, sorted)
+                merge_trees(&file, &occurrences, &indexes, (sorted, leaving.games))
             });
             let written = sorted.update_visited(loader, |loader| loader.take_rows(side));
             written.inspect_err(|_| sorted.drained())?;
@@ -152,7 +152,7 @@ impl<'d> AddedPages<'d> {
         let loader = self.loader();
         loader.put_indexes_back()?;
         not_built.into_iter().try_for_each(|name| loader.make_index_anew(name))?;
-        self.remove_tails()?;
+        self.loader().remove(leaving, OccurrencesOfRemoved::Gone)?;
         self.loader().take_problems()?;
         sorted.write_visited(self.loader())
     }
@@ -179,14 +179,14 @@ fn merge_trees<S: SortedOccurrences>(
     file: &Arc<PageFile>,
     occurrences: &Tree,
     indexes: &[GameIndex],
-    sorted: &S,
+    (sorted, removed): (&S, &GameSet),
 ) -> Result<(RebuiltTree, Vec<Built>), S::Error> {
     let threads = 2 * sorted.unsorted().pool().current_num_threads();
     let pool =
         ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.unsorted().panicked())?;
     let (built, merged) = pool.join(
         || indexes.par_iter().map(|index| index.build(file)).collect::<Result<_>>(),
-        || merge_occurrences(file, occurrences, sorted),
+        || merge_occurrences(file, occurrences, sorted, removed),
     );
     Ok((merged?, built?))
 }
@@ -212,15 +212,16 @@ impl OccurrenceRows for Merging<'_> {
     }
 }
 
-/// Builds `position_game` anew: its rows, and in their places the new ones.
+/// Builds `position_game` anew: its rows but those of removed games, and in their places the new ones.
 fn merge_occurrences<S: SortedOccurrences>(
     file: &Arc<PageFile>,
     old: &Tree,
     sorted: &S,
+    removed: &GameSet,
 ) -> Result<RebuiltTree, S::Error> {
     let merge = |writer: &mut LeafWriter, partition| {
         let (start, end) = sorted.unsorted().range(partition);
-        let old = OldRows::new(file, old, start, end, sorted.threshold()).map_err(Error::from)?;
+        let old = OldRows::new(file, old, (start, end), removed, sorted.threshold()).map_err(Error::from)?;
         let mut merging = Merging { old, writer };
         sorted.drain(partition, &mut merging)?;
         let Merging { old, writer } = merging;
@@ -298,15 +299,15 @@ impl Sink for AddedPages<'_> {
         self.small().append_headers(batch)
     }
 
-    fn positions(&mut self, number: BlockNumber, leaves: Segment) -> Result<Option<Segment>> {
-        self.leaves.push((number, leaves));
+    fn positions(&mut self, number: BlockNumber, leaves: GameLeaves) -> Result<Option<GameLeaves>> {
+        self.leaves.push(number, leaves);
         Ok(None)
     }
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
         let side = self.small.take().expect("while games are read").finish_side_database()?;
-        let trees = self.extend_positions()?;
-        if is_merging_quicker(self.rows, sorted.unsorted().count()) {
+        let trees = self.extend_games()?;
+        if is_merging_quicker(self.rows, sorted.unsorted().count() + self.leaving.positions) {
             self.merge(side, trees, sorted)
         } else {
             self.insert(side, trees, sorted)
@@ -326,6 +327,19 @@ impl Sink for AddedPages<'_> {
     }
 
     fn finish(self) -> Result<()> {
-        self.loader.expect("once all games are read").finish()
+        let loader = self.loader.expect("once all games are read");
+        loader.remove_names(self.leaving)?;
+        loader.finish()
+    }
+}
+
+impl RemovalSink for AddedPages<'_> {
+    fn set_import(&mut self, import: ImportId) {
+        self.import = import;
+        self.small().set_import(import);
+    }
+
+    fn end_removal(&mut self, last: GameId) -> Result<()> {
+        self.loader().count_returned(last)
     }
 }

@@ -3,24 +3,28 @@
 use super::encoder::{BlockNumber, RowEncoder};
 use super::fresh_rows::SqlOccurrences;
 use super::{
-    DuplicateLinks, NewRun, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin, end,
+    DuplicateLinks, NewRun, RemovalSink, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin, end,
     link_duplicates,
 };
+use crate::id::GameId;
 use crate::store::error::Result;
 use crate::store::row::{HeaderBatch, PositionBatch};
-use crate::store::{BulkLoader, Database, LoadMode, Tail};
+use crate::store::write::remove::{Leaving, OccurrencesOfRemoved};
+use crate::store::{BulkLoader, Database, ImportId, LoadMode};
 
 /// Adds rows in one transaction.
 pub(crate) struct AddedRows<'d> {
     loader: BulkLoader<'d>,
+    leaving: Leaving<'d>,
 }
 
 impl<'d> AddedRows<'d> {
-    /// Begins to add, and removes the ends of texts that are read again.
-    pub(crate) fn new(database: &'d Database, tails: &[Tail]) -> Result<Self> {
+    /// Begins to add, and removes what leaves.
+    pub(crate) fn new(database: &'d Database, leaving: Leaving<'d>) -> Result<Self> {
         let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
-        tails.iter().try_for_each(|tail| loader.remove_tail(tail))?;
-        Ok(Self { loader })
+        loader.make_room(leaving)?;
+        loader.remove(leaving, OccurrencesOfRemoved::There)?;
+        Ok(Self { loader, leaving })
     }
 }
 
@@ -62,7 +66,18 @@ impl Sink for AddedRows<'_> {
     }
 
     fn finish(self) -> Result<()> {
+        self.loader.remove_names(self.leaving)?;
         self.loader.finish()
+    }
+}
+
+impl RemovalSink for AddedRows<'_> {
+    fn set_import(&mut self, import: ImportId) {
+        self.loader.set_import(import);
+    }
+
+    fn end_removal(&mut self, last: GameId) -> Result<()> {
+        self.loader.count_returned(last)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position};
 use crate::id::{GameId, Ply};
 use crate::store::error::Result;
 use crate::store::pages::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
-use crate::store::row::{PositionBatch, PositionRow, Text};
+use crate::store::row::{EvalRow, PositionBatch, PositionRow, Text};
 
 /// One position of one game, as it comes by.
 #[derive(Clone, Copy, Debug)]
@@ -36,32 +36,68 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
     /// Whether the sink must be given the blocks in order.
     const IN_ORDER: bool;
 
+    /// Whether it takes rows of `move_eval`; if not, they are written with those of the other small tables.
+    const TAKES_EVALS: bool = false;
+
     /// Another one for another worker.
     fn another(&self) -> Self;
 
     /// Adds the next position. Gives back whether the block is full.
     fn push(&mut self, position: &PositionView<'_>) -> Result<bool>;
 
+    /// Adds the next row of `move_eval`.
+    fn push_eval(&mut self, row: &EvalRow) -> Result<()> {
+        debug_assert!(!Self::TAKES_EVALS, "it is not given any: {row:?}");
+        Ok(())
+    }
+
     /// Ends a block; `None` if there is nothing in it. The next one may be made in a block that was `used` before.
     fn take(&mut self, used: Option<Self::Block>) -> Result<Option<Self::Block>>;
 }
 
-/// Builds the leaf pages of `game_position` and writes them at once; a block tells where they are.
+/// Builds the leaf pages of `game_position` and `move_eval` and writes them at once; a block tells where they are.
 #[derive(Debug)]
 pub(crate) struct LeafEncoder {
     file: Arc<PageFile>,
-    leaves: LeafWriter,
+    positions: LeafWriter,
+    /// Made when the first row comes: most collections have none.
+    evals: Option<LeafWriter>,
+}
+
+/// The leaves of a batch of games.
+#[derive(Debug)]
+pub(crate) struct GameLeaves {
+    positions: Segment,
+    evals: Segment,
+}
+
+/// Leaves as they come, in any order.
+#[derive(Debug, Default)]
+pub(super) struct GameLeafList(Vec<(BlockNumber, GameLeaves)>);
+
+impl GameLeafList {
+    pub(super) fn push(&mut self, number: BlockNumber, leaves: GameLeaves) {
+        self.0.push((number, leaves));
+    }
+
+    /// Takes all, in order: those of `game_position` and those of `move_eval`.
+    pub(super) fn take(&mut self) -> (Vec<Segment>, Vec<Segment>) {
+        let mut leaves = std::mem::take(&mut self.0);
+        leaves.sort_by_key(|&(number, _)| number);
+        leaves.into_iter().map(|(_, GameLeaves { positions, evals })| (positions, evals)).unzip()
+    }
 }
 
 impl LeafEncoder {
     pub(super) fn new(file: &Arc<PageFile>) -> Self {
-        Self { file: Arc::clone(file), leaves: LeafWriter::new(Arc::clone(file)) }
+        Self { file: Arc::clone(file), positions: LeafWriter::new(Arc::clone(file)), evals: None }
     }
 }
 
 impl PositionEncoder for LeafEncoder {
-    type Block = Segment;
+    type Block = GameLeaves;
     const IN_ORDER: bool = false;
+    const TAKES_EVALS: bool = true;
 
     fn another(&self) -> Self {
         Self::new(&self.file)
@@ -69,7 +105,7 @@ impl PositionEncoder for LeafEncoder {
 
     #[inline]
     fn push(&mut self, view: &PositionView<'_>) -> Result<bool> {
-        self.leaves.push(&PositionRecord {
+        self.positions.push(&PositionRecord {
             game: view.game,
             ply: view.ply,
             key: view.position.key(),
@@ -80,8 +116,16 @@ impl PositionEncoder for LeafEncoder {
         Ok(false)
     }
 
-    fn take(&mut self, _: Option<Segment>) -> Result<Option<Segment>> {
-        Ok(Some(self.leaves.finish_segment()?).filter(|segment| !segment.is_empty()))
+    #[inline]
+    fn push_eval(&mut self, row: &EvalRow) -> Result<()> {
+        let file = &self.file;
+        Ok(self.evals.get_or_insert_with(|| LeafWriter::new(Arc::clone(file))).push(row)?)
+    }
+
+    fn take(&mut self, _: Option<GameLeaves>) -> Result<Option<GameLeaves>> {
+        let positions = self.positions.finish_segment()?;
+        let evals = self.evals.as_mut().map(LeafWriter::finish_segment).transpose()?.unwrap_or_default();
+        Ok((!positions.is_empty()).then_some(GameLeaves { positions, evals }))
     }
 }
 

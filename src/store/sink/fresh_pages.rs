@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use rusqlite::Connection;
 
-use super::encoder::{BlockNumber, LeafEncoder};
+use super::encoder::{BlockNumber, GameLeafList, GameLeaves, LeafEncoder};
 use super::{
     DuplicateLinks, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin,
     end, link_duplicates,
@@ -23,25 +23,34 @@ pub(crate) struct FreshPages<'b> {
     watch: &'b dyn Fn(&Connection),
     /// Closed before SQLite opens the file again.
     file: Option<Arc<PageFile>>,
-    game_position: PageNumber,
-    position_game: PageNumber,
-    /// The leaves of `game_position`.
-    leaves: Vec<(BlockNumber, Segment)>,
+    roots: Roots,
+    leaves: GameLeafList,
     /// Writes the small tables.
     small: Option<BulkLoader<'static>>,
+}
+
+/// Where the large tables begin.
+#[derive(Clone, Copy, Debug)]
+struct Roots {
+    game_position: PageNumber,
+    move_eval: PageNumber,
+    position_game: PageNumber,
 }
 
 impl<'b> FreshPages<'b> {
     /// Begins to fill a database; `watch` is shown each connection that is used.
     pub(crate) fn new(build: &'b mut Build, watch: &'b dyn Fn(&Connection)) -> Result<Self> {
-        let (game_position, position_game) =
-            (build.root_page("game_position")?, build.root_page("position_game")?);
+        let roots = Roots {
+            game_position: build.root_page("game_position")?,
+            move_eval: build.root_page("move_eval")?,
+            position_game: build.root_page("position_game")?,
+        };
         let side = build.side_database("headers")?;
         watch(side.connection());
         let small = BulkLoader::into_side_database(side, LoadMode::Fresh)?;
         build.close()?;
         let file = Some(Arc::new(PageFile::open(build.path())?));
-        Ok(Self { build, watch, file, game_position, position_game, leaves: Vec::new(), small: Some(small) })
+        Ok(Self { build, watch, file, roots, leaves: GameLeafList::default(), small: Some(small) })
     }
 
     fn small(&mut self) -> &mut BulkLoader<'static> {
@@ -69,11 +78,11 @@ impl OccurrenceRows for Leaves<'_> {
     }
 }
 
-/// Builds the leaves of `position_game`, a segment a partition, and completes both trees.
+/// Builds the leaves of `position_game`, a segment a partition, and completes all trees.
 fn build_trees<S: SortedOccurrences>(
     file: &Arc<PageFile>,
-    (game_position, leaves): (PageNumber, Vec<Segment>),
-    position_game: PageNumber,
+    roots: Roots,
+    (positions, evals): (Vec<Segment>, Vec<Segment>),
     sorted: &S,
 ) -> Result<(), S::Error> {
     let build = |writer: &mut LeafWriter, partition| {
@@ -84,8 +93,9 @@ fn build_trees<S: SortedOccurrences>(
         let partitions = (0..sorted.unsorted().partitions()).into_par_iter();
         partitions.map_init(|| LeafWriter::new(Arc::clone(file)), build).collect::<Result<_, S::Error>>()
     })?;
-    let assembled =
-        assemble(file, game_position, leaves).and_then(|()| assemble(file, position_game, occurrences));
+    let assembled = assemble(file, roots.game_position, positions)
+        .and_then(|()| assemble(file, roots.move_eval, evals))
+        .and_then(|()| assemble(file, roots.position_game, occurrences));
     Ok(assembled.map_err(crate::store::Error::from)?)
 }
 
@@ -104,18 +114,16 @@ impl Sink for FreshPages<'_> {
         self.small().append_headers(batch)
     }
 
-    fn positions(&mut self, number: BlockNumber, leaves: Segment) -> Result<Option<Segment>> {
-        self.leaves.push((number, leaves));
+    fn positions(&mut self, number: BlockNumber, leaves: GameLeaves) -> Result<Option<GameLeaves>> {
+        self.leaves.push(number, leaves);
         Ok(None)
     }
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
-        let mut leaves = std::mem::take(&mut self.leaves);
-        leaves.sort_by_key(|&(number, _)| number);
-        let leaves = leaves.into_iter().map(|(_, segment)| segment).collect();
-        let (file, roots) = (Arc::clone(self.file()), (self.game_position, self.position_game));
+        let leaves = self.leaves.take();
+        let (file, roots) = (Arc::clone(self.file()), self.roots);
         std::thread::scope(|scope| {
-            let built = scope.spawn(move || build_trees(&file, (roots.0, leaves), roots.1, sorted));
+            let built = scope.spawn(move || build_trees(&file, roots, leaves, sorted));
             // Meanwhile, in another file:
             let indexed = self.small().make_indexes();
             built.join().map_err(|_| sorted.unsorted().panicked())??;

@@ -80,6 +80,15 @@ pub(crate) trait Sink {
     fn finish(self) -> Result<()>;
 }
 
+/// A sink through which games are taken out. Games that were skipped as their duplicates may come back.
+pub(crate) trait RemovalSink: Sink {
+    /// Which run the games belong to that follow.
+    fn set_import(&mut self, import: ImportId);
+
+    /// Completes the counts of sources and runs, in place of [`Sink::end`]; `last` is the last game that was there before.
+    fn end_removal(&mut self, last: GameId) -> Result<()>;
+}
+
 /// What is written about a run when it begins.
 #[derive(Debug)]
 pub(crate) struct NewRun<'r> {
@@ -110,6 +119,8 @@ pub(crate) struct DuplicateLinks {
     pub(crate) last_game: GameId,
     /// Games whose duplicates belong to those that were read in their place.
     pub(crate) replaced: Vec<Replaced>,
+    /// Whether the removed games are taken out, and nothing is read in their place.
+    pub(crate) taken_out: bool,
 }
 
 /// A game that was removed, and where its text is read again.
@@ -227,6 +238,9 @@ fn link_duplicates<S: SortedOccurrences>(
     let mut freed = Vec::new();
     for &Replaced { game, source, byte_offset } in &links.replaced {
         freed.extend(loader.move_duplicates(game, links.last_game, source, byte_offset)?);
+    }
+    if links.taken_out {
+        freed.extend(loader.release_duplicates()?);
     }
     if links.prefixes { sorted.unsorted().note_prefixes(loader, links.last_game, &freed) } else { Ok(0) }
 }

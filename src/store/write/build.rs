@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::store::database::open_file;
+use crate::store::database::{SetUp, continuation_threshold, open_file};
 use crate::store::error::{Error, Result};
 use crate::store::lock::{WriterLock, directory_of};
 use crate::store::pages::PageNumber;
@@ -44,6 +44,8 @@ pub struct Build {
     temporary: Temporary,
     options: BuildOptions,
     lock: WriterLock,
+    /// What makes a connection know the SQL functions, where somebody may have made indexes on them.
+    set_up: Option<SetUp>,
 }
 
 impl Build {
@@ -58,12 +60,35 @@ impl Build {
         let temporary = Temporary(lock.temporary(""));
         let create = OpenOptions::new().write(true).create_new(true).open(&temporary.0);
         create.map_err(|source| Error::directory(directory_of(lock.target()), source))?;
-        let mut build = Self { connection: None, temporary, options, lock };
+        let mut build = Self { connection: None, temporary, options, lock, set_up: None };
         build.reopen()?;
         if let Some(connection) = &mut build.connection {
             schema::migrate(connection, &build.temporary.0)?;
         }
         Ok(build)
+    }
+
+    /// Goes on with a temporary file that is a copy of the lock's target.
+    pub(super) fn of_copy(
+        temporary: Temporary,
+        options: BuildOptions,
+        lock: WriterLock,
+        set_up: SetUp,
+    ) -> Result<Self> {
+        let mut build = Self { connection: None, temporary, options, lock, set_up: Some(set_up) };
+        build.reopen()?;
+        if let Some(connection) = &mut build.connection {
+            schema::migrate(connection, &build.temporary.0)?;
+        }
+        Ok(build)
+    }
+
+    /// How many games a visited position has at least.
+    ///
+    /// # Errors
+    /// What SQLite says; also if it is missing.
+    pub fn continuation_threshold(&self) -> Result<u32> {
+        continuation_threshold(self.connection(), self.path())
     }
 
     /// The connection to the temporary file. Foreign keys are not enforced on it.
@@ -163,6 +188,7 @@ impl Build {
     pub(crate) fn reopen(&mut self) -> Result<()> {
         let connection = open_file(self.path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         configure(&connection, self.options.cache_bytes)
+            .and_then(|()| self.set_up.map_or(Ok(()), |set_up| set_up(&connection)))
             .map_err(|source| Error::sqlite(self.path(), "configure the database", source))?;
         self.connection = Some(connection);
         Ok(())

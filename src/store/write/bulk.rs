@@ -177,6 +177,11 @@ impl<'c> BulkLoader<'c> {
         Ok(())
     }
 
+    /// Lets the games that follow belong to a run that is there.
+    pub(crate) const fn set_import(&mut self, import: ImportId) {
+        self.import = Some(import);
+    }
+
     /// Completes the row of this run.
     ///
     /// # Errors

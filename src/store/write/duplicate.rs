@@ -121,6 +121,20 @@ impl BulkLoader<'_> {
         Ok(freed.into_iter().map(GameId).collect())
     }
 
+    /// Lets the duplicates of games that are taken out belong to none: of those that could not be read again it is known no longer what
+    /// they repeat. Gives back the games that were prefixes of those taken out: they may be prefixes of others.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn release_duplicates(&self) -> Result<Vec<GameId>> {
+        let sql = "DELETE FROM duplicate WHERE kind = 'prefix' AND original_id IN (SELECT game_id FROM temp.removing)
+             RETURNING game_id";
+        let freed = self.column(sql, [], |row| row.get(0))?;
+        let sql = "UPDATE duplicate SET original_id = NULL WHERE original_id IN (SELECT game_id FROM temp.removing)";
+        self.execute("write table duplicate", sql, [])?;
+        Ok(freed.into_iter().map(GameId).collect())
+    }
+
     fn column<T>(
         &self,
         sql: &str,

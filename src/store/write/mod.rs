@@ -1,5 +1,6 @@
 //! Rows into tables: through SQL, or as pages that become part of the file.
 
+pub(crate) mod alias;
 pub(crate) mod build;
 pub(crate) mod bulk;
 pub(crate) mod duplicate;
@@ -7,6 +8,7 @@ pub(crate) mod hidden_index;
 pub(crate) mod opening;
 pub(crate) mod page_transaction;
 pub(crate) mod remove;
+pub(crate) mod repair;
 pub(crate) mod side_database;
 pub(crate) mod temporary;
 pub(crate) mod visited_position;

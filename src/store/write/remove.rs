@@ -1,71 +1,314 @@
-//! Taking the end of a source out of a database.
+//! Taking games out of a database, and the ends of sources that are read again.
 
 use std::borrow::Cow;
 
 use rusqlite::params;
 
 use crate::store::error::Result;
+use crate::store::game_set::GameSet;
 use crate::store::read::known::{READINGS, Tail};
-use crate::store::row::HeaderBatch;
+use crate::store::row::{GameId, HeaderBatch, SourceId};
 use crate::store::write::bulk::BulkLoader;
 
-/// The problems of the game, if it was kept, and those that belong to no game that was: what follows the game, or all of it.
+/// The problems of a tail that belong to no game that was kept: those of its game, and of what follows it.
 const PROBLEMS: &str = "SELECT problem_id, source_id FROM problem
-     WHERE game_id = ?4 OR (game_id IS NULL AND source_id IN (SELECT source_id FROM reading)
-                            AND byte_offset >= ?2 AND ifnull(game_number > ?3, TRUE))";
+     WHERE game_id IS NULL AND source_id IN (SELECT source_id FROM reading)
+         AND byte_offset >= ?2 AND ifnull(game_number > ?3, TRUE)";
 
-/// The game as a duplicate that was skipped.
+/// The game of a tail as a duplicate that was skipped.
 const SKIPPED: &str = "SELECT source_id, byte_offset, import_id FROM duplicate
      WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2 AND game_id IS NULL";
 
-/// Brings the counts of sources and imports down; `gone` are the problems.
-const UNCOUNT: [&str; 6] = [
+/// Removes what is noted of a tail beside its game, and brings the counts of sources and imports down.
+const REMOVE_NOTES: [&str; 7] = [
     "UPDATE source SET problems = problems - (SELECT count(*) FROM gone WHERE gone.source_id = source.source_id)
      WHERE source_id IN (SELECT source_id FROM gone)",
     "UPDATE import SET problems = problems -
          (SELECT count(*) FROM gone JOIN source USING (source_id) WHERE source.import_id = import.import_id)
      WHERE import_id IN (SELECT import_id FROM gone JOIN source USING (source_id))",
-    "UPDATE source SET games = games - 1, plies = plies - g.ply_count
-     FROM game AS g WHERE g.game_id = ?4 AND source.source_id = g.source_id",
-    "UPDATE import SET games = games - 1, plies = plies - g.ply_count,
-         positions = positions - (SELECT count(*) FROM game_position WHERE game_id = ?4)
-     FROM game AS g WHERE g.game_id = ?4 AND import.import_id = g.import_id",
     "UPDATE source SET duplicates = duplicates - 1 WHERE source_id IN (SELECT source_id FROM skipped)",
     "UPDATE import SET duplicates = duplicates - 1 WHERE import_id IN (SELECT import_id FROM skipped)",
-];
-
-/// Removes the rows, those first that others are found by. Those of side tables go before the last.
-const REMOVE: [&str; 7] = [
     "DELETE FROM problem WHERE problem_id IN (SELECT problem_id FROM gone)",
     "DELETE FROM duplicate WHERE (source_id, byte_offset) IN (SELECT source_id, byte_offset FROM skipped)",
-    "DELETE FROM continuation WHERE key IN (SELECT key FROM game_position WHERE game_id = ?4)",
-    "DELETE FROM visited_position WHERE key IN (SELECT key FROM game_position WHERE game_id = ?4)",
-    "DELETE FROM position_game WHERE (key, game_id, ply) IN
-     (SELECT key, game_id, ply FROM game_position WHERE game_id = ?4)",
-    "DELETE FROM game_position WHERE game_id = ?4",
-    "DELETE FROM duplicate WHERE game_id = ?4",
+    "DELETE FROM removed_game WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2",
 ];
-const REMOVE_GAME: &str = "DELETE FROM game WHERE game_id = ?4";
+
+/// The games that are removed, with the numbers of their names: these may be those of no game afterwards.
+const LIST: &str = "CREATE TEMP TABLE IF NOT EXISTS removing (
+     game_id INTEGER PRIMARY KEY, event_id INTEGER, site_id INTEGER, white_id INTEGER, black_id INTEGER)";
+const ADD_TO_LIST: &str = "INSERT OR IGNORE INTO temp.removing
+     SELECT game_id, event_id, site_id, white_id, black_id FROM main.game WHERE game_id = ?1";
+const DROP_LIST: &str = "DROP TABLE IF EXISTS temp.removing";
+
+/// Brings the counts of sources and imports down.
+const UNCOUNT: [&str; 4] = [
+    "UPDATE source SET games = source.games - gone.games, plies = source.plies - gone.plies
+     FROM (SELECT source_id, count(*) AS games, sum(ply_count) AS plies
+           FROM temp.removing CROSS JOIN game USING (game_id) GROUP BY 1) AS gone
+     WHERE gone.source_id = source.source_id",
+    "UPDATE import SET games = import.games - gone.games, plies = import.plies - gone.plies,
+         positions = import.positions - gone.positions
+     FROM (SELECT import_id, count(*) AS games, sum(ply_count) AS plies,
+               sum((SELECT count(*) FROM game_position AS p WHERE p.game_id = game.game_id)) AS positions
+           FROM temp.removing CROSS JOIN game USING (game_id) GROUP BY 1) AS gone
+     WHERE gone.import_id = import.import_id",
+    "UPDATE source SET problems = source.problems - gone.problems
+     FROM (SELECT source_id, count(*) AS problems FROM problem
+           WHERE game_id IN (SELECT game_id FROM temp.removing) GROUP BY 1) AS gone
+     WHERE gone.source_id = source.source_id",
+    "UPDATE import SET problems = import.problems - gone.problems
+     FROM (SELECT source.import_id, count(*) AS problems FROM problem JOIN source USING (source_id)
+           WHERE game_id IN (SELECT game_id FROM temp.removing) GROUP BY 1) AS gone
+     WHERE gone.import_id = import.import_id",
+];
+
+/// In the order of their keys, so that each page is looked at once.
+const REMOVE_OCCURRENCES: &str = "DELETE FROM position_game WHERE (key, game_id, ply) IN
+     (SELECT key, game_id, ply FROM temp.removing CROSS JOIN game_position USING (game_id))";
+
+/// Removes the rows of games, those first that others are found by. Those of side tables go before the last.
+const REMOVE: [&str; 3] = [
+    "DELETE FROM problem WHERE game_id IN (SELECT game_id FROM temp.removing)",
+    "DELETE FROM duplicate WHERE game_id IN (SELECT game_id FROM temp.removing)",
+    "DELETE FROM game_position WHERE game_id IN (SELECT game_id FROM temp.removing)",
+];
+const REMOVE_GAMES: &str = "DELETE FROM game WHERE game_id IN (SELECT game_id FROM temp.removing)";
+
+/// Removes the names of removed games that no other game has.
+const REMOVE_NAMES: [&str; 3] = [
+    "DELETE FROM player WHERE player_id IN (SELECT white_id FROM temp.removing UNION SELECT black_id FROM temp.removing)
+         AND NOT EXISTS (SELECT 1 FROM game WHERE white_id = player_id)
+         AND NOT EXISTS (SELECT 1 FROM game WHERE black_id = player_id)",
+    "DELETE FROM event WHERE event_id IN (SELECT event_id FROM temp.removing)
+         AND NOT EXISTS (SELECT 1 FROM game WHERE game.event_id = event.event_id)",
+    "DELETE FROM site WHERE site_id IN (SELECT site_id FROM temp.removing EXCEPT SELECT site_id FROM game)",
+];
+
+/// Notes down where the text of games stands that are taken out of a source that stays.
+const NOTE: &str = "INSERT INTO removed_game (source_id, byte_offset, byte_length)
+     SELECT source_id, byte_offset, byte_length FROM temp.removing CROSS JOIN main.game USING (game_id)
+     WHERE source_id NOT IN (SELECT value FROM json_each(?1))";
+const COUNT: &str =
+    "INSERT INTO setting (name, value) SELECT 'removed_games', count(*) FROM temp.removing WHERE true
+     ON CONFLICT DO UPDATE SET value = value + excluded.value";
+/// Numbers of games that went are not given to others.
+const KEEP_NUMBER: &str = "INSERT INTO setting (name, value) VALUES ('last_game', ?1)
+     ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
+
+/// Removes sources whose games are removed; `?1` are their numbers.
+const REMOVE_SOURCES: [&str; 4] = [
+    "DELETE FROM problem WHERE source_id IN (SELECT value FROM json_each(?1))",
+    "DELETE FROM duplicate WHERE source_id IN (SELECT value FROM json_each(?1))",
+    "DELETE FROM removed_game WHERE source_id IN (SELECT value FROM json_each(?1))",
+    "DELETE FROM source WHERE source_id IN (SELECT value FROM json_each(?1))",
+];
+
+/// The games that come back: source, first byte, and which game of the source each is.
+const LIST_RETURNING: &str = "CREATE TEMP TABLE IF NOT EXISTS coming_back (
+     source_id INTEGER, byte_offset INTEGER, game_number INTEGER, PRIMARY KEY (source_id, byte_offset))";
+const ADD_TO_RETURNING: &str = "INSERT INTO temp.coming_back VALUES (?1, ?2, ?3)";
+
+/// Removes what is noted of them as skipped games.
+const MAKE_ROOM: [&str; 3] = [
+    "DELETE FROM duplicate WHERE (source_id, byte_offset) IN (SELECT source_id, byte_offset FROM temp.coming_back)",
+    "DELETE FROM problem
+     WHERE game_id IS NULL AND (source_id, game_number) IN (SELECT source_id, game_number FROM temp.coming_back)",
+    "DROP TABLE temp.coming_back",
+];
+
+/// Counts the games that came back, which are later than game `?1`.
+const COUNT_RETURNED: [&str; 2] = [
+    "UPDATE source SET games = source.games + new.games, plies = source.plies + new.plies
+     FROM (SELECT source_id, count(*) AS games, sum(ply_count) AS plies FROM game WHERE game_id > ?1 GROUP BY 1) AS new
+     WHERE new.source_id = source.source_id",
+    "UPDATE import SET games = import.games + new.games, plies = import.plies + new.plies,
+         positions = import.positions + new.positions
+     FROM (SELECT import_id, count(*) AS games, sum(ply_count) AS plies,
+               sum((SELECT count(*) FROM game_position AS p WHERE p.game_id = game.game_id)) AS positions
+           FROM game WHERE game_id > ?1 GROUP BY 1) AS new
+     WHERE new.import_id = import.import_id",
+];
+
+/// Counts problems and skipped games of sources and imports afresh: these tables are small.
+pub(super) const COUNT_AFRESH: [&str; 4] = [
+    "UPDATE source SET problems = ifnull(there.problems, 0)
+     FROM source AS s LEFT JOIN (SELECT source_id, count(*) AS problems FROM problem GROUP BY 1) AS there USING (source_id)
+     WHERE s.source_id = source.source_id",
+    "UPDATE source SET duplicates = ifnull(there.duplicates, 0)
+     FROM source AS s LEFT JOIN (SELECT source_id, count(*) AS duplicates FROM duplicate
+                                 WHERE game_id IS NULL GROUP BY 1) AS there USING (source_id)
+     WHERE s.source_id = source.source_id",
+    "UPDATE import SET problems = ifnull(there.problems, 0)
+     FROM import AS i LEFT JOIN (SELECT import_id, sum(problems) AS problems FROM source GROUP BY 1) AS there
+         USING (import_id)
+     WHERE i.import_id = import.import_id",
+    "UPDATE import SET duplicates = ifnull(there.duplicates, 0)
+     FROM import AS i LEFT JOIN (SELECT import_id, count(*) AS duplicates FROM duplicate
+                                 WHERE game_id IS NULL GROUP BY 1) AS there USING (import_id)
+     WHERE i.import_id = import.import_id",
+];
+
+/// Keeps the number of distinct positions of a database of one run true. Of several runs each says what it counted itself. `?1` is the
+/// last game that was there before those that came back.
+const COUNT_GONE_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions - (
+         SELECT count(*) FROM (SELECT DISTINCT key FROM temp.removing CROSS JOIN game_position USING (game_id)) AS gone
+         WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = gone.key AND o.game_id <= ?1
+                               AND o.game_id NOT IN (SELECT game_id FROM temp.removing)))
+     WHERE (SELECT count(*) FROM import) = 1";
+const COUNT_NEW_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions + (
+         SELECT count(*) FROM (SELECT DISTINCT key FROM game_position WHERE game_id > ?1) AS new
+         WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = new.key AND o.game_id <= ?1))
+     WHERE (SELECT count(*) FROM import) = 1";
+
+/// Whether the rows of removed games are still in `position_game`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OccurrencesOfRemoved {
+    /// They are.
+    There,
+    /// The table was built anew without them.
+    Gone,
+}
+
+/// What leaves a database in a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaving<'l> {
+    /// Games.
+    pub(crate) games: &'l GameSet,
+    /// How many positions they have.
+    pub(crate) positions: u64,
+    pub(crate) reason: Reason<'l>,
+}
+
+/// Why games leave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reason<'l> {
+    /// The ends of their sources are read again.
+    ReadAgain(&'l [Tail]),
+    /// Somebody takes them out.
+    TakenOut(&'l TakenOut),
+}
+
+/// What goes with games that are taken out.
+#[derive(Debug, Default)]
+pub(crate) struct TakenOut {
+    /// Sources, none of whose games stays.
+    pub(crate) sources: Vec<SourceId>,
+    /// Games that were skipped as duplicates and are read again, as their originals go: source, byte, and which game of the source each is.
+    pub(crate) returning: Vec<(SourceId, u64, u32)>,
+    /// The last game that was there before.
+    pub(crate) last_game: GameId,
+}
+
+impl TakenOut {
+    fn sources_json(&self) -> String {
+        serde_json::json!(self.sources.iter().map(|source| source.0).collect::<Vec<_>>()).to_string()
+    }
+}
 
 impl BulkLoader<'_> {
-    /// Removes the last game of a source, or what is noted of it if it was not kept, and what follows it outside of games; and
-    /// the rows of `visited_position` and `continuation` that count it: its positions must be counted again. Names that no other
-    /// game has stay. The duplicates of the game must be [moved](Self::move_duplicates) before the commit.
+    /// Removes rows that new ones take the places of.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn remove_tail(&self, tail: &Tail) -> Result<()> {
-        let game = tail.game.map(|game| game.0);
+    pub(crate) fn make_room(&self, leaving: Leaving<'_>) -> Result<()> {
+        const ACTION: &str = "remove duplicates";
+        let Reason::TakenOut(TakenOut { returning, .. }) = leaving.reason else { return Ok(()) };
+        if returning.is_empty() {
+            return Ok(());
+        }
+        self.execute(ACTION, LIST_RETURNING, [])?;
+        for &(source, offset, number) in returning {
+            self.execute(ACTION, ADD_TO_RETURNING, params![source.0, offset.cast_signed(), number])?;
+        }
+        MAKE_ROOM.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
+    }
+
+    /// Removes what leaves, but not what is counted of its positions. The names that only it has stay until
+    /// [`remove_names`](Self::remove_names).
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn remove(&self, leaving: Leaving<'_>, occurrences: OccurrencesOfRemoved) -> Result<()> {
+        if let Reason::ReadAgain(tails) = leaving.reason {
+            tails.iter().try_for_each(|tail| self.remove_notes(tail))?;
+            if leaving.games.is_empty() {
+                return Ok(());
+            }
+        }
+        self.list_removed(leaving.games)?;
+        match leaving.reason {
+            Reason::ReadAgain(_) => self.remove_games(occurrences),
+            Reason::TakenOut(taken_out) => {
+                let sources = taken_out.sources_json();
+                self.execute("note removed games down", NOTE, [&sources])?;
+                self.execute("note removed games down", COUNT, [])?;
+                self.execute("note removed games down", KEEP_NUMBER, [taken_out.last_game.0])?;
+                self.execute("count positions", COUNT_GONE_POSITIONS, [taken_out.last_game.0])?;
+                self.remove_games(occurrences)?;
+                REMOVE_SOURCES.into_iter().try_for_each(|sql| self.execute("remove sources", sql, [&sources]))
+            }
+        }
+    }
+
+    /// Brings the counts up to date once games that were skipped have come back; `last` is the last game that was there before.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn count_returned(&self, last: GameId) -> Result<()> {
+        const ACTION: &str = "count what came back";
+        COUNT_RETURNED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, [last.0]))?;
+        self.execute(ACTION, COUNT_NEW_POSITIONS, [last.0])?;
+        COUNT_AFRESH.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
+    }
+
+    /// Removes what is noted of the end of a source beside its game: the game as one that was left out or skipped, and what follows it
+    /// outside of games.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    fn remove_notes(&self, tail: &Tail) -> Result<()> {
         let (offset, games) = (tail.byte_offset.cast_signed(), tail.games.cast_signed());
-        let side_rows = HeaderBatch::SIDE_TABLES
-            .iter()
-            .map(|table| Cow::Owned(format!("DELETE FROM {} WHERE game_id = ?4", table.name)));
-        let all = UNCOUNT.into_iter().chain(REMOVE).map(Cow::Borrowed).chain(side_rows);
-        for sql in all.chain([Cow::Borrowed(REMOVE_GAME)]) {
+        for sql in REMOVE_NOTES {
             let sql =
                 format!("WITH reading AS ({READINGS}), gone AS ({PROBLEMS}), skipped AS ({SKIPPED}) {sql}");
-            self.execute("remove a game", &sql, params![tail.readings, offset, games, game])?;
+            self.execute("remove the end of a source", &sql, params![tail.readings, offset, games])?;
         }
         Ok(())
+    }
+
+    /// Lists the games that are removed.
+    fn list_removed(&self, games: &GameSet) -> Result<()> {
+        const ACTION: &str = "list removed games";
+        self.execute(ACTION, LIST, [])?;
+        games.iter().try_for_each(|game| self.execute(ACTION, ADD_TO_LIST, [game.0]))
+    }
+
+    /// Removes the games that are listed.
+    fn remove_games(&self, occurrences: OccurrencesOfRemoved) -> Result<()> {
+        const ACTION: &str = "remove games";
+        UNCOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))?;
+        if occurrences == OccurrencesOfRemoved::There {
+            self.execute(ACTION, REMOVE_OCCURRENCES, [])?;
+        }
+        let side_rows = HeaderBatch::SIDE_TABLES.iter().map(|table| {
+            let sql = "WHERE game_id IN (SELECT game_id FROM temp.removing)";
+            Cow::Owned(format!("DELETE FROM {} {sql}", table.name))
+        });
+        let rows = REMOVE.into_iter().map(Cow::Borrowed).chain(side_rows);
+        rows.chain([Cow::Borrowed(REMOVE_GAMES)]).try_for_each(|sql| self.execute(ACTION, &sql, []))
+    }
+
+    /// Removes the names that only removed games had, once all other rows are written.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn remove_names(&self, leaving: Leaving<'_>) -> Result<()> {
+        const ACTION: &str = "remove names";
+        if leaving.games.is_empty() {
+            return Ok(());
+        }
+        REMOVE_NAMES.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))?;
+        self.connection().flush_prepared_statement_cache();
+        self.execute(ACTION, DROP_LIST, [])
     }
 }

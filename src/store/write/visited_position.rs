@@ -2,11 +2,12 @@
 
 use rusqlite::{OptionalExtension as _, Params, Row, params};
 
-use crate::board::PositionKey;
+use crate::board::{MoveCode, PositionKey};
 use crate::store::cell::{Cells, VISITED_POSITION};
 use crate::store::error::Result;
 use crate::store::read::game_outcome::GameOutcome;
-use crate::store::read::hit::listed_games;
+use crate::store::read::occurrence::hit::listed_games;
+use crate::store::read::occurrence::visit::has_occurrences;
 use crate::store::row::{GameId, ResultCounts, VisitedPositionBatch};
 use crate::store::write::bulk::BulkLoader;
 
@@ -22,26 +23,21 @@ pub struct VisitedPositionLists {
 }
 
 impl BulkLoader<'_> {
-    /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn has_occurrences(&self, key: PositionKey, count: u32) -> Result<bool> {
-        let sql = "SELECT 1 FROM position_game WHERE key = ?1 LIMIT 1 OFFSET ?2";
-        Ok(self.row(sql, params![key.as_i64(), count.saturating_sub(1)], |_| Ok(()))?.is_some())
-    }
-
     /// What a game came to; `None` if there is no such game.
     ///
     /// # Errors
     /// What SQLite says.
     pub fn game_outcome(&self, game: GameId) -> Result<Option<GameOutcome>> {
-        let sql = "SELECT result, white_elo, black_elo, date, game_id FROM game WHERE game_id = ?1";
-        let outcome = self
-            .connection()
-            .prepare_cached(sql)
-            .and_then(|mut query| query.query_row([game.0], |row| GameOutcome::read(row, 0)).optional());
-        outcome.map_err(|source| self.failed("read table game", source))
+        GameOutcome::of(self.connection(), game).map_err(|source| self.failed("read table game", source))
+    }
+
+    /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn has_occurrences(&self, key: PositionKey, count: u32) -> Result<bool> {
+        has_occurrences(self.connection(), key, count)
+            .map_err(|source| self.failed("read table position_game", source))
     }
 
     /// A row of `visited_position`, if it is there.
@@ -113,6 +109,71 @@ impl BulkLoader<'_> {
             )?;
         }
         Ok(())
+    }
+
+    /// Takes games out of the counts of a row.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn decrease_visited(
+        &self,
+        key: PositionKey,
+        counts: &ResultCounts,
+        unfinished: u32,
+    ) -> Result<()> {
+        let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, .. } = *counts;
+        let sql = "UPDATE visited_position SET games = games - ?2 - ?3 - ?4, white_wins = white_wins - ?2,
+             draws = draws - ?3, black_wins = black_wins - ?4, unfinished = unfinished - ?5,
+             elo_sum = elo_sum - ?6, elo_games = elo_games - ?7 WHERE key = ?1";
+        let elo_sum = elo_sum.cast_signed();
+        let params = params![key.as_i64(), white_wins, draws, black_wins, unfinished, elo_sum, elo_games];
+        self.execute("write table visited_position", sql, params)
+    }
+
+    /// Takes games out of the counts of a continuation, which goes with the last of them.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn decrease_continuation(
+        &self,
+        key: PositionKey,
+        code: MoveCode,
+        counts: &ResultCounts,
+    ) -> Result<()> {
+        const ACTION: &str = "write table continuation";
+        let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, .. } = *counts;
+        let sql = "UPDATE continuation SET games = games - ?3 - ?4 - ?5, white_wins = white_wins - ?3,
+             draws = draws - ?4, black_wins = black_wins - ?5, elo_sum = elo_sum - ?6, elo_games = elo_games - ?7
+             WHERE key = ?1 AND move_code = ?2";
+        let (key, code, elo_sum) = (key.as_i64(), code.bits(), elo_sum.cast_signed());
+        self.execute(ACTION, sql, params![key, code, white_wins, draws, black_wins, elo_sum, elo_games])?;
+        let sql = "DELETE FROM continuation WHERE key = ?1 AND move_code = ?2 AND games <= 0";
+        self.execute(ACTION, sql, params![key, code])
+    }
+
+    /// Sets the first and the last year of a continuation.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn set_years(
+        &self,
+        key: PositionKey,
+        code: MoveCode,
+        first_year: Option<u16>,
+        last_year: Option<u16>,
+    ) -> Result<()> {
+        let sql = "UPDATE continuation SET first_year = ?3, last_year = ?4 WHERE key = ?1 AND move_code = ?2";
+        let params = params![key.as_i64(), code.bits(), first_year, last_year];
+        self.execute("write table continuation", sql, params)
+    }
+
+    /// Sets the best-rated and the latest games of a row, JSON arrays.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn set_listed_games(&self, key: PositionKey, top: &str, recent: &str) -> Result<()> {
+        let sql = "UPDATE visited_position SET top_games = ?2, recent_games = ?3 WHERE key = ?1";
+        self.execute("write table visited_position", sql, params![key.as_i64(), top, recent])
     }
 
     /// Removes a row of `visited_position` and its continuations.

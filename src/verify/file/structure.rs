@@ -2,25 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::board::Position;
-use crate::id::{ImportId, NameId, OpeningId, SourceId};
+use crate::id::{ImportId, OpeningId, SourceId};
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::store::{self, Cells, Database, OPENING, schema_of, version_of};
 use crate::verify::file::definition::is_extension;
 use crate::verify::finding::{Collector, Id, Kind, RowId};
 use crate::verify::rows::games::Sums;
 use crate::verify::rows::problems::ProblemCounts;
-use crate::verify::rows::stored::shown;
+use crate::verify::rows::stored::{shown, tell};
 
 /// A column that names a row of another table, and the table's primary key.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
 
 /// All links that the schema declares but those of side tables of `game`, and that of `game_position`, which the scan of games follows.
-const LINKS: [Link; 15] = [
+const LINKS: [Link; 16] = [
     ("source", &["source_id"], "import_id", "import", "import_id"),
     ("game", &["game_id"], "source_id", "source", "source_id"),
     ("game", &["game_id"], "event_id", "event", "event_id"),
@@ -33,6 +32,7 @@ const LINKS: [Link; 15] = [
     ("problem", &["problem_id"], "source_id", "source", "source_id"),
     ("problem", &["problem_id"], "game_id", "game", "game_id"),
     ("duplicate", &["source_id", "byte_offset"], "source_id", "source", "source_id"),
+    ("removed_game", &["source_id", "byte_offset"], "source_id", "source", "source_id"),
     ("duplicate", &["source_id", "byte_offset"], "game_id", "game", "game_id"),
     ("duplicate", &["source_id", "byte_offset"], "original_id", "game", "game_id"),
     ("duplicate", &["source_id", "byte_offset"], "import_id", "import", "import_id"),
@@ -119,41 +119,18 @@ pub(crate) fn links(connection: &Connection, findings: &Collector) -> rusqlite::
         let mut statement = connection.prepare(&sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let mut id = RowId::default();
-            for (index, &name) in key.iter().enumerate() {
-                id.0.push((
-                    name,
-                    match row.get(index + 1)? {
-                        rusqlite::types::Value::Integer(number) => number.into(),
-                        other => Id::Text(row_text(&other)),
-                    },
-                ));
-            }
-            let found: rusqlite::types::Value = row.get(0)?;
-            let expected = format!("a row of {parent}");
-            findings.wrong(
-                Kind::DanglingLink,
-                table,
-                id,
-                column,
-                expected,
-                crate::verify::rows::stored::tell((&found).into()),
-            );
+            let id = RowId::read(row, 1, key)?;
+            let (expected, found) = (format!("a row of {parent}"), tell(row.get_ref(0)?));
+            findings.wrong(Kind::DanglingLink, table, id, column, expected, found);
         }
     }
     Ok(())
 }
 
-fn row_text(value: &rusqlite::types::Value) -> String {
-    match value {
-        rusqlite::types::Value::Text(text) => text.clone(),
-        other => crate::verify::rows::stored::tell(other.into()),
-    }
-}
-
-/// Tells gaps in what is numbered 1, 2, 3 ... Where games `may_go`, they leave gaps.
-pub(crate) fn numbers(connection: &Connection, findings: &Collector, may_go: bool) -> rusqlite::Result<()> {
-    for (table, column) in NUMBERED.into_iter().filter(|(table, _)| !(may_go && *table == "game")) {
+/// Tells gaps in what is numbered 1, 2, 3 ...
+pub(crate) fn numbers(connection: &Connection, findings: &Collector, gone: Gone) -> rusqlite::Result<()> {
+    let has_gaps = |table| gone == Gone::All || gone == Gone::Games && table != "source";
+    for (table, column) in NUMBERED.into_iter().filter(|(table, _)| !has_gaps(*table)) {
         let sql = format!("SELECT count(*), ifnull(max({column}), 0), ifnull(min({column}), 1) FROM {table}");
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
         let (count, most, least): (i64, i64, i64) = connection.query_row(&sql, [], read)?;
@@ -192,7 +169,7 @@ pub(crate) fn threshold(connection: &Connection, findings: &Collector) -> rusqli
     match value {
         Some(rusqlite::types::Value::Integer(threshold)) if threshold > 0 => return Ok(Some(threshold)),
         Some(other) => {
-            let found = crate::verify::rows::stored::tell((&other).into());
+            let found = tell((&other).into());
             findings.wrong(Kind::WrongValue, "setting", row(), "value", "a number of games", found);
         }
         None => findings.about(Kind::MissingRow, "setting", row(), "the row is missing"),
@@ -314,41 +291,54 @@ fn duplicate_totals(connection: &Connection, findings: &Collector) -> rusqlite::
     Ok(())
 }
 
-/// Which names have been seen, by number.
-#[derive(Debug, Default)]
-pub(crate) struct Names {
-    /// How many names there are.
-    count: u64,
-    bits: Vec<AtomicU64>,
+/// Tells the names that no game has.
+pub(crate) fn unused_names(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    const UNUSED: [(&str, &str, &str); 3] = [
+        (
+            "player",
+            "player_id",
+            "SELECT player_id FROM player EXCEPT SELECT white_id FROM game EXCEPT SELECT black_id FROM game",
+        ),
+        ("event", "event_id", "SELECT event_id FROM event EXCEPT SELECT event_id FROM game"),
+        ("site", "site_id", "SELECT site_id FROM site EXCEPT SELECT site_id FROM game"),
+    ];
+    for (table, column, sql) in UNUSED {
+        let mut statement = connection.prepare(sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let row = RowId::of([(column, row.get::<_, i64>(0)?)]);
+            findings.about(Kind::SurplusRow, table, row, "no game has this name");
+        }
+    }
+    Ok(())
 }
 
-impl Names {
-    pub(crate) fn new(count: u64) -> Self {
-        // A bit for each of 1, 2, 3 ... count; the first one is for nobody.
-        let words = usize::try_from(count / 64 + 1).unwrap_or(0);
-        Self { count, bits: (0..words).map(|_| AtomicU64::new(0)).collect() }
+/// Tells notes on removed games whose places other rows have.
+pub(crate) fn removed_games(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    if !connection.query_row("SELECT EXISTS (SELECT 1 FROM removed_game)", [], |row| row.get(0))? {
+        return Ok(());
     }
+    let mut statement = connection.prepare(
+        "SELECT source_id, byte_offset FROM removed_game INTERSECT
+         SELECT * FROM (SELECT source_id, byte_offset FROM game
+                        UNION ALL SELECT source_id, byte_offset FROM duplicate)",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let row = RowId::of([("source_id", row.get::<_, i64>(0)?), ("byte_offset", row.get(1)?)]);
+        findings.about(Kind::SurplusRow, "removed_game", row, "the game that stands there was not removed");
+    }
+    Ok(())
+}
 
-    pub(crate) fn mark(&self, id: Option<StoredId<NameId>>) {
-        let Some(id) = id.and_then(|id| u64::try_from(id.number()).ok()).filter(|&id| id <= self.count)
-        else {
-            return;
-        };
-        if let Some(word) = self.bits.get((id / 64) as usize) {
-            word.fetch_or(1 << (id % 64), Ordering::Relaxed);
-        }
-    }
-
-    /// Tells the names that no game has.
-    pub(crate) fn tell_unused(&self, table: &'static str, column: &'static str, findings: &Collector) {
-        for id in 1..=self.count {
-            let word = self.bits[(id / 64) as usize].load(Ordering::Relaxed);
-            if word >> (id % 64) & 1 == 0 {
-                let row = RowId::of([(column, id.cast_signed())]);
-                findings.about(Kind::SurplusRow, table, row, "no game has this name");
-            }
-        }
-    }
+/// Which rows may have gone, so that numbers are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gone {
+    Nothing,
+    /// Games that were read again, and names that only they had.
+    Games,
+    /// Games, sources and names, as somebody took games out.
+    All,
 }
 
 #[cfg(test)]
@@ -378,20 +368,5 @@ mod tests {
         declared.sort();
         followed.sort();
         assert_eq!(declared, followed);
-    }
-
-    #[test]
-    fn names_that_were_not_marked_are_told() {
-        let names = Names::new(65);
-        for id in (1..=65).filter(|&id| id != 64) {
-            names.mark(Some(id.into()));
-        }
-        [None, Some(0), Some(-1), Some(66), Some(i64::MAX)]
-            .into_iter()
-            .for_each(|id| names.mark(id.map(StoredId::from)));
-        let findings = Collector::new(10);
-        names.tell_unused("player", "player_id", &findings);
-        let told: Vec<_> = findings.into_findings().first.into_iter().map(|found| found.row).collect();
-        assert_eq!(told, [RowId::of([("player_id", 64)])]);
     }
 }

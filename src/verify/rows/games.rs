@@ -236,10 +236,6 @@ impl<'c> GameScan<'c> {
         self.sums.games += 1;
         self.sums.sources.entry(game.source).or_default().add(counted);
         self.sums.imports.entry(game.import).or_default().add(counted);
-        self.check.players.mark(game.white);
-        self.check.players.mark(game.black);
-        self.check.events.mark(game.event);
-        self.check.sites.mark(game.site);
     }
 
     /// Holds what `game` says of the rows against the rows.

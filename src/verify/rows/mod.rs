@@ -1,5 +1,7 @@
 //! Rows held against each other and against the rules.
 
+pub(crate) mod aliases;
+pub(crate) mod annotations;
 pub(crate) mod checksum;
 pub(crate) mod duplicates;
 pub(crate) mod games;

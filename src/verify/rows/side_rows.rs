@@ -10,7 +10,6 @@ use crate::index::GameText;
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::verify::finding::{Collector, Id, Kind, RowId};
-use crate::verify::rows::stored::tell;
 
 /// Holds the rows of a game in all side tables against what its text tells.
 pub(crate) fn compare(
@@ -37,20 +36,11 @@ fn value(cell: Cell<'_>) -> Value {
 }
 
 fn stored(value: ValueRef<'_>) -> Value {
-    match value {
-        ValueRef::Null => None,
-        ValueRef::Integer(number) => Some(Id::Number(number)),
-        ValueRef::Text(text) => Some(Id::Text(String::from_utf8_lossy(text).into_owned())),
-        other => Some(Id::Text(tell(other))),
-    }
+    (value != ValueRef::Null).then(|| Id::of(value))
 }
 
 fn shown(value: Option<&Id>) -> String {
-    match value {
-        None => "NULL".to_owned(),
-        Some(Id::Number(number)) => number.to_string(),
-        Some(Id::Text(text)) => text.clone(),
-    }
+    value.cloned().map_or_else(|| "NULL".to_owned(), Id::into_text)
 }
 
 /// Rows are without the game's number, the columns of the key first.
@@ -74,6 +64,8 @@ fn compare_table(
         let values = cells.split_off(key.len());
         found.insert(cells, values);
     }
+    // A row that is all key has no value to be wrong.
+    let first = values.first().or(key.last()).copied().unwrap_or("game_id");
     let wrong = |cells: &[Value], column, expected: String, found: Option<&Value>| {
         let row = RowId::game(game);
         let row = key.iter().zip(cells).fold(row, |row, (column, id)| {
@@ -85,6 +77,9 @@ fn compare_table(
     for mut cells in told {
         let expected = cells.split_off(key.len());
         let found = found.remove(&cells);
+        if found.is_none() && values.is_empty() {
+            wrong(&cells, first, shown(cells.last().and_then(Option::as_ref)), None);
+        }
         for (index, expected) in expected.iter().enumerate() {
             let found = found.as_ref().map(|found| &found[index]);
             if found != Some(expected) {
@@ -93,7 +88,7 @@ fn compare_table(
         }
     }
     for (cells, found) in found {
-        wrong(&cells, values[0], format!("no such {}", table.name), found.first());
+        wrong(&cells, first, format!("no such {}", table.name), found.first().or(cells.last()));
     }
     Ok(())
 }

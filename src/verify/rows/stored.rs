@@ -10,7 +10,7 @@ use crate::store::row::virtual_table::Rows as _;
 use crate::store::row::{Misfit, PositionRow, StoredId, StoredRow, read_cell};
 pub(crate) use crate::store::row::{StoredDuplicate, StoredGame, StoredProblem};
 pub(crate) use crate::store::tell;
-use crate::verify::finding::{Collector, Id, Kind, RowId};
+use crate::verify::finding::{Collector, Kind, RowId};
 
 /// A value as it is told.
 pub(crate) fn shown(value: Option<impl std::fmt::Display>) -> String {
@@ -46,15 +46,7 @@ fn tell_misfit(
     expected: &str,
     value: ValueRef<'_>,
 ) -> rusqlite::Result<()> {
-    let mut id = RowId::default();
-    for (index, &name) in columns.iter().enumerate().take(key) {
-        let value = match row.get_ref(index)? {
-            ValueRef::Integer(number) => number.into(),
-            ValueRef::Text(text) => Id::Text(String::from_utf8_lossy(text).into_owned()),
-            other => Id::Text(tell(other)),
-        };
-        id = id.and(name, value);
-    }
+    let id = RowId::read(row, 0, &columns[..key])?;
     findings.wrong(Kind::WrongValue, table, id, columns[column], expected, tell(value));
     Ok(())
 }

@@ -243,6 +243,7 @@ impl<'c> Pass<'c> {
                     Ok(replayed_codes(connection, &game, start)?.map(Cow::Owned))
                 };
                 let problems = &self.check.problems;
+                let text = (text, self.check.sources.annotations(&game));
                 compare_game(&told.findings, self.connection, problems, &mut self.reread, &game, text, codes)
             }
         }

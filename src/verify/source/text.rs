@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::board::MoveCode;
-use crate::id::{GameId, NameId, SourceId};
-use crate::index::Reread;
+use crate::id::{GameId, ImportId, NameId, SourceId};
+use crate::index::{Annotations, Reread};
 use crate::source::{self, Finder, Mapped, SourceFile};
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{StoredId, StoredRow as _};
@@ -71,6 +71,20 @@ impl Verdict {
     }
 }
 
+/// Which annotations each run kept: its options say; those of older programs kept none.
+fn annotations(connection: &Connection) -> rusqlite::Result<HashMap<StoredId<ImportId>, Annotations>> {
+    let sql = "SELECT import_id, CASE WHEN json_valid(options) THEN json_extract(options, '$.annotations') END FROM import";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let mut runs = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let run: Option<i64> = row.get(0)?;
+        let kept = row.get_ref(1)?.as_str_or_null().ok().flatten().and_then(Annotations::parse);
+        runs.extend(run.zip(kept).map(|(run, kept)| (StoredId::from(run), kept)));
+    }
+    Ok(runs)
+}
+
 /// The first and the last game of each source.
 type GameRanges = HashMap<StoredId<SourceId>, RangeInclusive<StoredId<GameId>>>;
 
@@ -81,6 +95,8 @@ pub(crate) struct Sources {
     /// By the id of a row: its chain, and its place in that.
     places: HashMap<StoredId<SourceId>, (usize, usize)>,
     finder: Finder,
+    /// Which annotations each run kept.
+    annotations: HashMap<StoredId<ImportId>, Annotations>,
     /// Read when they are first asked for.
     games: Mutex<Option<GameRanges>>,
 }
@@ -88,7 +104,7 @@ pub(crate) struct Sources {
 impl Sources {
     /// Reads the table `source`.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        let mut sources = Self::default();
+        let mut sources = Self { annotations: annotations(connection)?, ..Self::default() };
         let mut latest: HashMap<PathBuf, usize> = HashMap::new();
         let sql = "SELECT source_id, path, first_byte, bytes, digest FROM source ORDER BY source_id";
         let mut statement = connection.prepare(sql)?;
@@ -116,6 +132,11 @@ impl Sources {
     /// Finds their files.
     pub(crate) const fn finder(&self) -> &Finder {
         &self.finder
+    }
+
+    /// Which annotations the run that read a game kept.
+    pub(crate) fn annotations(&self, game: &StoredGame) -> Annotations {
+        self.annotations.get(&game.import).copied().unwrap_or(Annotations::None)
     }
 
     /// The chains of readings.
@@ -301,6 +322,7 @@ impl<'c> Texts<'c> {
                 let text = &bytes[range.start as usize..range.end as usize];
                 let codes = |_: &_, _: &_| Ok(codes.map(Cow::Borrowed));
                 let problems = &self.check.problems;
+                let text = (text, self.check.sources.annotations(game));
                 compare_game(findings, connection, problems, &mut self.reread, game, text, codes)?;
             }
             None => tell_misplaced(findings, game, bytes.len() as u64),
@@ -340,18 +362,18 @@ pub(crate) fn tell_misplaced(findings: &Collector, game: &StoredGame, bytes: u64
     findings.wrong(Kind::SourceText, "game", id, "byte_offset", expected, found);
 }
 
-/// Holds a game and what is wrong with it against its text. `codes` gives its moves, as its rows tell them, if they do; it is shown those of the text.
+/// Holds a game and what is wrong with it against its text, of which a run kept these annotations. `codes` gives its moves, as its rows tell them, if they do; it is shown those of the text.
 pub(crate) fn compare_game<'m>(
     findings: &Collector,
     connection: &Connection,
     problems: &Problems,
     reread: &mut Reread,
     game: &StoredGame,
-    text: &[u8],
+    (text, annotations): (&[u8], Annotations),
     codes: impl FnOnce(&Connection, &[MoveCode]) -> rusqlite::Result<Option<Cow<'m, [MoveCode]>>>,
 ) -> rusqlite::Result<()> {
     let id = || RowId::game(game.game);
-    let Some(read) = reread.read(text) else {
+    let Some(read) = reread.read(text, annotations) else {
         let found = format!("no game begins at byte {} of its source", game.byte_offset);
         findings.about(Kind::SourceText, "game", id(), found);
         return Ok(());

@@ -43,7 +43,7 @@ fn kill_after(scene: &Scene, place: &Path, delay: Duration) -> bool {
 
 #[test]
 fn at_a_few_moments() {
-    for way in [Way::Fresh, Way::Overwriting, Way::Adding] {
+    for way in [Way::Fresh, Way::Overwriting, Way::Adding, Way::Upgrading, Way::Removing] {
         kill(way, 4, 4);
     }
 }
@@ -59,4 +59,16 @@ fn a_hundred_times_while_building() {
 #[ignore = "takes a minute"]
 fn a_hundred_times_while_adding() {
     kill(Way::Adding, 100, 20);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn a_hundred_times_while_removing() {
+    kill(Way::Removing, 100, 20);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn a_hundred_times_while_upgrading() {
+    kill(Way::Upgrading, 100, 1);
 }

@@ -9,7 +9,7 @@ use pgndex::store::Database;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::support::{GAMES, assert_same, directory, lines, names, number};
+use crate::support::{GAMES, annotated, assert_same, directory, lines, names, number};
 
 /// The database in each place, and the file that is indexed.
 pub(crate) const DATABASE: &str = "x.db";
@@ -24,6 +24,10 @@ pub(crate) enum Way {
     Overwriting,
     /// Games are added to a database.
     Adding,
+    /// Games are added to a database of schema version 1, which gets the present one.
+    Upgrading,
+    /// A third of the games are taken out of a database.
+    Removing,
 }
 
 /// Which of the two states that there may be.
@@ -46,28 +50,20 @@ impl Scene {
     /// A run over so many times 53 games.
     pub(crate) fn new(way: Way, times: usize) -> Self {
         let (start, end) = (directory(), directory());
-        fs::write(start.path().join(SOURCE), GAMES.repeat(times)).expect("written");
-        if way != Way::Fresh {
+        fs::write(start.path().join(SOURCE), GAMES.repeat(times) + &annotated(times)).expect("written");
+        if way == Way::Upgrading {
+            put_version_1(start.path());
+        } else if way != Way::Fresh {
             // Half as much, of other players.
             fs::write(
                 start.path().join("old.pgn"),
                 GAMES.replace("[White \"", "[White \"Old ").repeat(times / 2 + 1),
             )
             .expect("written");
-            let indexed = run(
-                start.path(),
-                &[
-                    "index",
-                    "--quiet",
-                    "--duplicates",
-                    "keep",
-                    "--continuation-threshold",
-                    "3",
-                    DATABASE,
-                    "old.pgn",
-                ],
-            );
-            assert_done(&indexed);
+            let files: &[&str] = if way == Way::Removing { &["old.pgn", SOURCE] } else { &["old.pgn"] };
+            let index =
+                ["index", "--quiet", "--duplicates", "keep", "--continuation-threshold", "3", DATABASE];
+            assert_done(&run(start.path(), &[&index, files].concat()));
             fs::remove_file(start.path().join("old.pgn")).expect("removed");
         }
         copy(start.path(), end.path());
@@ -76,6 +72,11 @@ impl Scene {
         scene.duration = (0..3).map(|_| scene.measure()).min().expect("some");
         assert_eq!(scene.examine(scene.end.path(), "undisturbed"), State::After);
         scene
+    }
+
+    /// The counts of continuations that the database has.
+    fn threshold(&self) -> &'static str {
+        if self.way == Way::Upgrading { "2" } else { "3" }
     }
 
     fn measure(&self) -> Duration {
@@ -94,6 +95,22 @@ impl Scene {
     /// The run at a place.
     pub(crate) fn command(&self, place: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
+        command.current_dir(place).stdin(Stdio::null());
+        if self.way == Way::Removing {
+            let games = "SELECT game_id FROM game WHERE game_id % 3 = 0";
+            command.args([
+                "remove",
+                "--quiet",
+                "--threads",
+                "2",
+                "--memory",
+                "16MiB",
+                DATABASE,
+                "--sql",
+                games,
+            ]);
+            return command;
+        }
         command.args([
             "index",
             "--quiet",
@@ -102,14 +119,14 @@ impl Scene {
             "--memory",
             "16MiB",
             "--continuation-threshold",
-            "3",
+            self.threshold(),
             "--duplicates",
             "keep",
         ]);
         if self.way == Way::Overwriting {
             command.arg("--overwrite");
         }
-        command.args([DATABASE, SOURCE]).current_dir(place).stdin(Stdio::null());
+        command.args([DATABASE, SOURCE]);
         command
     }
 
@@ -202,8 +219,13 @@ fn counts(database: &Connection) -> Vec<u64> {
     let of = |query: &str| number(database, query);
     let (games, positions) = (of("SELECT count(*) FROM game"), of("SELECT count(*) FROM game_position"));
     assert_eq!(positions, of("SELECT count(*) FROM position_game"));
-    assert_eq!(positions, of("SELECT sum(ply_count + 1) FROM game"));
+    assert_eq!(positions, of("SELECT sum(ply_count + 1) FROM game WHERE status <> 'skipped'"));
     assert_eq!([games, games], [of("SELECT sum(games) FROM source"), of("SELECT sum(games) FROM import")]);
+    // The first half of a new version is none of the states.
+    let version = of("PRAGMA user_version");
+    let has_annotations =
+        of("SELECT count(*) FROM sqlite_schema WHERE name IN ('move_eval', 'variation_move', 'accuracies')");
+    assert_eq!(has_annotations, if version == 1 { 0 } else { 3 });
     let white = "SELECT count(*) FROM game JOIN player ON player_id = white_id WHERE name LIKE 'Old %'";
     vec![
         games,
@@ -231,6 +253,15 @@ pub(crate) fn text(output: &Output) -> String {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     )
+}
+
+/// Puts a database that an earlier program made, and its source, into a directory.
+fn put_version_1(place: &Path) {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version_1");
+    let packed = fs::File::open(data.join("database.zst")).expect("the database");
+    let mut database = fs::File::create(place.join(DATABASE)).expect("a file");
+    zstd::stream::copy_decode(packed, &mut database).expect("unpacked");
+    fs::copy(data.join("games.pgn"), place.join("version_1.pgn")).expect("copied");
 }
 
 fn copy(from: &Path, to: &Path) {

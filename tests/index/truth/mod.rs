@@ -11,6 +11,7 @@
 //! are. Whatever no rule explains is printed and fails the test.
 
 mod align;
+mod annotations;
 mod corpus;
 mod facts;
 mod mutant;
@@ -56,6 +57,23 @@ fn all_columns_told_by_tags_agree_with_python_chess() {
     facts::agree("lichess-24k", usize::MAX, 189_000);
     facts::agree("annotated_mixed", usize::MAX, 10);
     facts::agree("tcec-3k", usize::MAX, 10_000);
+}
+
+#[test]
+fn annotations_agree_with_python_chess() {
+    annotations::agree("annotated_mixed", 1_000_000, 300);
+    annotations::agree("lichess-24k", 1_000_000, 200);
+    annotations::agree("fics", 400_000, 200);
+    annotations::agree("tcec-3k", 2_000_000, 40);
+}
+
+#[test]
+#[ignore = "whole collections"]
+fn all_annotations_agree_with_python_chess() {
+    annotations::agree("annotated_mixed", usize::MAX, 9_000);
+    annotations::agree("lichess-24k", usize::MAX, 29_000);
+    annotations::agree("fics", usize::MAX, 7_900);
+    annotations::agree("tcec-3k", usize::MAX, 3_000);
 }
 
 #[test]

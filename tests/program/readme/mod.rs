@@ -74,7 +74,7 @@ fn directory_with_samples() -> tempfile::TempDir {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let examples = directory.path().join("examples");
     std::fs::create_dir(&examples).expect("a directory");
-    for sample in ["famous-games.pgn", "synthetic.pgn"] {
+    for sample in ["annotated.pgn", "famous-games.pgn", "synthetic.pgn"] {
         std::fs::copy(project().join("examples").join(sample), examples.join(sample)).expect("the sample");
     }
     directory
@@ -136,9 +136,12 @@ fn every_page_prints_what_it_says() {
     // Where most of the commands are, so that a page which is not read as one with commands is noticed.
     for (page, least) in [
         ("README.md", 6),
+        ("docs/annotations.md", 5),
         ("docs/find.md", 8),
         ("docs/explore.md", 2),
         ("docs/indexing.md", 3),
+        ("docs/players.md", 9),
+        ("docs/removing.md", 2),
         ("docs/sql.md", 30),
     ] {
         let found = counts.get(Path::new(page)).copied().unwrap_or_default();
@@ -245,8 +248,9 @@ fn json_has_the_names_that_its_page_explains() {
     run("pgndex index --quiet sample.db examples/famous-games.pgn", directory.path());
     let page = read(Path::new("docs/json.md"));
     for (heading, command) in [
-        ("find", "pgndex find sample.db --moves \"1. e4 c5\" --format json --limit 0"),
+        ("find", "pgndex find sample.db --moves \"1. e4 c5\" --variations --format json --limit 0"),
         ("key", "pgndex key --format json \"8/8/8/4k3/8/4K3/4P3/8\""),
+        ("players", "pgndex players sample.db --format json"),
         ("verify", "pgndex verify --json sample.db"),
     ] {
         let (_, section) = page.split_once(&format!("\n## `pgndex {heading}`\n")).expect("a heading");
@@ -276,7 +280,7 @@ fn every_option_is_explained() {
     let text: String = pages().iter().map(|page| read(page)).collect();
     let words: BTreeSet<&str> = text.split(|sign: char| !sign.is_ascii_lowercase() && sign != '-').collect();
     let mut options = 0;
-    for command in ["index", "info", "find", "explore", "game", "export", "sql", "verify", "key"] {
+    for command in ["index", "info", "find", "explore", "game", "export", "players", "sql", "verify", "key"] {
         let help = run(&format!("pgndex {command} --help"), directory.path());
         let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
         // `--fen <FEN>` or `-n, --limit <N>`.

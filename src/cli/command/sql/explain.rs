@@ -1,6 +1,6 @@
 //! Why a statement failed, for people: where, and what may have been meant.
 
-use pgndex::store::{Catalog, Database, Error};
+use pgndex::store::{Catalog, Database, Error, Relation};
 
 use crate::cli::render::text::brief;
 
@@ -27,10 +27,44 @@ pub(crate) fn explain(
         text += &format!("\n{place}");
     }
     // A schema that cannot be read leaves no hint.
-    if let Some(hint) = database.catalog().ok().and_then(|catalog| hint(&message, &catalog)) {
+    let hint = database.catalog().ok().and_then(|catalog| {
+        let lacking = lacking_hint(database, &message, &catalog);
+        lacking.or_else(|| hint(&message, &catalog))
+    });
+    if let Some(hint) = hint {
         text += &format!("\n  {hint}");
     }
     anyhow::Error::msg(text)
+}
+
+/// What to do about a name that came with a later version of the schema than the database's.
+fn lacking_hint(database: &Database, message: &str, catalog: &Catalog) -> Option<String> {
+    let lacking = database.lacking().ok()?;
+    let name = lacking_name(message, catalog, &lacking)?;
+    let version = database.schema_version().ok()?;
+    Some(format!(
+        "this database is of schema version {version} and does not know {name}; adding games to it, or indexing all \
+         games anew, brings it"
+    ))
+}
+
+/// The name that a message misses, if only a later schema has it.
+fn lacking_name<'m>(message: &'m str, catalog: &Catalog, lacking: &[Relation]) -> Option<&'m str> {
+    if let Some(name) = message.strip_prefix("no such table: ") {
+        return lacking.iter().any(|relation| relation.name.eq_ignore_ascii_case(name)).then_some(name);
+    }
+    let column = missing_column(message)?;
+    let has = |relations: &[Relation]| {
+        relations.iter().flat_map(|relation| &relation.columns).any(|name| name.eq_ignore_ascii_case(column))
+    };
+    (has(lacking) && !has(&catalog.relations)).then_some(column)
+}
+
+/// The column that a message misses.
+fn missing_column(message: &str) -> Option<&str> {
+    let column = message.strip_prefix("no such column: ");
+    let column = column.or_else(|| message.split_once(" has no column named ").map(|(_, column)| column))?;
+    Some(column.rsplit('.').next().unwrap_or(column))
 }
 
 /// What may have been meant by a name that there is not.
@@ -43,9 +77,7 @@ fn hint(message: &str, catalog: &Catalog) -> Option<String> {
     if let Some(name) = message.strip_prefix("no such function: ") {
         return nearest(name, catalog.functions.iter().map(String::as_str)).map(did_you_mean);
     }
-    let column = message.strip_prefix("no such column: ");
-    let column = column.or_else(|| message.split_once(" has no column named ").map(|(_, column)| column))?;
-    let column = column.rsplit('.').next().unwrap_or(column);
+    let column = missing_column(message)?;
     let owners: Vec<_> = catalog
         .relations
         .iter()
@@ -75,15 +107,18 @@ pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgndex::store::{Relation, RelationKind};
+    use pgndex::store::RelationKind;
 
-    #[test]
-    fn hints_name_what_is_near() {
-        let relation = |name: &str, columns: &[&str]| Relation {
+    fn relation(name: &str, columns: &[&str]) -> Relation {
+        Relation {
             name: name.to_owned(),
             kind: RelationKind::Table,
             columns: columns.iter().map(ToString::to_string).collect(),
-        };
+        }
+    }
+
+    #[test]
+    fn hints_name_what_is_near() {
         let catalog = Catalog {
             relations: vec![relation("game", &["game_id", "eco"]), relation("games", &["game_id", "white"])],
             functions: vec!["count".to_owned(), "sum".to_owned()],
@@ -102,6 +137,27 @@ mod tests {
             ("malformed JSON", None),
         ] {
             assert_eq!(hint(message, &catalog).as_deref(), expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn what_only_a_later_schema_has_is_told() {
+        let own = [relation("game", &["game_id", "eco"]), relation("mine", &["clock"])];
+        let catalog = Catalog { relations: own.to_vec(), functions: Vec::new() };
+        let lacking = [relation("game", &["speed"]), relation("later", &["game_id", "clock", "depth"])];
+        for (message, expected) in [
+            ("no such column: speed", Some("speed")),
+            ("no such column: g.SPEED", Some("SPEED")),
+            ("table game has no column named speed", Some("speed")),
+            ("no such column: depth", Some("depth")),
+            ("no such table: Later", Some("Later")),
+            ("no such column: clock", None),
+            ("no such column: eco", None),
+            ("no such column: nonsense", None),
+            ("no such table: speed", None),
+            ("malformed JSON", None),
+        ] {
+            assert_eq!(lacking_name(message, &catalog, &lacking), expected, "{message}");
         }
     }
 }

@@ -1,14 +1,15 @@
 //! The games in which some position fits a description, found by looking at every position.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use crate::store::cell::{Cells, GAME_POSITION};
+use crate::store::cell::{Cells, GAME_POSITION, VARIATION_MOVE};
 use crate::store::database::{Database, SetUp};
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
-use crate::store::read::hit::{Hit, HitOrder, Part, Taken, rank_sql};
+use crate::store::read::occurrence::hit::{Hit, HitOrder, Lines, Part, Place, Taken, rank_sql};
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
 
@@ -20,6 +21,8 @@ const PIECES: usize = 16;
 /// Which part of the hits of a scan is wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct Scan<'a> {
+    /// The lines that are looked into.
+    pub lines: Lines,
     /// The games that count.
     pub selection: &'a Selection,
     /// The order of the hits.
@@ -61,42 +64,43 @@ impl<'a> Readers<'a> {
 
 impl Database {
     /// Looks at the positions of all games of a selection with all threads, and passes the first position of each game that
-    /// `fits` on until `visit` gives `false`. `fits` sees canonical FENs.
+    /// `fits` on until `visit` gives `false`. `fits` sees canonical FENs. If variations are looked into, a game whose main line has no
+    /// such position is passed on with the first one in its variations.
     ///
     /// In the order of games, ends as soon as enough is found. In another order, all games are looked at.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// [`Error::LacksVariations`]; what SQLite says.
     pub fn scan(
         &self,
         scan: &Scan<'_>,
         fits: impl Fn(&[u8]) -> bool + Sync,
         mut visit: impl FnMut(Hit) -> bool,
     ) -> Result<()> {
+        self.check_lines(scan.lines)?;
         let failed = |source| Error::sqlite(self.path(), "look at all positions", source);
         let mut rest = Part { skip: scan.offset, left: scan.limit };
-        let mut pass = |game, ply| match rest.take() {
+        let mut pass = |place| match rest.take() {
             Taken::Skip => Ok(true),
             Taken::End => Ok(false),
             Taken::Hit { is_last } => {
-                let hit = self.hit(game, ply, None).map_err(failed)?;
+                let hit = self.hit(place, None).map_err(failed)?;
                 Ok(hit.is_none_or(&mut visit) && !is_last)
             }
         };
         if scan.order == HitOrder::Game {
-            return self.scan_in_order(scan.selection, &fits, pass);
+            return self.scan_in_order(scan, &fits, pass);
         }
         let mut found = Vec::new();
-        self.scan_in_order(scan.selection, &fits, |game, ply| {
-            found.push((self.rank(game, scan.order).map_err(failed)?, game, ply));
+        self.scan_in_order(scan, &fits, |place| {
+            found.push((self.rank(place.game, scan.order).map_err(failed)?, place));
             Ok(true)
         })?;
-        found.sort_unstable_by_key(|&(rank, game, ply)| {
-            let latest_first = if scan.order == HitOrder::Date { !game.0 } else { game.0 };
-            (rank, latest_first, ply)
+        found.sort_unstable_by_key(|&(rank, Place { game, .. })| {
+            (rank, if scan.order == HitOrder::Date { !game.0 } else { game.0 })
         });
-        for (_, game, ply) in found {
-            if !pass(game, ply)? {
+        for (_, place) in found {
+            if !pass(place)? {
                 break;
             }
         }
@@ -106,13 +110,12 @@ impl Database {
     /// Passes on what fits, in the order of games, until `pass` gives `false`.
     fn scan_in_order(
         &self,
-        selection: &Selection,
+        scan: &Scan<'_>,
         fits: &(impl Fn(&[u8]) -> bool + Sync),
-        mut pass: impl FnMut(GameId, Ply) -> Result<bool>,
+        mut pass: impl FnMut(Place) -> Result<bool>,
     ) -> Result<()> {
         let path = self.path();
         let failed = |source| Error::sqlite(path, "look at all positions", source);
-        let sql = scan_sql(selection);
         let readers = Readers::new(path, self.set_up());
         // What is found early can be enough: the first pieces are few.
         let threads = rayon::current_num_threads();
@@ -134,13 +137,11 @@ impl Database {
             let found: Vec<_> = pieces
                 .par_iter()
                 .with_max_len(1)
-                .map(|&range| {
-                    readers.with(|database| database.scan_games(&sql, selection, range, fits).map_err(failed))
-                })
+                .map(|&range| readers.with(|database| database.scan_games(scan, range, fits).map_err(failed)))
                 .collect();
             for piece in found {
-                for (game, ply) in piece? {
-                    if !pass(game, ply)? {
+                for place in piece?.into_values() {
+                    if !pass(place)? {
                         return Ok(());
                     }
                 }
@@ -153,27 +154,42 @@ impl Database {
     /// The first position that fits of each game of a range.
     fn scan_games(
         &self,
-        sql: &str,
-        selection: &Selection,
-        (first, last): (GameId, GameId),
+        scan: &Scan<'_>,
+        range: (GameId, GameId),
         fits: impl Fn(&[u8]) -> bool,
-    ) -> rusqlite::Result<Vec<(GameId, Ply)>> {
-        let mut statement = self.connection().prepare_cached(sql)?;
+    ) -> rusqlite::Result<BTreeMap<GameId, Place>> {
+        let mut found = BTreeMap::new();
+        self.scan_lines(scan.selection, Lines::Main, range, &fits, &mut found)?;
+        if scan.lines == Lines::All {
+            self.scan_lines(scan.selection, Lines::All, range, &fits, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Adds the first position that fits of each game of a range for which none is found yet: of the main lines, or of all others.
+    fn scan_lines(
+        &self,
+        selection: &Selection,
+        lines: Lines,
+        (first, last): (GameId, GameId),
+        fits: &impl Fn(&[u8]) -> bool,
+        found: &mut BTreeMap<GameId, Place>,
+    ) -> rusqlite::Result<()> {
+        let table = if lines == Lines::Main { GAME_POSITION } else { VARIATION_MOVE };
+        let mut statement = self.connection().prepare_cached(&scan_sql(selection, lines))?;
         selection.bind(&mut statement)?;
         bind(&mut statement, ":first", first.0)?;
         bind(&mut statement, ":last", last.0)?;
         let mut rows = statement.raw_query();
-        let mut found: Vec<(GameId, Ply)> = Vec::new();
         while let Some(row) = rows.next()? {
-            let cells = Cells::new(row, GAME_POSITION);
-            if fits(cells.get::<&str>(2)?.as_bytes()) {
+            let cells = Cells::new(row, table);
+            if fits(cells.get::<&str>(3)?.as_bytes()) {
                 let game = GameId(cells.get(0)?);
-                if found.last().is_none_or(|&(last, _)| last != game) {
-                    found.push((game, Ply(cells.get(1)?)));
-                }
+                let place = Place { game, line: cells.get(1)?, ply: Ply(cells.get(2)?) };
+                found.entry(game).or_insert(place);
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// The numbers that tell where a game stands in an order, the game's own aside.
@@ -184,14 +200,20 @@ impl Database {
 }
 
 /// The positions of the games of a selection in a range.
-fn scan_sql(selection: &Selection) -> String {
+fn scan_sql(selection: &Selection, lines: Lines) -> String {
+    let (table, line, order) = match lines {
+        Lines::Main => ("game_position", "0", "p.ply"),
+        Lines::All => ("variation_move", "p.line", "p.line, p.ply"),
+    };
     if selection.is_all() {
-        return "SELECT game_id, ply, fen FROM game_position WHERE game_id BETWEEN :first AND :last ORDER BY game_id, ply"
-            .to_owned();
+        return format!(
+            "SELECT p.game_id, {line} AS line, p.ply, p.fen FROM {table} AS p
+             WHERE p.game_id BETWEEN :first AND :last ORDER BY p.game_id, {order}"
+        );
     }
     format!(
-        "SELECT p.game_id, p.ply, p.fen FROM game CROSS JOIN game_position AS p ON p.game_id = game.game_id
-         WHERE game.game_id BETWEEN :first AND :last{} ORDER BY game.game_id, p.ply",
+        "SELECT p.game_id, {line} AS line, p.ply, p.fen FROM game CROSS JOIN {table} AS p ON p.game_id = game.game_id
+         WHERE game.game_id BETWEEN :first AND :last{} ORDER BY game.game_id, {order}",
         selection.sql()
     )
 }

@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 
 use crate::board::{GameResult, MoveCode, Position, PositionKey};
 use crate::store::cell::{CONTINUATION, Cells, GAME, GAME_POSITION, POSITION_GAME, VISITED_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
-use crate::store::read::hit::{Hit, join, listed_games, shares_key};
+use crate::store::read::occurrence::hit::{Hit, Lines, Place, join, listed_games, shares_key};
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts, day_number, year_of};
 
@@ -85,34 +85,38 @@ impl Database {
         selection: &Selection,
         lists: ListLengths,
     ) -> Result<Exploration> {
-        // All queries shall see the same games, whatever is being added.
-        let connection = self.connection();
-        let transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
-        let transaction = transaction.map_err(|source| Error::sqlite(self.path(), ACTION, source))?;
+        let snapshot = self.snapshot()?;
         let limits = ListLengths {
             top: lists.top.min(ListLengths::MAX.top),
             recent: lists.recent.min(ListLengths::MAX.recent),
         };
-        let place = Place { database: self, key, fen };
-        let visited = if selection.is_all() { place.visited(limits)? } else { None };
+        let asked = Asked { database: self, key, fen };
+        let visited = if selection.is_all() { asked.visited(limits)? } else { None };
         let exploration = match visited {
             Some(exploration) => exploration,
-            None => place.count(selection, limits)?,
+            None => asked.count(selection, limits)?,
         };
-        drop(transaction);
+        drop(snapshot);
         Ok(exploration.with_years())
+    }
+
+    /// As long as it lives, all queries see the same games, whatever is being added. `None` if an earlier one lives.
+    pub(crate) fn snapshot(&self) -> Result<Option<Transaction<'_>>> {
+        let connection = self.connection();
+        let transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
+        transaction.map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 }
 
-/// A position in a database.
+/// A position that is asked for, in a database.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct Asked<'a> {
     database: &'a Database,
     key: PositionKey,
     fen: &'a str,
 }
 
-impl Place<'_> {
+impl Asked<'_> {
     fn failed(&self) -> impl Fn(rusqlite::Error) -> Error {
         |source| Error::sqlite(self.database.path(), ACTION, source)
     }
@@ -243,7 +247,7 @@ impl Place<'_> {
     fn tally(&self, selection: &Selection, lists: ListLengths) -> rusqlite::Result<Tally> {
         /// Up to here the games of the selection are counted, to see whether they are fewer than those of the position.
         const COUNTED: u32 = 50_000;
-        let games_first = self.database.has_fewer_games(selection, self.key, COUNTED)?;
+        let games_first = self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;
         // A game is looked at before its positions, which take many more pages.
         let sql = format!(
             "SELECT o.game_id, p.move_code, game.result, game.white_elo, game.black_elo, game.date
@@ -289,8 +293,8 @@ impl Place<'_> {
     /// A game at its last occurrence.
     fn hit(&self, game: GameId) -> Result<Hit> {
         let find = || {
-            let hit =
-                self.last_occurrence(game)?.map(|ply| self.database.hit(game, ply, None)).transpose()?;
+            let place = self.last_occurrence(game)?.map(|ply| Place::played(game, ply));
+            let hit = place.map(|place| self.database.hit(place, None)).transpose()?;
             hit.flatten().ok_or(rusqlite::Error::QueryReturnedNoRows)
         };
         find().map_err(self.failed())

@@ -1,7 +1,7 @@
 //! Patterns of positions: a FEN's placement with wildcards.
 
-use super::Color;
-use super::piece::LETTERS;
+use crate::board::Color;
+use crate::board::piece::LETTERS;
 
 /// A pattern of positions, compiled once to be matched with many.
 ///

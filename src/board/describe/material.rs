@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::piece::LETTERS;
-use super::{Color, Kind, Piece, Setup, SetupError};
+use crate::board::piece::LETTERS;
+use crate::board::{Color, Kind, Piece, Setup, SetupError};
 
 /// The order in which material is written.
 const ORDER: [Kind; 6] = [Kind::King, Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight, Kind::Pawn];
@@ -77,6 +77,18 @@ impl Material {
     #[must_use]
     pub const fn count(self, piece: Piece) -> u32 {
         (self.0 >> (BITS * (piece.code() as u32 - 2)) & MAX) as u32
+    }
+
+    /// By how many pawns White has more ([`Kind::value`]).
+    #[must_use]
+    pub fn balance(self) -> i32 {
+        let side = |color| -> i32 {
+            Kind::ALL
+                .iter()
+                .map(|&kind| kind.value() * self.count(Piece::new(kind, color)).cast_signed())
+                .sum()
+        };
+        side(Color::White) - side(Color::Black)
     }
 }
 

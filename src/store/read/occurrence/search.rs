@@ -1,15 +1,16 @@
 //! The games that reached a position.
 
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{OptionalExtension, named_params};
 use serde::Serialize;
 
-use crate::board::{MoveCode, PositionKey};
-use crate::store::cell::{Cells, GAME_POSITION, GAMES, POSITION_GAME, VISITED_POSITION};
+use crate::board::PositionKey;
+use crate::store::cell::{Cells, POSITION_GAME, VARIATION_MOVE, VISITED_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
-use crate::store::read::game_record::{summary, summary_columns, summary_joins};
-use crate::store::read::hit::{Hit, HitOrder, Part, Taken, join, listed_games, rank_sql, shares_key};
+use crate::store::read::occurrence::hit::{
+    Hit, HitOrder, Lines, Part, Place, Taken, join, join_variations, listed_games, rank_sql, shares_key,
+};
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
 
@@ -20,6 +21,8 @@ pub struct Search<'a> {
     pub key: PositionKey,
     /// Its canonical FEN.
     pub fen: &'a str,
+    /// The lines that are looked into.
+    pub lines: Lines,
     /// The games that count.
     pub selection: &'a Selection,
     /// The order of the hits.
@@ -58,6 +61,22 @@ pub enum HitCount {
     AtLeast(u64),
 }
 
+impl HitCount {
+    /// The same with what variations have more.
+    fn with(self, in_variations: OccurrenceCount) -> Self {
+        let OccurrenceCount { occurrences: more, games: others, capped } = in_variations;
+        match self {
+            Self::Exact { occurrences, games } if !capped => {
+                Self::Exact { occurrences: occurrences + more, games: games + others }
+            }
+            Self::Games(games) if !capped => Self::Games(games + others),
+            Self::Exact { games, .. } | Self::Games(games) | Self::AtLeast(games) => {
+                Self::AtLeast(games + others)
+            }
+        }
+    }
+}
+
 /// Up to here hits are counted one by one.
 const COUNTED: u32 = 1000;
 
@@ -85,15 +104,16 @@ impl Database {
     /// a much visited one and the games listed for it are enough.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// [`Error::LacksVariations`]; what SQLite says.
     pub fn visit_hits(&self, search: &Search<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
+        self.check_lines(search.lines)?;
         let mut part = Part { skip: search.offset, left: search.limit };
-        let mut found = |game, ply| {
+        let mut found = |place| {
             if part.skip > 0 {
-                part.skip -= u32::from(self.is_at(game, ply, search.fen)?);
+                part.skip -= u32::from(self.is_at(place, search.fen)?);
                 return Ok(true);
             }
-            let Some(hit) = self.hit(game, ply, Some(search.fen))? else { return Ok(true) };
+            let Some(hit) = self.hit(place, Some(search.fen))? else { return Ok(true) };
             Ok(match part.take() {
                 Taken::Skip => true,
                 Taken::End => false,
@@ -110,7 +130,7 @@ impl Database {
     /// The hits of a search.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// [`Error::LacksVariations`]; what SQLite says.
     pub fn hits(&self, search: &Search<'_>) -> Result<Vec<Hit>> {
         let mut hits = Vec::new();
         self.visit_hits(search, |hit| {
@@ -123,26 +143,21 @@ impl Database {
     /// How many hits a search has, its limit and offset aside.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// [`Error::LacksVariations`]; what SQLite says.
     pub fn count_hits(&self, search: &Search<'_>) -> Result<HitCount> {
+        self.check_lines(search.lines)?;
         let failed = |source| Error::sqlite(self.path(), "count the games of a position", source);
         if search.selection.is_all() {
-            // Most positions that somebody asks about beside his own were never reached.
-            if !self.has_key(search.key).map_err(failed)? {
-                return Ok(HitCount::Exact { occurrences: 0, games: 0 });
-            }
-            let visited = self.visited(search).map_err(failed)?;
-            if let Some(visited) = visited {
-                return Ok(HitCount::Games(visited.games));
-            }
-            let count = self.count_position(search.key, search.fen, Some(COUNTED))?;
-            return Ok(match count.capped {
-                true => HitCount::AtLeast(count.games),
-                false => HitCount::Exact { occurrences: count.occurrences, games: count.games },
+            let played = self.count_played(search)?;
+            return Ok(match search.lines {
+                Lines::Main => played,
+                Lines::All => {
+                    played.with(self.count_in_variations(search.key, search.fen, COUNTED).map_err(failed)?)
+                }
             });
         }
         let count = || {
-            let few = self.count_position_rows(search.key, COUNTED)? < COUNTED
+            let few = self.count_position_rows(search.key, search.lines, COUNTED)? < COUNTED
                 || self.count_games(search.selection, COUNTED)?.is_some_and(|count| count < COUNTED);
             if !few {
                 return Ok(HitCount::AtLeast(0));
@@ -150,16 +165,34 @@ impl Database {
             let (mut occurrences, mut games, mut last) = (0, 0, None);
             let search = Search { order: HitOrder::Game, ..*search };
             let sql = occurrences_sql(&search, &self.plan(&search)?);
-            self.walk(&sql, &search, &mut |game, ply| {
-                if self.is_at(game, ply, search.fen)? {
+            self.walk(&sql, &search, &mut |place| {
+                if self.is_at(place, search.fen)? {
                     occurrences += 1;
-                    games += u64::from(last.replace(game) != Some(game));
+                    games += u64::from(last.replace(place.game) != Some(place.game));
                 }
                 Ok(true)
             })?;
             Ok(HitCount::Exact { occurrences, games })
         };
         count().map_err(failed)
+    }
+
+    /// How many games of the whole database reached a position in their main lines.
+    fn count_played(&self, search: &Search<'_>) -> Result<HitCount> {
+        let failed = |source| Error::sqlite(self.path(), "count the games of a position", source);
+        // Most positions that somebody asks about beside his own were never reached.
+        if !self.has_key(search.key).map_err(failed)? {
+            return Ok(HitCount::Exact { occurrences: 0, games: 0 });
+        }
+        let visited = self.visited(search).map_err(failed)?;
+        if let Some(visited) = visited {
+            return Ok(HitCount::Games(visited.games));
+        }
+        let count = self.count_position(search.key, search.fen, Some(COUNTED))?;
+        Ok(match count.capped {
+            true => HitCount::AtLeast(count.games),
+            false => HitCount::Exact { occurrences: count.occurrences, games: count.games },
+        })
     }
 
     /// How often a position arose; looks at no more than `cap` occurrences of its key (half a microsecond to a few
@@ -189,45 +222,16 @@ impl Database {
         counts.map_err(failed)
     }
 
-    /// A position of a game; `None` if there is no such row or, where a FEN is given, it is another position.
-    pub(crate) fn hit(&self, game: GameId, ply: Ply, fen: Option<&str>) -> rusqlite::Result<Option<Hit>> {
-        let sql = concat!(
-            "SELECT ",
-            summary_columns!(),
-            ", start_fen, p.ply AS ply, p.move_code AS move_code, p.fen AS fen
-             FROM game_position AS p CROSS JOIN game ON game.game_id = p.game_id ",
-            summary_joins!(),
-            " WHERE p.game_id = :game AND p.ply = :ply AND (:fen IS NULL OR p.fen = :fen)"
-        );
-        let mut statement = self.connection().prepare_cached(sql)?;
-        let hit = statement.query_row(
-            named_params! { ":game": game.0, ":ply": ply.0, ":fen": fen },
-            |row: &Row<'_>| {
-                let position = Cells::new(row, GAME_POSITION);
-                Ok(Hit {
-                    game: summary(row)?,
-                    ply,
-                    fen: position.get("fen")?,
-                    next: position.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored),
-                    start_fen: Cells::new(row, GAMES).get("start_fen")?,
-                })
-            },
-        );
-        hit.optional()
-    }
-
-    fn is_at(&self, game: GameId, ply: Ply, fen: &str) -> rusqlite::Result<bool> {
-        let sql = "SELECT 1 FROM game_position WHERE game_id = ?1 AND ply = ?2 AND fen = ?3";
-        self.connection().prepare_cached(sql)?.exists((game.0, ply.0, fen))
-    }
-
     fn plan(&self, search: &Search<'_>) -> rusqlite::Result<Plan> {
         /// Up to here both sides are counted: in the order of games a search can end early, so that little is won.
         const EARLY_END: u32 = 5_000;
         const NO_END: u32 = 50_000;
         if search.selection.is_all() {
             let wanted = search.limit.and_then(|limit| limit.checked_add(search.offset));
-            let (Some(wanted), HitOrder::Rating | HitOrder::Date) = (wanted, search.order) else {
+            // The lists know nothing of variations.
+            let (Some(wanted), HitOrder::Rating | HitOrder::Date, Lines::Main) =
+                (wanted, search.order, search.lines)
+            else {
                 return Ok(Plan::Position);
             };
             let listed = self.visited(search)?.filter(|visited| {
@@ -237,7 +241,7 @@ impl Database {
             return Ok(listed.map_or(Plan::Position, |visited| Plan::Listed(visited.listed)));
         }
         let cap = if search.order == HitOrder::Game { EARLY_END } else { NO_END };
-        let rare = self.has_fewer_games(search.selection, search.key, cap)?;
+        let rare = self.has_fewer_games(search.selection, search.key, search.lines, cap)?;
         Ok(if rare { Plan::Games } else { Plan::Position })
     }
 
@@ -247,11 +251,12 @@ impl Database {
         &self,
         selection: &Selection,
         key: PositionKey,
+        lines: Lines,
         cap: u32,
     ) -> rusqlite::Result<bool> {
         let Some(games) = self.count_games(selection, cap)? else { return Ok(false) };
         // A game costs about twice an occurrence: it is looked up, and then the position in it.
-        Ok(games < cap && self.count_position_rows(key, games * 2 + 1)? > games * 2)
+        Ok(games < cap && self.count_position_rows(key, lines, games * 2 + 1)? > games * 2)
     }
 
     /// Whether any position with a key was reached.
@@ -260,8 +265,14 @@ impl Database {
     }
 
     /// How many occurrences a key has, at most `cap`.
-    fn count_position_rows(&self, key: PositionKey, cap: u32) -> rusqlite::Result<u32> {
-        let sql = "SELECT count(*) FROM (SELECT 1 FROM position_game WHERE key = ?1 LIMIT ?2)";
+    fn count_position_rows(&self, key: PositionKey, lines: Lines, cap: u32) -> rusqlite::Result<u32> {
+        let sql = match lines {
+            Lines::Main => "SELECT count(*) FROM (SELECT 1 FROM position_game WHERE key = ?1 LIMIT ?2)",
+            Lines::All => {
+                "SELECT count(*) FROM (SELECT 1 FROM position_game WHERE key = ?1
+                     UNION ALL SELECT 1 FROM variation_move WHERE key = ?1 LIMIT ?2)"
+            }
+        };
         self.connection().prepare_cached(sql)?.query_row((key.as_i64(), cap), |row| row.get(0))
     }
 
@@ -300,14 +311,15 @@ impl Database {
         &self,
         key: PositionKey,
         games: &[GameId],
-        found: &mut impl FnMut(GameId, Ply) -> rusqlite::Result<bool>,
+        found: &mut impl FnMut(Place) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
         let sql = "SELECT key, game_id, ply FROM position_game WHERE key = ?1 AND game_id = ?2 ORDER BY ply";
         let mut statement = self.connection().prepare_cached(sql)?;
         for &game in games {
             let mut rows = statement.query((key.as_i64(), game.0))?;
             while let Some(row) = rows.next()? {
-                if !found(game, Ply(Cells::new(row, POSITION_GAME).get("ply")?))? {
+                let ply = Ply(Cells::new(row, POSITION_GAME).get("ply")?);
+                if !found(Place::played(game, ply))? {
                     return Ok(());
                 }
             }
@@ -320,15 +332,16 @@ impl Database {
         &self,
         sql: &str,
         search: &Search<'_>,
-        found: &mut impl FnMut(GameId, Ply) -> rusqlite::Result<bool>,
+        found: &mut impl FnMut(Place) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
         let mut statement = self.connection().prepare_cached(sql)?;
         search.selection.bind(&mut statement)?;
         bind(&mut statement, ":key", search.key.as_i64())?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
-            let cells = Cells::new(row, POSITION_GAME);
-            if !found(GameId(cells.get(0)?), Ply(cells.get(1)?))? {
+            let line = Cells::new(row, VARIATION_MOVE).get(1)?;
+            let cells = Cells::new(row, if line == 0 { POSITION_GAME } else { VARIATION_MOVE });
+            if !found(Place { game: GameId(cells.get(0)?), line, ply: Ply(cells.get(2)?) })? {
                 break;
             }
         }
@@ -340,20 +353,33 @@ impl Database {
 /// of every game before anything is sorted.
 fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
     let is_plain = search.selection.is_all() && search.order == HitOrder::Game;
-    let tables = if is_plain { "position_game AS o" } else { join(matches!(plan, Plan::Games)) };
-    format!(
-        "SELECT o.game_id, o.ply, o.key FROM {tables} WHERE o.key = :key{} ORDER BY {}",
-        search.selection.sql(),
-        order_sql(search.order)
-    )
+    let games_first = matches!(plan, Plan::Games);
+    let rank = match search.order {
+        HitOrder::Game => String::new(),
+        order => format!(", game.result = '*' AS is_unfinished, {} AS place", rank_sql(order)),
+    };
+    let rows = |line, plain: &str, joined: &str| {
+        let tables = if is_plain { plain } else { joined };
+        let conditions = search.selection.sql();
+        format!(
+            "SELECT o.game_id AS game_id, {line} AS line, o.ply AS ply, o.key AS key{rank} FROM {tables} WHERE o.key = :key{conditions}"
+        )
+    };
+    let played = rows("0", "position_game AS o", join(games_first));
+    match search.lines {
+        Lines::Main => format!("{played} ORDER BY {}ply", order_sql(search.order)),
+        Lines::All => {
+            let in_variations = rows("o.line", "variation_move AS o", join_variations(games_first));
+            format!("{played} UNION ALL {in_variations} ORDER BY {}line, ply", order_sql(search.order))
+        }
+    }
 }
 
-/// `ORDER BY` for rows of `game` and `position_game AS o`. The lists of `visited_position` have the same order.
-fn order_sql(order: HitOrder) -> String {
-    let game = match order {
-        HitOrder::Game => return "o.game_id, o.ply".to_owned(),
-        HitOrder::Rating => "o.game_id",
-        HitOrder::Date => "o.game_id DESC",
-    };
-    format!("game.result = '*', {}, {game}, o.ply", rank_sql(order))
+/// The order of the games of these rows. The lists of `visited_position` have the same.
+const fn order_sql(order: HitOrder) -> &'static str {
+    match order {
+        HitOrder::Game => "game_id, ",
+        HitOrder::Rating => "is_unfinished, place, game_id, ",
+        HitOrder::Date => "is_unfinished, place, game_id DESC, ",
+    }
 }

@@ -1,0 +1,111 @@
+//! Phases of a game, as Lichess parts them.
+
+use crate::board::{Color, Kind, Setup, SquareSet};
+
+/// A phase of a game, told from one position by Lichess's rules (the
+/// [`Divider`](https://github.com/lichess-org/scalachess/blob/master/core/src/main/scala/Divider.scala) of scalachess). There a
+/// phase lasts until a later one begins: a game does not go back to an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// Neither of the others.
+    Opening,
+    /// Ten or fewer queens, rooks, bishops and knights are left, both sides together; or a side has fewer than four pieces on its
+    /// back rank, king and pawns included; or the pieces of both sides stand mixed.
+    Middlegame,
+    /// Six or fewer queens, rooks, bishops and knights are left.
+    Endgame,
+}
+
+impl Phase {
+    /// The phase of a position, of which only the placement is read.
+    #[must_use]
+    pub fn of(setup: &Setup) -> Self {
+        const ENDGAME: usize = 6;
+        const MIDDLEGAME: usize = 10;
+        const BACK_RANK: u32 = 4;
+        const MIXED: u32 = 150;
+        let officers = setup.pieces().filter(|(_, piece)| !matches!(piece.kind(), Kind::King | Kind::Pawn));
+        let officers = officers.count();
+        if officers <= ENDGAME {
+            return Self::Endgame;
+        }
+        let of = |color| -> SquareSet {
+            setup.pieces().filter(|(_, piece)| piece.color() == color).map(|(square, _)| square).collect()
+        };
+        let (white, black) = (of(Color::White), of(Color::Black));
+        let is_sparse =
+            |pieces: SquareSet, back_rank| pieces.and(SquareSet::rank(back_rank)).len() < BACK_RANK;
+        if officers <= MIDDLEGAME
+            || is_sparse(white, 0)
+            || is_sparse(black, 7)
+            || mixedness(white, black) > MIXED
+        {
+            Self::Middlegame
+        } else {
+            Self::Opening
+        }
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Opening => "opening",
+            Self::Middlegame => "middlegame",
+            Self::Endgame => "endgame",
+        }
+    }
+}
+
+/// How much the pieces of both sides stand mixed: what all blocks of two by two squares count, which overlap.
+fn mixedness(white: SquareSet, black: SquareSet) -> u32 {
+    /// a1, b1, a2 and b2.
+    const BLOCK: u64 = 0x0303;
+    let blocks = (0..7_u32).flat_map(|rank| (0..7_u32).map(move |file| (rank, file)));
+    blocks
+        .map(|(rank, file)| {
+            let block = SquareSet(BLOCK << (8 * rank + file));
+            weight(rank + 1, white.and(block).len(), black.and(block).len())
+        })
+        .sum()
+}
+
+/// What a block counts whose lower rank is this one, 1 to 7, with so many white and black pieces. Pieces count more the further
+/// they are from home, and most where both sides meet.
+const fn weight(rank: u32, white: u32, black: u32) -> u32 {
+    match (white, black) {
+        (1, 0) => 9 - rank,
+        (2, 0) if rank > 2 => rank,
+        (3 | 4, 0) if rank > 1 => rank + 2,
+        (0, 1) => 1 + rank,
+        (0, 2) if rank < 6 => 8 - rank,
+        (0, 3 | 4) if rank < 7 => 10 - rank,
+        (1, 1) => 5 + rank.abs_diff(3),
+        (2, 1) => 4 + rank,
+        (3, 1) => 5 + rank,
+        (1, 2) => 10 - rank,
+        (1, 3) => 11 - rank,
+        (2, 2) => 7,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_of_positions() {
+        for (fen, phase) in [
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", Phase::Opening),
+            // Ten officers, then six.
+            ("rnbqk3/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBN1 w Qq -", Phase::Middlegame),
+            ("r1bqk3/pppppppp/8/8/8/8/PPPPPPPP/R1BQK3 w Qq -", Phase::Endgame),
+            // Three pieces on Black's back rank.
+            ("4kr1r/ppppqppp/2nb1nb1/4p3/4P3/8/PPPPPPPP/RNBQKBNR w KQ -", Phase::Middlegame),
+            ("8/8/8/4k3/8/4K3/4P3/8 w - -", Phase::Endgame),
+        ] {
+            assert_eq!(Phase::of(&Setup::parse_placement(fen.as_bytes()).unwrap()), phase, "{fen}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Arguments of `pgndex players`.
+
+use crate::cli::args::RowFormat;
+use crate::cli::args::within;
+use clap::ArgGroup;
+use clap::Args;
+use clap::ValueEnum;
+use clap::builder::NonEmptyStringValueParser;
+use pgndex::store::NameFilter;
+use std::path::PathBuf;
+
+/// List the players, and say which names are those of one player
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("change").multiple(false))]
+#[command(after_help = "\
+Examples:
+  pgndex players games.db
+  pgndex players games.db korchnoi
+  pgndex players games.db --merge \"Korchnoi, Viktor\" \"Kortschnoj, Viktor\" \"Korchnoi,V\"
+  pgndex players games.db --split \"Korchnoi, Viktor\"
+  pgndex players games.db --suggest > aliases.csv
+  pgndex players games.db --aliases aliases.csv
+
+A player who has several names is one for all look-ups and counts: --white, --black, --player and --opponent find the games \
+with any of them. The games keep what the PGN says. A name is given whole, or so that it fits only one; =NAME is a name that no \
+game needs to have yet.")]
+pub(crate) struct PlayersArgs {
+    /// Database
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+    /// Only players with this name, as --player of other commands takes it
+    #[arg(value_name = "NAME", conflicts_with = "change")]
+    pub(crate) name: Option<NameFilter>,
+    /// Make all these names those of one player, whose name is the first
+    #[arg(long, value_names = ["NAME", "ALIAS"], num_args = 2.., group = "change", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) merge: Vec<String>,
+    /// The same for all rows of a CSV file with the columns name, alias and, if known, fide_id
+    #[arg(long, value_name = "FILE", group = "change")]
+    pub(crate) aliases: Option<PathBuf>,
+    /// Undo it: make each of this player's names one of its own again, or only this one if it is not the player's first
+    #[arg(long, value_name = "NAME", group = "change", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) split: Option<String>,
+    /// Write the names of all players who have several, as --aliases reads them
+    #[arg(long, group = "change")]
+    pub(crate) export_aliases: bool,
+    /// Write the names that are probably those of one player, as --aliases reads them: look them through first
+    #[arg(long, group = "change")]
+    pub(crate) suggest: bool,
+    /// Order of the players: by games (most first), or by name
+    #[arg(long, value_name = "ORDER", value_enum, default_value = "games")]
+    pub(crate) sort: PlayerSortArg,
+    /// How many players to show; 0 for all
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 15, value_parser = within(0..=u32::MAX))]
+    pub(crate) limit: u32,
+    /// How many players to skip first
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
+    pub(crate) offset: u32,
+    /// How to print them; json is one object a line
+    #[arg(long, short, value_enum, default_value = "table")]
+    pub(crate) format: RowFormat,
+}
+
+/// Orders of players.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlayerSortArg {
+    Games,
+    Name,
+}

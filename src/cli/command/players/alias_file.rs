@@ -1,0 +1,158 @@
+//! Lists of names as CSV.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow, bail};
+use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
+use pgndex::query::AliasError;
+use pgndex::store::PlayerAlias;
+
+use crate::cli::args::RowFormat;
+use crate::cli::render::output::{RowWriter, Value};
+
+const COLUMNS: [&str; 3] = ["name", "alias", "fide_id"];
+
+/// A list that was read.
+pub(super) struct AliasFile {
+    path: PathBuf,
+    pub(super) rows: Vec<PlayerAlias>,
+    /// The line on which each row begins.
+    lines: Vec<u64>,
+}
+
+impl AliasFile {
+    /// An error about a row, with its place.
+    pub(super) fn at(&self, index: usize, error: AliasError) -> anyhow::Error {
+        let line = self.lines.get(index).copied().unwrap_or_default();
+        anyhow!("{}:{line}: {error}; nothing was changed", self.path.display())
+    }
+}
+
+/// Reads a list.
+///
+/// # Errors
+/// When the file cannot be read or a line is not as it should be; the message tells which.
+pub(super) fn read(path: &Path) -> anyhow::Result<AliasFile> {
+    let shown = path.display();
+    let text = fs::read(path)
+        .with_context(|| format!("{shown}: cannot be read; check the path and the permissions"))?;
+    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_slice());
+    let mut list = AliasFile { path: path.to_owned(), rows: Vec::new(), lines: Vec::new() };
+    let mut columns = None;
+    let mut record = StringRecord::new();
+    loop {
+        match reader.read_record(&mut record) {
+            Ok(false) => break,
+            Ok(true) => {}
+            Err(error) => return Err(unreadable(path, error)),
+        }
+        let line = record.position().map_or(0, |position| line_at(&text, position));
+        let read = match &columns {
+            None => Columns::read(&record).map(|read| columns = Some(read)),
+            Some(columns) => columns.row(&record).map(|row| {
+                list.rows.push(row);
+                list.lines.push(line);
+            }),
+        };
+        read.map_err(|error| anyhow!("{shown}:{line}: {error}"))?;
+    }
+    if columns.is_none() {
+        bail!("{shown}: the file is empty; it begins with the line name,alias,fide_id");
+    }
+    Ok(list)
+}
+
+/// The line on which the record begins that is read from a place on: empty lines may stand before it.
+fn line_at(text: &[u8], position: &Position) -> u64 {
+    let start = usize::try_from(position.byte()).unwrap_or(usize::MAX);
+    let rest = text.get(start..).unwrap_or_default().iter();
+    let newlines =
+        rest.take_while(|byte| matches!(byte, b'\r' | b'\n')).filter(|&&byte| byte == b'\n').count();
+    position.line() + newlines as u64
+}
+
+fn unreadable(path: &Path, error: csv::Error) -> anyhow::Error {
+    let shown = path.display();
+    match error.kind() {
+        ErrorKind::Utf8 { pos: Some(position), .. } => {
+            anyhow!("{shown}:{}: not UTF-8; save the file as UTF-8", position.line())
+        }
+        _ => anyhow::Error::new(error).context(format!("{shown}: cannot be read")),
+    }
+}
+
+/// Where the columns stand.
+struct Columns {
+    count: usize,
+    name: usize,
+    alias: usize,
+    fide_id: Option<usize>,
+}
+
+impl Columns {
+    fn read(header: &StringRecord) -> anyhow::Result<Self> {
+        const LINE: &str = "write the line name,alias,fide_id first (fide_id may be left out)";
+        let names: Vec<String> = header
+            .iter()
+            .map(|name| name.trim_start_matches('\u{feff}').trim().to_ascii_lowercase())
+            .collect();
+        if let Some(other) = names.iter().find(|name| !COLUMNS.contains(&name.as_str())) {
+            bail!("there is no column \"{other}\"; {LINE}");
+        }
+        let place = |column: &str| names.iter().position(|name| name == column);
+        let twice = COLUMNS.iter().find(|&column| names.iter().filter(|name| name == column).count() > 1);
+        if let Some(column) = twice {
+            bail!("the column {column} stands here twice; {LINE}");
+        }
+        let needed =
+            |column: &str| place(column).with_context(|| format!("the column {column} is missing; {LINE}"));
+        Ok(Self {
+            count: names.len(),
+            name: needed("name")?,
+            alias: needed("alias")?,
+            fide_id: place("fide_id"),
+        })
+    }
+
+    fn row(&self, record: &StringRecord) -> anyhow::Result<PlayerAlias> {
+        let (fields, count) = (record.len(), self.count);
+        if fields != count {
+            bail!("{fields} fields, but {count} columns; put names with commas in double quotes");
+        }
+        let text = |column: usize, what: &str| match record.get(column) {
+            // Most likely of a quote that is not closed.
+            Some(text) if text.contains(['\n', '\r', '\0']) => {
+                Err(anyhow!("the {what} goes on over the end of the line; is a double quote not closed?"))
+            }
+            Some(text) if !text.trim().is_empty() => Ok(text.to_owned()),
+            _ => Err(anyhow!("the {what} is empty; fill it in, or leave the line out")),
+        };
+        let fide_id =
+            self.fide_id.and_then(|column| record.get(column)).map(str::trim).filter(|id| !id.is_empty());
+        let fide_id = fide_id.map(|id| {
+            let number = id.parse().ok().filter(|&number: &u32| number > 0);
+            number.with_context(|| {
+                format!("\"{id}\" is no number at FIDE; write its digits, or leave it empty")
+            })
+        });
+        Ok(PlayerAlias {
+            name: text(self.name, "name")?,
+            alias: text(self.alias, "alias")?,
+            fide_id: fide_id.transpose()?,
+        })
+    }
+}
+
+/// Writes a list to standard output.
+///
+/// # Errors
+/// Of writing.
+pub(super) fn write(rows: &[PlayerAlias]) -> anyhow::Result<()> {
+    let mut writer = RowWriter::stdout(RowFormat::Csv, &COLUMNS)?;
+    for row in rows {
+        let fide_id = row.fide_id.map_or(Value::Null, Value::from);
+        writer.row(&[Value::from(row.name.as_str()), Value::from(row.alias.as_str()), fide_id])?;
+    }
+    writer.finish(|_| None)
+}

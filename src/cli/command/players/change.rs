@@ -1,0 +1,119 @@
+//! What changes which names are those of one player.
+
+use std::path::Path;
+
+use pgndex::query::{AliasError, Aliases, Players, choose_name};
+use pgndex::store::{Database, NameFilter, WriterLock};
+
+use crate::cli::command::players::alias_file;
+use crate::cli::note;
+use crate::cli::render::number::counted;
+use crate::cli::render::text::printable;
+
+/// Changes the names in one step: all or nothing. Nobody else writes between the reading and the writing.
+fn change(
+    path: &Path,
+    change: impl FnOnce(&Database, &mut Aliases) -> anyhow::Result<Vec<String>>,
+) -> anyhow::Result<()> {
+    // That there is a database is seen first, as a lock makes a file beside it.
+    drop(Database::open_read_only(path)?);
+    let lock = WriterLock::acquire(path)?;
+    let database = Database::open_read_only(path)?;
+    let mut aliases = Aliases::read(&database)?;
+    let before = aliases.clone();
+    let told = change(&database, &mut aliases)?;
+    drop(database);
+    let database = Database::open(path)?;
+    if aliases != before {
+        aliases.write(&database, &lock)?;
+    }
+    drop(lock);
+    for name in told {
+        tell_player(&database, &name)?;
+    }
+    Ok(())
+}
+
+/// Makes names those of one player.
+///
+/// # Errors
+/// When a name is not clear, when two numbers at FIDE contradict each other, or when the database cannot be written.
+pub(super) fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
+    change(path, |database, aliases| {
+        let chosen =
+            names.iter().map(|name| choose_name(database, aliases, name)).collect::<Result<Vec<_>, _>>()?;
+        let Some((name, others)) = chosen.split_first() else { return Ok(Vec::new()) };
+        for other in others {
+            aliases.merge(name, other)?;
+        }
+        Ok(vec![name.clone()])
+    })
+}
+
+/// Makes names those of one player as a file says.
+///
+/// # Errors
+/// When the file cannot be read, contradicts itself or the database, or the database cannot be written.
+pub(super) fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
+    let list = alias_file::read(file)?;
+    change(path, |database, aliases| {
+        let before = aliases.len();
+        aliases.add(&list.rows).map_err(|(index, error)| list.at(index, error))?;
+        let mut unused = 0;
+        for row in &list.rows {
+            unused += u64::from(!has_games(database, &row.alias)?);
+        }
+        let (read, new) =
+            (counted(list.rows.len() as u64, "other spelling"), aliases.len().saturating_sub(before));
+        let unused = match unused {
+            0 => String::new(),
+            1 => "; one of these is the name of no game so far".to_owned(),
+            unused => format!("; {unused} of these are names of no game so far"),
+        };
+        note(&format!("{read} read, {new} of them new{unused}"));
+        Ok(Vec::new())
+    })
+}
+
+/// Makes each name of a player one of its own again.
+///
+/// # Errors
+/// When the name is not clear or is no name of a player who has several, or when the database cannot be written.
+pub(super) fn split(path: &Path, name: &str) -> anyhow::Result<()> {
+    change(path, |database, aliases| {
+        let name = match aliases.choose(name) {
+            // It may be a name that has no others.
+            Err(AliasError::Unknown { .. }) if has_games(database, name)? => name.to_owned(),
+            chosen => chosen?,
+        };
+        let gone = aliases.split(&name)?;
+        let names =
+            gone.iter().map(|row| format!("\"{}\"", printable(&row.alias))).collect::<Vec<_>>().join(", ");
+        let of = gone.first().map(|row| printable(&row.name)).unwrap_or_default();
+        note(&format!("no longer one of \"{of}\": {names}"));
+        Ok(Vec::new())
+    })
+}
+
+fn has_games(database: &Database, name: &str) -> anyhow::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM player WHERE name = ?1)";
+    Ok(database.connection().prepare_cached(sql)?.query_row([name], |row| row.get(0))?)
+}
+
+/// Tells how many games a player has now.
+fn tell_player(database: &Database, name: &str) -> anyhow::Result<()> {
+    let filter = NameFilter::Exactly(name.to_owned());
+    let players =
+        Players { database, name: Some(&filter), order: Default::default(), limit: None, offset: 0 };
+    let listed = players.list()?;
+    let name = printable(name);
+    match listed.players.first() {
+        Some(player) => {
+            let (games, spellings) =
+                (counted(player.games, "game"), counted(player.spellings.len() as u64, "spelling"));
+            note(&format!("\"{name}\" has {games} now, with {spellings}"));
+        }
+        None => note(&format!("\"{name}\" has no games yet")),
+    }
+    Ok(())
+}

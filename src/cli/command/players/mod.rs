@@ -1,0 +1,132 @@
+//! `pgndex players`: the players of a database, and which names are those of one player.
+
+mod alias_file;
+mod change;
+
+use std::io::Write as _;
+
+use pgndex::query::{
+    Aliases, ListedPlayer, ListedPlayers, PlayerOrder, Players, near_names, suggest_aliases,
+};
+use pgndex::store::{Database, GameFilter};
+
+use crate::cli::args::{PlayerSortArg, PlayersArgs, RowFormat};
+use crate::cli::note;
+use crate::cli::render::number::{counted, grouped};
+use crate::cli::render::output::{RowWriter, Value, stdout, write_json};
+use crate::cli::unknown_name::{tell_near, tell_unknown};
+
+const TABLE: [&str; 5] = ["games", "from", "to", "name", "other spellings"];
+const FIELDS: [&str; 8] =
+    ["name", "fide_id", "games", "as_white", "as_black", "first_year", "last_year", "spellings"];
+/// The columns that are cut short if the terminal is narrow.
+const NAMES: [&str; 2] = ["name", "other spellings"];
+
+/// Lists the players, or changes which names are those of one player.
+///
+/// # Errors
+/// When the database or a list cannot be read or written, or a list contradicts itself or the database.
+pub(crate) fn run(args: &PlayersArgs) -> anyhow::Result<()> {
+    if !args.merge.is_empty() {
+        return change::merge(&args.database, &args.merge);
+    }
+    if let Some(file) = &args.aliases {
+        return change::read_aliases(&args.database, file);
+    }
+    if let Some(name) = &args.split {
+        return change::split(&args.database, name);
+    }
+    let database = Database::open_read_only(&args.database)?;
+    if args.export_aliases {
+        return alias_file::write(&Aliases::read(&database)?.rows());
+    }
+    if args.suggest {
+        return alias_file::write(&suggest_aliases(&database)?);
+    }
+    list(args, &database)
+}
+
+fn list(args: &PlayersArgs, database: &Database) -> anyhow::Result<()> {
+    let order = match args.sort {
+        PlayerSortArg::Games => PlayerOrder::Games,
+        PlayerSortArg::Name => PlayerOrder::Name,
+    };
+    let limit = (args.limit > 0).then_some(args.limit);
+    let players = Players { database, name: args.name.as_ref(), order, limit, offset: args.offset };
+    let listed = players.list()?;
+    if args.name.is_some() {
+        let filter = GameFilter { player: args.name.clone(), ..GameFilter::default() };
+        let selection = database.select(&filter)?;
+        let name = |_: &str| "NAME".to_owned();
+        tell_unknown(&near_names(database, &selection)?, name);
+        tell_near(database, &selection, name)?;
+    } else if listed.total == 0 {
+        note("there are no players in this database");
+    }
+    if listed.total > 0 && listed.players.is_empty() {
+        let count = counted(listed.total, "player");
+        note(&format!("{count}; --offset {} skips all of them", args.offset));
+    }
+    write(args.format, &listed)
+}
+
+fn write(format: RowFormat, listed: &ListedPlayers) -> anyhow::Result<()> {
+    let shown = listed.players.len() as u64;
+    let total = match listed.total {
+        total if total == shown => counted(total, "player"),
+        total => format!("{} of {} shown; --limit 0 shows all", grouped(shown), counted(total, "player")),
+    };
+    match format {
+        RowFormat::Table if listed.players.is_empty() => return Ok(()),
+        RowFormat::Table => {
+            let mut rows = RowWriter::stdout(RowFormat::Table, &TABLE)?.shortening(&NAMES);
+            listed.players.iter().try_for_each(|player| rows.row(&table_row(player)))?;
+            return rows.finish(|_| Some(total));
+        }
+        RowFormat::Json => {
+            let mut out = stdout();
+            for player in &listed.players {
+                write_json(&mut out, player)?;
+                writeln!(out)?;
+            }
+            out.flush()?;
+        }
+        RowFormat::Csv => {
+            let mut rows = RowWriter::stdout(RowFormat::Csv, &FIELDS)?;
+            listed.players.iter().try_for_each(|player| rows.row(&field_row(player)))?;
+            rows.finish(|_| None)?;
+        }
+    }
+    if shown < listed.total && shown > 0 {
+        note(&total);
+    }
+    Ok(())
+}
+
+fn table_row(player: &ListedPlayer) -> [Value<'_>; 5] {
+    let others = player.spellings.iter().filter(|spelling| spelling.name != player.name);
+    let others: Vec<_> =
+        others.map(|spelling| format!("{} ({})", spelling.name, grouped(spelling.games))).collect();
+    [
+        Value::Integer(player.games.try_into().unwrap_or(i64::MAX)),
+        player.first_year.into(),
+        player.last_year.into(),
+        Value::from(player.name.as_str()),
+        others.join("; ").into(),
+    ]
+}
+
+fn field_row(player: &ListedPlayer) -> [Value<'_>; 8] {
+    let number = |number: u64| Value::Integer(number.try_into().unwrap_or(i64::MAX));
+    let spellings: Vec<_> = player.spellings.iter().map(|spelling| spelling.name.as_str()).collect();
+    [
+        Value::from(player.name.as_str()),
+        player.fide_id.map_or(Value::Null, Value::from),
+        number(player.games),
+        number(player.as_white),
+        number(player.as_black),
+        player.first_year.into(),
+        player.last_year.into(),
+        spellings.join("; ").into(),
+    ]
+}

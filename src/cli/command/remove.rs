@@ -1,0 +1,172 @@
+//! `pgndex remove`: games taken out of a database.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use pgndex::index::{
+    IndexOptions, LostDuplicates, Progress, Removal, RemovalSummary, Writer, removable, remove, shrink,
+};
+use pgndex::query::{Choice, choose_games, near_names};
+use pgndex::store::Database;
+use pgndex::store::row::SourceId;
+use serde_json::json;
+
+use crate::cli::args::{Memory, RemoveArgs, WriterArg, WrongValue};
+use crate::cli::command::index::snapshot;
+use crate::cli::note;
+use crate::cli::render::number::{bytes, counted};
+use crate::cli::render::output::stdout;
+use crate::cli::render::text::{escaped_json, printable};
+use crate::cli::terminal::progress::Progress as Display;
+use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
+use crate::cli::unknown_name::tell_unknown_names;
+
+/// Takes games out, and makes the file smaller.
+///
+/// # Errors
+/// When the database cannot be read or written, a source is not there, or somebody stops it.
+pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
+    let removal = removal(args)?;
+    if args.dry_run {
+        let Some(removal) = &removal else {
+            return Err(wrong("--dry-run: say what would go: --source, --games or --sql"));
+        };
+        return tell(args, &removable(&args.database, removal)?);
+    }
+    if removal.is_none() && !args.shrink {
+        return Err(wrong("say what is to go: --source PATH, --games with conditions, or --sql QUERY"));
+    }
+    let progress = Arc::new(Progress::default());
+    let stopped = Arc::clone(&progress);
+    stop_on_signal(move || stopped.stop())?;
+    ignore_file_size_signal();
+    let options = options(args);
+    let shown = Arc::clone(&progress);
+    let display = Display::start(args.quiet, move || snapshot(&shown));
+    let removed = removal.map(|removal| remove(&args.database, &removal, &options, &progress)).transpose();
+    let shrunk = match &removed {
+        Ok(_) if args.shrink => shrink(&args.database, &options, &progress).map(Some),
+        _ => Ok(None),
+    };
+    display.stop();
+    let (summary, shrunk) = (removed?.unwrap_or_default(), shrunk?);
+    match shrunk {
+        Some(file_bytes) => tell(args, &RemovalSummary { file_bytes, free_bytes: 0, ..summary }),
+        None => tell(args, &summary),
+    }
+}
+
+/// What is to go.
+fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
+    let filter = args.filter.filter()?;
+    if !filter.is_empty() && !args.games {
+        return Err(wrong("the games that these options choose go only if you say --games too"));
+    }
+    let database = Database::open_read_only(&args.database)?;
+    if args.games {
+        let selection = database.select(&filter)?;
+        tell_unknown_names(&near_names(&database, &selection)?);
+        return Ok(Some(Removal::Filter(Box::new(filter))));
+    }
+    if let Some(sql) = &args.sql {
+        let mut games = Vec::new();
+        choose_games(&database, Choice::Sql(sql), |game| {
+            games.push(game);
+            Ok::<_, pgndex::query::Error>(())
+        })?;
+        return Ok(Some(Removal::Games(games)));
+    }
+    if args.source.is_empty() {
+        return Ok(None);
+    }
+    let path = |given: &std::path::PathBuf| -> anyhow::Result<std::path::PathBuf> {
+        let id = given.to_str().and_then(|text| text.parse().ok()).map(SourceId);
+        // A file may have a number as its name.
+        let is_path = database.readings_of(given).is_ok();
+        let path = id.filter(|_| !is_path).map(|id| database.path_of_source(id)).transpose()?;
+        Ok(path.flatten().unwrap_or_else(|| given.clone()))
+    };
+    let paths = args.source.iter().map(path).collect::<anyhow::Result<_>>()?;
+    Ok(Some(Removal::Sources(paths)))
+}
+
+fn wrong(message: &'static str) -> anyhow::Error {
+    WrongValue(anyhow::anyhow!(message)).into()
+}
+
+fn options(args: &RemoveArgs) -> IndexOptions {
+    let default = IndexOptions::default();
+    IndexOptions {
+        threads: args.threads.map_or(default.threads, usize::from),
+        memory: args.memory.map_or(default.memory, |Memory(size)| size.0),
+        temp_dir: args.temp_dir.clone(),
+        writer: match args.writer {
+            WriterArg::Direct => Writer::Direct,
+            WriterArg::Sql => Writer::Sql,
+        },
+        ..default
+    }
+}
+
+fn tell(args: &RemoveArgs, summary: &RemovalSummary) -> anyhow::Result<()> {
+    if args.json {
+        let mut out = stdout();
+        writeln!(out, "{}", escaped_json(&to_json(args, summary).to_string()))?;
+        return Ok(out.flush()?);
+    }
+    for LostDuplicates { path, games, reason } in &summary.lost {
+        let path = printable(&path.to_string_lossy());
+        let them = if *games == 1 { "it stays" } else { "they stay" };
+        note(&format!(
+            "{} of {path} had been skipped because the same was in the database; {them} out, as the file cannot be read again \
+             ({}). To have {} after all, take that file out too, and index it anew",
+            counted(*games, "game"),
+            printable(reason),
+            if *games == 1 { "it" } else { "them" },
+        ));
+    }
+    if !args.quiet {
+        eprintln!("{}", last_line(args, summary));
+    }
+    Ok(())
+}
+
+fn last_line(args: &RemoveArgs, summary: &RemovalSummary) -> String {
+    let RemovalSummary { games, plies, returned, file_bytes, free_bytes, elapsed, .. } = summary;
+    let (verb, back) =
+        if args.dry_run { ("would remove", "would come back") } else { ("removed", "came back") };
+    let returned = match returned {
+        0 => String::new(),
+        returned => format!("; {} that had been skipped {back}", counted(*returned, "duplicate")),
+    };
+    let size = format!("{}: {}, {} of it free", name(&args.database), bytes(*file_bytes), bytes(*free_bytes));
+    let seconds = elapsed.as_secs_f64();
+    format!(
+        "{verb} {}, {} in {seconds:.1} s{returned}\n{size}",
+        counted(*games, "game"),
+        counted(*plies, "half-move")
+    )
+}
+
+fn name(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}
+
+fn to_json(args: &RemoveArgs, summary: &RemovalSummary) -> serde_json::Value {
+    let lost = summary.lost.iter().map(|LostDuplicates { path, games, reason }| {
+        json!({ "path": path.to_string_lossy(), "games": games, "reason": reason })
+    });
+    json!({
+        "database": args.database.display().to_string(),
+        "dry_run": args.dry_run,
+        "games": summary.games,
+        "plies": summary.plies,
+        "sources": summary.sources,
+        "returned": summary.returned,
+        "lost": lost.collect::<Vec<_>>(),
+        "file_bytes": summary.file_bytes,
+        "free_bytes": summary.free_bytes,
+        "seconds": summary.elapsed.as_secs_f64(),
+    })
+}

@@ -1,0 +1,90 @@
+//! `pgndex repair`: tables that fit each other again.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use pgndex::index::{IndexOptions, Progress, RepairSummary, repair};
+use serde_json::json;
+
+use crate::cli::Status;
+use crate::cli::args::{Memory, RepairArgs};
+use crate::cli::command::index::snapshot;
+use crate::cli::note;
+use crate::cli::render::number::{bytes, counted};
+use crate::cli::render::output::stdout;
+use crate::cli::render::text::{escaped_json, printable};
+use crate::cli::terminal::progress::Progress as Display;
+use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
+
+/// Repairs a database.
+///
+/// # Errors
+/// When it cannot be read or written, or somebody stops it.
+pub(crate) fn run(args: &RepairArgs) -> anyhow::Result<Status> {
+    let progress = Arc::new(Progress::default());
+    let stopped = Arc::clone(&progress);
+    stop_on_signal(move || stopped.stop())?;
+    ignore_file_size_signal();
+    let default = IndexOptions::default();
+    let options = IndexOptions {
+        threads: args.threads.map_or(default.threads, usize::from),
+        memory: args.memory.map_or(default.memory, |Memory(size)| size.0),
+        temp_dir: args.temp_dir.clone(),
+        ..default
+    };
+    let shown = Arc::clone(&progress);
+    let display = Display::start(args.quiet, move || snapshot(&shown));
+    let repaired = repair(&args.database, &options, &progress);
+    display.stop();
+    let summary = repaired?;
+    if args.json {
+        let mut out = stdout();
+        writeln!(out, "{}", escaped_json(&to_json(args, &summary).to_string()))?;
+        out.flush()?;
+    } else {
+        tell(args, &summary);
+    }
+    Ok(if summary.broken.is_empty() { Status::Done } else { Status::Unsound })
+}
+
+fn tell(args: &RepairArgs, summary: &RepairSummary) {
+    if let Some(first) = summary.broken.first() {
+        let games = match summary.broken.len() {
+            1 => format!("game {} has", first.0),
+            more => format!("game {} and {} have", first.0, counted(more as u64 - 1, "more game")),
+        };
+        note(&format!(
+            "{games} not all positions, and nothing tells what they were; take them out with `pgndex remove`, or index everything anew"
+        ));
+    }
+    if args.quiet {
+        return;
+    }
+    let RepairSummary { mended, hashes, visited_positions, file_bytes, elapsed, .. } = summary;
+    eprintln!(
+        "removed {}, {} and {}; made {} and {} anew in {:.1} s\n{}: {}; `pgndex verify` tells whether all fits",
+        counted(mended.rows, "row"),
+        counted(mended.names, "name"),
+        counted(mended.sources, "source"),
+        counted(*visited_positions, "count for explore").replace("count for explores", "counts for explore"),
+        counted(*hashes, "hash").replace("hashs", "hashes"),
+        elapsed.as_secs_f64(),
+        printable(&args.database.to_string_lossy()),
+        bytes(*file_bytes),
+    );
+}
+
+fn to_json(args: &RepairArgs, summary: &RepairSummary) -> serde_json::Value {
+    let RepairSummary { mended, hashes, visited_positions, broken, file_bytes, elapsed } = summary;
+    json!({
+        "database": args.database.display().to_string(),
+        "removed_rows": mended.rows,
+        "removed_names": mended.names,
+        "forgotten_sources": mended.sources,
+        "hashes": hashes,
+        "visited_positions": visited_positions,
+        "broken_games": broken.iter().map(|game| game.0).collect::<Vec<_>>(),
+        "file_bytes": file_bytes,
+        "seconds": elapsed.as_secs_f64(),
+    })
+}

@@ -1,0 +1,102 @@
+//! A game's values and clocks as small curves.
+
+use std::io::{self, Write};
+
+use pgndex::board::Color;
+use pgndex::pgn::Eval;
+use pgndex::store::GameAnnotations;
+
+use crate::cli::render::remark;
+
+/// Columns of a curve, at most.
+const WIDTH: usize = 60;
+/// Columns of what stands before a curve and behind it, at most.
+const TEXT: usize = 38;
+/// From the lowest to the highest.
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Writes a line for the values of a game and one for each player's clock, as far as the PGN tells them. `first` is the side that
+/// moves first.
+///
+/// # Errors
+/// Of writing.
+pub(crate) fn write_curves(
+    out: &mut impl Write,
+    annotations: &GameAnnotations,
+    first: Color,
+    columns: usize,
+) -> io::Result<()> {
+    let width = columns.saturating_sub(TEXT).clamp(10, WIDTH);
+    let mut lines = Vec::new();
+    let values: Vec<Eval> = annotations.numbers().filter_map(|(_, numbers)| numbers.eval).collect();
+    if let Some((from, to)) = ends(&values) {
+        let chances: Vec<f64> = chances(&values).collect();
+        let curve = curve(&chances, width, |chances| (chances + 1.0) / 2.0);
+        let (from, to) = (remark::value(from), remark::value(to));
+        lines.push(format!("  Evaluation     {curve}  {from} to {to}"));
+    }
+    for (side, name) in [(Color::White, "White's clock"), (Color::Black, "Black's clock")] {
+        let moved = |ply: u32| if ply % 2 == 1 { first } else { first.other() };
+        let clocks: Vec<u32> = annotations
+            .numbers()
+            .filter(|(ply, _)| ply.0 > 0 && moved(ply.0) == side)
+            .filter_map(|(_, numbers)| numbers.clock)
+            .collect();
+        if let Some((from, to)) = ends(&clocks) {
+            let most = f64::from(clocks.iter().copied().max().unwrap_or(1).max(1));
+            let curve = curve(&clocks, width, |clock| f64::from(clock) / most);
+            let (from, to) = (remark::clock(from), remark::clock(to));
+            lines.push(format!("  {name}  {curve}  {from} to {to}"));
+        }
+    }
+    if !lines.is_empty() {
+        writeln!(out, "\n{}", lines.join("\n"))?;
+    }
+    Ok(())
+}
+
+/// The first and the last of at least two.
+fn ends<T: Copy>(values: &[T]) -> Option<(T, T)> {
+    values.first().copied().zip(values.last().copied()).filter(|_| values.len() > 1)
+}
+
+/// White's chances, from -1 to 1. A mate that is on the board is as good as it was before.
+fn chances(values: &[Eval]) -> impl Iterator<Item = f64> {
+    values.iter().scan(0.0, |last, eval| {
+        *last = eval.winning_chances().unwrap_or(*last);
+        Some(*last)
+    })
+}
+
+/// One column for each value, or for several of them in a row; `part` tells how high one is, from 0 to 1.
+fn curve<T: Copy>(values: &[T], width: usize, part: impl Fn(T) -> f64) -> String {
+    let columns = values.len().min(width);
+    let level = |column: usize| {
+        let run = &values[values.len() * column / columns..values.len() * (column + 1) / columns];
+        let mean = run.iter().map(|&value| part(value)).sum::<f64>() / run.len() as f64;
+        LEVELS[((mean * LEVELS.len() as f64) as usize).min(LEVELS.len() - 1)]
+    };
+    (0..columns).map(level).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mate_on_the_board_is_as_good_as_it_was_before() {
+        let values = [Eval::Mate(-1), Eval::Mate(0)];
+        let chances: Vec<f64> = chances(&values).collect();
+        assert!(chances[0] < -0.9 && chances[0].total_cmp(&chances[1]).is_eq(), "{chances:?}");
+    }
+
+    #[test]
+    fn a_curve_has_a_column_for_each_value_or_for_several() {
+        let text = curve(&[0.0, 0.5, 1.0], WIDTH, |part| part);
+        assert_eq!(text, "▁▅█");
+        let many: Vec<f64> = (0..1000).map(|index| f64::from(index) / 999.0).collect();
+        let text: Vec<char> = curve(&many, WIDTH, |part| part).chars().collect();
+        assert_eq!((text.len(), text[0], text[WIDTH - 1]), (WIDTH, '▁', '█'));
+        assert!(text.is_sorted());
+    }
+}

@@ -1,0 +1,468 @@
+//! Comments, glyphs and variations of a game to rows.
+
+use crate::board::{Color, FenText, MAX_CANONICAL_FEN, MoveCode, Position};
+use crate::index::game::word::{glued_move, is_annotation, is_meant_as_move, shown};
+use crate::index::options::Annotations;
+use crate::index::problem::Kind;
+use crate::pgn::{Annotation, CommentReader, Eval, MoveNumbers, Token, Variation};
+use crate::store::MOST_DEPTH;
+use crate::store::row::{
+    CommandRow, CommentRow, EvalRow, GameId, HeaderBatch, NagRow, Ply, Text, VariationMoveRow, VariationRow,
+};
+
+/// The most bytes of one game's annotations that are kept, with 32 for each row: garbage must not fill the memory.
+const MOST_BYTES: usize = 64 << 20;
+const BYTES_A_ROW: usize = 32;
+
+/// What is told when a part of the annotations is left out.
+const TOO_MUCH: &str = "only 64 MiB of the annotations of a game are kept, and variations up to 1,000 deep";
+
+/// Something wrong with annotations; the game goes on.
+#[derive(Debug)]
+pub(crate) struct AnnotationProblem {
+    pub(crate) kind: Kind,
+    /// In bytes of the chunk.
+    pub(crate) offset: usize,
+    pub(crate) ply: usize,
+    /// Where the word that is wrong ends, if there is one.
+    pub(crate) word_end: Option<usize>,
+    pub(crate) message: String,
+}
+
+/// A place in a game, and how much was said there.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    line: u32,
+    ply: u32,
+    comments: u32,
+    commands: u32,
+}
+
+impl Place {
+    /// The same line at a ply.
+    fn go_to(&mut self, ply: u32) {
+        if self.ply != ply {
+            *self = Self { line: self.line, ply, ..Self::default() };
+        }
+    }
+}
+
+/// A variation that is open.
+#[derive(Debug)]
+struct Level {
+    place: Place,
+    /// The position before the last move, or the same if there is none.
+    before: (Position, u32),
+    position: Position,
+    /// Where the row of the last move stands.
+    last_move: Option<usize>,
+    /// A move could not be played: the rest is passed over.
+    is_broken: bool,
+}
+
+/// Turns the annotations of one game after the other into rows.
+#[derive(Debug)]
+pub(crate) struct Annotator {
+    kept: Annotations,
+    reader: CommentReader,
+    /// Bytes that are left for the present game.
+    left: usize,
+    game: GameId,
+    main: Place,
+    lines: u32,
+    /// A position of the main line that stays behind the one that is played, and its ply. Variations leave from there.
+    behind: Option<(Position, usize)>,
+    /// The variations that are open; empty between variations of the main line, its memory is kept.
+    levels: Vec<Level>,
+    pub(crate) problems: Vec<AnnotationProblem>,
+    is_told: bool,
+    /// How many rows there were before the game.
+    first: Rows,
+}
+
+/// How many rows a batch has.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rows {
+    evals: usize,
+    comments: usize,
+    nags: usize,
+    commands: usize,
+    variation_moves: usize,
+}
+
+impl Rows {
+    fn of(headers: &HeaderBatch) -> Self {
+        Self {
+            evals: headers.evals.len(),
+            comments: headers.comments.len(),
+            nags: headers.nags.len(),
+            commands: headers.commands.len(),
+            variation_moves: headers.variation_moves.len(),
+        }
+    }
+}
+
+impl Annotator {
+    pub(crate) fn new(kept: Annotations) -> Self {
+        Self {
+            kept,
+            reader: CommentReader::default(),
+            left: 0,
+            game: GameId(0),
+            main: Place::default(),
+            lines: 0,
+            behind: None,
+            levels: Vec::new(),
+            problems: Vec::new(),
+            is_told: false,
+            first: Rows::default(),
+        }
+    }
+
+    /// Whether anything is kept.
+    pub(crate) fn is_on(&self) -> bool {
+        self.kept != Annotations::None
+    }
+
+    /// Begins a game.
+    pub(crate) fn begin(&mut self, game: GameId, headers: &HeaderBatch) {
+        self.left = MOST_BYTES;
+        self.reader.begin_game();
+        self.game = game;
+        self.main = Place::default();
+        self.lines = 0;
+        self.behind = None;
+        self.is_told = false;
+        self.first = Rows::of(headers);
+    }
+
+    /// Ends it: brings its rows in the order of their keys. Gives back how many values and how many clocks it has.
+    pub(crate) fn end(&mut self, headers: &mut HeaderBatch) -> (u32, u32) {
+        let first = self.first;
+        let nags = &mut headers.nags;
+        if nags.len() > first.nags + 1 {
+            nags[first.nags..].sort_unstable_by_key(|row| (row.line, row.ply, row.nag));
+            let mut kept = first.nags;
+            for index in first.nags + 1..nags.len() {
+                let (last, row) = (nags[kept], nags[index]);
+                if (last.line, last.ply, last.nag) != (row.line, row.ply, row.nag) {
+                    kept += 1;
+                    nags[kept] = row;
+                }
+            }
+            nags.truncate(kept + 1);
+        }
+        if self.lines > 0 {
+            headers.comments[first.comments..].sort_unstable_by_key(|row| (row.line, row.ply, row.number));
+            headers.commands[first.commands..].sort_unstable_by_key(|row| (row.line, row.ply, row.number));
+            headers.variation_moves[first.variation_moves..].sort_unstable_by_key(|row| (row.line, row.ply));
+        }
+        let evals = &headers.evals[first.evals..];
+        let count = |has: fn(&EvalRow) -> bool| evals.iter().filter(|row| has(row)).count() as u32;
+        (count(|row| row.eval_cp.is_some() || row.eval_mate.is_some()), count(|row| row.clock.is_some()))
+    }
+
+    /// Takes an annotation of the main line, on which `codes` were played to the `position`. `text` is the chunk's, which was read as far
+    /// as `at`.
+    pub(crate) fn take(
+        &mut self,
+        annotation: Annotation<'_>,
+        (text, at): (&[u8], usize),
+        (codes, position): (&[MoveCode], &Position),
+        start: &Position,
+        headers: &mut HeaderBatch,
+    ) {
+        let ply = u32::try_from(codes.len()).unwrap_or(u32::MAX);
+        self.main.go_to(ply);
+        match annotation {
+            Annotation::Comment(comment) => {
+                let mover = (ply > 0).then(|| position.side().other());
+                let mut place = self.main;
+                self.comment(comment, offset_in(text, comment), &mut place, mover, headers);
+                self.main = place;
+            }
+            Annotation::Nag(nag) => self.nag(nag, at, self.main, headers),
+            Annotation::Variation(variation) if self.kept == Annotations::All => {
+                let from =
+                    if codes.is_empty() { (position.clone(), 0) } else { self.before_last(codes, start) };
+                self.variation(variation, text, from, headers);
+            }
+            _ => {}
+        }
+    }
+
+    /// The position before the last of the moves that were played.
+    fn before_last(&mut self, codes: &[MoveCode], start: &Position) -> (Position, u32) {
+        let (behind, ply) = self.behind.get_or_insert_with(|| (start.clone(), 0));
+        let last = codes.len() - 1;
+        // Each move is played here once, however many variations there are.
+        codes[*ply..last].iter().for_each(|&code| behind.replay(code));
+        *ply = last;
+        (behind.clone(), u32::try_from(last).unwrap_or(u32::MAX))
+    }
+
+    /// Whether there is room for a row with so many bytes of text; if not, that is told.
+    fn fits(&mut self, bytes: usize, offset: usize, ply: u32) -> bool {
+        match self.left.checked_sub(bytes + BYTES_A_ROW) {
+            Some(left) => {
+                self.left = left;
+                true
+            }
+            None => {
+                self.leave_out(offset, ply);
+                false
+            }
+        }
+    }
+
+    /// Tells once that a part is left out.
+    fn leave_out(&mut self, offset: usize, ply: u32) {
+        if !std::mem::replace(&mut self.is_told, true) {
+            let (kind, message) = (Kind::LongAnnotations, TOO_MUCH.to_owned());
+            self.problems.push(AnnotationProblem {
+                kind,
+                offset,
+                ply: ply as usize,
+                word_end: None,
+                message,
+            });
+        }
+    }
+
+    fn nag(&mut self, nag: u32, offset: usize, place: Place, headers: &mut HeaderBatch) {
+        let Place { line, ply, .. } = place;
+        if self.kept == Annotations::All && self.fits(0, offset, ply) {
+            headers.nags.push(NagRow { game: self.game, line, ply: Ply(ply), nag });
+        }
+    }
+
+    fn comment(
+        &mut self,
+        comment: &[u8],
+        offset: usize,
+        place: &mut Place,
+        mover: Option<Color>,
+        headers: &mut HeaderBatch,
+    ) {
+        let is_all = self.kept == Annotations::All;
+        // Numbers are 44 bytes a row, and their text is not kept.
+        if !self.fits(if is_all { comment.len() } else { 16 }, offset, place.ply) {
+            return;
+        }
+        let (game, line, ply) = (self.game, place.line, Ply(place.ply));
+        let known =
+            headers.evals[self.first.evals..].last().filter(|row| row.ply == ply && line == 0).copied();
+        let before = known.map(numbers_of).unwrap_or_default();
+        let mut numbers = before;
+        let (text, commands) = (&mut headers.text, &mut headers.commands);
+        let (room, mut is_full) = (&mut self.left, false);
+        let left = self.reader.read(comment, mover, (line == 0).then_some(&mut numbers), |name, value| {
+            if !is_all {
+                return;
+            }
+            match room.checked_sub(BYTES_A_ROW) {
+                Some(left) => *room = left,
+                None => is_full = true,
+            }
+            if !is_full {
+                place.commands += 1;
+                let mut push = |piece: &str| Text::push(text, piece);
+                let (name, value) = (push(name), push(value));
+                commands.push(CommandRow { game, line, ply, number: place.commands, name, value });
+            }
+        });
+        if is_all && !left.is_empty() {
+            place.comments += 1;
+            let comment = Text::push(text, left);
+            headers.comments.push(CommentRow { game, line, ply, number: place.comments, comment });
+        }
+        if numbers != before {
+            let row = row_of(game, ply, numbers);
+            match headers.evals.last_mut().filter(|_| known.is_some()) {
+                Some(last) => *last = row,
+                None => headers.evals.push(row),
+            }
+        }
+        if is_full {
+            self.leave_out(offset, place.ply);
+        }
+    }
+
+    /// Replays a variation, with all that is nested in it, `from` the position and ply that it leaves the main line at.
+    fn variation(
+        &mut self,
+        variation: Variation,
+        text: &[u8],
+        from: (Position, u32),
+        headers: &mut HeaderBatch,
+    ) {
+        let mut lexer = variation.lexer(text);
+        let Some(outermost) = self.open(0, from, lexer.offset(), headers) else { return };
+        let mut levels = std::mem::take(&mut self.levels);
+        levels.push(outermost);
+        // How many brackets are open that nothing is kept of.
+        let mut passed = 0_usize;
+        loop {
+            let token = lexer.next_annotated();
+            let end = lexer.offset();
+            let depth = levels.len();
+            let Some(level) = levels.last_mut() else { break };
+            match token {
+                Token::End => break,
+                Token::Annotation(Annotation::Opening) => {
+                    if passed == 0 && depth == MOST_DEPTH {
+                        self.leave_out(end, level.place.ply);
+                    }
+                    if passed > 0 || level.is_broken || depth == MOST_DEPTH {
+                        passed += 1;
+                        continue;
+                    }
+                    let (parent, from) = (level.place.line, level.before.clone());
+                    match self.open(parent, from, end, headers) {
+                        Some(opened) => levels.push(opened),
+                        None => passed += 1,
+                    }
+                }
+                Token::Annotation(Annotation::Closing) if passed > 0 => passed -= 1,
+                Token::Annotation(Annotation::Closing) => {
+                    level.close(headers);
+                    levels.pop();
+                }
+                _ if passed > 0 || level.is_broken => {}
+                Token::Annotation(Annotation::Comment(comment)) => {
+                    let mut place = level.place;
+                    self.comment(comment, offset_in(text, comment), &mut place, None, headers);
+                    level.place = place;
+                }
+                Token::Annotation(Annotation::Nag(nag)) => self.nag(nag, end, level.place, headers),
+                Token::Move(word) => {
+                    if let Err(glued) = self.play(level, word, end, headers) {
+                        lexer.unread(word.len() - glued);
+                        _ = self.play(level, &word[..glued], end - word.len() + glued, headers);
+                    }
+                }
+                Token::Junk(word) if is_meant_as_move(word, text, end) => {
+                    self.break_off(level, word, end, None)
+                }
+                _ => {}
+            }
+        }
+        levels.drain(..).for_each(|mut level| level.close(headers));
+        self.levels = levels;
+    }
+
+    /// Opens a variation, if there is room for it.
+    fn open(
+        &mut self,
+        parent_line: u32,
+        from: (Position, u32),
+        offset: usize,
+        headers: &mut HeaderBatch,
+    ) -> Option<Level> {
+        if !self.fits(0, offset, from.1) {
+            return None;
+        }
+        self.lines += 1;
+        let (line, ply) = (self.lines, from.1);
+        headers.variations.push(VariationRow { game: self.game, line, parent_line, ply: Ply(ply) });
+        let place = Place { line, ply, ..Place::default() };
+        Some(Level { place, position: from.0.clone(), before: from, last_move: None, is_broken: false })
+    }
+
+    /// Plays a move of a variation. `Err`: the word is a move and something else without a space between; how long the move is.
+    fn play(
+        &mut self,
+        level: &mut Level,
+        word: &[u8],
+        end: usize,
+        headers: &mut HeaderBatch,
+    ) -> Result<(), usize> {
+        const FEN: usize = 80;
+        if !self.fits(FEN, end - word.len(), level.place.ply) {
+            level.is_broken = true;
+            return Ok(());
+        }
+        level.before.0.clone_from(&level.position);
+        level.before.1 = level.place.ply;
+        match level.position.play_san(word) {
+            Ok(move_code) => {
+                level.place.go_to(level.place.ply + 1);
+                level.last_move = Some(headers.variation_moves.len());
+                let (position, Place { line, ply, .. }) = (&level.position, level.place);
+                let fen = push_fen(&mut headers.text, position);
+                headers.variation_moves.push(VariationMoveRow {
+                    game: self.game,
+                    line,
+                    ply: Ply(ply),
+                    key: position.key(),
+                    halfmove_clock: position.halfmove_clock(),
+                    move_code,
+                    fen,
+                });
+                Ok(())
+            }
+            Err(error) => match glued_move(word).filter(|&length| length < word.len()) {
+                Some(length) => Err(length),
+                None if is_annotation(word) => Ok(()),
+                None => {
+                    self.break_off(level, word, end, Some(error.to_string()));
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    /// Ends a line at a word that cannot be played.
+    fn break_off(&mut self, level: &mut Level, word: &[u8], end: usize, reason: Option<String>) {
+        level.is_broken = true;
+        let position = &level.position;
+        let dots = if position.side() == Color::White { "." } else { "..." };
+        let reason = reason.unwrap_or_else(|| crate::board::SanError::Unreadable.to_string());
+        let message = format!(
+            "in a variation: {}{dots}{}: {reason} in {}; the variation ends before it",
+            position.fullmove_number(),
+            shown(word),
+            position.fen()
+        );
+        let (offset, ply) = (end - word.len(), level.place.ply as usize);
+        let kind = Kind::VariationMove;
+        self.problems.push(AnnotationProblem { kind, offset, ply, word_end: Some(end), message });
+    }
+}
+
+impl Level {
+    /// Tells of the last move that it is mate.
+    fn close(&mut self, headers: &mut HeaderBatch) {
+        if let Some(last) = self.last_move.take()
+            && self.position.is_check()
+            && !self.position.has_legal_move()
+        {
+            let row = &mut headers.variation_moves[last];
+            row.move_code = row.move_code.with_mate();
+        }
+    }
+}
+
+/// Adds a position's canonical FEN to a batch's text.
+fn push_fen(text: &mut String, position: &Position) -> Text {
+    let mut space = [0; MAX_CANONICAL_FEN];
+    let length = FenText::new(position).write_at_end(position, &mut space);
+    let fen = std::str::from_utf8(&space[MAX_CANONICAL_FEN - length..]).expect("a FEN is in ASCII");
+    Text::push(text, fen)
+}
+
+/// Where a part of a text begins.
+fn offset_in(text: &[u8], part: &[u8]) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
+fn numbers_of(row: EvalRow) -> MoveNumbers {
+    let EvalRow { clock, elapsed, eval_cp, eval_mate, depth, .. } = row;
+    MoveNumbers { clock, elapsed, eval: Eval::of(eval_cp, eval_mate), depth }
+}
+
+fn row_of(game: GameId, ply: Ply, numbers: MoveNumbers) -> EvalRow {
+    let MoveNumbers { clock, elapsed, eval, depth } = numbers;
+    let (eval_cp, eval_mate) = Eval::columns(eval);
+    EvalRow { game, ply, clock, elapsed, eval_cp, eval_mate, depth }
+}

@@ -1,0 +1,109 @@
+//! A run that takes games out, and reads those again that come back.
+
+use crate::id::{GameId, SourceId};
+use crate::index::error::Result;
+use crate::index::game::batch::GameBatch;
+use crate::index::game::parse::{ChunkParser, Standard};
+use crate::index::game::positions::for_each_position;
+use crate::index::game::signature::Comparison;
+use crate::index::number::sequence::Numbering;
+use crate::index::progress::Phase;
+use crate::index::remove::returning::{Piece, Returning};
+use crate::index::run::Run;
+use crate::index::run::worker::played_occurrence;
+use crate::index::sort::partition::Scatter;
+use crate::index::sort::setups::RecentSetups;
+use crate::index::visited_position::counted_game::CountedGames;
+use crate::index::visited_position::sorted::AddedOccurrences;
+use crate::index::visited_position::sorting::Update;
+use crate::store::BulkLoader;
+use crate::store::sink::{BlockNumber, DuplicateLinks, PositionEncoder as _, RemovalSink};
+
+/// What reading again gave.
+struct ReadAgain {
+    counted_games: CountedGames,
+    /// The last game that was there before.
+    last_game: GameId,
+    games: u64,
+}
+
+impl Run<'_> {
+    /// Takes the games out that the sink removes, and brings those back that had been skipped as their duplicates. Gives back how many
+    /// these are.
+    pub(crate) fn take_out<'u, S: RemovalSink>(
+        &'u self,
+        mut sink: S,
+        update: &Update<'u>,
+        returning: &Returning,
+    ) -> Result<u64> {
+        let read = self.read_again(&mut sink, returning)?;
+        let note_prefixes =
+            |loader: &BulkLoader<'_>, last, freed: &[GameId]| self.note_prefixes(loader, last, freed);
+        let sorting = self.sorting(&read.counted_games, &note_prefixes);
+        let target = self.intake.target.as_deref();
+        let sorted = AddedOccurrences::new(sorting, update, target, &self.intake.removed);
+        self.progress.enter(Phase::Sorting);
+        sink.occurrences(&sorted)?;
+        self.progress.enter(Phase::Finishing);
+        sink.end_removal(read.last_game)?;
+        let links = DuplicateLinks {
+            prefixes: true,
+            last_game: read.last_game,
+            replaced: Vec::new(),
+            taken_out: true,
+        };
+        sink.links(&sorted, &links)?;
+        self.progress.check()?;
+        sink.finish()?;
+        Ok(read.games)
+    }
+
+    /// Reads the games that come back one after the other: they are few.
+    fn read_again<S: RemovalSink>(&self, sink: &mut S, returning: &Returning) -> Result<ReadAgain> {
+        let mut sequencer = self.sequencer(Numbering::All)?;
+        let last_game = sequencer.counted_games.before();
+        let standard = Standard::new();
+        let mut encoder = sink.encoder();
+        let mut scatter = Scatter::new(&self.partitions, self.scatter_bytes());
+        let (mut setups, mut batch) = (RecentSetups::default(), GameBatch::default());
+        let mut games = 0;
+        let mut number = BlockNumber { chunk: 0, batch: 0 };
+        // Each text is numbered as a source of its own.
+        let mut own = SourceId(0);
+        returning.for_each(self.options, |piece| {
+            self.progress.check()?;
+            let &Piece { text, source, import, byte_offset, rules } = piece;
+            own.0 += 1;
+            let comparison = Comparison { rule: rules.duplicates, hash: self.hash.clone() };
+            let openings = &self.options.openings;
+            ChunkParser::new(text, text.len(), own, byte_offset, &standard.position, openings)
+                .annotating(rules.annotations)
+                .leaving_out(rules.leaves_out)
+                .comparing(&comparison)
+                .parse_batch(&mut batch);
+            let first = sequencer.number(own, &mut batch)?;
+            batch.headers.set_source(source);
+            games += batch.games.len() as u64;
+            sink.set_import(import);
+            if S::Encoder::TAKES_EVALS {
+                batch.headers.evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
+            }
+            sink.headers(&batch.headers)?;
+            for_each_position(&batch, first, &standard, |view| {
+                scatter.push(played_occurrence(&view, &mut setups))?;
+                if encoder.push(&view)?
+                    && let Some(block) = encoder.take(None)?
+                {
+                    sink.positions(number, block)?;
+                    number.chunk += 1;
+                }
+                Ok::<_, crate::index::Error>(())
+            })
+        })?;
+        if let Some(block) = encoder.take(None)? {
+            sink.positions(number, block)?;
+        }
+        scatter.finish()?;
+        Ok(ReadAgain { counted_games: sequencer.counted_games, last_game, games })
+    }
+}

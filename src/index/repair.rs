@@ -1,0 +1,100 @@
+//! What follows from games and their positions, made anew.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::index::error::{Error, Result};
+use crate::index::game::parse::{pairing_hash, prefix_hash};
+use crate::index::game::signature::PREFIX_PLIES;
+use crate::index::options::IndexOptions;
+use crate::index::plan::{Plan, directory};
+use crate::index::progress::{Phase, Progress};
+use crate::index::report::files::Reports;
+use crate::index::run::{Intake, Run};
+use crate::index::visited_position::counted_game::CountedGames;
+use crate::index::visited_position::decrease::Decreases;
+use crate::index::visited_position::rows;
+use crate::index::visited_position::sorting::Update;
+use crate::index::visited_position::update::Tracker;
+use crate::store::row::{GameId, SourceId};
+use crate::store::{
+    Build, BulkLoader, Database, GameSet, LoadMode, Mended, WriterLock, keep_temporary_files_in,
+};
+
+/// What a repair did.
+#[derive(Clone, Debug, Default)]
+pub struct RepairSummary {
+    /// Rows, names and sources that went.
+    pub mended: Mended,
+    /// Games whose hash of players, date and first moves was made anew.
+    pub hashes: u64,
+    /// Positions with counts, made anew.
+    pub visited_positions: u64,
+    /// Games whose positions are not all there, the first ones: nothing tells what they were.
+    pub broken: Vec<GameId>,
+    /// Size of the database, in bytes.
+    pub file_bytes: u64,
+    /// Wall time.
+    pub elapsed: Duration,
+}
+
+/// How many broken games are told.
+const MOST_BROKEN: u32 = 1000;
+
+/// Makes the tables of the database at `target` fit each other that somebody changed by other means: what follows from `game`,
+/// `game_position` and the tables of what is said about moves is made anew, and what belongs to games that are not there is removed. It is
+/// done on a copy, which takes the target's place at the end; readers go on reading what was there before.
+///
+/// # Errors
+/// When the database cannot be read or written, or the run is [stopped](Progress::stop).
+pub fn repair(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<RepairSummary> {
+    let started = Instant::now();
+    progress.enter(Phase::Reading);
+    let lock = WriterLock::acquire(target)?;
+    let database = Database::open_read_only(lock.target())?;
+    progress.watch(database.connection());
+    let mut build = Build::copy_of(&database, lock, options.memory / 4)?;
+    drop(database);
+    progress.watch(build.connection());
+    let spill = directory(options, build.target());
+    keep_temporary_files_in(&spill, build.connection());
+    let mut summary = RepairSummary { mended: build.mend()?, ..RepairSummary::default() };
+    progress.check()?;
+    summary.broken = build.broken_games(MOST_BROKEN)?;
+    summary.hashes = build.set_prefix_hashes(PREFIX_PLIES, |start, [white, black], date, codes| {
+        prefix_hash(start.0, codes, pairing_hash(white, black, date))
+    })?;
+    progress.enter(Phase::Sorting);
+    let threshold = build.continuation_threshold()?;
+    let keys = build.keys_with(threshold)?;
+    // Others read it meanwhile.
+    build.close()?;
+    let options = IndexOptions { continuation_threshold: threshold, ..options.clone() };
+    let counted = {
+        let plan = Plan::without_sources(&options);
+        let reports = Reports::create(&options, &plan.sources, SourceId(0), Some(build.target()))?;
+        let intake = Intake::all(&plan.sources);
+        let run = Run::new(&plan, intake, progress, started, spill, reports)?;
+        let (games, none) = (CountedGames::new(GameId(1)), GameSet::default());
+        let note_prefixes = |_: &BulkLoader<'_>, _, _: &[GameId]| Ok(0);
+        let sorting = run.sorting(&games, &note_prefixes);
+        let (visited, decreases) = (HashSet::new(), Decreases::default());
+        let update = Update { visited: &visited, decreases: &decreases, replaced: &[] };
+        let tracker = Tracker::new(sorting, &update, Some(build.path()), &none);
+        tracker.recount_all(keys.into_iter().map(|key| (key, None)).collect())?
+    };
+    build.reopen()?;
+    progress.watch(build.connection());
+    progress.enter(Phase::Finishing);
+    summary.visited_positions = counted.len() as u64;
+    let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Append)?;
+    rows::write(counted, &mut loader)?;
+    loader.finish()?;
+    progress.check()?;
+    let path = build.target().to_owned();
+    build.finish().map_err(Error::from)?;
+    summary.file_bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    summary.elapsed = started.elapsed();
+    Ok(summary)
+}

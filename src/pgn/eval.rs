@@ -1,0 +1,57 @@
+//! The value of a position.
+
+/// The value of a position, from White's view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eval {
+    /// Centipawns.
+    Centipawns(i32),
+    /// Moves to mate; a negative number if Black gives it.
+    Mate(i32),
+}
+
+impl Eval {
+    /// The value that two columns hold, centipawns and moves to mate. One of them has it, or none.
+    #[must_use]
+    pub(crate) fn of(centipawns: Option<i32>, mate: Option<i32>) -> Option<Self> {
+        centipawns.map(Self::Centipawns).or(mate.map(Self::Mate))
+    }
+
+    /// What these columns hold of a value.
+    #[must_use]
+    pub(crate) const fn columns(value: Option<Self>) -> (Option<i32>, Option<i32>) {
+        match value {
+            Some(Self::Centipawns(value)) => (Some(value), None),
+            Some(Self::Mate(moves)) => (None, Some(moves)),
+            None => (None, None),
+        }
+    }
+
+    /// The same from the other side's view.
+    pub(super) const fn turned(self) -> Self {
+        match self {
+            Self::Centipawns(value) => Self::Centipawns(value.saturating_neg()),
+            Self::Mate(moves) => Self::Mate(moves.saturating_neg()),
+        }
+    }
+
+    /// White's [winning chances](winning_chances); a mate counts as 1000 centipawns, and of a mate in 0 it cannot be told who is mated.
+    #[must_use]
+    pub fn winning_chances(self) -> Option<f64> {
+        match self {
+            Self::Centipawns(value) => Some(winning_chances(value.into())),
+            Self::Mate(0) => None,
+            Self::Mate(moves) => Some(winning_chances(CEILING.copysign(moves.into()))),
+        }
+    }
+}
+
+/// Centipawns beyond which nothing changes.
+const CEILING: f64 = 1000.0;
+
+/// White's chances, from -1, Black wins, to 1, White wins, by Lichess's formula (<https://lichess.org/page/accuracy>; ceiling and
+/// mates as in scalachess's `WinPercent`).
+#[must_use]
+pub fn winning_chances(centipawns: f64) -> f64 {
+    const MULTIPLIER: f64 = -0.003_682_08;
+    2.0 / (1.0 + (MULTIPLIER * centipawns.clamp(-CEILING, CEILING)).exp()) - 1.0
+}

@@ -1,0 +1,456 @@
+//! Several names of one player: what may be said of them, and how it is taken together with what was said before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::query::names::near;
+use crate::store::{self, Database, NameFilter, Named, PlayerAlias, UnknownName, WriterLock};
+
+/// How many names an error lists.
+const LISTED: usize = 5;
+
+/// Why names cannot be made those of one player.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AliasError {
+    /// The database cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// A name without letters.
+    #[error("the name is empty")]
+    Empty,
+    /// A name that is said to be another spelling of itself.
+    #[error("\"{name}\" is given as another spelling of itself; leave this one out")]
+    Same {
+        /// The name.
+        name: String,
+    },
+    /// A spelling that two players would have.
+    #[error(
+        "\"{alias}\" is another spelling of \"{before}\" already, so it cannot be one of \"{name}\"; keep one of the two"
+    )]
+    TwoNames {
+        /// The spelling.
+        alias: String,
+        /// The one name.
+        before: String,
+        /// The other name.
+        name: String,
+    },
+    /// A name that is another spelling itself.
+    #[error(
+        "\"{name}\" is itself another spelling of \"{of}\"; give \"{of}\" as the name of \"{alias}\" too"
+    )]
+    Chain {
+        /// The spelling of the name.
+        alias: String,
+        /// The name.
+        name: String,
+        /// The name of which it is a spelling.
+        of: String,
+    },
+    /// Two names that are each said to be another spelling of the other.
+    #[error(
+        "\"{name}\" and \"{alias}\" are each given as another spelling of the other; keep one of the two lines"
+    )]
+    Circle {
+        /// The one name.
+        name: String,
+        /// The other name.
+        alias: String,
+    },
+    /// Two numbers at FIDE for one player.
+    #[error(
+        "\"{name}\" has the FIDE number {before}, so it cannot have {fide_id}; keep the right one of the two"
+    )]
+    FideDiffers {
+        /// The name.
+        name: String,
+        /// The one number.
+        before: u32,
+        /// The other.
+        fide_id: u32,
+    },
+    /// A name that has no other spellings and is none.
+    #[error("\"{name}\" has no other spellings, and is none of another name")]
+    NoAlias {
+        /// The name.
+        name: String,
+    },
+    /// A name that no player has.
+    #[error("no player has a name that fits \"{name}\"{}", did_you_mean(near))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names most like it.
+        near: Vec<String>,
+    },
+    /// A name that several players may have.
+    #[error("\"{name}\" fits {count} names: {}; give one of them whole", listed(names, *count))]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// How many names it fits.
+        count: usize,
+        /// The first of these.
+        names: Vec<String>,
+    },
+}
+
+fn did_you_mean(near: &[String]) -> String {
+    let near: Vec<_> = near.iter().map(|name| format!("\"{name}\"")).collect();
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
+}
+
+fn listed(names: &[String], count: usize) -> String {
+    let mut list: Vec<_> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    if count > names.len() {
+        list.push("…".to_owned());
+    }
+    list.join(", ")
+}
+
+/// A result of this module.
+type Result<T, E = AliasError> = std::result::Result<T, E>;
+
+/// The other spellings of players' names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Aliases {
+    /// The name of each spelling. A name is no spelling of another.
+    names: BTreeMap<String, String>,
+    /// The spellings of each name that has some.
+    spellings: BTreeMap<String, BTreeSet<String>>,
+    /// The numbers of names at FIDE.
+    fide_ids: BTreeMap<String, u32>,
+}
+
+impl Aliases {
+    /// Those of a database.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn read(database: &Database) -> store::Result<Self> {
+        let mut aliases = Self::default();
+        for PlayerAlias { alias, name, fide_id } in database.player_aliases()? {
+            aliases.fide_ids.extend(fide_id.map(|fide_id| (name.clone(), fide_id)));
+            aliases.set_name(alias, &name);
+        }
+        Ok(aliases)
+    }
+
+    /// Puts them into a database, in the place of those that are there.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn write(&self, database: &Database, lock: &WriterLock) -> store::Result<()> {
+        database.replace_player_aliases(lock, &self.rows())
+    }
+
+    /// All of them, by name and then by spelling.
+    #[must_use]
+    pub fn rows(&self) -> Vec<PlayerAlias> {
+        let row = |(alias, name): (&String, &String)| PlayerAlias {
+            alias: alias.clone(),
+            name: name.clone(),
+            fide_id: self.fide_ids.get(name).copied(),
+        };
+        let mut rows: Vec<_> = self.names.iter().map(row).collect();
+        rows.sort_by(|one, other| (&one.name, &one.alias).cmp(&(&other.name, &other.alias)));
+        rows
+    }
+
+    /// How many spellings there are besides the names.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The name of the player that a spelling is one of.
+    #[must_use]
+    pub fn name_of<'a>(&'a self, spelling: &'a str) -> &'a str {
+        self.names.get(spelling).map_or(spelling, String::as_str)
+    }
+
+    /// Makes two names those of one player, who has the first one. All other spellings of both go with them.
+    ///
+    /// # Errors
+    /// [`AliasError::Same`], [`AliasError::FideDiffers`], [`AliasError::Empty`].
+    pub fn merge(&mut self, name: &str, alias: &str) -> Result<()> {
+        if name.is_empty() || alias.is_empty() {
+            return Err(AliasError::Empty);
+        }
+        if name == alias {
+            return Err(AliasError::Same { name: name.to_owned() });
+        }
+        let roots: BTreeSet<String> =
+            [name, alias].iter().map(|spelling| self.name_of(spelling).to_owned()).collect();
+        let mut fide_id = None;
+        for other in roots.iter().filter_map(|root| self.fide_ids.get(root).copied()) {
+            set_fide_id(&mut fide_id, other, name)?;
+        }
+        for root in roots {
+            self.fide_ids.remove(&root);
+            // The spellings that are this name's already stay as they are.
+            if root != name {
+                let spellings = self.spellings.remove(&root).unwrap_or_default();
+                spellings.into_iter().for_each(|spelling| self.set_name(spelling, name));
+                self.set_name(root, name);
+            }
+        }
+        self.set_name(alias.to_owned(), name);
+        self.fide_ids.extend(fide_id.map(|fide_id| (name.to_owned(), fide_id)));
+        Ok(())
+    }
+
+    /// Gives a spelling, which is no name of others, a name. The name itself is no spelling then.
+    fn set_name(&mut self, spelling: String, name: &str) {
+        if spelling == name {
+            self.names.remove(name);
+            return;
+        }
+        self.spellings.entry(name.to_owned()).or_default().insert(spelling.clone());
+        self.names.insert(spelling, name.to_owned());
+    }
+
+    /// Takes in a list. Its rows must not contradict one another, nor, if it does not say otherwise itself, what is there.
+    ///
+    /// # Errors
+    /// An [`AliasError`], and which row it is about. Nothing is changed then.
+    pub fn add(&mut self, rows: &[PlayerAlias]) -> Result<(), (usize, AliasError)> {
+        let mut listed = BTreeMap::new();
+        for (index, row) in rows.iter().enumerate() {
+            if let Some(before) = listed.insert(&row.alias, &row.name).filter(|&before| *before != row.name) {
+                return Err((index, two_names(row, before)));
+            }
+        }
+        let mut all = self.clone();
+        for (index, row) in rows.iter().enumerate() {
+            all.check(row, &listed).and_then(|()| all.add_row(row)).map_err(|error| (index, error))?;
+        }
+        *self = all;
+        Ok(())
+    }
+
+    /// Whether a row of a list contradicts others or what is there.
+    fn check(&self, row: &PlayerAlias, listed: &BTreeMap<&String, &String>) -> Result<()> {
+        let PlayerAlias { alias, name, .. } = row;
+        let says = |alias: &String, name: &String| listed.get(alias).is_some_and(|&other| other == name);
+        let of = listed.get(name).map(|of| (*of).clone());
+        let of = of.or_else(|| self.names.get(name).filter(|&of| !says(of, name)).cloned());
+        if let Some(of) = of.filter(|of| name != alias && of != name) {
+            if of == *alias {
+                return Err(AliasError::Circle { name: name.clone(), alias: alias.clone() });
+            }
+            return Err(AliasError::Chain { alias: alias.clone(), name: name.clone(), of });
+        }
+        match self.names.get(alias).filter(|&before| before != name && !says(before, name)) {
+            Some(before) => Err(two_names(row, before)),
+            None => Ok(()),
+        }
+    }
+
+    fn add_row(&mut self, row: &PlayerAlias) -> Result<()> {
+        self.merge(&row.name, &row.alias)?;
+        if let Some(fide_id) = row.fide_id {
+            let mut before = self.fide_ids.get(&row.name).copied();
+            set_fide_id(&mut before, fide_id, &row.name)?;
+            self.fide_ids.insert(row.name.clone(), fide_id);
+        }
+        Ok(())
+    }
+
+    /// Undoes it: a name loses all its other spellings, a spelling its name. Gives back what was taken away.
+    ///
+    /// # Errors
+    /// [`AliasError::NoAlias`].
+    pub fn split(&mut self, spelling: &str) -> Result<Vec<PlayerAlias>> {
+        let (gone, kept): (Vec<_>, Vec<_>) =
+            self.rows().into_iter().partition(|row| row.alias == spelling || row.name == spelling);
+        if gone.is_empty() {
+            return Err(AliasError::NoAlias { name: spelling.to_owned() });
+        }
+        (self.names, self.spellings) = Default::default();
+        kept.into_iter().for_each(|row| self.set_name(row.alias, &row.name));
+        self.fide_ids.retain(|name, _| self.spellings.contains_key(name));
+        Ok(gone)
+    }
+
+    /// The spelling in these that somebody means, as [`choose_name`] tells it.
+    ///
+    /// # Errors
+    /// [`AliasError::Unknown`], [`AliasError::Ambiguous`], [`AliasError::Empty`].
+    pub fn choose(&self, text: &str) -> Result<String> {
+        let (exact, filter) = read_name(text)?;
+        let spellings: BTreeSet<&str> =
+            self.names.iter().flat_map(|(alias, name)| [alias.as_str(), name.as_str()]).collect();
+        if spellings.contains(exact) || matches!(filter, NameFilter::Exactly(_)) {
+            return Ok(exact.to_owned());
+        }
+        let fits: Vec<String> =
+            spellings.into_iter().filter(|name| filter.matches_player(name)).map(str::to_owned).collect();
+        self.only(text, fits, Vec::new)
+    }
+
+    /// The only one of some names, or the player whom they all are of.
+    fn only(&self, text: &str, mut fits: Vec<String>, near: impl FnOnce() -> Vec<String>) -> Result<String> {
+        let players: BTreeSet<&str> = fits.iter().map(|name| self.name_of(name)).collect();
+        match (fits.len(), players.first()) {
+            (0, _) | (_, None) => Err(AliasError::Unknown { name: text.to_owned(), near: near() }),
+            (1, _) => Ok(fits.remove(0)),
+            (_, Some(&player)) if players.len() == 1 => Ok(player.to_owned()),
+            (count, _) => {
+                fits.truncate(LISTED);
+                Err(AliasError::Ambiguous { name: text.to_owned(), count, names: fits })
+            }
+        }
+    }
+}
+
+fn two_names(row: &PlayerAlias, before: &str) -> AliasError {
+    AliasError::TwoNames { alias: row.alias.clone(), before: before.to_owned(), name: row.name.clone() }
+}
+
+/// Sets a number that may be known, and must not be another one then.
+fn set_fide_id(known: &mut Option<u32>, fide_id: u32, name: &str) -> Result<()> {
+    match *known {
+        Some(before) if before != fide_id => {
+            Err(AliasError::FideDiffers { name: name.to_owned(), before, fide_id })
+        }
+        _ => {
+            *known = Some(fide_id);
+            Ok(())
+        }
+    }
+}
+
+/// A name as it was typed, letter by letter, and as a filter.
+fn read_name(text: &str) -> Result<(&str, NameFilter)> {
+    let filter = text.parse().map_err(|_| AliasError::Empty)?;
+    Ok((text.strip_prefix('=').unwrap_or(text), filter))
+}
+
+/// The name of a player that somebody means: the one that it is letter by letter, or else the only one that it fits. With `=` in front it
+/// need not be there yet.
+///
+/// # Errors
+/// [`AliasError::Unknown`], [`AliasError::Ambiguous`], [`AliasError::Empty`]; what SQLite says.
+pub fn choose_name(database: &Database, aliases: &Aliases, text: &str) -> Result<String> {
+    let (exact, filter) = read_name(text)?;
+    if matches!(filter, NameFilter::Exactly(_)) {
+        return Ok(exact.to_owned());
+    }
+    let is_exact = !database.names(Named::Player, &NameFilter::Exactly(exact.to_owned()))?.is_empty();
+    if is_exact || aliases.names.iter().any(|(alias, name)| exact == alias || exact == name) {
+        return Ok(exact.to_owned());
+    }
+    let ids: Vec<_> = database.players(&filter)?.into_iter().map(crate::id::NameId).collect();
+    let fits = database.player_names(&ids)?;
+    let unknown = UnknownName { field: "player", named: Named::Player, filter };
+    let near = if fits.is_empty() { near(database, &unknown)? } else { Vec::new() };
+    aliases.only(text, fits, || near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, alias: &str, fide_id: Option<u32>) -> PlayerAlias {
+        PlayerAlias { alias: alias.to_owned(), name: name.to_owned(), fide_id }
+    }
+
+    fn rows(pairs: &[[&str; 2]]) -> Vec<PlayerAlias> {
+        pairs.iter().map(|[name, alias]| row(name, alias, None)).collect()
+    }
+
+    /// What comes of a list that is taken in after another: rows as `name<alias`, or the row that is wrong and why.
+    fn added(before: &[[&str; 2]], list: &[[&str; 2]]) -> Result<String, String> {
+        let mut aliases = Aliases::default();
+        aliases.add(&rows(before)).expect("a list");
+        aliases.add(&rows(list)).map_err(|(index, error)| format!("{index}: {error}"))?;
+        Ok(told(&aliases))
+    }
+
+    fn told(aliases: &Aliases) -> String {
+        aliases.rows().iter().map(|row| format!("{}<{}", row.name, row.alias)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Some 200,000 spellings, of one name and of many.
+    #[test]
+    fn long_lists_are_taken_in_quickly() {
+        let started = std::time::Instant::now();
+        let of_one = (0..100_000).map(|number| row("A", &format!("a{number}"), Some(1)));
+        let of_many =
+            (0..100_000).map(|number| row(&format!("B{}", number / 2), &format!("b{number}"), None));
+        let rows: Vec<_> = of_one.chain(of_many).collect();
+        let mut aliases = Aliases::default();
+        aliases.add(&rows).unwrap();
+        assert_eq!((aliases.len(), aliases.name_of("a7"), aliases.name_of("b7")), (200_000, "A", "B3"));
+        // One after the other, they would take many minutes.
+        assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn names_are_merged_with_all_their_spellings() {
+        let mut aliases = Aliases::default();
+        for (name, alias, expected) in [
+            ("B", "C", "B<C"),
+            ("A", "B", "A<B A<C"),
+            ("D", "E", "A<B A<C D<E"),
+            ("A", "E", "A<B A<C A<D A<E"),
+            ("A", "B", "A<B A<C A<D A<E"),
+            ("C", "A", "C<A C<B C<D C<E"),
+        ] {
+            aliases.merge(name, alias).expect("two names");
+            assert_eq!(told(&aliases), expected, "{name} {alias}");
+        }
+        assert_eq!(aliases.split("B").map(|gone| gone.len()).ok(), Some(1));
+        assert_eq!(told(&aliases), "C<A C<D C<E");
+        assert_eq!(aliases.split("C").map(|gone| gone.len()).ok(), Some(3));
+        assert!(aliases.is_empty() && aliases.split("C").is_err() && aliases.merge("A", "A").is_err());
+    }
+
+    #[test]
+    fn a_list_must_not_contradict_itself_or_what_is_there() {
+        assert_eq!(added(&[], &[["A", "B"], ["A", "B"], ["A", "C"]]).as_deref(), Ok("A<B A<C"));
+        assert_eq!(added(&[["B", "C"]], &[["A", "B"]]).as_deref(), Ok("A<B A<C"));
+        assert_eq!(added(&[["A", "B"]], &[["B", "A"]]).as_deref(), Ok("B<A"));
+        assert_eq!(added(&[["A", "B"]], &[["Z", "A"], ["Z", "B"]]).as_deref(), Ok("Z<A Z<B"));
+        assert_eq!(added(&[["A", "B"]], &[["Z", "B"], ["Z", "A"]]).as_deref(), Ok("Z<A Z<B"));
+        for (before, list, index) in [
+            (&[][..], &[["A", "A"]][..], "0: \"A\" is given as another spelling of itself"),
+            (&[], &[["A", "C"], ["B", "C"]], "1: \"C\" is another spelling of \"A\" already"),
+            (&[], &[["A", "B"], ["B", "C"]], "1: \"B\" is itself another spelling of \"A\""),
+            (&[], &[["B", "C"], ["A", "B"]], "0: \"B\" is itself another spelling of \"A\""),
+            (
+                &[],
+                &[["A", "B"], ["B", "A"]],
+                "0: \"A\" and \"B\" are each given as another spelling of the other",
+            ),
+            (&[["A", "B"]], &[["Z", "B"]], "0: \"B\" is another spelling of \"A\" already"),
+            (&[["A", "B"]], &[["B", "C"]], "0: \"B\" is itself another spelling of \"A\""),
+        ] {
+            let error = added(before, list).expect_err("a contradiction");
+            assert!(error.starts_with(index), "{error}");
+        }
+    }
+
+    #[test]
+    fn one_player_has_one_number() {
+        let mut aliases = Aliases::default();
+        aliases.add(&[row("A", "B", Some(7)), row("A", "C", None), row("D", "E", Some(8))]).expect("a list");
+        assert!(aliases.rows().iter().take(2).all(|row| row.fide_id == Some(7)));
+        assert!(matches!(
+            aliases.add(&[row("A", "F", Some(9))]),
+            Err((0, AliasError::FideDiffers { before: 7, .. }))
+        ));
+        assert!(matches!(aliases.merge("A", "D"), Err(AliasError::FideDiffers { .. })));
+        aliases.split("D").expect("a name");
+        aliases.merge("D", "A").expect("two names");
+        assert!(aliases.rows().iter().all(|row| row.fide_id == Some(7)) && aliases.len() == 3);
+    }
+}

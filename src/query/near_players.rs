@@ -1,0 +1,104 @@
+//! Players whose names are like those that a filter fits, and who have many more games: perhaps the same ones, written otherwise.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::id::NameId;
+use crate::query::likeness::{LikeName, Likeness};
+use crate::store::{self, Database, KnownPlayers, NameFilter, Selection};
+
+/// Of more spellings than these nothing is said: such a filter is no name of one player.
+const MOST_SPELLINGS: usize = 16;
+/// Of a player with more games than these a spelling with many more is hardly to be expected.
+const MOST_GAMES: u64 = 5_000;
+/// How many like names are counted at most.
+const MOST_LIKE: usize = 32;
+/// Up to here names are compared, half a microsecond or so each. Only those are that begin with the right letter.
+const COMPARED: usize = 200_000;
+/// So many times as many games are many more, ...
+const TIMES: u64 = 2;
+/// ... if they are so many more at least: of players with hardly a game too many would be told.
+const MORE: u64 = 4;
+
+/// A name in a filter, and one like it that has many more games.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NearPlayer {
+    /// The filter's field: `white`, `black`, `player`, `opponent`.
+    pub field: &'static str,
+    /// Of the names that fit, the one like it.
+    pub found: String,
+    /// Games of all players that fit, with whatever side.
+    pub found_games: u64,
+    /// The name that does not fit.
+    pub near: String,
+    /// Games of that player.
+    pub near_games: u64,
+}
+
+/// The names of a selection's players that are like others with many more games.
+///
+/// # Errors
+/// What SQLite says.
+pub fn near_players(database: &Database, selection: &Selection) -> store::Result<Vec<NearPlayer>> {
+    let near = selection.players().iter().map(|known| near_player(database, known));
+    near.filter_map(Result::transpose).collect()
+}
+
+fn near_player(database: &Database, known: &KnownPlayers) -> store::Result<Option<NearPlayer>> {
+    if known.ids.len() > MOST_SPELLINGS {
+        return Ok(None);
+    }
+    let found_games = database.count_player_games(&known.ids)?;
+    if found_games > MOST_GAMES {
+        return Ok(None);
+    }
+    let found = database.player_names(&known.ids)?;
+    let likeness: Vec<Likeness> = found.iter().map(|name| Likeness::of(name)).collect();
+    let mut like: Vec<(String, usize)> = Vec::new();
+    let (mut compared, mut left) = (LikeName::default(), COMPARED);
+    for (begin, end) in ranges(&likeness) {
+        database.visit_players_between(&begin, &end, |id, name| {
+            if let Some(index) = compared.first_like(name, &likeness)
+                && known.ids.binary_search(&id).is_err()
+            {
+                like.push((name.to_owned(), index));
+            }
+            left = left.saturating_sub(1);
+            left > 0 && like.len() < MOST_LIKE
+        })?;
+    }
+    let mut best: Option<NearPlayer> = None;
+    for (near, index) in like {
+        let ids: Vec<_> =
+            database.players(&NameFilter::Exactly(near.clone()))?.into_iter().map(NameId).collect();
+        let near_games = database.count_player_games(&ids)?;
+        let least =
+            best.as_ref().map_or((TIMES * found_games).max(found_games + MORE), |best| best.near_games + 1);
+        if near_games >= least {
+            let found = found[index].clone();
+            best = Some(NearPlayer { field: known.field, found, found_games, near, near_games });
+        }
+    }
+    Ok(best)
+}
+
+/// Between which texts all names are that may be like others: an index finds them.
+fn ranges(likeness: &[Likeness]) -> Vec<(String, String)> {
+    let beginnings: BTreeSet<[char; 2]> = likeness.iter().flat_map(Likeness::beginnings).collect();
+    let initials: BTreeSet<char> = beginnings.iter().map(|[first, _]| *first).collect();
+    let upper = |letter: char| letter.to_ascii_uppercase();
+    let cases = beginnings.iter().flat_map(|&[first, second]| {
+        [[upper(first), second], [upper(first), upper(second)], [first, second]]
+    });
+    let plain = cases.map(|[first, second]| {
+        let next = char::from_u32(u32::from(second) + 1).unwrap_or(char::MAX);
+        (String::from_iter([first, second]), String::from_iter([first, next]))
+    });
+    // A second letter with an accent may be any.
+    let accented = initials
+        .iter()
+        .flat_map(|&first| [upper(first), first])
+        .map(|first| (format!("{first}\u{80}"), format!("{first}{}", char::MAX)));
+    plain.chain(accented).collect()
+}

@@ -1,0 +1,158 @@
+//! The players of a database, each once, whatever the spellings of the name.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::id::NameId;
+use crate::store::{self, Database, NameFilter, Named, PlayerGames, fold};
+
+/// Orders of players.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlayerOrder {
+    /// Most games first, then by name.
+    #[default]
+    Games,
+    /// By name, letter case and accents aside.
+    Name,
+}
+
+/// Which players are listed, and how.
+#[derive(Debug)]
+pub struct Players<'a> {
+    /// The database.
+    pub database: &'a Database,
+    /// The name; `None` for all players.
+    pub name: Option<&'a NameFilter>,
+    /// Their order.
+    pub order: PlayerOrder,
+    /// How many at most.
+    pub limit: Option<u32>,
+    /// How many are passed over.
+    pub offset: u32,
+}
+
+/// A player.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedPlayer {
+    /// The name.
+    pub name: String,
+    /// The number at FIDE, if a row of `player_alias` says it.
+    pub fide_id: Option<u32>,
+    /// Games, each once.
+    pub games: u64,
+    /// Games with White.
+    pub as_white: u64,
+    /// Games with Black.
+    pub as_black: u64,
+    /// The first year in which a game was played whose year is known.
+    pub first_year: Option<u16>,
+    /// The last one.
+    pub last_year: Option<u16>,
+    /// The spellings that games have, most games first.
+    pub spellings: Vec<Spelling>,
+}
+
+/// A spelling of a player's name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Spelling {
+    /// As the PGN has it.
+    pub name: String,
+    /// Games with it.
+    pub games: u64,
+}
+
+/// Players in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListedPlayers {
+    /// Those that are asked for.
+    pub players: Vec<ListedPlayer>,
+    /// How many there are in all.
+    pub total: u64,
+}
+
+/// The spellings of one player.
+struct Group {
+    name: String,
+    fide_id: Option<u32>,
+    ids: Vec<NameId>,
+    spellings: Vec<String>,
+}
+
+impl Players<'_> {
+    /// The players, in order.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn list(&self) -> store::Result<ListedPlayers> {
+        let snapshot = self.database.snapshot()?;
+        let groups = self.groups()?;
+        let ids: Vec<Vec<NameId>> = groups.iter().map(|group| group.ids.clone()).collect();
+        let counts = self.database.player_games(&ids)?;
+        let total = groups.len() as u64;
+        // Names that only games had which were removed.
+        let mut players: Vec<(Group, PlayerGames)> = groups.into_iter().zip(counts).collect();
+        match self.order {
+            PlayerOrder::Games => {
+                players.sort_by(|(one, games), (other, more)| {
+                    more.games.cmp(&games.games).then_with(|| one.name.cmp(&other.name))
+                });
+            }
+            PlayerOrder::Name => {
+                players.sort_by_cached_key(|(group, _)| (fold(&group.name), group.name.clone()))
+            }
+        }
+        let limit = self.limit.map_or(usize::MAX, |limit| limit as usize);
+        let chosen = players.into_iter().skip(self.offset as usize).take(limit).collect();
+        let players = self.with_spellings(chosen)?;
+        drop(snapshot);
+        Ok(ListedPlayers { players, total })
+    }
+
+    /// The players that are asked for, in no order.
+    fn groups(&self) -> store::Result<Vec<Group>> {
+        let asked = self.name.map(|name| self.database.players(name)).transpose()?;
+        let aliases = self.database.player_aliases()?;
+        let aliases: HashMap<&str, _> = aliases.iter().map(|alias| (alias.alias.as_str(), alias)).collect();
+        let fide_ids: HashMap<&str, u32> =
+            aliases.values().filter_map(|alias| Some((alias.name.as_str(), alias.fide_id?))).collect();
+        let (mut groups, mut at) = (Vec::<Group>::new(), HashMap::<String, usize>::new());
+        self.database.walk_names(Named::Player, None, |id, spelling| {
+            if asked.as_ref().is_some_and(|asked| asked.binary_search(&id).is_err()) {
+                return true;
+            }
+            let name = aliases.get(spelling).map_or(spelling, |alias| alias.name.as_str());
+            let index = *at.entry(name.to_owned()).or_insert_with(|| {
+                let fide_id = fide_ids.get(name).copied();
+                groups.push(Group { name: name.to_owned(), fide_id, ids: Vec::new(), spellings: Vec::new() });
+                groups.len() - 1
+            });
+            groups[index].ids.push(NameId(id));
+            groups[index].spellings.push(spelling.to_owned());
+            true
+        })?;
+        Ok(groups)
+    }
+
+    /// Players with their spellings, which are counted where there are several.
+    fn with_spellings(&self, players: Vec<(Group, PlayerGames)>) -> store::Result<Vec<ListedPlayer>> {
+        let several = players.iter().filter(|(group, _)| group.ids.len() > 1);
+        let ids: Vec<Vec<NameId>> = several.flat_map(|(group, _)| &group.ids).map(|&id| vec![id]).collect();
+        let counted = if ids.is_empty() { Vec::new() } else { self.database.player_games(&ids)? };
+        let mut counted = counted.into_iter();
+        let listed = players.into_iter().map(|(group, count)| {
+            let is_one = group.ids.len() == 1;
+            let spelling = |name| {
+                let count = if is_one { count } else { counted.next().unwrap_or_default() };
+                Spelling { name, games: count.games }
+            };
+            let mut spellings: Vec<_> = group.spellings.into_iter().map(spelling).collect();
+            spellings
+                .sort_by(|one, other| other.games.cmp(&one.games).then_with(|| one.name.cmp(&other.name)));
+            let PlayerGames { games, white: as_white, black: as_black, first_year, last_year } = count;
+            let (name, fide_id) = (group.name, group.fide_id);
+            ListedPlayer { name, fide_id, games, as_white, as_black, first_year, last_year, spellings }
+        });
+        Ok(listed.collect())
+    }
+}

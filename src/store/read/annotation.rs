@@ -1,0 +1,221 @@
+//! What the PGN says about the moves of a game.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+
+use crate::board::MoveCode;
+use crate::id::{GameId, Ply};
+use crate::pgn::{Eval, MoveNumbers};
+use crate::store::cell::{COMMAND, COMMENT, Cells, MOVE_EVAL, NAG, Table, VARIATION, VARIATION_MOVE};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+
+/// How deep variations can be nested.
+pub(crate) const MOST_DEPTH: usize = 1000;
+
+/// What is said about the moves of a game. Line 0 is the main line, the others are its variations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GameAnnotations {
+    /// By line and ply.
+    remarks: BTreeMap<(u32, Ply), Remarks>,
+    /// By the line and the ply that they leave.
+    variations: BTreeMap<(u32, Ply), Vec<StoredVariation>>,
+}
+
+/// What is said of a position and the move that led to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// Clock, time used, value.
+    pub numbers: MoveNumbers,
+    /// Glyphs by their numbers.
+    pub nags: Vec<u32>,
+    /// Comments, without their commands.
+    pub comments: Vec<String>,
+    /// Other commands, each with its name and value.
+    pub commands: Vec<(String, String)>,
+}
+
+/// A variation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredVariation {
+    /// Its line.
+    pub line: u32,
+    /// Its moves.
+    pub moves: Vec<MoveCode>,
+}
+
+impl GameAnnotations {
+    /// What is said at a place.
+    #[must_use]
+    pub fn at(&self, line: u32, ply: Ply) -> Option<&Remarks> {
+        self.remarks.get(&(line, ply))
+    }
+
+    /// The variations that leave a line at a ply.
+    #[must_use]
+    pub fn variations(&self, line: u32, ply: Ply) -> &[StoredVariation] {
+        self.variations.get(&(line, ply)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether nothing is said.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.remarks.is_empty() && self.variations.is_empty()
+    }
+
+    /// The numbers of the main line, by ply.
+    pub fn numbers(&self) -> impl Iterator<Item = (Ply, MoveNumbers)> {
+        let remarks = self.remarks.iter().filter(|((line, _), _)| *line == 0);
+        remarks.map(|((_, ply), remarks)| (*ply, remarks.numbers)).filter(|(_, numbers)| !numbers.is_empty())
+    }
+
+    fn remarks(&mut self, line: u32, ply: u32) -> &mut Remarks {
+        self.remarks.entry((line, Ply(ply))).or_default()
+    }
+}
+
+impl Database {
+    /// What the PGN says about the moves of a game; nothing in a database of a version that did not keep it.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn annotations(&self, game: GameId) -> Result<GameAnnotations> {
+        game_annotations(self.connection(), game)
+            .map_err(|source| Error::sqlite(self.path(), "look up the annotations of a game", source))
+    }
+}
+
+/// What is asked for a game: its rows in a table, in the order of their key.
+struct Rows {
+    table: Table,
+    sql: &'static str,
+}
+
+const NUMBERS: Rows = Rows {
+    table: MOVE_EVAL,
+    sql: "SELECT game_id, ply, clock, elapsed, eval_cp, eval_mate, depth FROM move_eval WHERE game_id = ?1
+          ORDER BY ply",
+};
+const COMMENTS: Rows = Rows {
+    table: COMMENT,
+    sql: "SELECT game_id, line, ply, number, text FROM comment WHERE game_id = ?1 ORDER BY line, ply, number",
+};
+const NAGS: Rows = Rows {
+    table: NAG,
+    sql: "SELECT game_id, line, ply, nag FROM nag WHERE game_id = ?1 ORDER BY line, ply, nag",
+};
+const COMMANDS: Rows = Rows {
+    table: COMMAND,
+    sql: "SELECT game_id, line, ply, number, name, value FROM command WHERE game_id = ?1
+          ORDER BY line, ply, number",
+};
+const VARIATIONS: Rows = Rows {
+    table: VARIATION,
+    sql: "SELECT game_id, line, parent_line, ply FROM variation WHERE game_id = ?1 ORDER BY line",
+};
+const VARIATION_MOVES: Rows = Rows {
+    table: VARIATION_MOVE,
+    sql: "SELECT game_id, line, ply, move_code FROM variation_move WHERE game_id = ?1 ORDER BY line, ply",
+};
+
+/// Which of these tables but the last have rows of a game. Most games have few annotations or none: one question is quicker than
+/// one for each table.
+const HAS_ROWS: &str = "SELECT
+    EXISTS (SELECT 1 FROM move_eval WHERE game_id = ?1),
+    EXISTS (SELECT 1 FROM comment WHERE game_id = ?1),
+    EXISTS (SELECT 1 FROM nag WHERE game_id = ?1),
+    EXISTS (SELECT 1 FROM command WHERE game_id = ?1),
+    EXISTS (SELECT 1 FROM variation WHERE game_id = ?1)";
+
+impl Rows {
+    /// Passes the rows of a game on.
+    fn each(
+        &self,
+        connection: &Connection,
+        game: GameId,
+        mut visit: impl FnMut(Cells<'_>) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        let mut statement = connection.prepare_cached(self.sql)?;
+        let mut rows = statement.query([game.0])?;
+        while let Some(row) = rows.next()? {
+            visit(Cells::new(row, self.table))?;
+        }
+        Ok(())
+    }
+}
+
+/// The annotations of one game.
+pub(crate) fn game_annotations(connection: &Connection, game: GameId) -> rusqlite::Result<GameAnnotations> {
+    let mut annotations = GameAnnotations::default();
+    if !connection.table_exists(Some("main"), MOVE_EVAL.name)? {
+        return Ok(annotations);
+    }
+    let [numbers, comments, nags, commands, variations]: [bool; 5] = connection
+        .prepare_cached(HAS_ROWS)?
+        .query_row([game.0], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?]))?;
+    if numbers {
+        NUMBERS.each(connection, game, |cells| {
+            annotations.remarks(0, cells.get("ply")?).numbers = MoveNumbers {
+                clock: cells.get("clock")?,
+                elapsed: cells.get("elapsed")?,
+                eval: Eval::of(cells.get("eval_cp")?, cells.get("eval_mate")?),
+                depth: cells.get("depth")?,
+            };
+            Ok(())
+        })?;
+    }
+    if comments {
+        COMMENTS.each(connection, game, |cells| {
+            annotations.remarks(cells.get("line")?, cells.get("ply")?).comments.push(cells.get("text")?);
+            Ok(())
+        })?;
+    }
+    if nags {
+        NAGS.each(connection, game, |cells| {
+            annotations.remarks(cells.get("line")?, cells.get("ply")?).nags.push(cells.get("nag")?);
+            Ok(())
+        })?;
+    }
+    if commands {
+        COMMANDS.each(connection, game, |cells| {
+            let command = (cells.get("name")?, cells.get("value")?);
+            annotations.remarks(cells.get("line")?, cells.get("ply")?).commands.push(command);
+            Ok(())
+        })?;
+    }
+    if variations {
+        annotations.variations = game_variations(connection, game)?;
+    }
+    Ok(annotations)
+}
+
+/// The variations of one game, by the line and the ply that they leave.
+fn game_variations(
+    connection: &Connection,
+    game: GameId,
+) -> rusqlite::Result<BTreeMap<(u32, Ply), Vec<StoredVariation>>> {
+    let mut leaves = Vec::new();
+    let mut depths = BTreeMap::from([(0, 0)]);
+    VARIATIONS.each(connection, game, |cells| {
+        let (line, parent): (u32, u32) = (cells.get("line")?, cells.get("parent_line")?);
+        // A line comes after the one that it leaves, and none is nested deeper; what is not so was not written by this program.
+        let depth = depths.get(&parent).filter(|_| parent < line).map(|depth| depth + 1);
+        if let Some(depth) = depth.filter(|&depth| depth <= MOST_DEPTH) {
+            depths.insert(line, depth);
+            leaves.push((line, (parent, Ply(cells.get("ply")?))));
+        }
+        Ok(())
+    })?;
+    let mut moves: BTreeMap<u32, Vec<MoveCode>> = BTreeMap::new();
+    VARIATION_MOVES.each(connection, game, |cells| {
+        moves.entry(cells.get("line")?).or_default().push(MoveCode::from_stored(cells.get("move_code")?));
+        Ok(())
+    })?;
+    let mut variations: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (line, place) in leaves {
+        let variation = StoredVariation { line, moves: moves.remove(&line).unwrap_or_default() };
+        variations.entry(place).or_default().push(variation);
+    }
+    Ok(variations)
+}

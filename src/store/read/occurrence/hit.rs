@@ -1,0 +1,209 @@
+//! Positions found in games, and their orders.
+
+use rusqlite::Row;
+
+use crate::board::{MoveCode, Position};
+use crate::store::cell::{Cells, GAME_POSITION, GAMES, VARIATION_MOVE};
+use crate::store::database::Database;
+use crate::store::read::filter::bind;
+use crate::store::read::game_record::{GameSummary, summary, summary_columns, summary_joins};
+use crate::store::row::{GameId, Ply};
+
+/// In which lines of games positions are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lines {
+    /// In the main lines: in what was played.
+    #[default]
+    Main,
+    /// In the variations too.
+    All,
+}
+
+/// A place in a game. Line 0 is the main line, the others are its variations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) game: GameId,
+    pub(crate) line: u32,
+    pub(crate) ply: Ply,
+}
+
+impl Place {
+    /// A place in a main line.
+    pub(crate) const fn played(game: GameId, ply: Ply) -> Self {
+        Self { game, line: 0, ply }
+    }
+}
+
+/// A position found in a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The game.
+    pub game: GameSummary,
+    /// In which line: 0 is the main line, 1, 2, 3 … are the game's variations in the order of their text.
+    pub line: u32,
+    /// At which ply the position arose.
+    pub ply: Ply,
+    /// Its canonical FEN.
+    pub fen: String,
+    /// The next move of that line, if any.
+    pub next: Option<MoveCode>,
+    /// Six-field FEN of the game's start position; `None` is the standard one.
+    pub start_fen: Option<String>,
+}
+
+impl Hit {
+    /// The number of the full move in which the position arose: that of the move played from it.
+    #[must_use]
+    pub fn move_number(&self) -> u32 {
+        let (first, black) = match &self.start_fen {
+            None => (1, 0),
+            Some(fen) => {
+                let number = fen.rsplit(' ').next().and_then(|number| number.parse().ok());
+                (number.unwrap_or(1), u32::from(fen.split(' ').nth(1) == Some("b")))
+            }
+        };
+        (self.ply.0.saturating_add(black) / 2).saturating_add(first)
+    }
+}
+
+/// The order of hits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HitOrder {
+    /// By game, then line, then ply.
+    #[default]
+    Game,
+    /// By the players' mean rating, the best first. Games with an unknown rating come after them, games without a result
+    /// last.
+    Rating,
+    /// By date, the latest first; what is unknown of a date counts as early. Games without a result come last.
+    Date,
+}
+
+/// A number of a row of `game` that grows from the first to the last of an order.
+pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
+    match order {
+        HitOrder::Game => "0",
+        HitOrder::Rating => "ifnull(-(game.white_elo + game.black_elo), 1)",
+        // Of a year that is not wholly known, nothing is known.
+        HitOrder::Date => {
+            "-ifnull(iif(instr(substr(game.date, 1, 4), '?'), 0, substr(game.date, 1, 4) * 10000)
+              + replace(substr(game.date, 6, 2), '?', '0') * 100 + replace(substr(game.date, 9, 2), '?', '0'), 0)"
+        }
+    }
+}
+
+/// `game` and `position_game AS o` in the order in which they are walked.
+pub(crate) const fn join(games_first: bool) -> &'static str {
+    if games_first {
+        "game CROSS JOIN position_game AS o ON o.game_id = game.game_id"
+    } else {
+        "position_game AS o CROSS JOIN game ON game.game_id = o.game_id"
+    }
+}
+
+/// The same for `variation_move AS o`.
+pub(crate) const fn join_variations(games_first: bool) -> &'static str {
+    if games_first {
+        "game CROSS JOIN variation_move AS o INDEXED BY variation_move_key ON o.game_id = game.game_id"
+    } else {
+        "variation_move AS o CROSS JOIN game ON game.game_id = o.game_id"
+    }
+}
+
+impl Database {
+    /// A position of a game; `None` if there is no such row or, where a FEN is given, it is another position.
+    pub(crate) fn hit(&self, place: Place, fen: Option<&str>) -> rusqlite::Result<Option<Hit>> {
+        let played = concat!(
+            "SELECT ",
+            summary_columns!(),
+            ", start_fen, p.ply AS ply, p.move_code AS move_code, p.fen AS fen
+             FROM game_position AS p CROSS JOIN game ON game.game_id = p.game_id ",
+            summary_joins!(),
+            " WHERE p.game_id = :game AND p.ply = :ply AND (:fen IS NULL OR p.fen = :fen)"
+        );
+        let in_variation = concat!(
+            "SELECT ",
+            summary_columns!(),
+            ", start_fen, p.line AS line, p.ply AS ply, next.move_code AS move_code, p.fen AS fen
+             FROM variation_move AS p CROSS JOIN game ON game.game_id = p.game_id ",
+            summary_joins!(),
+            " LEFT JOIN variation_move AS next
+                 ON next.game_id = p.game_id AND next.line = p.line AND next.ply = p.ply + 1
+             WHERE p.game_id = :game AND p.line = :line AND p.ply = :ply AND (:fen IS NULL OR p.fen = :fen)"
+        );
+        let (sql, table) =
+            if place.line == 0 { (played, GAME_POSITION) } else { (in_variation, VARIATION_MOVE) };
+        let mut statement = self.connection().prepare_cached(sql)?;
+        bind(&mut statement, ":game", place.game.0)?;
+        bind(&mut statement, ":line", place.line)?;
+        bind(&mut statement, ":ply", place.ply.0)?;
+        bind(&mut statement, ":fen", fen)?;
+        let read = |row: &Row<'_>| {
+            let position = Cells::new(row, table);
+            Ok(Hit {
+                game: summary(row)?,
+                line: place.line,
+                ply: place.ply,
+                fen: position.get("fen")?,
+                next: position.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored),
+                start_fen: Cells::new(row, GAMES).get("start_fen")?,
+            })
+        };
+        statement.raw_query().next()?.map(read).transpose()
+    }
+
+    /// Whether a position stands at a place.
+    pub(crate) fn is_at(&self, place: Place, fen: &str) -> rusqlite::Result<bool> {
+        let Place { game, line, ply } = place;
+        if line == 0 {
+            let sql = "SELECT 1 FROM game_position WHERE game_id = ?1 AND ply = ?2 AND fen = ?3";
+            return self.connection().prepare_cached(sql)?.exists((game.0, ply.0, fen));
+        }
+        let sql = "SELECT 1 FROM variation_move WHERE game_id = ?1 AND line = ?2 AND ply = ?3 AND fen = ?4";
+        self.connection().prepare_cached(sql)?.exists((game.0, line, ply.0, fen))
+    }
+}
+
+/// The games that a column of `visited_position` lists: a JSON array of their numbers.
+pub(crate) fn listed_games(cells: Cells<'_>, column: &str) -> rusqlite::Result<Vec<GameId>> {
+    let ids: Vec<u32> = cells
+        .read(column, "a JSON array of game_ids", |value| serde_json::from_str(value.as_str().ok()?).ok())?;
+    Ok(ids.into_iter().map(GameId).collect())
+}
+
+/// What is left to skip and to pass on.
+pub(crate) struct Part {
+    pub(crate) skip: u32,
+    /// `None`: all.
+    pub(crate) left: Option<u32>,
+}
+
+/// What becomes of a hit.
+pub(crate) enum Taken {
+    Skip,
+    Hit { is_last: bool },
+    End,
+}
+
+impl Part {
+    /// Takes one more hit.
+    pub(crate) fn take(&mut self) -> Taken {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return Taken::Skip;
+        }
+        match &mut self.left {
+            None => Taken::Hit { is_last: false },
+            Some(0) => Taken::End,
+            Some(left) => {
+                *left -= 1;
+                Taken::Hit { is_last: *left == 0 }
+            }
+        }
+    }
+}
+
+/// Whether a position has a key that another one with the same placement has too.
+pub(crate) fn shares_key(fen: &str) -> bool {
+    Position::from_fen(fen.as_bytes()).is_ok_and(|(position, _)| position.shares_key())
+}

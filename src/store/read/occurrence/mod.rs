@@ -1,0 +1,8 @@
+//! Where positions stand in games, in what was played and in variations.
+
+pub(crate) mod explore;
+pub(crate) mod hit;
+pub(crate) mod scan;
+pub(crate) mod search;
+pub(crate) mod variation;
+pub(crate) mod visit;

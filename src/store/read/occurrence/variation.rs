@@ -1,0 +1,181 @@
+//! Positions in the variations of games, and the moves that variations go on with.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{OptionalExtension, named_params};
+
+use crate::board::{MoveCode, Position, PositionKey};
+use crate::store::cell::{Cells, VARIATION, VARIATION_MOVE};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::read::filter::bind;
+use crate::store::read::occurrence::hit::{Lines, Place};
+use crate::store::read::occurrence::search::OccurrenceCount;
+use crate::store::read::selection::Selection;
+use crate::store::row::{GameId, Ply};
+use crate::store::schema::version_of;
+use crate::store::schema_version::SchemaVersion;
+
+const ACTION: &str = "look for variations";
+
+/// What variations make of a position. A game counts once, however often its variations have the position or the move.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VariationMoves {
+    /// The games with a variation that reaches the position, or leaves the game or another variation there.
+    pub games: u64,
+    /// The moves of variations from the position, each with the number of games, in the order of their codes.
+    pub moves: BTreeMap<MoveCode, u64>,
+}
+
+impl Database {
+    /// Whether there are any variations.
+    ///
+    /// # Errors
+    /// [`Error::LacksVariations`]; what SQLite says.
+    pub fn has_variations(&self) -> Result<bool> {
+        self.check_lines(Lines::All)?;
+        let any = "SELECT EXISTS (SELECT 1 FROM variation_move)";
+        let has = self.connection().query_row(any, [], |row| row.get(0));
+        has.map_err(|source| Error::sqlite(self.path(), ACTION, source))
+    }
+
+    /// Whether any variation reaches a position with this key.
+    ///
+    /// # Errors
+    /// [`Error::LacksVariations`]; what SQLite says.
+    pub fn has_in_variations(&self, key: PositionKey) -> Result<bool> {
+        self.check_lines(Lines::All)?;
+        let sql = "SELECT 1 FROM variation_move WHERE key = ?1";
+        let has = self.connection().prepare_cached(sql).and_then(|mut query| query.exists([key.as_i64()]));
+        has.map_err(|source| Error::sqlite(self.path(), ACTION, source))
+    }
+
+    /// The moves that variations of a selection's games make from a position, be it one of the main line or of a variation.
+    ///
+    /// Takes time by how often variations reach the position and those after it, not by how often it was played.
+    ///
+    /// # Errors
+    /// [`Error::LacksVariations`]; what SQLite says.
+    pub fn variation_moves(&self, position: &Position, selection: &Selection) -> Result<VariationMoves> {
+        self.check_lines(Lines::All)?;
+        let count = || {
+            let fen = position.canonical_fen();
+            let (mut games, mut counts) = (BTreeSet::new(), BTreeMap::new());
+            self.visit_variation_moves(position, selection, &mut |place, _| {
+                games.insert(place.game);
+                Ok(())
+            })?;
+            let mut moves = Vec::new();
+            position.legal_moves(&mut moves);
+            moves.push(MoveCode::NULL);
+            for code in moves {
+                let (mut after, mut last) = (position.clone(), None);
+                if after.make(code).is_err() {
+                    continue;
+                }
+                self.visit_variation_moves(&after, selection, &mut |place, code| {
+                    if last != Some(place.game) && self.follows(place, &fen)? {
+                        last = Some(place.game);
+                        games.insert(place.game);
+                        *counts.entry(code).or_default() += 1;
+                    }
+                    Ok(())
+                })?;
+            }
+            Ok(VariationMoves { games: games.len() as u64, moves: counts })
+        };
+        count().map_err(|source| Error::sqlite(self.path(), ACTION, source))
+    }
+
+    /// Fails if variations are asked for and the database is of a version that does not keep them.
+    pub(crate) fn check_lines(&self, lines: Lines) -> Result<()> {
+        let failed = |source| Error::sqlite(self.path(), ACTION, source);
+        if lines == Lines::Main {
+            return Ok(());
+        }
+        let version = version_of(self.connection()).map_err(failed)?;
+        if version >= SchemaVersion::LATEST {
+            return Ok(());
+        }
+        let has = self.connection().table_exists(Some("main"), VARIATION_MOVE.name).map_err(failed)?;
+        if has { Ok(()) } else { Err(Error::LacksVariations { path: self.path().to_owned(), version }) }
+    }
+
+    /// How often a position stands in variations, and in how many games that do not have it in their main lines too. Looks at no more
+    /// than `cap` moves of variations.
+    pub(crate) fn count_in_variations(
+        &self,
+        key: PositionKey,
+        fen: &str,
+        cap: u32,
+    ) -> rusqlite::Result<OccurrenceCount> {
+        let sql = "SELECT count(*) FILTER (WHERE v.fen = :fen),
+                count(DISTINCT v.game_id) FILTER (WHERE v.fen = :fen AND NOT EXISTS (
+                    SELECT 1 FROM position_game AS o
+                    CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+                    WHERE o.key = :key AND o.game_id = v.game_id AND p.fen = :fen)),
+                count(*)
+            FROM (SELECT game_id, fen FROM variation_move WHERE key = :key LIMIT :cap) AS v";
+        let params = named_params! { ":key": key.as_i64(), ":fen": fen, ":cap": cap };
+        self.connection().prepare_cached(sql)?.query_row(params, |row| {
+            let [occurrences, games, looked_at] = [0, 1, 2].map(|column| row.get::<_, i64>(column));
+            Ok(OccurrenceCount {
+                occurrences: occurrences?.cast_unsigned(),
+                games: games?.cast_unsigned(),
+                capped: looked_at? == i64::from(cap),
+            })
+        })
+    }
+
+    /// Passes the moves of variations on that lead to a position, each with the place that it leads to, in order.
+    fn visit_variation_moves(
+        &self,
+        position: &Position,
+        selection: &Selection,
+        visit: &mut impl FnMut(Place, MoveCode) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        let tables = if selection.is_all() {
+            "variation_move AS o"
+        } else {
+            "variation_move AS o CROSS JOIN game ON game.game_id = o.game_id"
+        };
+        let sql = format!(
+            "SELECT o.game_id, o.line, o.ply, o.move_code FROM {tables} WHERE o.key = :key AND o.fen = :fen{}
+             ORDER BY o.game_id, o.line, o.ply",
+            selection.sql()
+        );
+        let mut statement = self.connection().prepare_cached(&sql)?;
+        selection.bind(&mut statement)?;
+        bind(&mut statement, ":key", position.key().as_i64())?;
+        bind(&mut statement, ":fen", position.canonical_fen())?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            let cells = Cells::new(row, VARIATION_MOVE);
+            let place = Place { game: GameId(cells.get(0)?), line: cells.get(1)?, ply: Ply(cells.get(2)?) };
+            visit(place, MoveCode::from_stored(cells.get(3)?))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the move that leads to a place of a variation was made from a position. That of a variation's first move stands on
+    /// the line that it leaves; and if it replaces the first move of that line, on the one before.
+    fn follows(&self, place: Place, fen: &str) -> rusqlite::Result<bool> {
+        let Some(ply) = place.ply.0.checked_sub(1) else { return Ok(false) };
+        let mut line = place.line;
+        while line > 0 {
+            let sql =
+                "SELECT game_id, line, parent_line, ply FROM variation WHERE game_id = ?1 AND line = ?2";
+            let mut statement = self.connection().prepare_cached(sql)?;
+            let leaves = statement.query_row((place.game.0, line), |row| {
+                let cells = Cells::new(row, VARIATION);
+                Ok((cells.get::<u32>("parent_line")?, cells.get::<u32>("ply")?))
+            });
+            match leaves.optional()? {
+                Some((parent, start)) if start == ply && parent < line => line = parent,
+                Some((_, start)) if start < ply => break,
+                _ => return Ok(false),
+            }
+        }
+        self.is_at(Place { line, ply: Ply(ply), ..place }, fen)
+    }
+}

@@ -1,0 +1,94 @@
+//! Games that reached a position, as they are counted.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::hit::listed_games;
+use crate::board::{MoveCode, PositionKey};
+use crate::id::{GameId, Ply};
+use crate::store::cell::{CONTINUATION, Cells, GAME_POSITION, VISITED_POSITION};
+use crate::store::read::game_outcome::GameOutcome;
+
+/// What the rows of a visited position say that removed games may change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VisitedCounts {
+    /// How many games reached it, unfinished ones too.
+    pub games: u64,
+    /// The best-rated and the latest games.
+    pub listed: Vec<GameId>,
+    /// The moves played, each with its first and last year.
+    pub years: Vec<(MoveCode, Option<u16>, Option<u16>)>,
+}
+
+/// What the rows of a visited position say; `None` if it has none.
+pub(crate) fn visited_counts(
+    connection: &Connection,
+    key: PositionKey,
+) -> rusqlite::Result<Option<VisitedCounts>> {
+    let sql = "SELECT key, games, unfinished, top_games, recent_games FROM visited_position WHERE key = ?1";
+    let read = |row: &Row<'_>| {
+        let cells = Cells::new(row, VISITED_POSITION);
+        let games = cells.get::<u64>("games")?.saturating_add(cells.get("unfinished")?);
+        Ok((games, [listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?].concat()))
+    };
+    let found = connection.prepare_cached(sql)?.query_row([key.as_i64()], read).optional()?;
+    let Some((games, listed)) = found else { return Ok(None) };
+    let sql = "SELECT key, move_code, first_year, last_year FROM continuation WHERE key = ?1";
+    let read = |row: &Row<'_>| {
+        let cells = Cells::new(row, CONTINUATION);
+        let code = MoveCode::from_stored(cells.get("move_code")?);
+        Ok((code, cells.get("first_year")?, cells.get("last_year")?))
+    };
+    let years =
+        connection.prepare_cached(sql)?.query_map([key.as_i64()], read)?.collect::<rusqlite::Result<_>>()?;
+    Ok(Some(VisitedCounts { games, listed, years }))
+}
+
+/// The games that reached a position, in order, each with the ply where it last arose.
+pub(crate) fn last_visits(connection: &Connection, key: PositionKey) -> rusqlite::Result<Vec<(GameId, Ply)>> {
+    let sql = "SELECT game_id, ply FROM position_game WHERE key = ?1 ORDER BY game_id, ply";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([key.as_i64()])?;
+    let mut visits: Vec<(GameId, Ply)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (game, ply) = (GameId(row.get(0)?), Ply(row.get(1)?));
+        match visits.last_mut().filter(|(last, _)| *last == game) {
+            Some(visit) => visit.1 = ply,
+            None => visits.push((game, ply)),
+        }
+    }
+    Ok(visits)
+}
+
+/// Whether `position_game` has at least `count` rows of a key, which is at least 1.
+pub(crate) fn has_occurrences(
+    connection: &Connection,
+    key: PositionKey,
+    count: u32,
+) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM position_game WHERE key = ?1 LIMIT 1 OFFSET ?2";
+    connection.prepare_cached(sql)?.exists(params![key.as_i64(), count.saturating_sub(1)])
+}
+
+/// Shows `see` all games that reached a position, in order, until it gives `false`: each with the ply where it last arose, the FEN
+/// there and the move played, and what it came to.
+pub(crate) fn for_each_last_visit(
+    connection: &Connection,
+    key: PositionKey,
+    mut see: impl FnMut(GameId, Ply, (&str, Option<MoveCode>), &GameOutcome) -> bool,
+) -> rusqlite::Result<()> {
+    let sql = "SELECT o.game_id, o.ply, p.move_code, g.result, g.white_elo, g.black_elo, g.date, p.fen
+               FROM (SELECT game_id, max(ply) AS ply FROM position_game WHERE key = ?1 GROUP BY game_id) AS o
+               JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+               JOIN game AS g ON g.game_id = o.game_id";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([key.as_i64()])?;
+    while let Some(row) = rows.next()? {
+        let cells = Cells::new(row, GAME_POSITION);
+        let code = cells.get::<Option<u32>>(2)?.map(MoveCode::from_stored);
+        let (game, ply) = (GameId(cells.get(0)?), Ply(cells.get(1)?));
+        if !see(game, ply, (cells.get(7)?, code), &GameOutcome::read(row, 3)?) {
+            break;
+        }
+    }
+    Ok(())
+}

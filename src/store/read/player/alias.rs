@@ -1,0 +1,76 @@
+//! Players who have several names.
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::store::cell::{Cells, PLAYER_ALIAS};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::read::name::{NameFilter, Named};
+use crate::store::read::player::name::PlayerMatcher;
+
+const ACTION: &str = "read table player_alias";
+
+/// Another spelling of a player's name: a row of `player_alias`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PlayerAlias {
+    /// The spelling.
+    pub alias: String,
+    /// The player's name, which is no alias itself.
+    pub name: String,
+    /// The player's number at FIDE.
+    pub fide_id: Option<u32>,
+}
+
+impl Database {
+    /// All other spellings of players' names, in order. A database of an early version has none.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn player_aliases(&self) -> Result<Vec<PlayerAlias>> {
+        let read = || {
+            if !self.connection().table_exists(Some("main"), PLAYER_ALIAS.name)? {
+                return Ok(Vec::new());
+            }
+            let sql = "SELECT alias, name, fide_id FROM player_alias ORDER BY alias";
+            let mut statement = self.connection().prepare_cached(sql)?;
+            let rows = statement.query_map([], |row| {
+                let cells = Cells::new(row, PLAYER_ALIAS);
+                Ok(PlayerAlias { alias: cells.get(0)?, name: cells.get(1)?, fide_id: cells.get(2)? })
+            })?;
+            rows.collect()
+        };
+        read().map_err(|source| Error::sqlite(self.path(), ACTION, source))
+    }
+
+    /// The ids of the players that a name fits, with all their spellings, in order.
+    pub(crate) fn players(&self, filter: &NameFilter) -> Result<Vec<u32>> {
+        let mut matcher = PlayerMatcher::new(filter);
+        let mut ids = BTreeSet::new();
+        self.walk_names(Named::Player, matcher.only(), |id, name| {
+            if matcher.fits(name) {
+                ids.insert(id);
+            }
+            true
+        })?;
+        let aliases = self.player_aliases()?;
+        // A spelling is looked for also where no game has it.
+        let mut fits = |alias: &&PlayerAlias| matcher.fits(&alias.alias) || matcher.fits(&alias.name);
+        let names: HashSet<&str> =
+            aliases.iter().filter(&mut fits).map(|alias| alias.name.as_str()).collect();
+        let others = aliases.iter().filter(|alias| names.contains(alias.name.as_str()));
+        for spelling in others.map(|alias| alias.alias.as_str()).chain(names.iter().copied()) {
+            ids.extend(self.player_id(spelling)?);
+        }
+        Ok(ids.into_iter().collect())
+    }
+
+    /// The id of a spelling that some game has.
+    fn player_id(&self, name: &str) -> Result<Option<u32>> {
+        let mut id = None;
+        self.walk_names(Named::Player, Some(name), |found, _| {
+            id = Some(found);
+            false
+        })?;
+        Ok(id)
+    }
+}

@@ -1,0 +1,144 @@
+//! How many games players have.
+
+use std::collections::HashMap;
+
+use crate::id::NameId;
+use crate::store::cell::{Cells, GAME, PLAYER};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::read::filter::bind;
+
+const ACTION: &str = "count the games of players";
+/// The games of so few players are found by the indexes on players; else all games are read.
+const FEW: usize = 200;
+
+/// The games of a player.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlayerGames {
+    /// Games. One in which both sides have a name of the player counts once.
+    pub games: u64,
+    /// Games with White.
+    pub white: u64,
+    /// Games with Black.
+    pub black: u64,
+    /// The first year in which a game was played whose year is known.
+    pub first_year: Option<u16>,
+    /// The last one.
+    pub last_year: Option<u16>,
+}
+
+impl PlayerGames {
+    fn add_year(&mut self, year: Option<u16>) {
+        self.first_year =
+            year.map(|year| self.first_year.map_or(year, |first| first.min(year))).or(self.first_year);
+        self.last_year = self.last_year.max(year);
+    }
+}
+
+impl Database {
+    /// The games of each of several players, each given by the numbers of the spellings of the name. No two have one in common.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn player_games(&self, players: &[Vec<NameId>]) -> Result<Vec<PlayerGames>> {
+        let mut counts = vec![PlayerGames::default(); players.len()];
+        let spellings =
+            players.iter().enumerate().flat_map(|(player, ids)| ids.iter().map(move |id| (id.0, player)));
+        let player_of: HashMap<u32, usize> = spellings.collect();
+        let is_few = player_of.len() <= FEW;
+        let which = if is_few { OF_PLAYERS } else { "" };
+        let sql = format!("SELECT game_id, white_id, black_id, date FROM game {which}");
+        let mut count = || {
+            let mut statement = self.connection().prepare_cached(&sql)?;
+            bind(&mut statement, ":players", json(player_of.keys()))?;
+            let mut rows = statement.raw_query();
+            while let Some(row) = rows.next()? {
+                let cells = Cells::new(row, GAME);
+                let player = |column| {
+                    let id: Option<u32> = cells.get(column)?;
+                    Ok::<_, rusqlite::Error>(id.and_then(|id| player_of.get(&id).copied()))
+                };
+                let (white, black) = (player(1)?, player(2)?);
+                if white.or(black).is_none() {
+                    continue;
+                }
+                let year = cells.get::<Option<&str>>(3)?.and_then(year);
+                for (player, is_white) in [(white, true), (black, false)] {
+                    let Some(count) = player.map(|player| &mut counts[player]) else { continue };
+                    *(if is_white { &mut count.white } else { &mut count.black }) += 1;
+                    count.games += u64::from(is_white || white != black);
+                    count.add_year(year);
+                }
+            }
+            Ok(())
+        };
+        count().map_err(|source| Error::sqlite(self.path(), ACTION, source))?;
+        Ok(counts)
+    }
+
+    /// How many games a player has, by the indexes alone.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn count_player_games(&self, ids: &[NameId]) -> Result<u64> {
+        let sql =
+            "SELECT (SELECT count(*) FROM game WHERE white_id IN (SELECT value FROM json_each(:players)))
+                 + (SELECT count(*) FROM game WHERE black_id IN (SELECT value FROM json_each(:players)))";
+        let count = || {
+            let mut statement = self.connection().prepare_cached(sql)?;
+            statement.query_row([json(ids.iter().map(|id| &id.0))], |row| Cells::new(row, GAME).get(0))
+        };
+        count().map_err(|source| Error::sqlite(self.path(), ACTION, source))
+    }
+
+    /// The names from one text to another, in order, with their numbers, until `visit` gives `false`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn visit_players_between(
+        &self,
+        begin: &str,
+        end: &str,
+        mut visit: impl FnMut(NameId, &str) -> bool,
+    ) -> Result<()> {
+        let sql = "SELECT player_id, name FROM player WHERE name >= ?1 AND name < ?2 ORDER BY name";
+        let mut walk = || {
+            let mut statement = self.connection().prepare_cached(sql)?;
+            let mut rows = statement.query([begin, end])?;
+            while let Some(row) = rows.next()? {
+                let cells = Cells::new(row, PLAYER);
+                if !visit(NameId(cells.get(0)?), cells.get(1)?) {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        walk().map_err(|source| Error::sqlite(self.path(), "look up a name", source))
+    }
+
+    /// The names with these numbers, in the order of the numbers.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn player_names(&self, ids: &[NameId]) -> Result<Vec<String>> {
+        let sql = "SELECT player_id, name FROM player WHERE player_id IN (SELECT value FROM json_each(?1)) ORDER BY player_id";
+        let read = || {
+            let mut statement = self.connection().prepare_cached(sql)?;
+            let name = |row: &rusqlite::Row<'_>| Cells::new(row, PLAYER).get(1);
+            statement.query_map([json(ids.iter().map(|id| &id.0))], name)?.collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(|source| Error::sqlite(self.path(), "look up a name", source))
+    }
+}
+
+const OF_PLAYERS: &str = "WHERE white_id IN (SELECT value FROM json_each(:players))
+    OR black_id IN (SELECT value FROM json_each(:players))";
+
+fn json<'i>(ids: impl Iterator<Item = &'i u32>) -> String {
+    format!("[{}]", ids.map(u32::to_string).collect::<Vec<_>>().join(","))
+}
+
+/// The year of a date as `game` has it.
+fn year(date: &str) -> Option<u16> {
+    date.get(..4)?.parse().ok()
+}

@@ -1,0 +1,5 @@
+//! Players: their names, their other spellings, their games.
+
+pub(crate) mod alias;
+pub(crate) mod games;
+pub(crate) mod name;

@@ -1,0 +1,214 @@
+//! What is asked of a database before games are taken out.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use crate::id::{GameId, ImportId, SourceId};
+use crate::store::cell::{Cells, DUPLICATE, IMPORT, SETTING, SOURCE};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::game_set::GameSet;
+use crate::store::read::known::Known;
+
+/// A reading of a file in which games were skipped as duplicates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedSource {
+    /// Its number.
+    pub id: SourceId,
+    /// The file.
+    pub path: PathBuf,
+    /// Length and digest of the text, if it was read to its end.
+    pub text: Option<(u64, String)>,
+    /// The run that read it.
+    pub import: ImportId,
+    /// What that was asked to do: a JSON object.
+    pub options: String,
+    /// The games, in the order of their texts.
+    pub games: Vec<SkippedDuplicate>,
+}
+
+/// A game that was skipped as a duplicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SkippedDuplicate {
+    /// Where its text begins, in bytes.
+    pub byte_offset: u64,
+    /// How long that is.
+    pub byte_length: u64,
+    /// The line, from 1.
+    pub line: u64,
+    /// Which game of the source it is, from 1.
+    pub game_number: u32,
+}
+
+impl Known {
+    /// The games that were skipped as duplicates of some, source by source, but those of sources that go.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn skipped_duplicates(&self, originals: &GameSet, gone: &[SourceId]) -> Result<Vec<SkippedSource>> {
+        let read = || -> rusqlite::Result<Vec<SkippedSource>> {
+            let mut found: HashMap<SourceId, Vec<SkippedDuplicate>> = HashMap::new();
+            let mut statement = self.connection().prepare(
+                "SELECT source_id, byte_offset, byte_length, line, game_number FROM duplicate
+                 WHERE original_id = ?1 AND game_id IS NULL",
+            )?;
+            for original in originals.iter() {
+                let mut rows = statement.query([original.0])?;
+                while let Some(row) = rows.next()? {
+                    let cells = Cells::new(row, DUPLICATE);
+                    let game = SkippedDuplicate {
+                        byte_offset: cells.get("byte_offset")?,
+                        byte_length: cells.get("byte_length")?,
+                        line: cells.get("line")?,
+                        game_number: cells.get("game_number")?,
+                    };
+                    found.entry(SourceId(cells.get("source_id")?)).or_default().push(game);
+                }
+            }
+            gone.iter().for_each(|source| _ = found.remove(source));
+            let mut sources = Vec::with_capacity(found.len());
+            for (id, mut games) in found {
+                games.sort_unstable_by_key(|game| game.byte_offset);
+                sources.extend(skipped_source(self.connection(), id, games)?);
+            }
+            sources.sort_unstable_by_key(|source| source.id);
+            Ok(sources)
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    /// How many half-moves some games have.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn plies_of(&self, games: &GameSet) -> Result<u64> {
+        let sum = || -> rusqlite::Result<u64> {
+            let mut statement = self.connection().prepare("SELECT ply_count FROM game WHERE game_id = ?1")?;
+            let plies = |game: GameId| statement.query_row([game.0], |row| row.get::<_, u32>(0)).optional();
+            games.iter().map(plies).try_fold(0, |sum, plies| Ok(sum + u64::from(plies?.unwrap_or(0))))
+        };
+        sum().map_err(|source| self.failed(source))
+    }
+
+    /// Fails if the numbers of games that sources and runs tell are not those of the rows that are there: somebody changed these by other
+    /// means.
+    ///
+    /// # Errors
+    /// [`Error::CountsDiffer`]; what SQLite says.
+    pub fn check_counts(&self) -> Result<()> {
+        let sql = "SELECT (SELECT count(*) FROM game), (SELECT CAST(total(games) AS INTEGER) FROM source),
+             (SELECT CAST(total(games) AS INTEGER) FROM import)";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let (games, of_sources, of_runs): (i64, i64, i64) =
+            self.connection().query_row(sql, [], read).map_err(|source| self.failed(source))?;
+        if games == of_sources && games == of_runs && !self.has_orphans()? {
+            return Ok(());
+        }
+        let told = if games == of_sources { of_runs } else { of_sources };
+        Err(Error::CountsDiffer { path: self.path().to_owned(), games, told })
+    }
+}
+
+fn skipped_source(
+    connection: &Connection,
+    id: SourceId,
+    games: Vec<SkippedDuplicate>,
+) -> rusqlite::Result<Option<SkippedSource>> {
+    let sql = "SELECT source_id, path, bytes, digest, import_id FROM source WHERE source_id = ?1";
+    let read = |row: &Row<'_>| {
+        let cells = Cells::new(row, SOURCE);
+        let text = cells.get::<Option<u64>>("bytes")?.zip(cells.get("digest")?);
+        Ok((cells.get("path")?, text, ImportId(cells.get("import_id")?)))
+    };
+    let found = connection.prepare_cached(sql)?.query_row([id.0], read).optional()?;
+    let Some((path, text, import)) = found else { return Ok(None) };
+    let sql = "SELECT import_id, options FROM import WHERE import_id = ?1";
+    let read = |row: &Row<'_>| Cells::new(row, IMPORT).get("options");
+    let options = connection.prepare_cached(sql)?.query_row([import.0], read).optional()?.unwrap_or_default();
+    Ok(Some(SkippedSource { id, path, text, import, options, games }))
+}
+
+impl Database {
+    /// All readings of a file, by its path as it stands in the database.
+    ///
+    /// # Errors
+    /// [`Error::UnknownSource`] if there is none; what SQLite says.
+    pub fn readings_of(&self, path: &Path) -> Result<Vec<SourceId>> {
+        let read = || -> rusqlite::Result<Vec<SourceId>> {
+            let mut statement = self.connection().prepare("SELECT source_id, path FROM source")?;
+            let mut rows = statement.query([])?;
+            let mut readings = Vec::new();
+            while let Some(row) = rows.next()? {
+                let cells = Cells::new(row, SOURCE);
+                if cells.get::<PathBuf>("path")? == path {
+                    readings.push(SourceId(cells.get("source_id")?));
+                }
+            }
+            Ok(readings)
+        };
+        let readings = read().map_err(|source| Error::sqlite(self.path(), "read table source", source))?;
+        if readings.is_empty() {
+            return Err(Error::UnknownSource { path: self.path().to_owned(), source_path: path.to_owned() });
+        }
+        Ok(readings)
+    }
+
+    /// How many games were taken out of the database so far.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn removed_games(&self) -> Result<u64> {
+        let sql = "SELECT name, value FROM setting WHERE name = 'removed_games'";
+        let read = |row: &Row<'_>| Cells::new(row, SETTING).get("value");
+        let found = self.connection().query_row(sql, [], read).optional();
+        Ok(found.map_err(|source| Error::sqlite(self.path(), "read table setting", source))?.unwrap_or(0))
+    }
+
+    /// The path of the file that a reading is of; `None` if there is no such reading.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn path_of_source(&self, source: SourceId) -> Result<Option<PathBuf>> {
+        let read = |row: &Row<'_>| Cells::new(row, SOURCE).get("path");
+        self.connection()
+            .query_row("SELECT source_id, path FROM source WHERE source_id = ?1", [source.0], read)
+            .optional()
+            .map_err(|source| Error::sqlite(self.path(), "read table source", source))
+    }
+
+    /// The games of some sources.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn games_of_sources(&self, sources: &[SourceId]) -> Result<GameSet> {
+        let ids = serde_json::json!(sources.iter().map(|source| source.0).collect::<Vec<_>>()).to_string();
+        let sql = "SELECT game_id FROM game WHERE source_id IN (SELECT value FROM json_each(?1))";
+        let read = || -> rusqlite::Result<GameSet> {
+            let mut statement = self.connection().prepare(sql)?;
+            statement.query_map([ids], |row| Ok(GameId(row.get(0)?)))?.collect()
+        };
+        read().map_err(|source| Error::sqlite(self.path(), "read table game", source))
+    }
+
+    /// Whether a game is there.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn has_game(&self, game: GameId) -> Result<bool> {
+        let has =
+            || self.connection().prepare_cached("SELECT 1 FROM game WHERE game_id = ?1")?.exists([game.0]);
+        has().map_err(|source| Error::sqlite(self.path(), "read table game", source))
+    }
+
+    /// Writes the file anew, without pages that hold nothing.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn vacuum(&self) -> Result<()> {
+        self.connection()
+            .execute_batch("VACUUM")
+            .map_err(|source| Error::sqlite(self.path(), "give free pages back", source))
+    }
+}

@@ -1,0 +1,118 @@
+//! Rows of the tables that hold what a PGN says about moves.
+//!
+//! A place is a line and a ply: line 0 is the main line, 1, 2, 3 … are the variations of a game in the order of their text. What stands at
+//! ply n follows n half-moves from the start of the game.
+
+use super::description::table_row;
+use super::header::HeaderBatch;
+use super::text::Text;
+use crate::board::{MoveCode, PositionKey};
+use crate::id::{GameId, Ply};
+
+table_row! {
+    /// One row of `move_eval`: what is said of time and value at a position of the main line, of the move that led to it.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct EvalRow in "move_eval" of HeaderBatch.evals, key 2 {
+        /// The game.
+        "game_id" pub game: GameId,
+        /// The ply.
+        "ply" pub ply: Ply,
+        /// Centiseconds left on the clock of the player who has just moved.
+        "clock" pub clock: Option<u32>,
+        /// Centiseconds used for the move.
+        "elapsed" pub elapsed: Option<u32>,
+        /// Centipawns, White's view.
+        "eval_cp" pub eval_cp: Option<i32>,
+        /// Moves to mate; negative if Black gives it.
+        "eval_mate" pub eval_mate: Option<i32>,
+        /// How deep the value was looked for, in plies.
+        "depth" pub depth: Option<u32>,
+    }
+}
+
+table_row! {
+    /// One row of `comment`.
+    #[derive(Clone, Copy, Debug)]
+    pub struct CommentRow in "comment" of HeaderBatch.comments, key 4 {
+        /// The game.
+        "game_id" pub game: GameId,
+        /// The line.
+        "line" pub line: u32,
+        /// The ply.
+        "ply" pub ply: Ply,
+        /// Which comment it is at this place, from 1.
+        "number" pub number: u32,
+        /// The text, without commands.
+        "text" pub comment: Text,
+    }
+}
+
+table_row! {
+    /// One row of `nag`: a glyph.
+    #[derive(Clone, Copy, Debug)]
+    pub struct NagRow in "nag" of HeaderBatch.nags, key 4 {
+        /// The game.
+        "game_id" pub game: GameId,
+        /// The line.
+        "line" pub line: u32,
+        /// The ply.
+        "ply" pub ply: Ply,
+        /// The glyph's number.
+        "nag" pub nag: u32,
+    }
+}
+
+table_row! {
+    /// One row of `command`: a `[%name value]` that is no number of `move_eval`.
+    #[derive(Clone, Copy, Debug)]
+    pub struct CommandRow in "command" of HeaderBatch.commands, key 4 {
+        /// The game.
+        "game_id" pub game: GameId,
+        /// The line.
+        "line" pub line: u32,
+        /// The ply.
+        "ply" pub ply: Ply,
+        /// Which command it is at this place, from 1.
+        "number" pub number: u32,
+        /// Its name.
+        "name" pub name: Text,
+        /// Its value.
+        "value" pub value: Text,
+    }
+}
+
+table_row! {
+    /// One row of `variation`.
+    #[derive(Clone, Copy, Debug)]
+    pub struct VariationRow in "variation" of HeaderBatch.variations, key 2 {
+        /// The game.
+        "game_id" pub game: GameId,
+        /// The line, from 1.
+        "line" pub line: u32,
+        /// The line that it leaves.
+        "parent_line" pub parent_line: u32,
+        /// Where: its first move replaces the one played from there.
+        "ply" pub ply: Ply,
+    }
+}
+
+table_row! {
+    /// One row of `variation_move`: a move of a variation, and the position that it leads to.
+    #[derive(Clone, Copy, Debug)]
+    pub struct VariationMoveRow in "variation_move" of HeaderBatch.variation_moves, key 3 {
+        /// The game.
+        "game_id" pub game: GameId,
+        /// The line.
+        "line" pub line: u32,
+        /// The ply of the position.
+        "ply" pub ply: Ply,
+        /// The position's key.
+        "key" pub key: PositionKey,
+        /// Half-moves since the last capture or pawn move.
+        "halfmove_clock" pub halfmove_clock: u32,
+        /// The move.
+        "move_code" pub move_code: MoveCode,
+        /// The position's canonical four-field FEN.
+        "fen" pub fen: Text,
+    }
+}

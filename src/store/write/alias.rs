@@ -1,0 +1,47 @@
+//! The table of other spellings of players' names.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::lock::WriterLock;
+use crate::store::read::player::alias::PlayerAlias;
+use crate::store::write::build::Build;
+
+const ACTION: &str = "write table player_alias";
+
+impl Database {
+    /// Puts these rows into the place of those that are there, all or none. The lock is that of this database: between reading the
+    /// rows and writing them nobody else may.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn replace_player_aliases(&self, _lock: &WriterLock, aliases: &[PlayerAlias]) -> Result<()> {
+        replace(self.connection(), aliases).map_err(|source| Error::sqlite(self.path(), ACTION, source))
+    }
+}
+
+impl Build {
+    /// Takes other spellings of players' names over into a new database.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn write_player_aliases(&self, aliases: &[PlayerAlias]) -> Result<()> {
+        match aliases {
+            [] => Ok(()),
+            _ => replace(self.connection(), aliases)
+                .map_err(|source| Error::sqlite(self.path(), ACTION, source)),
+        }
+    }
+}
+
+fn replace(connection: &Connection, aliases: &[PlayerAlias]) -> rusqlite::Result<()> {
+    let step = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    step.execute("DELETE FROM player_alias", [])?;
+    let mut insert = step.prepare("INSERT INTO player_alias (alias, name, fide_id) VALUES (?1, ?2, ?3)")?;
+    for PlayerAlias { alias, name, fide_id } in aliases {
+        insert.execute(params![alias, name, fide_id])?;
+    }
+    drop(insert);
+    step.commit()
+}

@@ -1,0 +1,235 @@
+//! What follows from other rows, made anew.
+
+use std::borrow::Cow;
+
+use rusqlite::{Connection, Row, params};
+
+use crate::board::{MoveCode, PositionKey};
+use crate::id::GameId;
+use crate::store::cell::{Cells, GAME, GAME_POSITION, POSITION_GAME};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::lock::WriterLock;
+use crate::store::row::HeaderBatch;
+use crate::store::write::build::{Build, BuildOptions};
+use crate::store::write::remove::COUNT_AFRESH;
+use crate::store::write::temporary::Temporary;
+
+/// Removes the rows of games, sources and names that are not there. NULL is not in a set without rows either.
+const REMOVE: [&str; 12] = [
+    "DELETE FROM problem WHERE source_id NOT IN (SELECT source_id FROM source)",
+    "DELETE FROM problem WHERE game_id IS NOT NULL AND game_id NOT IN (SELECT game_id FROM game)",
+    "DELETE FROM duplicate WHERE source_id NOT IN (SELECT source_id FROM source)",
+    "DELETE FROM duplicate WHERE game_id IS NOT NULL AND game_id NOT IN (SELECT game_id FROM game)",
+    "DELETE FROM duplicate WHERE kind = 'prefix' AND original_id NOT IN (SELECT game_id FROM game)",
+    "UPDATE duplicate SET original_id = NULL
+     WHERE original_id IS NOT NULL AND original_id NOT IN (SELECT game_id FROM game)",
+    "DELETE FROM removed_game WHERE source_id NOT IN (SELECT source_id FROM source)",
+    "UPDATE game SET white_id = NULL WHERE white_id NOT IN (SELECT player_id FROM player)",
+    "UPDATE game SET black_id = NULL WHERE black_id NOT IN (SELECT player_id FROM player)",
+    "UPDATE game SET event_id = NULL WHERE event_id NOT IN (SELECT event_id FROM event)",
+    "UPDATE game SET site_id = NULL WHERE site_id NOT IN (SELECT site_id FROM site)",
+    "UPDATE game SET opening_id = NULL WHERE opening_id NOT IN (SELECT opening_id FROM opening)",
+];
+
+/// Removes names that no game has.
+const REMOVE_NAMES: [&str; 3] = [
+    "DELETE FROM player WHERE player_id IN
+         (SELECT player_id FROM player EXCEPT SELECT white_id FROM game EXCEPT SELECT black_id FROM game)",
+    "DELETE FROM event WHERE event_id IN (SELECT event_id FROM event EXCEPT SELECT event_id FROM game)",
+    "DELETE FROM site WHERE site_id IN (SELECT site_id FROM site EXCEPT SELECT site_id FROM game)",
+];
+
+/// Counts the games of sources and runs.
+const COUNT: [&str; 2] = [
+    "UPDATE source SET games = ifnull(there.games, 0), plies = ifnull(there.plies, 0)
+     FROM source AS s LEFT JOIN (SELECT source_id, count(*) AS games, sum(ply_count) AS plies FROM game GROUP BY 1) AS there
+         USING (source_id)
+     WHERE s.source_id = source.source_id",
+    "UPDATE import SET games = ifnull(there.games, 0), plies = ifnull(there.plies, 0), positions = ifnull(there.positions, 0)
+     FROM import AS i LEFT JOIN (
+         SELECT import_id, count(*) AS games, sum(ply_count) AS plies, total(positions) AS positions
+         FROM game LEFT JOIN (SELECT game_id, count(*) AS positions FROM game_position GROUP BY 1) USING (game_id)
+         GROUP BY 1) AS there USING (import_id)
+     WHERE i.import_id = import.import_id",
+];
+
+/// Forgets sources of which nothing is left, so that they can be indexed anew.
+const FORGET: &str = "DELETE FROM source WHERE last_game IS NOT NULL AND source_id NOT IN (
+     SELECT source_id FROM game UNION SELECT source_id FROM duplicate UNION SELECT source_id FROM removed_game)
+     AND source_id NOT IN (SELECT source_id FROM problem)";
+
+/// Makes `position_game` anew; the visited positions are counted afterwards.
+const OCCURRENCES: [&str; 4] = [
+    "DELETE FROM position_game",
+    "INSERT INTO position_game SELECT key, game_id, ply FROM game_position ORDER BY 1, 2, 3",
+    "DELETE FROM continuation",
+    "DELETE FROM visited_position",
+];
+
+/// The number of distinct positions of a database of one run, and a note that numbers are missing.
+const TOTALS: [&str; 2] = [
+    "UPDATE import SET distinct_positions = (SELECT count(DISTINCT key) FROM position_game)
+     WHERE (SELECT count(*) FROM import) = 1",
+    "INSERT INTO setting (name, value)
+     SELECT 'removed_games', (SELECT ifnull(max(game_id), 0) - count(*) FROM game) WHERE true
+     ON CONFLICT DO UPDATE SET value = max(value, excluded.value)",
+];
+
+/// What [`Build::mend`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mended {
+    /// Rows that went, as what they belong to is not there.
+    pub rows: u64,
+    /// Names that went, as no game has them.
+    pub names: u64,
+    /// Sources that are forgotten, as nothing of them is left.
+    pub sources: u64,
+}
+
+impl Build {
+    /// Begins with a copy of the lock's target, its schema brought up to date, instead of an empty database.
+    ///
+    /// # Errors
+    /// When it cannot be read or copied.
+    pub fn copy_of(database: &Database, lock: WriterLock, cache_bytes: u64) -> Result<Self> {
+        let temporary = Temporary(lock.temporary(""));
+        let failed = |source| Error::sqlite(lock.target(), "copy the database", source);
+        let Some(path) = temporary.0.to_str() else {
+            return Err(Error::PathNotUtf8 { path: temporary.0.clone() });
+        };
+        database.connection().execute("VACUUM INTO ?1", [path]).map_err(failed)?;
+        let options = BuildOptions { overwrite: true, cache_bytes };
+        Self::of_copy(temporary, options, lock, database.set_up())
+    }
+
+    /// Removes rows of what is not there, makes `position_game` anew, empties the tables of visited positions, and counts sources and
+    /// runs.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn mend(&self) -> Result<Mended> {
+        let changed = |sql: &str| {
+            let changed = self.connection().execute(sql, []);
+            changed.map(|rows| rows as u64).map_err(|source| self.failed(source))
+        };
+        let sum = |statements: &[&str]| statements.iter().map(|sql| changed(sql)).sum::<Result<u64>>();
+        let tables = HeaderBatch::SIDE_TABLES.iter().map(|table| table.name).chain(["game_position"]);
+        let orphans = tables.map(|name| {
+            Cow::Owned::<str>(format!("DELETE FROM {name} WHERE game_id NOT IN (SELECT game_id FROM game)"))
+        });
+        let mut mended = Mended::default();
+        for sql in orphans.chain(REMOVE.into_iter().map(Cow::Borrowed)) {
+            mended.rows += changed(&sql)?;
+        }
+        mended.names = sum(&REMOVE_NAMES)?;
+        sum(&OCCURRENCES)?;
+        sum(&COUNT)?;
+        sum(&COUNT_AFRESH)?;
+        mended.sources = changed(FORGET)?;
+        sum(&TOTALS)?;
+        Ok(mended)
+    }
+
+    /// Shows `hash` start key, both names, date and first moves of each game whose players are known, and writes the hashes that it gives
+    /// back; those of other games are emptied. Gives back how many were not so.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn set_prefix_hashes(
+        &self,
+        most_moves: usize,
+        mut hash: impl FnMut(PositionKey, [&str; 2], Option<&str>, &[MoveCode]) -> Option<u64>,
+    ) -> Result<u64> {
+        let mut run = || -> rusqlite::Result<u64> {
+            let connection = self.connection();
+            let mut games = connection.prepare(
+                "SELECT game_id, prefix_hash, white.name, black.name, date FROM game
+                 LEFT JOIN player AS white ON white.player_id = white_id
+                 LEFT JOIN player AS black ON black.player_id = black_id",
+            )?;
+            let mut update = connection.prepare("UPDATE game SET prefix_hash = ?2 WHERE game_id = ?1")?;
+            let (mut rows, mut wrong) = (games.query([])?, Vec::new());
+            let mut codes = Vec::new();
+            while let Some(row) = rows.next()? {
+                let cells = Cells::new(row, GAME);
+                let (game, found): (u32, Option<i64>) = (cells.get(0)?, cells.get(1)?);
+                let names: (Option<&str>, Option<&str>) = (cells.get(2)?, cells.get(3)?);
+                let expected = match names {
+                    (Some(white), Some(black)) => first_moves(connection, game, most_moves, &mut codes)?
+                        .and_then(|start| hash(start, [white, black], cells.get(4).ok()?, &codes)),
+                    _ => None,
+                };
+                let expected = expected.map(u64::cast_signed);
+                if expected != found {
+                    wrong.push((game, expected));
+                }
+            }
+            drop(rows);
+            for (game, expected) in &wrong {
+                update.execute(params![game, expected])?;
+            }
+            Ok(wrong.len() as u64)
+        };
+        run().map_err(|source| self.failed(source))
+    }
+
+    /// The keys of positions that so many rows of `position_game` have, in order.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn keys_with(&self, rows: u32) -> Result<Vec<PositionKey>> {
+        let keys = || -> rusqlite::Result<Vec<PositionKey>> {
+            let mut statement = self
+                .connection()
+                .prepare("SELECT key FROM position_game GROUP BY key HAVING count(*) >= ?1 ORDER BY key")?;
+            let read = |row: &Row<'_>| Ok(PositionKey::from_i64(Cells::new(row, POSITION_GAME).get("key")?));
+            statement.query_map([rows], read)?.collect()
+        };
+        keys().map_err(|source| self.failed(source))
+    }
+
+    /// Games whose positions are not all there, up to a number.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn broken_games(&self, most: u32) -> Result<Vec<GameId>> {
+        let games = || -> rusqlite::Result<Vec<GameId>> {
+            let mut statement = self.connection().prepare(
+                "SELECT game_id FROM game LEFT JOIN
+                     (SELECT game_id, count(*) AS positions, max(ply) AS last FROM game_position GROUP BY 1) USING (game_id)
+                 WHERE status <> 'skipped' AND (positions IS NOT ply_count + 1 OR last IS NOT ply_count)
+                 ORDER BY game_id LIMIT ?1",
+            )?;
+            statement.query_map([most], |row| Ok(GameId(row.get(0)?)))?.collect()
+        };
+        games().map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: rusqlite::Error) -> Error {
+        Error::sqlite(self.target(), "repair the database", source)
+    }
+}
+
+/// The first moves of a game, and the key that it starts with; `None` if it has no positions.
+fn first_moves(
+    connection: &Connection,
+    game: u32,
+    most: usize,
+    codes: &mut Vec<MoveCode>,
+) -> rusqlite::Result<Option<PositionKey>> {
+    let sql =
+        "SELECT game_id, ply, key, move_code FROM game_position WHERE game_id = ?1 ORDER BY ply LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![game, most as i64])?;
+    let mut start = None;
+    codes.clear();
+    while let Some(row) = rows.next()? {
+        let cells = Cells::new(row, GAME_POSITION);
+        if start.is_none() {
+            start = Some(PositionKey::from_i64(cells.get("key")?));
+        }
+        codes.extend(cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored));
+    }
+    Ok(start)
+}

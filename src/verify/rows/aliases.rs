@@ -1,0 +1,47 @@
+//! The table `player_alias`: one name for each spelling, and one number for each name.
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use crate::store::tell;
+use crate::verify::finding::{Collector, Id, Kind, RowId};
+
+const TABLE: &str = "player_alias";
+
+/// Rows that contradict themselves or others: what is wrong, the column, and which rows.
+const WRONG: [(&str, &str, &str); 4] = [
+    ("a text", "alias", "SELECT alias, alias FROM player_alias WHERE typeof(alias) <> 'text'"),
+    ("a text", "name", "SELECT alias, name FROM player_alias WHERE typeof(name) <> 'text'"),
+    (
+        "a name that is no other spelling itself",
+        "name",
+        "SELECT alias, name FROM player_alias WHERE name IN (SELECT alias FROM player_alias)",
+    ),
+    (
+        "NULL, or the same number from 1 for all spellings of the name",
+        "fide_id",
+        "SELECT alias, fide_id FROM player_alias AS row WHERE fide_id IS NOT NULL
+             AND (typeof(fide_id) <> 'integer' OR fide_id NOT BETWEEN 1 AND 4294967295
+                 OR EXISTS (SELECT 1 FROM player_alias AS other WHERE other.name = row.name AND other.fide_id < row.fide_id))",
+    ),
+];
+
+/// Holds the spellings of players' names against one another. A database of an early version has none.
+pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    if !connection.table_exists(Some("main"), TABLE)? {
+        return Ok(());
+    }
+    for (expected, column, sql) in WRONG {
+        let mut statement = connection.prepare(sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let alias = match row.get_ref(0)? {
+                ValueRef::Text(alias) => Id::Text(String::from_utf8_lossy(alias).into_owned()),
+                other => Id::Text(tell(other)),
+            };
+            let row_id = RowId::default().and("alias", alias);
+            findings.wrong(Kind::WrongValue, TABLE, row_id, column, expected, tell(row.get_ref(1)?));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,292 @@
+//! What is said about moves, held against the moves: for all games, and without their text.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use crate::board::{MoveCode, Position};
+use crate::id::GameId;
+use crate::store::row::StoredId;
+use crate::verify::finding::{Collector, Id, Kind, RowId};
+
+/// What must hold for the rows `t` of a table.
+struct Rules {
+    table: &'static str,
+    /// The columns of its primary key; the first is the game.
+    key: &'static [&'static str],
+    kind: Kind,
+    rules: &'static [Rule],
+}
+
+/// A column, what is expected of it, and that in SQL.
+struct Rule(&'static str, &'static str, &'static str);
+
+/// The game has such a position on that line.
+const PLACE: Rule = Rule(
+    "ply",
+    "a position of its line",
+    "typeof(t.ply) = 'integer' AND typeof(t.line) = 'integer' AND (
+         t.line = 0 AND t.ply BETWEEN 0 AND g.ply_count
+         OR EXISTS (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.line AND v.ply = t.ply)
+         OR EXISTS (SELECT 1 FROM variation_move AS m WHERE m.game_id = t.game_id AND m.line = t.line AND m.ply = t.ply))",
+);
+
+/// The rows of a table are numbered 1, 2, 3 ... at each place.
+macro_rules! numbered {
+    ($table:literal) => {
+        Rule(
+            "number",
+            concat!("one more than that of the ", $table, " before"),
+            concat!(
+                "typeof(t.number) = 'integer' AND (t.number = 1 OR EXISTS (SELECT 1 FROM ", $table, " AS c
+                     WHERE c.game_id = t.game_id AND c.line = t.line AND c.ply = t.ply AND c.number = t.number - 1))"
+            ),
+        )
+    };
+}
+
+const TABLES: [Rules; 7] = [
+    Rules {
+        table: "game",
+        key: &["game_id"],
+        kind: Kind::WrongCount,
+        rules: &[
+            Rule(
+                "eval_count",
+                "the number of its values in move_eval",
+                "ifnull(t.eval_count, 0) = (SELECT count(*) FROM move_eval AS e WHERE e.game_id = t.game_id
+                     AND (e.eval_cp IS NOT NULL OR e.eval_mate IS NOT NULL))",
+            ),
+            Rule(
+                "clock_count",
+                "the number of its clocks in move_eval",
+                "ifnull(t.clock_count, 0) = (SELECT count(clock) FROM move_eval AS e WHERE e.game_id = t.game_id)",
+            ),
+        ],
+    },
+    Rules {
+        table: "move_eval",
+        key: &["game_id", "ply"],
+        kind: Kind::WrongValue,
+        rules: &[
+            Rule(
+                "ply",
+                "a ply of the game",
+                "typeof(t.ply) = 'integer'
+                 AND t.ply BETWEEN 0 AND g.ply_count",
+            ),
+            Rule("clock", "a whole number from 0", "t.clock IS NULL OR typeof(t.clock) = 'integer' AND t.clock >= 0"),
+            Rule(
+                "elapsed",
+                "a whole number from 0",
+                "t.elapsed IS NULL OR typeof(t.elapsed) = 'integer' AND t.elapsed >= 0",
+            ),
+            Rule("eval_cp", "a whole number", "t.eval_cp IS NULL OR typeof(t.eval_cp) = 'integer'"),
+            Rule(
+                "eval_mate",
+                "a whole number, and none beside eval_cp",
+                "t.eval_mate IS NULL OR typeof(t.eval_mate) = 'integer' AND t.eval_cp IS NULL",
+            ),
+            Rule(
+                "depth",
+                "a whole number beside a value",
+                "t.depth IS NULL OR typeof(t.depth) = 'integer' AND t.depth >= 0
+                     AND (t.eval_cp IS NOT NULL OR t.eval_mate IS NOT NULL)",
+            ),
+        ],
+    },
+    Rules {
+        table: "comment",
+        key: &["game_id", "line", "ply", "number"],
+        kind: Kind::WrongValue,
+        rules: &[
+            PLACE,
+            numbered!("comment"),
+            Rule("text", "a text", "typeof(t.text) = 'text' AND t.text <> ''"),
+        ],
+    },
+    Rules {
+        table: "nag",
+        key: &["game_id", "line", "ply", "nag"],
+        kind: Kind::WrongValue,
+        rules: &[PLACE, Rule("nag", "a whole number from 0", "typeof(t.nag) = 'integer' AND t.nag BETWEEN 0 AND 4294967295")],
+    },
+    Rules {
+        table: "command",
+        key: &["game_id", "line", "ply", "number"],
+        kind: Kind::WrongValue,
+        rules: &[
+            PLACE,
+            numbered!("command"),
+            Rule(
+                "name",
+                "letters, digits and '_'",
+                "typeof(t.name) = 'text' AND t.name <> '' AND t.name NOT GLOB '*[^0-9A-Za-z_]*'",
+            ),
+            Rule("value", "a text without ']'", "typeof(t.value) = 'text' AND instr(t.value, ']') = 0"),
+        ],
+    },
+    Rules {
+        table: "variation",
+        key: &["game_id", "line"],
+        kind: Kind::WrongValue,
+        rules: &[
+            Rule("line", "a whole number from 1", "typeof(t.line) = 'integer' AND t.line > 0"),
+            Rule(
+                "parent_line",
+                "0, or an earlier variation",
+                "typeof(t.parent_line) = 'integer' AND t.parent_line < t.line AND (t.parent_line = 0 OR EXISTS
+                     (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.parent_line))",
+            ),
+            Rule(
+                "ply",
+                "a position of the line that it leaves",
+                "typeof(t.ply) = 'integer' AND (
+                     t.parent_line = 0 AND t.ply BETWEEN 0 AND g.ply_count
+                     OR EXISTS (SELECT 1 FROM variation AS v
+                                WHERE v.game_id = t.game_id AND v.line = t.parent_line AND v.ply = t.ply)
+                     OR EXISTS (SELECT 1 FROM variation_move AS m
+                                WHERE m.game_id = t.game_id AND m.line = t.parent_line AND m.ply = t.ply))",
+            ),
+        ],
+    },
+    Rules {
+        table: "variation_move",
+        key: &["game_id", "line", "ply"],
+        kind: Kind::WrongValue,
+        rules: &[
+            Rule(
+                "line",
+                "a row of variation",
+                "EXISTS (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.line)",
+            ),
+            Rule(
+                "ply",
+                "one more than that of the move before",
+                "typeof(t.ply) = 'integer' AND (EXISTS (SELECT 1 FROM variation AS v
+                         WHERE v.game_id = t.game_id AND v.line = t.line AND v.ply = t.ply - 1)
+                     OR EXISTS (SELECT 1 FROM variation_move AS m
+                         WHERE m.game_id = t.game_id AND m.line = t.line AND m.ply = t.ply - 1))",
+            ),
+        ],
+    },
+];
+
+/// Holds all rows against the moves of their games. Rows of games that are not there are told elsewhere.
+pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    TABLES.iter().try_for_each(|rules| check_table(connection, findings, rules))?;
+    replay_variations(connection, findings)
+}
+
+fn check_table(connection: &Connection, findings: &Collector, rules: &Rules) -> rusqlite::Result<()> {
+    let Rules { table, key, kind, rules } = *rules;
+    let key_columns: Vec<String> = key.iter().map(|column| format!("t.{column}")).collect();
+    let columns: Vec<String> =
+        rules.iter().map(|Rule(column, _, holds)| format!("t.{column}, ({holds}) IS TRUE")).collect();
+    let all: Vec<String> = rules.iter().map(|Rule(_, _, holds)| format!("({holds}) IS TRUE")).collect();
+    let sql = format!(
+        "SELECT {}, {} FROM game AS g JOIN {table} AS t ON t.game_id = g.game_id WHERE NOT ({})",
+        key_columns.join(", "),
+        columns.join(", "),
+        all.join(" AND ")
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        for (index, Rule(column, expected, _)) in rules.iter().enumerate() {
+            let at = key.len() + 2 * index;
+            if !row.get::<_, bool>(at + 1)? {
+                let (id, found) = (RowId::read(row, 0, key)?, Id::of(row.get_ref(at)?).into_text());
+                findings.wrong(kind, table, id, column, expected, found);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The position from which a variation begins.
+const BRANCH: &str = "
+    SELECT p.fen, p.halfmove_clock FROM variation AS v
+    JOIN game_position AS p ON p.game_id = v.game_id AND p.ply = v.ply
+    WHERE v.game_id = ?1 AND v.line = ?2 AND v.parent_line = 0
+    UNION ALL
+    SELECT m.fen, m.halfmove_clock FROM variation AS v
+    JOIN variation_move AS m ON m.game_id = v.game_id AND m.line = v.parent_line AND m.ply = v.ply
+    WHERE v.game_id = ?1 AND v.line = ?2 AND v.parent_line > 0 AND v.parent_line < v.line";
+
+/// A variation that is played through.
+struct Line {
+    game: i64,
+    line: i64,
+    ply: i64,
+    /// `None`: the rest cannot be played.
+    position: Option<Position>,
+}
+
+/// Plays all variations, each from the position that it leaves its parent at.
+fn replay_variations(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    let sql = "SELECT game_id, line, ply, key, halfmove_clock, move_code, fen FROM variation_move
+               WHERE typeof(game_id) = 'integer' AND typeof(line) = 'integer' AND typeof(ply) = 'integer'
+               ORDER BY game_id, line, ply";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let mut open: Option<Line> = None;
+    while let Some(row) = rows.next()? {
+        let (game, number, ply): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let goes_on =
+            open.as_ref().is_some_and(|open| open.game == game && open.line == number && open.ply + 1 == ply);
+        let line = match open.take() {
+            Some(line) if goes_on => open.insert(Line { ply, ..line }),
+            // After a gap, which is told elsewhere, nothing can be played.
+            Some(line) if line.game == game && line.line == number => {
+                open.insert(Line { ply, position: None, ..line })
+            }
+            _ => {
+                let position = branch(connection, game, number)?;
+                open.insert(Line { game, line: number, ply, position })
+            }
+        };
+        play(row, line, findings)?;
+    }
+    Ok(())
+}
+
+fn branch(connection: &Connection, game: i64, line: i64) -> rusqlite::Result<Option<Position>> {
+    let found = connection.prepare_cached(BRANCH)?.query_row([game, line], |row| {
+        let (fen, clock) = (row.get_ref(0)?, row.get_ref(1)?);
+        let (Ok(fen), Ok(clock)) = (fen.as_str(), clock.as_i64()) else { return Ok(None) };
+        Ok(Position::from_fen(format!("{fen} {clock} 1").as_bytes()).ok().map(|(position, _)| position))
+    });
+    Ok(found.optional()?.flatten())
+}
+
+/// Plays the move of a row, and tells what of the row does not follow.
+fn play(row: &Row<'_>, line: &mut Line, findings: &Collector) -> rusqlite::Result<()> {
+    let Some(position) = &mut line.position else { return Ok(()) };
+    let id = || {
+        RowId::game(StoredId::<GameId>::from(line.game))
+            .and("line", Id::Number(line.line))
+            .and("ply", Id::Number(line.ply))
+    };
+    let wrong = |column, expected: String, found: ValueRef<'_>| {
+        findings.wrong(Kind::WrongValue, "variation_move", id(), column, expected, Id::of(found).into_text());
+    };
+    let stored = row.get_ref(5)?;
+    let bits = stored.as_i64().ok().and_then(|bits| u32::try_from(bits).ok());
+    let made = bits.and_then(|bits| position.make(MoveCode::from_stored(bits)).ok());
+    if made.is_none() {
+        wrong("move_code", "a legal move".to_owned(), stored);
+        line.position = None;
+        return Ok(());
+    }
+    let (key, clock, fen) = (position.key().as_i64(), position.halfmove_clock(), position.canonical_fen());
+    if row.get_ref(3)? != ValueRef::Integer(key) {
+        wrong("key", key.to_string(), row.get_ref(3)?);
+    }
+    if row.get_ref(4)? != ValueRef::Integer(clock.into()) {
+        wrong("halfmove_clock", clock.to_string(), row.get_ref(4)?);
+    }
+    if row.get_ref(6)? != ValueRef::Text(fen.as_bytes()) {
+        wrong("fen", fen, row.get_ref(6)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,427 @@
+//! What is said about moves is read, written and read again: the same rows each time.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pgndex::board::{MoveCode, Position};
+use pgndex::index::{Duplicates, Error, IndexOptions, Writer};
+use pgndex::query::write_pgn;
+use pgndex::store::Database;
+use pgndex::store::row::GameId;
+use proptest::prelude::*;
+use rayon::prelude::*;
+use rusqlite::Connection;
+
+use crate::needs::{corpus, part_of_corpus, shared};
+use crate::properties::cases;
+use crate::support::*;
+
+/// Tables that are equal row for row.
+const TABLES: [&str; 13] = [
+    "move_eval",
+    "comment",
+    "nag",
+    "command",
+    "variation",
+    "variation_move",
+    "game_position",
+    "position_game",
+    "visited_position",
+    "continuation",
+    "player",
+    "event",
+    "site",
+];
+
+/// Columns of `game` that tell where its text stood, and whether all of it could be read.
+const OF_THE_TEXT: [&str; 5] = ["byte_offset", "byte_length", "source_id", "import_id", "status"];
+
+/// The queries that must give the same.
+fn queries(database: &Connection) -> Vec<String> {
+    let columns: Vec<String> = column(database, "SELECT name FROM pragma_table_info('game') ORDER BY cid");
+    let columns: Vec<String> =
+        columns.into_iter().filter(|name| !OF_THE_TEXT.contains(&name.as_str())).collect();
+    let order = ["1", "1, 2", "1, 2, 3", "1, 2, 3, 4"];
+    let mut queries: Vec<String> = TABLES
+        .iter()
+        .map(|table| {
+            let keys = number(database, &format!("SELECT sum(pk > 0) FROM pragma_table_info('{table}')"));
+            format!("SELECT * FROM {table} ORDER BY {}", order[keys as usize - 1])
+        })
+        .collect();
+    // There are thousands, the same in each database.
+    queries
+        .push("SELECT count(*), sum(opening_id * key % 1000003), sum(length(name)) FROM opening".to_owned());
+    queries.push("SELECT * FROM tag WHERE name <> 'Truncated' ORDER BY 1, 2".to_owned());
+    queries.push(format!("SELECT {} FROM game ORDER BY 1", columns.join(", ")));
+    queries
+}
+
+/// The first difference between two databases.
+fn difference(left: &Path, right: &Path) -> Option<String> {
+    let (left, right) = (open(left), open(right));
+    queries(&left).into_iter().find_map(|query| {
+        let (left, right) = (lines(&left, &query), lines(&right, &query));
+        let first = left.iter().zip(&right).find(|(left, right)| left != right);
+        let first = first.map(|(left, right)| format!("{query}:\n{left}\n{right}"));
+        first.or_else(|| {
+            (left.len() != right.len()).then(|| format!("{query}: {} {}", left.len(), right.len()))
+        })
+    })
+}
+
+/// All games of a database as PGN.
+fn exported(database: &Path) -> String {
+    let games: Vec<u32> = column(&open(database), "SELECT game_id FROM game ORDER BY 1");
+    let database = Database::open_read_only(database).expect("a database");
+    let mut text = String::new();
+    for game in games.into_iter().map(GameId) {
+        let (record, annotations) =
+            (database.game(game).expect("a game"), database.annotations(game).expect("annotations"));
+        write_pgn(&mut text, &record, &annotations).expect("written");
+    }
+    text
+}
+
+/// Indexes a text, exports it and indexes that. Tells what is not the same; `None` too for a text without games.
+fn comes_back(text: &[u8], options: &IndexOptions) -> Option<String> {
+    let directory = directory_for(text.len());
+    let path = |name: &str| directory.path().join(name);
+    fs::write(path("in.pgn"), text).expect("written");
+    match run(&path("in.db"), &[path("in.pgn")], options) {
+        Err(Error::NoSource(_)) => return None,
+        indexed => indexed.expect("indexed"),
+    };
+    let pgn = exported(&path("in.db"));
+    fs::write(path("out.pgn"), &pgn).expect("written");
+    match run(&path("out.db"), &[path("out.pgn")], options) {
+        Err(Error::NoSource(_)) if pgn.is_empty() => return None,
+        indexed => indexed.expect("indexed"),
+    };
+    let other = difference(&path("in.db"), &path("out.db"));
+    other.or_else(|| (exported(&path("out.db")) != pgn).then(|| "another PGN".to_owned()))
+}
+
+/// The first `most` bytes of collections.
+fn check_collections(sizes: [(&str, usize); 4]) {
+    sizes.into_par_iter().for_each(|(name, most)| {
+        let text = if most == usize::MAX { corpus(name) } else { part_of_corpus(name, most) };
+        let Some(text) = text else { return };
+        assert_eq!(comes_back(&text, &options()), None, "{name}");
+    });
+}
+
+#[test]
+fn some_games_of_collections_come_back() {
+    check_collections([
+        ("annotated_mixed", 1 << 20),
+        ("tcec-3k", 1 << 20),
+        ("lichess-24k", 1 << 20),
+        ("fics", 1 << 20),
+    ]);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn whole_collections_come_back() {
+    check_collections([
+        ("annotated_mixed", usize::MAX),
+        ("tcec-3k", 20 << 20),
+        ("lichess-24k", 20 << 20),
+        ("fics", usize::MAX),
+    ]);
+}
+
+/// Files below a directory of at most so many bytes.
+fn files(directory: &Path, most: u64) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path());
+    entries
+        .flat_map(|path| match path.is_dir() {
+            true => files(&path, most),
+            false if path.metadata().expect("a file").len() > most => vec![],
+            false => vec![path],
+        })
+        .collect()
+}
+
+/// Files whose tags come back in another way: a name with a control character, which is written as a space, and a result that is none.
+const OTHER_TAGS: [&str; 2] = ["bad_utf8_real.pgn", "blackAbsentResult.pgn"];
+
+/// Each `step`th file of at most so many bytes.
+fn check_edge_files(most: u64, step: usize) {
+    let Some(edge) = shared("edge") else { return };
+    let mut files = files(&edge, most);
+    files.sort();
+    let is_pgn = |path: &&PathBuf| {
+        path.extension().is_some_and(|extension| extension == "pgn")
+            && !OTHER_TAGS.iter().any(|name| path.ends_with(name))
+    };
+    let wrong: Vec<String> = files
+        .par_iter()
+        .step_by(step)
+        .filter(is_pgn)
+        .filter_map(|path| {
+            let other = comes_back(&fs::read(path).expect("a file"), &options())?;
+            Some(format!("{}: {other}", path.display()))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn some_odd_files_come_back() {
+    check_edge_files(20_000, 6);
+}
+
+#[test]
+#[ignore = "takes ten seconds"]
+fn odd_files_come_back() {
+    check_edge_files(u64::MAX, 1);
+}
+
+/// What stands in comments: pieces, so that they meet.
+const PIECES: [&str; 44] = [
+    " ",
+    "  ",
+    "a",
+    "word",
+    "longer words that make more than a line when there are some of them",
+    "{",
+    "}",
+    "(",
+    ")",
+    ";",
+    "%",
+    "\n",
+    "\r\n",
+    "\n\n",
+    "\t",
+    "\u{1}",
+    "$1",
+    "[",
+    "]",
+    "[%",
+    "[%]",
+    "[%clk 0:01:02]",
+    "[%clk 0:01:02.5]",
+    "[%clk 9]",
+    "[%emt 1.5]",
+    "[%timestamp 12]",
+    "[%eval 0.35]",
+    "[%eval #-3]",
+    "[%eval 35,22]",
+    "[%eval #3,20]",
+    "[%cal Ga1b2,\u{1}Rc3c4 ]",
+    "[%a",
+    "[%b]",
+    "+0.35/22 1.2s",
+    "-M9/30 0.5s, White mates",
+    "d=20, mt=3000, tl=60000, wv=-0.31, ",
+    "wv=M20",
+    "\u{e9}t\u{e9}",
+    "\u{a0}",
+    "\u{2028}",
+    "\u{feff}",
+    "\u{1f3c6}",
+    "[Event \"x\"]",
+    "1-0",
+];
+
+fn comment() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(PIECES.as_slice()), 0..6).prop_map(|pieces| pieces.concat())
+}
+
+/// What stands between moves.
+#[derive(Clone, Debug)]
+enum Item {
+    /// The so-manieth legal move.
+    Move(usize),
+    Comment(String, bool),
+    Nag(String),
+    Variation(Vec<Item>),
+    /// Something that is passed over or ends a variation.
+    Odd(&'static str),
+}
+
+fn items() -> impl Strategy<Value = Vec<Item>> {
+    let nag = prop_oneof![
+        (0..300u32).prop_map(|nag| format!("${nag}")),
+        prop::sample::select(vec![
+            "!",
+            "?",
+            "!!",
+            "??",
+            "!?",
+            "?!",
+            "\u{203c}",
+            "$99999",
+            "$",
+            "$4294967296"
+        ])
+        .prop_map(str::to_owned),
+    ];
+    let odd = prop::sample::select(vec!["Ke9", "hello", "0-1 x", "3.", "...", "--", "Qh5xh5", "@", "+-"]);
+    let leaf = prop_oneof![
+        8 => (0..200usize).prop_map(Item::Move),
+        3 => (comment(), any::<bool>()).prop_map(|(text, is_line)| Item::Comment(text, is_line)),
+        2 => nag.prop_map(Item::Nag),
+        1 => odd.prop_map(Item::Odd),
+    ];
+    let item = leaf.prop_recursive(5, 60, 10, |item| {
+        prop_oneof![3 => item.clone(), 2 => prop::collection::vec(item, 0..10).prop_map(Item::Variation)]
+    });
+    prop::collection::vec(item, 0..30)
+}
+
+/// Writes items as movetext. Gives back the position after them.
+fn write(items: &[Item], text: &mut String, start: &Position, is_main: bool) {
+    let (mut before, mut position) = (start.clone(), start.clone());
+    let mut moves: Vec<MoveCode> = Vec::new();
+    for item in items {
+        match item {
+            Item::Move(index) => {
+                moves.clear();
+                position.legal_moves(&mut moves);
+                let Some(&code) = moves.get(index % moves.len().max(1)) else { continue };
+                text.push_str(&position.san(code));
+                before = position.clone();
+                position.make(code).expect("a legal move");
+            }
+            Item::Comment(comment, true) => {
+                text.push_str(&format!(";{}\n", comment.replace(['\r', '\n'], " ")))
+            }
+            Item::Comment(comment, false) => text.push_str(&format!("{{{}}}", comment.replace('}', "]"))),
+            Item::Nag(nag) => text.push_str(nag),
+            Item::Variation(items) => {
+                text.push('(');
+                write(items, text, &before, false);
+                text.push(')');
+            }
+            // It would end the game.
+            Item::Odd(_) if is_main => {}
+            Item::Odd(word) => text.push_str(word),
+        }
+        text.push(' ');
+    }
+}
+
+/// Some games as text.
+fn games(games: &[Vec<Item>]) -> String {
+    let mut text = String::new();
+    for (number, items) in games.iter().enumerate() {
+        text += &format!("[Event \"{number}\"]\n[Result \"*\"]\n\n");
+        write(items, &mut text, &Position::start(), true);
+        text += "*\n\n";
+    }
+    text
+}
+
+/// Both writers give the same of a text, and it comes back.
+fn assert_comes_back(text: &[u8]) {
+    let directory = directory_for(text.len());
+    let path = |name: &str| directory.path().join(name);
+    fs::write(path("in.pgn"), text).expect("written");
+    for (name, writer, chunk_size) in [("sql.db", Writer::Sql, 64 << 20), ("pages.db", Writer::Direct, 1)] {
+        let options = IndexOptions { writer, chunk_size, ..options() };
+        match run(&path(name), &[path("in.pgn")], &options) {
+            Err(Error::NoSource(_)) => return,
+            indexed => indexed.expect("indexed"),
+        };
+    }
+    assert_same(&path("sql.db"), &path("pages.db"), "both writers");
+    assert_eq!(comes_back(text, &options()), None);
+}
+
+proptest! {
+    #![proptest_config(cases(40))]
+
+    #[test]
+    fn random_annotated_games_come_back(items in prop::collection::vec(items(), 1..4)) {
+        assert_comes_back(games(&items).as_bytes());
+    }
+
+    #[test]
+    fn any_brackets_and_braces_are_read(pieces in prop::collection::vec(prop::sample::select(SOUP.as_slice()), 0..80)) {
+        let text = [b"[Event \"a\"]\n\n1. e4 e5 ".as_slice(), &pieces.concat()].concat();
+        assert_comes_back(&text);
+    }
+}
+
+/// Movetext of which no two pieces fit.
+const SOUP: [&[u8]; 28] = [
+    b"(",
+    b"(",
+    b"(",
+    b")",
+    b")",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"[%",
+    b";",
+    b"\n",
+    b" ",
+    b"$1",
+    b"!",
+    b"1. ",
+    b"Nf3 ",
+    b"Nc6 ",
+    b"e4 ",
+    b"*",
+    b"(Nf6 ",
+    b"(d4 d5) ",
+    b"{[%clk 1:00:00]}",
+    b"{+0.1/1 1s}",
+    b"\xff",
+    b"\xe2\x80",
+    b"\0",
+    b"-- ",
+];
+
+/// How long the text takes that is made of so many pieces.
+fn seconds(text: &str) -> Duration {
+    let directory = directory();
+    fs::write(directory.path().join("in.pgn"), text).expect("written");
+    let options = IndexOptions { duplicates: Duplicates::Keep, threads: 1, ..options() };
+    let began = Instant::now();
+    run(&directory.path().join("out.db"), &[directory.path().join("in.pgn")], &options).expect("indexed");
+    let pgn = exported(&directory.path().join("out.db"));
+    assert!(pgn.len() > 50);
+    began.elapsed()
+}
+
+/// A text with so many of something.
+type Text = Box<dyn Fn(usize) -> String>;
+
+/// Twice as much of anything takes about twice the time.
+#[test]
+fn annotations_take_time_by_their_number() {
+    let moves = ["Nf3", "Nf6", "Ng1", "Ng8"];
+    let others = ["Nc3", "Nc6", "Nf3", "Nf6"];
+    let with_variations = move |plies: usize| {
+        (0..plies).map(|ply| format!("{} ({} e5) ", moves[ply % 4], others[ply % 4])).collect::<String>()
+    };
+    let texts: [(&str, Text, usize); 6] = [
+        ("a variation at each ply", Box::new(with_variations), 10_000),
+        ("variations at one ply", Box::new(|count| format!("Nf3 {}", "(e4 e5) ".repeat(count))), 20_000),
+        ("nested", Box::new(|depth| format!("Nf3 {} ", "(Nc3 ".repeat(depth) + &")".repeat(depth))), 50_000),
+        (
+            "only brackets",
+            Box::new(|depth| format!("Nf3 {} ", "(".repeat(depth) + &")".repeat(depth))),
+            50_000,
+        ),
+        ("comments at one ply", Box::new(|count| format!("Nf3 {}", "{a [%b c]} $7 ".repeat(count))), 20_000),
+        (
+            "brackets in a comment",
+            Box::new(|count| format!("Nf3 {{{}]}}", "[% [%a[%b] ".repeat(count))),
+            50_000,
+        ),
+    ];
+    for (what, text, count) in texts {
+        let (one, two) = (seconds(&text(count)), seconds(&text(2 * count)));
+        println!("{what}: {one:?}, {two:?}");
+        assert!(two < 3 * one + Duration::from_millis(300), "{what}: {one:?}, then {two:?}");
+    }
+}

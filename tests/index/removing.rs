@@ -1,0 +1,278 @@
+//! Taking games out leaves what indexing the others at once gives.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pgndex::index::{Duplicates, IndexOptions, Progress, Removal, RemovalSummary, Writer, remove};
+use pgndex::store::row::GameId;
+use pgndex::verify::{Sample, VerifyOptions, verify};
+use tempfile::TempDir;
+
+use crate::adding::assert_whole;
+use crate::needs::corpus;
+use crate::support::*;
+
+/// All that a database says, by file and by the tag Round, of which each game of the tests has one of its own.
+const SAID: [&str; 17] = [
+    "SELECT file, place.round, white, black, white_elo, black_elo, result, date, iso_date, event, site, eco, opening, ply_count,
+         time_control, speed, termination, eval_count, clock_count, status, byte_length
+     FROM games JOIN place USING (game_id) ORDER BY 1, 2",
+    "SELECT file, place.round, moves_hash, prefix_hash FROM game JOIN place USING (game_id) ORDER BY 1, 2",
+    "SELECT file, round, p.ply, key, halfmove_clock, move_code, fen FROM game_position AS p JOIN place USING (game_id) ORDER BY 1, 2, 3",
+    "SELECT key, file, round, ply FROM position_game JOIN place USING (game_id) ORDER BY 1, 2, 3, 4",
+    "SELECT key, fen, games, white_wins, draws, black_wins, unfinished, elo_sum, elo_games,
+         (SELECT group_concat(white_elo + black_elo) FROM json_each(top_games) JOIN game ON game_id = value),
+         (SELECT group_concat(date) FROM json_each(recent_games) JOIN game ON game_id = value),
+         json_array_length(top_games), json_array_length(recent_games) FROM visited_position ORDER BY 1",
+    "SELECT * FROM continuation ORDER BY 1, 2",
+    "SELECT name FROM player ORDER BY 1",
+    "SELECT name FROM event ORDER BY 1",
+    "SELECT name FROM site ORDER BY 1",
+    "SELECT file, round, name, value FROM tag JOIN place USING (game_id) ORDER BY 1, 2, 3",
+    "SELECT file, round, e.ply, clock, elapsed, eval_cp, eval_mate, depth FROM move_eval AS e JOIN place USING (game_id) ORDER BY 1, 2, 3",
+    "SELECT file, round, line, ply, number, text FROM comment JOIN place USING (game_id) ORDER BY 1, 2, 3, 4, 5",
+    "SELECT file, round, line, ply, nag FROM nag JOIN place USING (game_id) ORDER BY 1, 2, 3, 4, 5",
+    "SELECT file, round, line, ply, key, move_code, fen FROM variation_move JOIN place USING (game_id) ORDER BY 1, 2, 3, 4",
+    "SELECT file, round, ply, token, kind, severity, message FROM problem JOIN place USING (game_id) ORDER BY 1, 2, 3, kind",
+    "SELECT substr(path, -5), d.kind, count(*) FROM duplicate AS d JOIN source USING (source_id) GROUP BY 1, 2 ORDER BY 1, 2",
+    "SELECT substr(path, -5), games, plies, problems, duplicates FROM source ORDER BY 1",
+];
+
+/// Files that come and go, and the database that they come into.
+struct Collection {
+    directory: TempDir,
+    /// The games of each file.
+    files: BTreeMap<String, Vec<String>>,
+    /// Files in the database, in the order in which they came, and which of their games were taken out.
+    there: Vec<(String, BTreeSet<usize>)>,
+    options: IndexOptions,
+}
+
+impl Collection {
+    fn new(files: BTreeMap<String, Vec<String>>, options: IndexOptions) -> Self {
+        let directory = directory_for(0);
+        for (name, games) in &files {
+            fs::write(directory.path().join(name), games.concat()).expect("written");
+        }
+        Self { directory, files, there: Vec::new(), options }
+    }
+
+    fn database(&self) -> PathBuf {
+        self.directory.path().join("games.db")
+    }
+
+    fn add(&mut self, name: &str) {
+        run(&self.database(), &[self.directory.path().join(name)], &self.options).expect("indexed");
+        self.there.push((name.to_owned(), BTreeSet::new()));
+    }
+
+    fn remove(&self, removal: &Removal) -> RemovalSummary {
+        remove(&self.database(), removal, &self.options, &Progress::default()).expect("removed")
+    }
+
+    fn remove_file(&mut self, name: &str) {
+        self.remove(&Removal::Sources(vec![self.directory.path().join(name)]));
+        self.there.retain(|(there, _)| there != name);
+    }
+
+    /// Takes games out by their numbers.
+    fn remove_games(&mut self, games: &[u32]) {
+        let database = open(&self.database());
+        for game in games {
+            let sql = format!(
+                "SELECT substr(path, -5), round FROM game JOIN source USING (source_id) WHERE game_id = {game}"
+            );
+            let found = lines(&database, &sql);
+            let (file, round) = found[0].split_once('|').expect("two columns");
+            let at = self.files[file].iter().position(|text| text.contains(&format!("[Round \"{round}\"]")));
+            let (_, gone) = self.there.iter_mut().find(|(there, _)| there == file).expect("it is there");
+            gone.insert(at.expect("one of its games"));
+        }
+        drop(database);
+        self.remove(&Removal::Games(games.iter().copied().map(GameId).collect()));
+    }
+
+    /// Holds the database to be sound, and like one that was made at once of what is left.
+    fn check(&self, what: &str) {
+        assert_whole(&self.database());
+        let options = VerifyOptions { sample: Sample::All, threads: 1, ..VerifyOptions::default() };
+        let report =
+            verify(&self.database(), &options, &pgndex::verify::Progress::default()).expect("verified");
+        assert!(report.is_sound() && report.sources_other == 0, "{what}: {report:#?}");
+        let fresh = directory_for(0);
+        let mut paths = Vec::new();
+        for (name, gone) in &self.there {
+            let games = self.files[name].iter().enumerate();
+            let left: String =
+                games.filter(|(index, _)| !gone.contains(index)).map(|(_, game)| &**game).collect();
+            // A file of which nothing is left is one without games.
+            let path = fresh.path().join(name);
+            fs::write(&path, left).expect("written");
+            paths.push(path);
+        }
+        if paths.is_empty() {
+            return;
+        }
+        let once = fresh.path().join("once.db");
+        for path in paths {
+            run(&once, &[path], &self.options).expect("indexed");
+        }
+        assert_alike(&self.database(), &once, "round", what);
+    }
+}
+
+/// Holds two databases to say the same, game by game: they are told apart by their files and this column.
+fn assert_alike(left: &Path, right: &Path, column: &str, what: &str) {
+    let place = format!(
+        "CREATE TEMP VIEW place AS SELECT game_id, substr(path, -5) AS file, {column} AS round
+         FROM game JOIN source USING (source_id)"
+    );
+    let (left, right) = (open(left), open(right));
+    for database in [&left, &right] {
+        database.execute_batch(&place).expect("a view");
+    }
+    for query in SAID {
+        let (left, right) = (lines(&left, query), lines(&right, query));
+        for (left, right) in left.iter().zip(&right) {
+            assert_eq!(left, right, "{what}: {query}");
+        }
+        assert_eq!(left.len(), right.len(), "{what}: {query}");
+    }
+}
+
+/// Numbers that look random, the same in each run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % end as u64) as usize
+    }
+}
+
+/// The shipped games and some with annotations and errors, each with a Round of its own.
+fn games() -> Vec<String> {
+    let bad = "[Event \"bad\"]\n[White \"X\"]\n[Black \"Y\"]\n[Round \"1\"]\n\n1. e4 e5 2. Ke3 Nf6 1-0\n\n";
+    let unfinished = "[Event \"on\"]\n[White \"X\"]\n[Black \"Z\"]\n[Round \"1\"]\n\n1. e4 e5 2. Nf3 *\n\n";
+    let text = [GAMES, &annotated(4), bad, unfinished].concat();
+    let mut games = Vec::new();
+    for game in text.split("[Event ").skip(1) {
+        let mut game = format!("[Event {}\n\n", game.trim_end());
+        let (start, end) = match game.find("[Round ") {
+            Some(start) => (start, start + game[start..].find('\n').expect("a line") + 1),
+            None => (0, 0),
+        };
+        game.replace_range(start..end, &format!("[Round \"{}\"]\n", games.len()));
+        games.push(game);
+    }
+    games
+}
+
+/// Files of these games, some of which stand in several files, or begin what is whole in another one.
+fn files(numbers: &mut Numbers) -> BTreeMap<String, Vec<String>> {
+    let games = games();
+    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (index, game) in games.iter().enumerate() {
+        for copy in 0..1 + numbers.below(3) {
+            let round = format!("[Round \"{index}\"]");
+            let mut text = game.replace(&round, &format!("[Round \"{index}.{copy}\"]"));
+            if copy == 2
+                && let Some(cut) = text.find("\n11.").or_else(|| text.find(" 11."))
+            {
+                text.truncate(cut);
+                text.push_str(" *\n\n");
+            }
+            files.entry(format!("{}.pgn", numbers.below(6))).or_default().push(text);
+        }
+    }
+    files
+}
+
+/// Adds and removes so many times.
+fn come_and_go(seed: u64, steps: usize, check_every: usize, options: IndexOptions) {
+    let mut numbers = Numbers(seed);
+    let mut collection = Collection::new(files(&mut numbers), options);
+    let names: Vec<String> = collection.files.keys().cloned().collect();
+    collection.add(&names[0]);
+    for step in 1..=steps {
+        let name = &names[numbers.below(names.len())];
+        let is_there = collection.there.iter().any(|(there, _)| there == name);
+        let games: Vec<u32> = column(&open(&collection.database()), "SELECT game_id FROM game ORDER BY 1");
+        if !is_there {
+            collection.add(name);
+        } else if numbers.below(3) == 0 || games.is_empty() {
+            collection.remove_file(name);
+        } else {
+            let few = 1 + numbers.below(5);
+            let mut chosen: Vec<u32> = (0..few).map(|_| games[numbers.below(games.len())]).collect();
+            chosen.sort_unstable();
+            chosen.dedup();
+            collection.remove_games(&chosen);
+        }
+        if step % check_every == 0 || step == steps {
+            collection.check(&format!("seed {seed}, step {step}"));
+        }
+    }
+}
+
+fn all_options() -> impl Iterator<Item = IndexOptions> {
+    [Writer::Direct, Writer::Sql].into_iter().flat_map(|writer| {
+        [Duplicates::Keep, Duplicates::Skip, Duplicates::Moves].into_iter().map(move |duplicates| {
+            IndexOptions { writer, duplicates, continuation_threshold: 2, any_threshold: false, ..options() }
+        })
+    })
+}
+
+#[test]
+fn games_come_and_go() {
+    for (seed, options) in (1..).zip(all_options()) {
+        come_and_go(seed, 12, 3, options);
+    }
+}
+
+/// A large collection in four files, of which two go, and then a third of the games of another one.
+#[test]
+#[ignore = "takes a minute"]
+fn files_of_a_large_collection_go() {
+    let Some(text) = corpus("otb-40k") else { return };
+    let directory = directory();
+    let mut files = Vec::new();
+    let mut start = 0;
+    for number in 1..=4 {
+        let about = text.len() * number / 4;
+        let next =
+            memchr::memmem::find(&text[about.min(text.len() - 1)..], b"\n\n[Event ").map(|at| about + at + 2);
+        let end = next.unwrap_or(text.len());
+        let path = directory.path().join(format!("{number}.pgn"));
+        fs::write(&path, &text[start..end]).expect("written");
+        files.push(path);
+        start = end;
+    }
+    for writer in [Writer::Direct, Writer::Sql] {
+        let options =
+            IndexOptions { writer, duplicates: Duplicates::Skip, continuation_threshold: 20, ..options() };
+        let (all, once) = (directory.path().join("all.db"), directory.path().join("once.db"));
+        run(&all, &files, &options).expect("indexed");
+        let go = |removal| remove(&all, &removal, &options, &Progress::default()).expect("removed");
+        go(Removal::Sources(vec![files[0].clone(), files[2].clone()]));
+        run(&once, &[&files[1], &files[3]], &options).expect("indexed");
+        assert_alike(&all, &once, "game.byte_offset", "two files");
+        let games: Vec<u32> = column(&open(&all), "SELECT game_id FROM game WHERE game_id % 3 = 0");
+        go(Removal::Games(games.into_iter().map(GameId).collect()));
+        let options = VerifyOptions { sample: Sample::All, ..VerifyOptions::default() };
+        let report = verify(&all, &options, &pgndex::verify::Progress::default()).expect("verified");
+        assert!(report.is_sound(), "{report:#?}");
+        fs::remove_file(all).and_then(|()| fs::remove_file(once)).expect("removed");
+    }
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn games_come_and_go_fifty_times() {
+    for seed in 1..=3 {
+        for options in all_options() {
+            come_and_go(seed, 50, 5, options);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Databases that somebody changed through SQL: what does not fit is told, and can be made to fit.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pgndex::index::{IndexOptions, Progress, Removal, RepairSummary, remove, repair};
+use pgndex::verify::{Report, Sample, VerifyOptions, verify};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::adding::{BY_OFFSET, assert_equal, assert_whole};
+use crate::support::*;
+
+/// Two files and a database of both.
+struct Place {
+    directory: TempDir,
+    options: IndexOptions,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = Self {
+            directory: directory(),
+            options: IndexOptions { continuation_threshold: 2, any_threshold: false, ..options() },
+        };
+        fs::write(place.path("a.pgn"), GAMES).expect("written");
+        let other = annotated(3) + &GAMES.replace("Kasparov", "Kasparow").replace("[Date \"1", "[Date \"2");
+        fs::write(place.path("b.pgn"), other).expect("written");
+        place.index("games.db", &["a.pgn", "b.pgn"]);
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn database(&self) -> PathBuf {
+        self.path("games.db")
+    }
+
+    fn index(&self, database: &str, files: &[&str]) {
+        let files: Vec<PathBuf> = files.iter().map(|name| self.path(name)).collect();
+        run(&self.path(database), &files, &self.options).expect("indexed");
+    }
+
+    fn change(&self, sql: &str) {
+        let database = Connection::open(self.database()).expect("a database");
+        database.execute_batch(&format!("PRAGMA foreign_keys = OFF; {sql}")).expect("changed");
+    }
+
+    fn verify(&self) -> Report {
+        let options = VerifyOptions { sample: Sample::All, threads: 1, ..VerifyOptions::default() };
+        verify(&self.database(), &options, &pgndex::verify::Progress::default()).expect("verified")
+    }
+
+    fn repair(&self) -> RepairSummary {
+        repair(&self.database(), &self.options, &Progress::default()).expect("repaired")
+    }
+
+    #[track_caller]
+    fn assert_sound(&self) {
+        assert_whole(&self.database());
+        let report = self.verify();
+        assert!(report.is_sound(), "{report:#?}");
+    }
+}
+
+fn count(path: &Path, table: &str) -> u64 {
+    number(&open(path), &format!("SELECT count(*) FROM {table}"))
+}
+
+/// What is sound stays as it is.
+#[test]
+fn a_sound_database_is_the_same_afterwards() {
+    let place = Place::new();
+    fs::copy(place.database(), place.path("before.db")).expect("a copy");
+    let summary = place.repair();
+    assert_eq!(
+        (summary.mended.rows, summary.mended.names, summary.mended.sources, summary.hashes),
+        (0, 0, 0, 0)
+    );
+    assert_eq!(summary.visited_positions, count(&place.database(), "visited_position"));
+    assert_equal(&place.path("before.db"), &place.database(), &BY_OFFSET);
+    for table in ["visited_position", "continuation", "import", "source", "duplicate", "problem"] {
+        let all = format!("SELECT * FROM {table} ORDER BY 1, 2");
+        assert_eq!(lines(&open(&place.path("before.db")), &all), lines(&open(&place.database()), &all));
+    }
+    place.assert_sound();
+}
+
+/// The rows of a file deleted by hand: everything else says so, and goes on once the tables fit again.
+#[test]
+fn games_of_a_file_that_were_deleted_through_sql() {
+    for change in [
+        "DELETE FROM game WHERE source_id = 1",
+        "DELETE FROM game_position WHERE game_id IN (SELECT game_id FROM game WHERE source_id = 1);
+         DELETE FROM tag WHERE game_id IN (SELECT game_id FROM game WHERE source_id = 1);
+         DELETE FROM game WHERE source_id = 1; DELETE FROM source WHERE source_id = 1",
+    ] {
+        let place = Place::new();
+        place.change(change);
+        assert!(!place.verify().is_sound());
+        let files = [place.path("a.pgn")];
+        let told = [
+            message(&run(&place.database(), &files, &place.options).expect_err("refused")),
+            message(
+                &remove(
+                    &place.database(),
+                    &Removal::Sources(files.to_vec()),
+                    &place.options,
+                    &Progress::default(),
+                )
+                .expect_err("refused"),
+            ),
+        ];
+        for told in told {
+            assert!(told.contains("but its sources and runs say"), "{told}");
+        }
+        place.repair();
+        place.assert_sound();
+        // Like a database of the other file alone.
+        place.index("b.db", &["b.pgn"]);
+        assert_equal(&place.database(), &place.path("b.db"), &BY_OFFSET);
+        // The file comes back as a whole.
+        place.index("games.db", &["a.pgn"]);
+        place.assert_sound();
+        place.index("both.db", &["b.pgn", "a.pgn"]);
+        for table in ["game", "game_position", "position_game", "player", "visited_position", "continuation"]
+        {
+            assert_eq!(count(&place.database(), table), count(&place.path("both.db"), table), "{table}");
+        }
+    }
+}
+
+#[test]
+fn what_follows_from_other_rows_is_made_anew() {
+    for change in [
+        "DELETE FROM position_game WHERE game_id % 2 = 0",
+        "DELETE FROM visited_position WHERE key % 3 = 0",
+        "UPDATE visited_position SET games = games + 1, top_games = '[]'; DELETE FROM continuation",
+        "UPDATE source SET games = 7, plies = 0; UPDATE import SET games = 0, distinct_positions = 1, problems = 99",
+        "UPDATE game SET prefix_hash = 5",
+        "INSERT INTO tag VALUES (5000, 'Mood', 'gloomy'); INSERT INTO player VALUES (5000, 'Nobody')",
+        "DELETE FROM game WHERE game_id IN (3, 5, 8); DELETE FROM problem WHERE game_id IN (3, 5, 8)",
+    ] {
+        let place = Place::new();
+        place.change(change);
+        assert!(!place.verify().is_sound(), "{change}");
+        assert!(place.repair().broken.is_empty());
+        place.assert_sound();
+    }
+}
+
+/// Two spellings made one in the rows: the counts fit, and the texts still say what they say.
+#[test]
+fn names_that_were_changed_through_sql() {
+    let place = Place::new();
+    place.change(
+        "UPDATE game SET white_id = (SELECT player_id FROM player WHERE name LIKE 'Kasparov%')
+             WHERE white_id = (SELECT player_id FROM player WHERE name LIKE 'Kasparow%');
+         UPDATE game SET black_id = (SELECT player_id FROM player WHERE name LIKE 'Kasparov%')
+             WHERE black_id = (SELECT player_id FROM player WHERE name LIKE 'Kasparow%');
+         DELETE FROM player WHERE name LIKE 'Kasparow%'",
+    );
+    let summary = place.repair();
+    assert!(summary.hashes > 0);
+    let report = place.verify();
+    let kinds: Vec<&str> = report.findings.counts.keys().map(|kind| kind.as_str()).collect();
+    assert_eq!(kinds, ["source-text"], "{report:#?}");
+    let options = VerifyOptions { sample: Sample::All, sources: false, ..VerifyOptions::default() };
+    let report = verify(&place.database(), &options, &pgndex::verify::Progress::default()).expect("verified");
+    assert!(report.is_sound(), "{report:#?}");
+}
+
+#[test]
+fn games_without_positions_are_told() {
+    let place = Place::new();
+    place.change("DELETE FROM game_position WHERE game_id = 4 OR game_id = 6 AND ply > 9");
+    let broken: Vec<u32> = place.repair().broken.into_iter().map(|game| game.0).collect();
+    assert_eq!(broken, [4, 6]);
+    let games = broken.into_iter().map(pgndex::store::row::GameId).collect();
+    remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default()).expect("removed");
+    place.assert_sound();
+}

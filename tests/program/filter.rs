@@ -1,0 +1,239 @@
+//! The options that choose games, in every command that has them, held against plain SQL.
+
+use std::collections::BTreeSet;
+
+use crate::needs::part_of_corpus;
+use crate::place::{Place, json};
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+
+/// Names that fit several players, and one player on both sides; clocks of all kinds.
+const GAMES: [(&str, &str, &str, &str); 8] = [
+    ("Polgar, Judit", "Polgar, Sofia", "Paris FRA|180+2|Normal", "1. e4 e5 2. Nf3 1-0"),
+    ("Polgar, Sofia", "Anand, V", "Linares ESP|600|Time forfeit", "1. d4 d5 0-1"),
+    ("Anand, V", "Polgar, Judit", "Paris|60+0|normal", "1. e4 c5 2. Nf3 d6 3. d4 1/2-1/2"),
+    ("Anand, V", "Anand, V", "?|-|?", "1. e4 c5 *"),
+    ("Short, N", "Anand, V", "?|?|?", "1. c4 *"),
+    ("Kasparov, G", "Short, N", "London|15+0|Abandoned", "1. e4 e5 1-0"),
+    ("Anand, V", "Anand, Akhil", "New Paris|5400+30|rules infraction", "1. e4 c6 1-0"),
+    ("Kasparov, G", "Anand, Akhil", "https://lichess.org/abcdefgh|1/86400|Normal", "1. e4 c5 2. Nf3 0-1"),
+];
+
+fn sample() -> Place {
+    let game = |(white, black, rest, moves): &(&str, &str, &str, &str)| {
+        let rest: Vec<_> = rest.split('|').collect();
+        let result = moves.rsplit(' ').next().expect("a result");
+        format!(
+            "[Site \"{}\"]\n[White \"{white}\"]\n[Black \"{black}\"]\n[Result \"{result}\"]\n[TimeControl \"{}\"]\n\
+             [Termination \"{}\"]\n\n{moves}\n\n",
+            rest[0], rest[1], rest[2]
+        )
+    };
+    Place::new().indexed(&GAMES.iter().map(game).collect::<String>())
+}
+
+fn ids(sample: &Place, sql: &str) -> BTreeSet<u64> {
+    let connection = sample.connection("games.db");
+    let mut statement = connection.prepare(sql).expect("SQL");
+    let rows = statement.query_map([], |row| row.get::<_, i64>(0)).expect("rows");
+    rows.map(|row| row.expect("a number").cast_unsigned()).collect()
+}
+
+/// The numbers of the games that fit, by a condition on the view `games` and by each command. Gives back how many they are.
+#[track_caller]
+fn agree(sample: &Place, options: &[&str], condition: &str) -> usize {
+    let expected = ids(sample, &format!("SELECT game_id FROM games WHERE {condition}"));
+    let first = |text: &str| -> BTreeSet<u64> {
+        text.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().expect(line)).collect()
+    };
+    let exported = sample.run(&[&["export", "games.db", "--csv"], options].concat());
+    assert_eq!(exported.status, 0, "{options:?}: {}", exported.stderr);
+    assert_eq!(first(&exported.stdout), expected, "export {options:?}");
+    let at_start =
+        format!("game_id IN (SELECT game_id FROM game_position WHERE ply = 0 AND fen = '{START}')");
+    let expected_there =
+        ids(sample, &format!("SELECT game_id FROM games WHERE ({condition}) AND {at_start}"));
+    let question = ["find", "games.db", "--fen", START, "--limit", "0", "--format", "csv"];
+    let found = sample.run(&[&question, options].concat());
+    assert_eq!(first(&found.stdout), expected_there, "find {options:?}: {}", found.stderr);
+    let question = ["explore", "games.db", "--fen", START, "--format", "json"];
+    let explored = sample.run(&[&question, options].concat());
+    let object = json(&explored.stdout);
+    let counts =
+        ["white", "draws", "black", "unfinished"].map(|name| object[name].as_u64().expect("a number"));
+    assert_eq!(counts.iter().sum::<u64>(), expected_there.len() as u64, "explore {options:?}");
+    expected.len()
+}
+
+#[test]
+fn each_filter_chooses_what_plain_sql_does() {
+    let sample = sample();
+    let cases: [(&[&str], &str, usize); 22] = [
+        (&["--speed", "blitz"], "speed = 'blitz'", 1),
+        (&["--speed", "ULTRABULLET", "--speed", "rapid"], "time_control IN ('15+0', '600')", 2),
+        (&["--speed", "correspondence"], "time_control IN ('-', '1/86400')", 2),
+        (&["--speed", "bullet", "--speed", "classical"], "time_control IN ('60+0', '5400+30')", 2),
+        (&["--time-control", "180+2"], "time_control = '180+2'", 1),
+        (&["--time-control", "180"], "false", 0),
+        (&["--termination", "NORMAL"], "lower(termination) = 'normal'", 3),
+        (&["--termination", "time forfeit"], "termination = 'Time forfeit'", 1),
+        (&["--termination", "time"], "false", 0),
+        (&["--opening", "sicilian"], "opening LIKE 'Sicilian Defense%'", 3),
+        (&["--opening", "caro kann"], "false", 0),
+        (&["--opening", "caro-kann"], "opening LIKE 'Caro-Kann Defense%'", 1),
+        (&["--opening", "=Sicilian Defense"], "opening = 'Sicilian Defense'", 1),
+        (&["--site", "paris"], "site IN ('Paris', 'Paris FRA', 'New Paris')", 3),
+        (&["--site", "=Paris"], "site = 'Paris'", 1),
+        (&["--site", "esp"], "site = 'Linares ESP'", 1),
+        (&["--plies-min", "3"], "ply_count >= 3", 3),
+        (&["--plies-max", "2"], "ply_count <= 2", 5),
+        (&["--plies-min", "2", "--plies-max", "3"], "ply_count IN (2, 3)", 6),
+        (&["--plies-min", "2", "--plies-max", "2", "--speed", "rapid"], "game_id = 2", 1),
+        (&["--opening", "sicilian", "--player", "anand", "--site", "paris"], "game_id = 3", 1),
+        (&["--speed", "blitz", "--termination", "normal", "--time-control", "180+2"], "game_id = 1", 1),
+    ];
+    for (options, condition, count) in cases {
+        assert_eq!(agree(&sample, options, condition), count, "{options:?}");
+    }
+}
+
+#[test]
+fn of_two_players_one_is_on_each_side() {
+    let sample = sample();
+    let cases: [(&[&str; 2], &str); 7] = [
+        (&["polgar", "anand"], "game_id IN (2, 3)"),
+        (&["=Polgar, Judit", "anand"], "game_id = 3"),
+        // Names that fit the same players, or one of them in one game on both sides.
+        (&["polgar", "polgar"], "game_id = 1"),
+        (&["anand", "anand"], "game_id IN (4, 7)"),
+        (&["=Anand, V", "=Anand, V"], "game_id = 4"),
+        (&["anand", "v"], "game_id IN (4, 7)"),
+        (&["kasparov", "polgar"], "false"),
+    ];
+    for ([one, other], condition) in cases {
+        agree(&sample, &["--player", one, "--opponent", other], condition);
+        agree(&sample, &["--player", other, "--opponent", one], condition);
+        agree(&sample, &["--player", one, "--player", other], condition);
+    }
+    agree(&sample, &["--player", "anand", "--opponent", "polgar", "--white", "anand"], "game_id = 3");
+    agree(&sample, &["--player", "anand", "--opponent", "polgar", "--result", "0-1"], "game_id = 2");
+}
+
+#[test]
+fn only_two_players_can_be_asked_for() {
+    let sample = sample();
+    let told = |options: &[&str]| {
+        let run = sample.run(&[&["export", "games.db", "--csv"], options].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{options:?}");
+        run.stderr
+    };
+    let three = told(&["--player", "a", "--player", "b", "--player", "c"]);
+    insta::assert_snapshot!(three, @"
+    pgndex: error: a game has two players; give --player twice, or --player and --opponent once each
+    ");
+    assert_eq!(told(&["--player", "a", "--player", "b", "--opponent", "c"]), three);
+    insta::assert_snapshot!(told(&["--opponent", "anand"]), @"
+    error: the following required arguments were not provided:
+      --player <NAME>
+
+    Usage: pgndex export --player <NAME> --opponent <NAME> <--pgn|--fen|--epd|--csv> <DB>
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn what_no_game_can_have_is_told() {
+    let sample = sample();
+    let told = |options: &[&str]| {
+        let run = sample.run(&[&["find", "games.db", "--fen", START], options].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{options:?}");
+        run.stderr
+    };
+    insta::assert_snapshot!(told(&["--speed", "fast"]), @"
+    error: invalid value 'fast' for '--speed <SPEED>'
+      [possible values: ultraBullet, bullet, blitz, rapid, classical, correspondence]
+
+    For more information, try '--help'.
+    ");
+    for option in ["--time-control", "--termination", "--site", "--opening", "--opponent", "--plies-min"] {
+        told(&["--player", "a", option, ""]);
+    }
+    told(&["--plies-max", "-1"]);
+}
+
+#[test]
+fn names_that_nothing_bears_are_told_with_those_like_them() {
+    let sample = sample();
+    let told = |options: &[&str]| {
+        let run = sample.run(&[&["find", "games.db", "--fen", START], options].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{options:?}");
+        run.stderr
+    };
+    insta::assert_snapshot!(told(&["--opening", "Sicilain Defense"]), @r#"
+    pgndex: note: no opening has a name that fits --opening; did you mean "Sicilian Defense", "Sicilian Defense: Wing Gambit" or "Sicilian Defense: Smith-Morra Gambit"?
+    pgndex: note: 8 games reached the position, and none fits the filters
+    "#);
+    insta::assert_snapshot!(told(&["--site", "Linarse"]), @r#"
+    pgndex: note: no site has a name that fits --site; did you mean "Linares ESP"?
+    pgndex: note: 8 games reached the position, and none fits the filters
+    "#);
+    insta::assert_snapshot!(told(&["--player", "anand", "--opponent", "Polgra"]), @r#"
+    pgndex: note: no player has a name that fits --opponent, or the second --player; did you mean "Polgar, Judit" or "Polgar, Sofia"?
+    pgndex: note: 8 games reached the position, and none fits the filters
+    "#);
+    insta::assert_snapshot!(told(&["--player", "annad", "--player", "Polgra, J"]), @r#"
+    pgndex: note: no player has a name that fits --player; did you mean "Anand, V" or "Anand, Akhil"?
+    pgndex: note: no player has a name that fits --opponent, or the second --player; did you mean "Polgar, Judit" or "Polgar, Sofia"?
+    pgndex: note: 8 games reached the position, and none fits the filters
+    "#);
+}
+
+#[test]
+fn games_with_evaluations() {
+    let sample = sample();
+    let connection = sample.connection("games.db");
+    let has_column = "SELECT count(*) FROM pragma_table_info('game') WHERE name = 'eval_count'";
+    let count: i64 = connection.query_row(has_column, [], |row| row.get(0)).expect("a number");
+    if count == 0 {
+        connection.execute("ALTER TABLE game ADD COLUMN eval_count INTEGER", []).expect("a column");
+    }
+    let evaluations = "UPDATE game SET eval_count = CASE game_id % 3 WHEN 0 THEN 4 WHEN 1 THEN 0 END";
+    connection.execute(evaluations, []).expect("numbers");
+    assert_eq!(agree(&sample, &["--with-evals"], "game_id IN (3, 6)"), 2);
+    assert_eq!(agree(&sample, &["--with-evals", "--speed", "bullet"], "game_id = 3"), 1);
+}
+
+#[test]
+fn filters_choose_among_games_of_lichess() {
+    let Some(part) = part_of_corpus("lichess-24k", 2_500_000) else { return };
+    let sample = Place::new().with("games.pgn", part);
+    sample.index("games.db", std::path::Path::new("games.pgn"));
+    let text = |sql: &str| -> String {
+        sample.connection("games.db").query_row(sql, [], |row| row.get(0)).expect("a text")
+    };
+    let cases: [(&[&str], &str); 9] = [
+        (&["--speed", "blitz"], "speed = 'blitz'"),
+        (&["--speed", "bullet", "--speed", "rapid"], "speed IN ('bullet', 'rapid')"),
+        (&["--time-control", "180+0"], "time_control = '180+0'"),
+        (&["--termination", "time FORFEIT"], "termination = 'Time forfeit'"),
+        (&["--opening", "sicilian"], "opening GLOB 'Sicilian*' OR opening GLOB '*[^a-zA-Z]Sicilian*'"),
+        (&["--opening", "gambit"], "opening GLOB 'Gambit*' OR opening GLOB '*[^a-zA-Z]Gambit*'"),
+        (&["--site", "https://lichess.org/a"], "site GLOB 'https://lichess.org/[aA]*'"),
+        (&["--plies-min", "40", "--plies-max", "60"], "ply_count BETWEEN 40 AND 60"),
+        (&["--plies-max", "0"], "ply_count = 0"),
+    ];
+    let mut chosen = 0;
+    for (options, condition) in cases {
+        chosen += agree(&sample, options, condition);
+    }
+    assert!(chosen > 500, "{chosen}");
+    let pair = "FROM (SELECT min(white, black) AS a, max(white, black) AS b, count(DISTINCT white) AS sides, count(*) AS n
+                      FROM games WHERE white <> black GROUP BY 1, 2) ORDER BY sides DESC, n DESC, a, b LIMIT 1";
+    let [one, other] = ["a", "b"].map(|column| text(&format!("SELECT {column} {pair}")));
+    let condition =
+        format!("(white = '{one}' AND black = '{other}') OR (white = '{other}' AND black = '{one}')");
+    let games =
+        agree(&sample, &["--player", &format!("={one}"), "--opponent", &format!("={other}")], &condition);
+    assert!(games > 1, "{one} {other}");
+}

@@ -1,0 +1,459 @@
+//! `pgndex players`: who is listed, names that are made those of one player, and that they are so for every question.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use crate::needs::corpus;
+use crate::place::{Place, json};
+use crate::program::Run;
+
+/// Games of White, Black and year, a few moves each.
+fn games(games: &[(&str, &str, u32)]) -> String {
+    let mut pgn = String::new();
+    for (number, (white, black, year)) in games.iter().enumerate() {
+        let first = ["e4", "d4", "c4", "Nf3", "g3", "b3"][number % 6];
+        let _ = write!(
+            pgn,
+            "[White \"{white}\"]\n[Black \"{black}\"]\n[Date \"{year}.01.{:02}\"]\n[Result \"1-0\"]\n\n1. {first} 1-0\n\n",
+            number % 28 + 1
+        );
+    }
+    pgn
+}
+
+/// Several spellings of several players.
+const GAMES: [(&str, &str, u32); 12] = [
+    ("Korchnoi, Viktor", "Caruana, Fabiano", 1960),
+    ("Kortschnoj, Viktor", "Caruana,F", 1970),
+    ("Kortschnoj, Viktor", "Fabiano Caruana", 1971),
+    ("Kortschnoj, Viktor", "Caruana, Francesco", 1972),
+    ("Korchnoi,V", "Vachier-Lagrave, Maxime", 1980),
+    ("Vachier Lagrave,M", "Ding, Liren", 2010),
+    ("Ding Liren", "Kortschnoj, Viktor", 1990),
+    ("Liren Ding", "Kortschnoj, Viktor", 1991),
+    ("Carlsen, Magnus", "Carlsen,H", 2001),
+    ("Carlsen, Magnus", "Kortschnoj, Viktor", 2002),
+    ("Carlsen, Magnus", "?", 2003),
+    ("?", "Carlsen, Magnus", 2004),
+];
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+
+fn place() -> Place {
+    Place::new().indexed(&games(&GAMES))
+}
+
+fn ask(place: &Place, arguments: &[&str]) -> Run {
+    place.ask(&[&["players", "games.db"], arguments].concat())
+}
+
+#[track_caller]
+fn ok(place: &Place, arguments: &[&str]) -> String {
+    place.ok(&[&["players", "games.db"], arguments].concat())
+}
+
+/// How many games a filter finds.
+#[track_caller]
+fn found(place: &Place, option: &str, name: &str) -> usize {
+    let run = place.run(&["export", "games.db", "--csv", option, name]);
+    assert_eq!(run.status, 0, "{run:?}");
+    run.stdout.lines().count() - 1
+}
+
+#[test]
+fn players_are_listed_with_games_and_years() {
+    let place = place();
+    insta::assert_snapshot!(ok(&place, &[]), @r"
+    games  from    to  name                     other spellings
+    ───────────────────────────────────────────────────────────
+        6  1970  2002  Kortschnoj, Viktor
+        4  2001  2004  Carlsen, Magnus
+        1  2001  2001  Carlsen,H
+        1  1960  1960  Caruana, Fabiano
+        1  1972  1972  Caruana, Francesco
+        1  1970  1970  Caruana,F
+        1  1990  1990  Ding Liren
+        1  2010  2010  Ding, Liren
+        1  1971  1971  Fabiano Caruana
+        1  1960  1960  Korchnoi, Viktor
+        1  1980  1980  Korchnoi,V
+        1  1991  1991  Liren Ding
+        1  2010  2010  Vachier Lagrave,M
+        1  1980  1980  Vachier-Lagrave, Maxime
+    14 players
+    ");
+    insta::assert_snapshot!(ask(&place, &["--sort", "name", "--limit", "2", "--offset", "1", "--format", "csv"]).stdout, @r#"
+    name,fide_id,games,as_white,as_black,first_year,last_year,spellings
+    "Carlsen, Magnus",,4,3,1,2001,2004,"Carlsen, Magnus"
+    "Caruana,F",,1,0,1,1970,1970,"Caruana,F"
+    "#);
+    insta::assert_snapshot!(ok(&place, &["ding,liren", "--format", "json"]), @r#"
+    {"name":"Ding Liren","fide_id":null,"games":1,"as_white":1,"as_black":0,"first_year":1990,"last_year":1990,"spellings":[{"name":"Ding Liren","games":1}]}
+    {"name":"Ding, Liren","fide_id":null,"games":1,"as_white":0,"as_black":1,"first_year":2010,"last_year":2010,"spellings":[{"name":"Ding, Liren","games":1}]}
+    {"name":"Liren Ding","fide_id":null,"games":1,"as_white":1,"as_black":0,"first_year":1991,"last_year":1991,"spellings":[{"name":"Liren Ding","games":1}]}
+    "#);
+    insta::assert_snapshot!(ask(&place, &["dinger"]).stderr, @r#"pgndex: note: no player has a name that fits NAME; did you mean "Ding, Liren", "Ding Liren" or "Liren Ding"?"#);
+    insta::assert_snapshot!(ask(&place, &["--offset", "99"]).stderr, @"pgndex: note: 14 players; --offset 99 skips all of them");
+}
+
+#[test]
+fn spellings_of_one_person_are_found_by_one_another() {
+    let place = place();
+    for (names, count) in [
+        (&["Caruana, Fabiano", "Caruana,F", "Fabiano Caruana", "F. Caruana", "caruana f"][..], 3),
+        (&["Vachier-Lagrave, Maxime", "Vachier Lagrave,M", "vachier-lagrave", "Maxime Vachier Lagrave"], 2),
+        (&["Ding, Liren", "Ding Liren", "Liren Ding", "Ding,L", "Liren, Ding"], 3),
+        (&["Korchnoi, Viktor", "Korchnoi,V", "Korchnoi, Viktor L"], 2),
+        (&["Carlsen, Magnus", "Carlsen,M", "M Carlsen"], 4),
+        (&["=Ding Liren", "=Ding, Liren", "Carlsen, Henrik"], 1),
+    ] {
+        for name in names {
+            // This initial is also that of `Caruana, Francesco`.
+            let others = usize::from(["Caruana,F", "F. Caruana", "caruana f"].contains(name));
+            assert_eq!(found(&place, "--player", name), count + others, "{name}");
+        }
+    }
+    assert_eq!(found(&place, "--white", "Ding, Liren"), 2);
+    assert_eq!(found(&place, "--black", "Ding, Liren"), 1);
+}
+
+#[test]
+fn names_are_merged_for_every_question_and_split_again() {
+    let place = place();
+    assert_eq!(found(&place, "--player", "korchnoi"), 2);
+    let before = fs::read(place.path("games.db")).expect("the database");
+    let merged = ask(&place, &["--merge", "Korchnoi, Viktor", "kortschnoj", "Korchnoi,V"]);
+    assert_eq!((merged.status, merged.stdout.as_str()), (0, ""));
+    insta::assert_snapshot!(merged.stderr, @r#"pgndex: note: "Korchnoi, Viktor" has 8 games now, with 3 spellings"#);
+    for (option, name, count) in [
+        ("--player", "korchnoi", 8),
+        ("--player", "=Korchnoi,V", 8),
+        ("--white", "kortschnoj", 5),
+        ("--black", "Viktor Kortschnoj", 3),
+    ] {
+        assert_eq!(found(&place, option, name), count, "{option} {name}");
+    }
+    let find = ["find", "games.db", "--moves", "1. e4", "--player", "kortschnoj", "--format", "csv"];
+    assert_eq!(place.printed(&find).lines().count(), 3);
+    let both = ["export", "games.db", "--csv", "--player", "korchnoi", "--opponent", "caruana"];
+    assert_eq!(place.printed(&both).lines().count(), 5);
+    let explored =
+        place.printed(&["explore", "games.db", "--fen", START, "--player", "korchnoi", "--format", "json"]);
+    assert_eq!(json(&explored)["white"], 8);
+    insta::assert_snapshot!(ok(&place, &["korchnoi"]), @r"
+    games  from    to  name              other spellings
+    ───────────────────────────────────────────────────────────────────────────
+        8  1960  2002  Korchnoi, Viktor  Kortschnoj, Viktor (6); Korchnoi,V (1)
+    1 player
+    ");
+    insta::assert_snapshot!(ok(&place, &["korchnoi", "--format", "json"]), @r#"{"name":"Korchnoi, Viktor","fide_id":null,"games":8,"as_white":5,"as_black":3,"first_year":1960,"last_year":2002,"spellings":[{"name":"Kortschnoj, Viktor","games":6},{"name":"Korchnoi, Viktor","games":1},{"name":"Korchnoi,V","games":1}]}"#);
+    let sql = "SELECT name, spellings, games, as_white, as_black, first_year, last_year FROM players WHERE spellings > 1";
+    insta::assert_snapshot!(place.printed(&["sql", "games.db", "--format", "csv", sql]), @r#"
+    name,spellings,games,as_white,as_black,first_year,last_year
+    "Korchnoi, Viktor",3,8,5,3,1960,2002
+    "#);
+    // The games say what they said.
+    let pgn = place.printed(&["export", "games.db", "--pgn", "--player", "korchnoi"]);
+    assert!(pgn.contains("[White \"Kortschnoj, Viktor\"]") && pgn.contains("[White \"Korchnoi,V\"]"));
+    insta::assert_snapshot!(ok(&place, &["--export-aliases"]), @r#"
+    name,alias,fide_id
+    "Korchnoi, Viktor","Korchnoi,V",
+    "Korchnoi, Viktor","Kortschnoj, Viktor",
+    "#);
+    assert!(place.printed(&["verify", "games.db", "--all"]).starts_with("sound"));
+
+    insta::assert_snapshot!(ask(&place, &["--split", "Korchnoi,V"]).stderr, @r#"pgndex: note: no longer one of "Korchnoi, Viktor": "Korchnoi,V""#);
+    assert_eq!(found(&place, "--player", "=Korchnoi,V"), 1);
+    assert_eq!(found(&place, "--player", "kortschnoj"), 7);
+    insta::assert_snapshot!(ask(&place, &["--split", "Korchnoi, Viktor"]).stderr, @r#"pgndex: note: no longer one of "Korchnoi, Viktor": "Kortschnoj, Viktor""#);
+    assert_eq!(found(&place, "--player", "korchnoi"), 2);
+    assert_eq!(ok(&place, &["--export-aliases"]), "name,alias,fide_id\n");
+    assert_eq!(ask(&place, &["--split", "Korchnoi, Viktor"]).status, 1);
+    assert_eq!(fs::read(place.path("games.db")).expect("the database").len(), before.len());
+}
+
+#[test]
+fn a_name_that_is_not_clear_is_not_merged() {
+    let place = place();
+    for (names, expected) in [
+        (
+            &["Korchnoi, Viktor", "caruana"][..],
+            "\"caruana\" fits 4 names: \"Caruana, Fabiano\", \"Caruana,F\", \"Fabiano Caruana\", \"Caruana, Francesco\"; give one of them whole",
+        ),
+        (
+            &["Korchnoi, Viktor", "Kortshnoj"],
+            "no player has a name that fits \"Kortshnoj\"; did you mean \"Kortschnoj, Viktor\"",
+        ),
+        (&["Ding Liren", "Ding Liren"], "is given as another spelling of itself"),
+        (&["Ding Liren", "="], "the name is empty"),
+    ] {
+        let run = ask(&place, &[&["--merge"], names].concat());
+        assert!(run.status == 1 && run.stderr.contains(expected), "{run:?}");
+    }
+    for arguments in
+        [&["--merge", "Ding Liren"][..], &["ding", "--suggest"], &["--suggest", "--split", "ding"]]
+    {
+        assert_eq!(ask(&place, arguments).status, 2, "{arguments:?}");
+    }
+    assert_eq!(ok(&place, &["--export-aliases"]), "name,alias,fide_id\n");
+}
+
+#[test]
+fn a_list_of_names_is_read_and_written() {
+    let place = place();
+    let list = "\u{feff}alias,fide_id,name\r\n\"Kortschnoj, Viktor\",,\"Korchnoi, Viktor\"\r\n\
+        \"Korchnoi,V\",2000016,\"Korchnoi, Viktor\"\r\n\"Viktor the \"\"Terrible\"\"\",,\"Korchnoi, Viktor\"\r\n\
+        Liren Ding,,Ding Liren\r\n";
+    place.write("aliases.csv", list);
+    insta::assert_snapshot!(ask(&place, &["--aliases", "aliases.csv"]).stderr, @"pgndex: note: 4 other spellings read, 4 of them new; one of these is the name of no game so far");
+    let written = ok(&place, &["--export-aliases"]);
+    insta::assert_snapshot!(written, @r#"
+    name,alias,fide_id
+    Ding Liren,Liren Ding,
+    "Korchnoi, Viktor","Korchnoi,V",2000016
+    "Korchnoi, Viktor","Kortschnoj, Viktor",2000016
+    "Korchnoi, Viktor","Viktor the ""Terrible""",2000016
+    "#);
+    assert_eq!(found(&place, "--player", "terrible"), 8);
+    assert_eq!(found(&place, "--player", "=Liren Ding"), 2);
+    // What was written is read again, and says the same.
+    place.write("written.csv", &written);
+    assert_eq!(ask(&place, &["--aliases", "written.csv"]).status, 0);
+    assert_eq!(ok(&place, &["--export-aliases"]), written);
+    let listed = json(&ok(&place, &["korchnoi", "--format", "json"]));
+    assert_eq!(listed["fide_id"], 2_000_016);
+}
+
+#[test]
+fn a_list_that_is_wrong_is_told_by_its_line_and_changes_nothing() {
+    let place = place();
+    place.write("good.csv", "name,alias\nDing Liren,Liren Ding\n");
+    assert_eq!(ask(&place, &["--aliases", "good.csv"]).status, 0);
+    let before = ok(&place, &["--export-aliases"]);
+    let told: String = [
+        "",
+        "Ding Liren,Liren Ding\n",
+        "name,alias,elo\nA,B,1\n",
+        "name,name,alias\nA,B,C\n",
+        "name,alias\nCaruana, Fabiano,Caruana\n",
+        "name,alias\nA,\n",
+        "name,alias,fide_id\nA,B,x\n",
+        "name,alias,fide_id\nA,B,1\nA,C,2\n",
+        "name,alias\nA,A\n",
+        "name,alias\nA,C\n\nB,C\n",
+        "name,alias\nA,B\nB,C\n",
+        "name,alias\nA,B\nB,A\n",
+        "name,alias\nZ,Y\nLiren Ding,A\n",
+        "name,alias\nZ,Y\nA,Liren Ding\n",
+    ]
+    .iter()
+    .map(|list| {
+        place.write("bad.csv", list);
+        let run = ask(&place, &["--aliases", "bad.csv"]);
+        assert_eq!((run.status, ok(&place, &["--export-aliases"])), (1, before.clone()), "{list:?}");
+        run.stderr
+    })
+    .collect();
+    insta::assert_snapshot!(told, @r#"
+    pgndex: error: bad.csv: the file is empty; it begins with the line name,alias,fide_id
+    pgndex: error: bad.csv:1: there is no column "ding liren"; write the line name,alias,fide_id first (fide_id may be left out)
+    pgndex: error: bad.csv:1: there is no column "elo"; write the line name,alias,fide_id first (fide_id may be left out)
+    pgndex: error: bad.csv:1: the column name stands here twice; write the line name,alias,fide_id first (fide_id may be left out)
+    pgndex: error: bad.csv:2: 3 fields, but 2 columns; put names with commas in double quotes
+    pgndex: error: bad.csv:2: the alias is empty; fill it in, or leave the line out
+    pgndex: error: bad.csv:2: "x" is no number at FIDE; write its digits, or leave it empty
+    pgndex: error: bad.csv:3: "A" has the FIDE number 1, so it cannot have 2; keep the right one of the two; nothing was changed
+    pgndex: error: bad.csv:2: "A" is given as another spelling of itself; leave this one out; nothing was changed
+    pgndex: error: bad.csv:4: "C" is another spelling of "A" already, so it cannot be one of "B"; keep one of the two; nothing was changed
+    pgndex: error: bad.csv:3: "B" is itself another spelling of "A"; give "A" as the name of "C" too; nothing was changed
+    pgndex: error: bad.csv:2: "A" and "B" are each given as another spelling of the other; keep one of the two lines; nothing was changed
+    pgndex: error: bad.csv:3: "Liren Ding" is itself another spelling of "Ding Liren"; give "Ding Liren" as the name of "A" too; nothing was changed
+    pgndex: error: bad.csv:3: "Liren Ding" is another spelling of "Ding Liren" already, so it cannot be one of "A"; keep one of the two; nothing was changed
+    "#);
+    place.write("bad.csv", b"name,alias\nA,B\nM\xfcller,K\n");
+    assert!(
+        ask(&place, &["--aliases", "bad.csv"])
+            .stderr
+            .contains("bad.csv:3: not UTF-8; save the file as UTF-8")
+    );
+    assert_eq!(ask(&place, &["--aliases", "nowhere.csv"]).status, 1);
+}
+
+#[test]
+fn names_stay_merged_when_games_are_added() {
+    let place = place();
+    assert_eq!(ask(&place, &["--merge", "Korchnoi, Viktor", "Kortschnoj, Viktor", "=Korcnoj,V"]).status, 0);
+    assert_eq!(found(&place, "--player", "korcnoj"), 7);
+    let new = games(&[("Korcnoj,V", "Spassky, Boris", 1977), ("Kortschnoj, Viktor", "Spassky, Boris", 1978)]);
+    place.write("new.pgn", new);
+    place.printed(&["index", "--quiet", "games.db", "new.pgn"]);
+    assert_eq!(found(&place, "--player", "korcnoj"), 9);
+    place.printed(&["index", "--quiet", "--reread", "games.db"]);
+    assert_eq!(found(&place, "--player", "korcnoj"), 9);
+}
+
+#[test]
+fn a_database_of_version_1_has_no_aliases_until_some_are_written() {
+    let place = Place::new();
+    let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version_1/database.zst");
+    let packed = fs::File::open(packed).expect("the database");
+    let mut database = fs::File::create(place.path("games.db")).expect("a file");
+    zstd::stream::copy_decode(packed, &mut database).expect("unpacked");
+    let before = fs::read(place.path("games.db")).expect("the database");
+    assert!(ok(&place, &["anderssen"]).contains("Anderssen, Adolf"));
+    assert_eq!(ok(&place, &["--export-aliases"]), "name,alias,fide_id\n");
+    assert_eq!(ask(&place, &["--merge", "Anderssen, Adolf", "zzyzx"]).status, 1);
+    assert!(fs::read(place.path("games.db")).expect("the database") == before);
+    assert_eq!(ask(&place, &["--merge", "Anderssen, Adolf", "=Anderson, A"]).status, 0);
+    assert!(found(&place, "--player", "anderson") > 0);
+}
+
+#[test]
+fn another_spelling_with_many_more_games_is_told() {
+    let place = place();
+    let run = place.run(&["export", "games.db", "--csv", "--player", "korchnoi"]);
+    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: --player fits 2 games ("Korchnoi, Viktor"), and "Kortschnoj, Viktor" has 6 games; if this is the same player: pgndex players games.db --merge "Kortschnoj, Viktor" "Korchnoi, Viktor""#);
+    for name in ["kortschnoj", "carlsen", "ding", "caruana"] {
+        let run = place.run(&["export", "games.db", "--csv", "--player", name]);
+        assert_eq!(run.stderr, "", "{name}");
+    }
+}
+
+#[test]
+fn names_are_suggested_only_where_they_can_be_those_of_one_person() {
+    let place = place();
+    let suggested = ok(&place, &["--suggest"]);
+    insta::assert_snapshot!(suggested, @r#"
+    name,alias,fide_id
+    "Caruana, Fabiano",Fabiano Caruana,
+    Ding Liren,"Ding, Liren",
+    Ding Liren,Liren Ding,
+    "Korchnoi, Viktor","Korchnoi,V",
+    "Vachier Lagrave,M","Vachier-Lagrave, Maxime",
+    "#);
+    place.write("suggested.csv", suggested);
+    assert_eq!(ask(&place, &["--aliases", "suggested.csv"]).status, 0);
+    assert_eq!(ok(&place, &["--suggest"]), "name,alias,fide_id\n");
+}
+
+/// A player of the large collection: spellings with their games, and names that must find all of them. By hand: all names like these were
+/// listed with SQL and looked at with dates, ratings and opponents.
+struct Listed {
+    /// All spellings, the player's name first, with games as SQL counts them.
+    spellings: &'static [(&'static str, usize)],
+    /// Names by which somebody may look for the player.
+    asked: &'static [&'static str],
+    /// How many games these find before anything is merged.
+    alone: usize,
+}
+
+const LISTED: [Listed; 6] = [
+    Listed {
+        // The second is from the Young Masters of 2004, rated 2567. Arne, Sverre Johan and others are Karlsen.
+        spellings: &[("Carlsen,M", 3377), ("Carlsen,6", 1)],
+        asked: &["Carlsen, Magnus", "Magnus Carlsen", "M. Carlsen", "carlsen,m"],
+        alone: 3377,
+    },
+    Listed {
+        // The second played together with somebody.
+        spellings: &[("Caruana,F", 4294), ("Caruana,Fabiano:Green,Lee", 1)],
+        asked: &["Caruana, Fabiano", "Fabiano Caruana", "Caruana F", "F. Caruana", "caruana"],
+        alone: 4295,
+    },
+    Listed {
+        spellings: &[
+            ("Kortschnoj, Viktor", 3531),
+            ("Korchnoi,V", 1036),
+            ("Korchnoi, Viktor", 2),
+            ("Korchnoi, V", 1),
+        ],
+        asked: &["Korchnoi, Viktor", "Viktor Korchnoi", "Korchnoi, Viktor L", "V. Korchnoi", "korchnoi"],
+        alone: 1039,
+    },
+    Listed {
+        // The third played at the championships under 10 of 1999.
+        spellings: &[("Vachier Lagrave,M", 5541), ("Vachier-Lagrave,M", 3), ("Vachier Lagrave, Mexime", 11)],
+        asked: &["Vachier-Lagrave, Maxime", "Maxime Vachier Lagrave", "vachier-lagrave, maxime"],
+        alone: 5544,
+    },
+    Listed {
+        // No game of the second is one of Ding Linlin: opponents, dates and ratings are those of Ding Liren.
+        spellings: &[("Ding Liren", 2221), ("Ding,L", 30)],
+        asked: &["Ding, Liren", "Ding Liren", "Liren Ding", "ding,liren"],
+        alone: 2251,
+    },
+    Listed {
+        // Nepomnishay, Mikhail I is somebody else.
+        spellings: &[("Nepomniachtchi,I", 4909), ("Nepomniatchi,I", 1)],
+        asked: &["Nepomniachtchi, Ian", "Ian Nepomniachtchi", "nepomniachtchi"],
+        alone: 4909,
+    },
+];
+
+/// The tags of a collection's games, without moves: names are all that is asked for.
+fn tags_of(text: &[u8]) -> Vec<u8> {
+    let mut tags = Vec::with_capacity(text.len() / 2);
+    let mut is_tag_before = false;
+    for line in text.split(|&byte| byte == b'\n') {
+        let line = line.trim_ascii_end();
+        let is_tag = line.starts_with(b"[") && line.ends_with(b"\"]");
+        if is_tag && !is_tag_before {
+            tags.extend_from_slice(b"\n");
+        }
+        if is_tag {
+            tags.extend_from_slice(line);
+            tags.extend_from_slice(b"\n");
+        } else if is_tag_before {
+            tags.extend_from_slice(b"\n*\n");
+        }
+        is_tag_before = is_tag;
+    }
+    tags
+}
+
+#[test]
+#[ignore = "reads a collection of 400,000 games"]
+fn six_players_are_found_under_all_their_names() {
+    let Some(text) = corpus("otb-400k") else { return };
+    let place = Place::new().with("games.pgn", tags_of(&text));
+    let run = place.run(&["index", "--quiet", "--duplicates", "keep", "games.db", "games.pgn"]);
+    assert!([0, 3].contains(&run.status), "{run:?}");
+    let sql = |name: &str| {
+        let name = name.replace('\'', "''");
+        let id = format!("(SELECT player_id FROM player WHERE name = '{name}')");
+        place.number("games.db", &format!("SELECT count(*) FROM game WHERE {id} IN (white_id, black_id)"))
+    };
+    let mut list = "name,alias\n".to_owned();
+    for Listed { spellings, asked, alone } in LISTED {
+        for (name, games) in spellings {
+            assert_eq!(sql(name), i64::try_from(*games).expect("a number"), "{name}");
+        }
+        for name in asked {
+            assert_eq!(found(&place, "--player", name), alone, "{name}");
+        }
+        for (alias, _) in &spellings[1..] {
+            let _ = writeln!(list, "\"{}\",\"{alias}\"", spellings[0].0);
+        }
+    }
+    let note = place.run(&["export", "games.db", "--csv", "--player", "korchnoi"]).stderr;
+    assert!(note.contains("\"Kortschnoj, Viktor\" has 3,531 games"), "{note}");
+
+    place.write("aliases.csv", list);
+    assert_eq!(ask(&place, &["--aliases", "aliases.csv"]).status, 0);
+    for Listed { spellings, asked, .. } in LISTED {
+        let all: usize = spellings.iter().map(|(_, games)| games).sum();
+        for name in asked {
+            assert_eq!(found(&place, "--player", name), all, "{name}");
+        }
+        for (name, _) in spellings {
+            assert_eq!(found(&place, "--player", &format!("={name}")), all, "={name}");
+        }
+        let name = spellings[0].0;
+        let listed = json(&ok(&place, &[&format!("={name}"), "--format", "json"]));
+        assert_eq!((&listed["name"], &listed["games"]), (&name.into(), &all.into()));
+        let sql = format!("SELECT games FROM players WHERE name = '{name}'");
+        assert_eq!(place.number("games.db", &sql), i64::try_from(all).expect("a number"), "{name}");
+        assert_eq!(listed["spellings"].as_array().map(Vec::len), Some(spellings.len()));
+    }
+}

@@ -1,0 +1,183 @@
+//! `pgndex remove`: what goes, what stays, and what it says.
+
+use serde_json::json;
+
+use crate::place::{Place, json as parsed};
+
+const GAMES: &str = include_str!("../../examples/famous-games.pgn");
+
+/// A file, one that has some of its games once more, and a database of both.
+fn place() -> Place {
+    let twice: String = GAMES.split_inclusive("\n\n").take(6).collect();
+    let place = Place::new().with("all.pgn", GAMES).with("twice.pgn", &twice);
+    place.printed(&["index", "--quiet", "games.db", "all.pgn", "twice.pgn"]);
+    place
+}
+
+#[track_caller]
+fn remove(place: &Place, arguments: &[&str]) -> serde_json::Value {
+    let run = place.run(&[&["remove", "games.db", "--json"], arguments].concat());
+    assert_eq!(run.status, 0, "{run:?}");
+    parsed(&run.stdout)
+}
+
+#[track_caller]
+fn assert_sound(place: &Place) {
+    let run = place.run(&["verify", "games.db", "--all", "--quiet"]);
+    assert_eq!((run.status, run.stdout.starts_with("sound: ")), (0, true), "{run:?}");
+}
+
+#[test]
+fn what_would_go_is_what_goes() {
+    let place = place();
+    let games = |place: &Place| place.number("games.db", "SELECT count(*) FROM game");
+    let before = games(&place);
+    for arguments in [
+        &["--games", "--player", "fischer"][..],
+        &["--sql", "SELECT game_id FROM game WHERE ply_count < 50"],
+        &["--source", "2"],
+        &["--source", "all.pgn"],
+    ] {
+        let mut told = remove(&place, &[&["--dry-run"], arguments].concat());
+        let mut done = remove(&place, arguments);
+        for (summary, dry_run) in [(&told, true), (&done, false)] {
+            assert_eq!(summary["dry_run"], json!(dry_run));
+        }
+        for differs in ["dry_run", "seconds", "file_bytes", "free_bytes"] {
+            told[differs].take();
+            done[differs].take();
+        }
+        assert_eq!(told, done, "{arguments:?}");
+        assert_sound(&place);
+    }
+    assert!(before > 40 && games(&place) == 0);
+    assert_eq!(place.number("games.db", "SELECT count(*) FROM player"), 0);
+}
+
+#[test]
+fn duplicates_come_back_if_their_file_is_as_it_was() {
+    let skipped = "SELECT count(*) FROM duplicate WHERE game_id IS NULL";
+    let place = self::place();
+    assert_eq!(place.number("games.db", skipped), 3);
+    let summary = remove(&place, &["--source", "all.pgn"]);
+    assert_eq!((&summary["returned"], &summary["lost"]), (&json!(3), &json!([])));
+    assert_eq!(place.number("games.db", "SELECT count(*) FROM game"), 3);
+    assert_eq!(place.number("games.db", skipped), 0);
+    assert_sound(&place);
+    // And once more the other way round.
+    place.printed(&["index", "--quiet", "games.db", "all.pgn"]);
+    assert_eq!(place.number("games.db", skipped), 3);
+    assert_sound(&place);
+
+    let place = self::place();
+    place.write("twice.pgn", "[Event \"other\"]\n\n1. e4 *\n");
+    let run = place.run(&["remove", "games.db", "--source", "all.pgn"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    let note = "pgndex: note: 3 games of twice.pgn had been skipped because the same was in the database; they stay out, as the \
+                file cannot be read again (it has changed since it was indexed). To have them after all, take that file out too, and \
+                index it anew\n";
+    assert!(run.stderr.starts_with(note), "{}", run.stderr);
+    assert_eq!(place.number("games.db", "SELECT count(*) FROM duplicate WHERE original_id IS NULL"), 3);
+    assert_sound(&place);
+}
+
+/// What comes back and fits the filter goes too.
+#[test]
+fn a_filter_is_asked_again() {
+    let place = place();
+    let sql = "SELECT name FROM player JOIN game ON white_id = player_id WHERE game_id = 1";
+    let player: String = place.connection("games.db").query_row(sql, [], |row| row.get(0)).expect("a name");
+    let summary = remove(&place, &["--games", "--player", &format!("={}", player)]);
+    assert_eq!(summary["returned"], json!(0));
+    let left = format!("SELECT count(*) FROM games WHERE '{}' IN (white, black)", player);
+    assert_eq!(place.number("games.db", &left), 0);
+    assert_sound(&place);
+}
+
+#[test]
+fn a_file_of_which_games_are_gone_grows_on() {
+    let place = place();
+    let last = place.number("games.db", "SELECT max(game_id) FROM game");
+    remove(&place, &["--sql", "SELECT max(game_id) FROM game"]);
+    let before = place.number("games.db", "SELECT count(*) FROM game");
+    place.printed(&["index", "--quiet", "games.db", "all.pgn"]);
+    assert_eq!(place.number("games.db", "SELECT count(*) FROM game"), before);
+    place.write("all.pgn", format!("{GAMES}\n[Event \"new\"]\n\n1. e4 e5 2. Ke3 *\n"));
+    // Its error is told.
+    place.told(3, &["index", "--quiet", "games.db", "all.pgn"]);
+    assert_eq!(place.number("games.db", "SELECT count(*) FROM game"), before + 1);
+    // Its number is that of no game before.
+    assert_eq!(place.number("games.db", "SELECT max(game_id) FROM game"), last + 1);
+    let number = "SELECT game_number - (SELECT count(*) FROM game WHERE source_id = 1) FROM problem ORDER BY problem_id DESC LIMIT 1";
+    // One that was taken out, and the new one itself.
+    assert_eq!(place.number("games.db", number), 2);
+    assert_sound(&place);
+    let failure = place.told(1, &["index", "--reread", "games.db"]);
+    assert!(failure.contains("1 game was taken out of it and would come back"), "{failure}");
+}
+
+#[test]
+fn a_smaller_file_is_as_sound() {
+    let place = place();
+    let bytes = |place: &Place| std::fs::metadata(place.path("games.db")).expect("a file").len();
+    remove(&place, &["--games", "--until", "1950"]);
+    let before = bytes(&place);
+    let summary = remove(&place, &["--shrink"]);
+    assert!(bytes(&place) < before);
+    assert_eq!((&summary["free_bytes"], &summary["file_bytes"]), (&json!(0), &json!(bytes(&place))));
+    assert_sound(&place);
+    place.printed(&["index", "--quiet", "games.db", "twice.pgn"]);
+    assert_sound(&place);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_a_way_on() {
+    let place = place();
+    for (arguments, status, told) in [
+        (&[][..], 2, "say what is to go: --source PATH, --games with conditions, or --sql QUERY"),
+        (&["--player", "tal"], 2, "the games that these options choose go only if you say --games too"),
+        (&["--dry-run"], 2, "--dry-run: say what would go: --source, --games or --sql"),
+        (&["--games"], 2, "the following required arguments were not provided"),
+        (&["--source", "none.pgn"], 1, "no source of this database is none.pgn"),
+        (&["--source", "7"], 1, "no source of this database is 7"),
+        (&["--sql", "SELECT 'x'"], 1, "--sql: "),
+    ] {
+        let run = place.told(status, &[&["remove", "games.db"], arguments].concat());
+        assert!(run.contains(told), "{arguments:?}: {run}");
+    }
+    // Somebody took games out by other means.
+    place
+        .connection("games.db")
+        .execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id < 10")
+        .expect("deleted");
+    let failure = place.told(1, &["remove", "games.db", "--source", "2"]);
+    assert!(failure.contains("but its sources and runs say"), "{failure}");
+}
+
+/// What somebody deleted by other means is told, and can be put right.
+#[test]
+fn counts_that_do_not_fit_are_put_right() {
+    let place = place();
+    place
+        .connection("games.db")
+        .execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM game WHERE source_id = 1")
+        .expect("deleted");
+    for command in [&["index", "games.db", "all.pgn"][..], &["remove", "games.db", "--source", "2"]] {
+        let failure = place.told(1, command);
+        assert!(failure.contains("`pgndex repair` makes the tables fit again"), "{failure}");
+    }
+    assert_eq!(place.run(&["verify", "games.db", "--quiet"]).status, 1);
+    let summary = parsed(&place.ok(&["repair", "games.db", "--json", "--quiet"]));
+    assert_eq!((&summary["forgotten_sources"], &summary["broken_games"]), (&json!(1), &json!([])));
+    assert_sound(&place);
+    place.printed(&["index", "--quiet", "games.db", "all.pgn"]);
+    assert_sound(&place);
+    // Positions that are gone are gone.
+    let game: i64 = place.number("games.db", "SELECT max(game_id) FROM game");
+    place
+        .connection("games.db")
+        .execute_batch(&format!("DELETE FROM game_position WHERE game_id = {game}"))
+        .expect("deleted");
+    let told = place.told(1, &["repair", "games.db", "--quiet"]);
+    assert!(told.contains(&format!("game {game} has not all positions")), "{told}");
+}
