@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let Some(tag) = read_tag(text, at) else {
-                let Some(length) = damaged_tag(&text[at..], !tags.is_empty()).filter(|_| starts_line) else {
+                let Some(length) = damaged_line(&text[at..], !tags.is_empty()).filter(|_| starts_line) else {
                     break;
                 };
                 note(problems, FrameProblem::DamagedTag { offset: at });
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
                     }
                     self.lexer = Lexer::after(&before, text, self.start);
                     // Tag pairs begin, the first of them damaged.
-                    return damaged_tag(&text[self.start..], false).is_none();
+                    return damaged_line(&text[self.start..], false).is_none();
                 }
                 Token::End | Token::NextGame => {
                     if outside {
@@ -225,6 +225,23 @@ impl<'a> Reader<'a> {
         }
         token
     }
+}
+
+/// How long the damaged tag pair is that begins here. One that no bracket closes holds no result: the text could be cut after it, and
+/// what stood behind it would then decide what the game is.
+fn damaged_line(text: &[u8], after_tags: bool) -> Option<usize> {
+    let holds_result = |tag: &[u8]| {
+        let mut lexer = Lexer::new(tag, 0);
+        loop {
+            match lexer.next_token() {
+                Token::Result(_) => return true,
+                Token::End | Token::NextGame => return false,
+                _ => {}
+            }
+        }
+    };
+    damaged_tag(text, after_tags)
+        .filter(|&length| text[..length].ends_with(b"]") || !holds_result(&text[..length]))
 }
 
 /// How many bytes come before the line's end.

@@ -287,6 +287,10 @@ fn a_line_after_the_tags_does_not_depend_on_what_follows() {
         "Nf3 \"]",
         "\"]",
         "1. e4 \"]",
+        "[Whi 1. d4 * 1. e4 e5 (1... c5 [x]) *",
+        "[Whi 1. d4 1-0 x] *",
+        "[Whi 1. d4 * x",
+        "[Result 1-0",
     ];
     let follows = [
         "",
