@@ -82,7 +82,7 @@ pub fn repair(target: &Path, options: &IndexOptions, progress: &Progress) -> Res
         let (visited, decreases) = (HashSet::new(), Decreases::default());
         let update = Update { visited: &visited, decreases: &decreases, replaced: &[] };
         let tracker = Tracker::new(sorting, &update, Some(build.path()), &none);
-        tracker.recount_all(keys.into_iter().map(|key| (key, None)).collect())?
+        tracker.recount_keys(keys)?
     };
     build.reopen()?;
     progress.watch(build.connection());

@@ -121,8 +121,8 @@ impl Adding<'_> {
         let removed = Removed { target, games: &games, visited: &visited, threshold, pool, progress };
         let decreases = Decreases::of(removed)?;
         let update = Update { visited: &visited, decreases: &decreases, replaced };
-        let leaving =
-            Leaving { games: &games, positions: decreases.positions, reason: Reason::ReadAgain(tails) };
+        let (positions, reason) = (decreases.positions, Reason::ReadAgain(tails));
+        let leaving = Leaving { games: &games, positions, threshold, reason };
         let pages = match plan.options.writer {
             // Through SQL a row that stands in the way is found.
             Writer::Direct if !has_orphans => {

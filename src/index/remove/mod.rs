@@ -125,6 +125,7 @@ pub fn removable(target: &Path, removal: &Removal) -> Result<RemovalSummary> {
     let database = Database::open_read_only(target)?;
     let chosen = Chosen::of(&database, removal)?;
     let known = Known::open(target)?;
+    known.begin_reading()?;
     known.check_counts()?;
     let skipped = known.skipped_duplicates(&chosen.games, &chosen.sources)?;
     let (returned, lost) = Returning::look_for(skipped, &Finder::default());
@@ -202,6 +203,7 @@ impl Taking<'_> {
         let target = lock.target();
         progress.enter(Phase::Reading);
         let known = Known::open(target)?;
+        known.begin_reading()?;
         let skipped = known.skipped_duplicates(&games, &sources)?;
         let (visited, rows, last_game) = (known.visited_keys()?, known.positions()?, known.last_game()?);
         let plies = known.plies_of(&games)?;
@@ -233,7 +235,7 @@ impl Taking<'_> {
         let decreases = Decreases::of(removed)?;
         let taken_out = TakenOut { sources, returning: returning.places(), last_game };
         let reason = Reason::TakenOut(&taken_out);
-        let leaving = Leaving { games: &games, positions: decreases.positions, reason };
+        let leaving = Leaving { games: &games, positions: decreases.positions, threshold, reason };
         let update = Update { visited: &visited, decreases: &decreases, replaced: &[] };
         let pages = match options.writer {
             Writer::Direct => AddedPages::new(database, lock, options.memory / 8, rows, leaving)?,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rayon::ThreadPool;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
-use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
+use rayon::slice::ParallelSlice as _;
 
 use crate::board::{GameResult, MoveCode, PositionKey};
 use crate::index::error::Result;
@@ -69,8 +69,7 @@ impl Decrease {
 pub(crate) struct Decreases {
     /// By the key of a position that has a row, in order.
     visited: Vec<(PositionKey, Decrease)>,
-    /// Keys that are counted afresh: positions that too few games are left of, if no new ones come, and keys that have no row, but as
-    /// many occurrences as one that has. Two positions share such a key, of which one may be left.
+    /// Keys that are counted afresh: those of positions that too few games are left of, if no new ones come.
     pub(crate) doubtful: HashSet<PositionKey>,
     /// How many positions the removed games have.
     pub(crate) positions: u64,
@@ -93,8 +92,6 @@ pub(crate) struct Removed<'r> {
 #[derive(Default)]
 struct Found {
     visited: HashMap<PositionKey, Decrease>,
-    /// Keys without a row.
-    others: Vec<i64>,
     positions: u64,
 }
 
@@ -102,7 +99,6 @@ impl Decreases {
     /// Goes through the positions of the removed games.
     pub(crate) fn of(removed: Removed<'_>) -> Result<Self> {
         const GAMES_AT_ONCE: usize = 256;
-        /// Some 100 MB of keys.
         const GAMES: usize = 1 << 17;
         let games: Vec<GameId> = removed.games.iter().collect();
         let mut visited: HashMap<PositionKey, Decrease> = HashMap::new();
@@ -114,15 +110,12 @@ impl Decreases {
             let parts: Vec<Found> = removed.pool.install(|| {
                 parts.map_init(connection, |known, games| known.games(removed, games)).collect::<Result<_>>()
             })?;
-            let mut others = Vec::new();
-            for Found { visited: part, others: keys, positions } in parts {
+            for Found { visited: part, positions } in parts {
                 all.positions += positions;
-                others.extend(keys);
                 for (key, decrease) in part {
                     visited.entry(key).or_default().absorb(&decrease);
                 }
             }
-            all.doubtful.extend(removed.doubtful(others)?);
         }
         let found: Vec<(PositionKey, Decrease)> = visited.into_iter().collect();
         let decide = |known: &mut Connection<'_>, (key, mut decrease): (PositionKey, Decrease)| {
@@ -134,7 +127,7 @@ impl Decreases {
             .install(|| found.into_par_iter().map_init(connection, decide).collect::<Result<_>>())?;
         all.visited.sort_unstable_by_key(|(key, _)| key.as_i64());
         let going = all.visited.iter().filter(|(_, decrease)| decrease.change.goes);
-        all.doubtful.extend(going.map(|(key, _)| *key));
+        all.doubtful = going.map(|(key, _)| *key).collect();
         Ok(all)
     }
 
@@ -185,23 +178,6 @@ impl Removed<'_> {
         self.progress.check()?;
         Ok((gaps <= MOST_GAPS).then_some(outcomes))
     }
-
-    /// Those keys that have as many occurrences as one that has a row. They are asked for in order, so that each page is read once.
-    fn doubtful(self, mut keys: Vec<i64>) -> Result<Vec<PositionKey>> {
-        const AT_ONCE: usize = 1 << 14;
-        self.pool.install(|| {
-            keys.par_sort_unstable();
-            keys.dedup();
-            let many = |known: &mut Connection<'_>, keys: &[i64]| {
-                let known = known.of(self)?;
-                let keys = keys.iter().map(|&key| PositionKey::from_i64(key));
-                let many = keys.map(|key| Ok(known.has_occurrences(key, self.threshold)?.then_some(key)));
-                many.filter_map(Result::transpose).collect::<Result<Vec<_>>>()
-            };
-            let parts = keys.par_chunks(AT_ONCE).map_init(Connection::default, many);
-            Ok(parts.collect::<Result<Vec<_>>>()?.concat())
-        })
-    }
 }
 
 /// A thread's connection, and games that it has looked up.
@@ -237,8 +213,6 @@ impl Connection<'_> {
                 found.positions += 1;
                 if removed.visited.contains(&key) {
                     last_visits.insert(key, code);
-                } else {
-                    found.others.push(key.as_i64());
                 }
             })?;
             for (&key, &code) in &last_visits {

@@ -1,9 +1,11 @@
 //! Sorted occurrences on their way into a sink, and what is counted of visited positions as they come by.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::board::PositionKey;
 use crate::index::error::{Error, Result};
 use crate::index::visited_position::counter::{Counter, VisitedPosition};
 use crate::index::visited_position::rows;
@@ -49,6 +51,8 @@ impl SortedOccurrences for FreshOccurrences<'_> {
         Ok(())
     }
 
+    fn thinned(&self, _: Vec<PositionKey>) {}
+
     fn drained(&self) {}
 
     fn distinct(&self) -> u64 {
@@ -86,6 +90,10 @@ pub(crate) struct AddedOccurrences<'r> {
     now_visited: Receiver<Vec<VisitedPosition>>,
     /// New occurrences of keys that are counted afresh.
     again: Mutex<Vec<VisitedPosition>>,
+    /// Keys without a row of which there were many occurrences, some of them removed.
+    thinned: Mutex<Vec<PositionKey>>,
+    /// Keys of `now_visited`, where games were removed.
+    rising: Mutex<HashSet<PositionKey>>,
     /// Positions that were counted afresh.
     counted: Mutex<Vec<VisitedPosition>>,
     distinct: AtomicU64,
@@ -113,6 +121,8 @@ impl<'r> AddedOccurrences<'r> {
             found,
             now_visited,
             again: Mutex::default(),
+            thinned: Mutex::default(),
+            rising: Mutex::default(),
             counted: Mutex::default(),
             distinct: AtomicU64::new(0),
         }
@@ -147,8 +157,16 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         let Found { distinct, visited, now_visited, again } = watch.end();
         self.distinct.fetch_add(distinct, Ordering::Relaxed);
         lock(&self.again).extend(again);
+        if self.tracker.has_removed() {
+            lock(&self.rising).extend(now_visited.iter().map(|visited| visited.key));
+        }
         let sent = outlets.found.send(visited).and_then(|()| outlets.now_visited.send(now_visited));
         sent.map_err(|_| Error::Stopped)
+    }
+
+    fn thinned(&self, mut keys: Vec<PositionKey>) {
+        keys.retain(|&key| !self.tracker.has_row(key));
+        lock(&self.thinned).extend(keys);
     }
 
     fn drained(&self) {
@@ -193,7 +211,14 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
         let again = std::mem::take(&mut *lock(&self.again));
         let mut counted = std::mem::take(&mut *lock(&self.counted));
-        counted.extend(self.tracker.recount_doubtful(again)?);
+        counted.extend(self.tracker.recount_again(again)?);
+        let mut thinned = std::mem::take(&mut *lock(&self.thinned));
+        let rising = std::mem::take(&mut *lock(&self.rising));
+        thinned.retain(|key| !rising.contains(key));
+        // In the order in which the rows stand.
+        thinned.sort_unstable_by_key(|key| key.as_i64());
+        thinned.dedup();
+        counted.extend(self.tracker.recount_keys(thinned)?);
         counted.sort_unstable_by_key(|visited| visited.key.as_i64());
         rows::write(counted, loader)
     }

@@ -1,6 +1,6 @@
 //! Visited positions of a database to which games are added.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
@@ -132,11 +132,27 @@ impl<'o> Tracker<'o> {
         Recount { tracker: self, known: None }
     }
 
-    /// Counts all doubtful keys afresh, to some of which there are new occurrences.
-    pub(crate) fn recount_doubtful(&self, again: Vec<VisitedPosition>) -> Result<Vec<VisitedPosition>> {
-        let mut positions: HashMap<_, _> = self.decreases.doubtful.iter().map(|&key| (key, None)).collect();
-        positions.extend(again.into_iter().map(|visited| (visited.key, Some(visited))));
-        self.recount_all(positions.into_iter().collect())
+    /// Counts keys afresh.
+    pub(crate) fn recount_keys(&self, keys: Vec<PositionKey>) -> Result<Vec<VisitedPosition>> {
+        self.recount_all(keys, |recount, key| {
+            // Most have too few.
+            if recount.has_occurrences(key)? { recount.count(key, None) } else { Ok(None) }
+        })
+    }
+
+    /// Counts positions afresh, with the new occurrences of them.
+    pub(crate) fn recount_again(&self, again: Vec<VisitedPosition>) -> Result<Vec<VisitedPosition>> {
+        self.recount_all(again, |recount, visited| recount.count(visited.key, Some(visited)))
+    }
+
+    /// Whether a key has a row of `visited_position`.
+    pub(crate) fn has_row(&self, key: PositionKey) -> bool {
+        self.visited.contains(&key)
+    }
+
+    /// Whether games were removed.
+    pub(crate) fn has_removed(&self) -> bool {
+        !self.removed_games.is_empty()
     }
 
     /// Takes what removed games had added out of the rows that are there.
@@ -144,13 +160,12 @@ impl<'o> Tracker<'o> {
         self.decreases.write(self.sorting.progress, loader)
     }
 
-    /// Counts positions afresh, with the new occurrences of them. Nearly each row stands on another page, so all threads read.
-    pub(crate) fn recount_all(
+    /// Counts positions afresh. Nearly each row stands on another page, so all threads read.
+    fn recount_all<T: Send>(
         &self,
-        mut positions: Vec<(PositionKey, Option<VisitedPosition>)>,
+        positions: Vec<T>,
+        count: impl Fn(&mut Recount<'_>, T) -> Result<Option<VisitedPosition>> + Send + Sync,
     ) -> Result<Vec<VisitedPosition>> {
-        positions.sort_unstable_by_key(|(key, _)| key.as_i64());
-        let count = |recount: &mut Recount<'_>, (key, new)| recount.count(key, new);
         let counted: Vec<Option<VisitedPosition>> = self.sorting.pool.install(|| {
             positions.into_par_iter().map_init(|| self.recount(), count).collect::<Result<_>>()
         })?;
@@ -165,6 +180,25 @@ pub(crate) struct Recount<'r> {
 }
 
 impl Recount<'_> {
+    /// The database as it was before, if there was one.
+    fn known(&mut self) -> Result<Option<&Known>> {
+        self.tracker.sorting.progress.check()?;
+        if self.known.is_none()
+            && let Some(target) = self.tracker.target
+        {
+            let known = Known::open(target)?;
+            known.begin_reading()?;
+            self.known = Some(known);
+        }
+        Ok(self.known.as_ref())
+    }
+
+    /// Whether so many rows of a key were there before that its position may have had a row.
+    fn has_occurrences(&mut self, key: PositionKey) -> Result<bool> {
+        let threshold = self.tracker.threshold();
+        Ok(self.known()?.map(|known| known.has_occurrences(key, threshold)).transpose()?.unwrap_or(false))
+    }
+
     /// [Counts](Self::count) positions, and gives those back that enough games reached.
     pub(crate) fn count_all(
         &mut self,
@@ -180,12 +214,8 @@ impl Recount<'_> {
         key: PositionKey,
         mut visited: Option<VisitedPosition>,
     ) -> Result<Option<VisitedPosition>> {
-        self.tracker.sorting.progress.check()?;
-        let Tracker { target: Some(target), removed_games, .. } = self.tracker else { return Ok(None) };
-        let known = match &mut self.known {
-            Some(known) => known,
-            None => self.known.insert(Known::open(target)?),
-        };
+        let removed_games = self.tracker.removed_games;
+        let Some(known) = self.known()? else { return Ok(None) };
         known.for_each_last_visit(key, |game, ply, (fen, code), counted_game| {
             if removed_games.contains(game) {
                 return true;

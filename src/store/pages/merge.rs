@@ -2,7 +2,7 @@
 
 use super::leaves::{Leaves, partition_point};
 use super::page::PageView;
-use super::record::{is_before, key_of, occurrence_of};
+use super::record::{game_of, is_before, key_of, occurrence_of};
 use super::{BtreeError, LeafWriter, PageFile, Tree};
 use crate::board::PositionKey;
 use crate::store::game_set::GameSet;
@@ -23,6 +23,10 @@ pub struct OldRows<'t> {
     most_counted: u32,
     /// Games whose rows are left out.
     removed: &'t GameSet,
+    /// Keys of rows that were left out and may have, or have had, `most_counted` rows.
+    thinned: Vec<PositionKey>,
+    /// The key of the row that was left out last.
+    left_out: Option<PositionKey>,
 }
 
 impl<'t> OldRows<'t> {
@@ -39,7 +43,18 @@ impl<'t> OldRows<'t> {
         most_counted: u32,
     ) -> Result<Self, BtreeError> {
         let leaves = Leaves::new(file, tree);
-        let mut rows = Self { tree, end, leaves, leaf: 0, cell: 0, run: None, most_counted, removed };
+        let mut rows = Self {
+            tree,
+            end,
+            leaves,
+            leaf: 0,
+            cell: 0,
+            run: None,
+            most_counted,
+            removed,
+            thinned: Vec::new(),
+            left_out: None,
+        };
         rows.leaf = partition_point(0..tree.divider_count(), |leaf| {
             Ok(rows.divider(leaf)?.is_some_and(|(_, divider)| divider < start))
         })?;
@@ -56,12 +71,14 @@ impl<'t> OldRows<'t> {
         self.copy(Some(row), writer)
     }
 
-    /// Copies all rows that are left.
+    /// Copies all rows that are left. Gives back, in order, all keys of which rows of removed games were left out and that have had
+    /// `most_counted` rows, and some that had fewer: of those, rows may stand on several pages.
     ///
     /// # Errors
     /// As [`copy_before`](Self::copy_before).
-    pub fn copy_rest(mut self, writer: &mut LeafWriter) -> Result<(), BtreeError> {
-        self.copy(self.end, writer)
+    pub fn copy_rest(mut self, writer: &mut LeafWriter) -> Result<Vec<PositionKey>, BtreeError> {
+        self.copy(self.end, writer)?;
+        Ok(self.thinned)
     }
 
     /// How many of the rows copied last have this key, if it is that of the last one.
@@ -86,7 +103,10 @@ impl<'t> OldRows<'t> {
             match self.divider(self.leaf)? {
                 Some((_, divider)) if end == Some(divider) => return Err(self.damaged()),
                 Some((_, divider)) if end.is_some_and(|end| divider > end) => return Ok(()),
-                Some((_, divider)) if self.removed.contains(divider.game()) => {}
+                Some((_, divider)) if self.removed.contains(divider.game()) => {
+                    self.left_out = Some(divider.key());
+                    self.thinned.push(divider.key());
+                }
                 Some((cell, divider)) => {
                     writer.push_cell(cell)?;
                     let before = self.rows_of(divider.key());
@@ -109,7 +129,8 @@ impl<'t> OldRows<'t> {
         if !self.removed.is_empty() {
             let page = self.page()?;
             for index in self.cell..to {
-                if self.removed.contains(self.row(page, index)?.game()) {
+                let game = page.row(index).and_then(game_of).ok_or_else(|| self.damaged())?;
+                if self.removed.contains(game) {
                     next = index;
                     break;
                 }
@@ -118,7 +139,36 @@ impl<'t> OldRows<'t> {
         if next > self.cell {
             self.copy_cells(next, writer)?;
         }
-        self.cell = if next < to { next + 1 } else { to };
+        if next < to {
+            self.leave_out(next)?;
+            self.cell = next + 1;
+        } else {
+            self.cell = to;
+        }
+        Ok(())
+    }
+
+    /// Notes the key of a row that is left out, unless its rows are all on this page and too few. The rows of a key are looked at once a
+    /// page.
+    fn leave_out(&mut self, index: usize) -> Result<(), BtreeError> {
+        let page = self.page()?;
+        let key = self.key(page, index)?;
+        if self.left_out == Some(key) {
+            return Ok(());
+        }
+        let (mut first, mut last) = (index, index);
+        let most = self.most_counted as usize;
+        while first > 0 && last - first < most && self.key(page, first - 1)? == key {
+            first -= 1;
+        }
+        while last + 1 < page.count() && last - first < most && self.key(page, last + 1)? == key {
+            last += 1;
+        }
+        let may_go_on = first == 0 || last + 1 == page.count();
+        self.left_out = Some(key);
+        if may_go_on || last - first + 1 >= most {
+            self.thinned.push(key);
+        }
         Ok(())
     }
 

@@ -85,6 +85,21 @@ pub(super) fn key_of(cell: &[u8]) -> Option<PositionKey> {
     }
 }
 
+/// The game of the row of `position_game` that a leaf cell holds; `None` if it holds another one.
+#[inline]
+pub(super) fn game_of(cell: &[u8]) -> Option<GameId> {
+    // Nearly all keys take eight bytes, and numbers of games two or three.
+    match *cell {
+        [_, 4, 6, 2, _, _, _, _, _, _, _, _, _, a @ ..0x80, b, ..] => {
+            Some(GameId(u32::from_be_bytes([0, 0, a, b])))
+        }
+        [_, 4, 6, 3, _, _, _, _, _, _, _, _, _, a @ ..0x80, b, c, ..] => {
+            Some(GameId(u32::from_be_bytes([0, a, b, c])))
+        }
+        _ => occurrence_of(cell).map(Occurrence::game),
+    }
+}
+
 /// Whether the row of `position_game` that a leaf cell holds comes before `row`; `None` if it holds another one.
 #[inline]
 pub(super) fn is_before(cell: &[u8], row: Occurrence) -> Option<bool> {

@@ -168,7 +168,7 @@ impl Known {
     /// What SQLite says.
     pub fn begin_reading(&self) -> Result<()> {
         // As much of the file as SQLite maps at most: pages need not be copied then.
-        let mapped = self.connection.pragma_update_and_check(None, "mmap_size", i64::MAX, |_| Ok(()));
+        let mapped = self.connection.pragma_update_and_check(None, "mmap_size", isize::MAX, |_| Ok(()));
         mapped.and_then(|()| self.connection.execute_batch("BEGIN")).map_err(|source| self.failed(source))
     }
 

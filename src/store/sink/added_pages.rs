@@ -100,7 +100,7 @@ impl<'d> AddedPages<'d> {
         self.loader = Some(BulkLoader::go_on(self.database, self.import)?);
         let leaving = self.leaving;
         self.loader().make_room(leaving)?;
-        self.loader().remove(leaving, OccurrencesOfRemoved::There)?;
+        sorted.thinned(self.loader().remove(leaving, OccurrencesOfRemoved::There)?);
         self.loader().take_rows(side)?;
         self.loader().take_problems()?;
         add_occurrences(self.loader(), sorted)
@@ -225,8 +225,8 @@ fn merge_occurrences<S: SortedOccurrences>(
         let mut merging = Merging { old, writer };
         sorted.drain(partition, &mut merging)?;
         let Merging { old, writer } = merging;
-        let segment = old.copy_rest(writer).and_then(|()| writer.finish_segment());
-        Ok(segment.map_err(Error::from)?)
+        sorted.thinned(old.copy_rest(writer).map_err(Error::from)?);
+        Ok(writer.finish_segment().map_err(Error::from)?)
     };
     let segments: Vec<Segment> = (0..sorted.unsorted().partitions())
         .into_par_iter()

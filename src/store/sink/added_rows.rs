@@ -6,6 +6,7 @@ use super::{
     DuplicateLinks, NewRun, RemovalSink, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin, end,
     link_duplicates,
 };
+use crate::board::PositionKey;
 use crate::id::GameId;
 use crate::store::error::Result;
 use crate::store::row::{HeaderBatch, PositionBatch};
@@ -16,6 +17,8 @@ use crate::store::{BulkLoader, Database, ImportId, LoadMode};
 pub(crate) struct AddedRows<'d> {
     loader: BulkLoader<'d>,
     leaving: Leaving<'d>,
+    /// Keys that rows were removed of.
+    thinned: Vec<PositionKey>,
 }
 
 impl<'d> AddedRows<'d> {
@@ -23,8 +26,8 @@ impl<'d> AddedRows<'d> {
     pub(crate) fn new(database: &'d Database, leaving: Leaving<'d>) -> Result<Self> {
         let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
         loader.make_room(leaving)?;
-        loader.remove(leaving, OccurrencesOfRemoved::There)?;
-        Ok(Self { loader, leaving })
+        let thinned = loader.remove(leaving, OccurrencesOfRemoved::There)?;
+        Ok(Self { loader, leaving, thinned })
     }
 }
 
@@ -50,6 +53,7 @@ impl Sink for AddedRows<'_> {
     }
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
+        sorted.thinned(std::mem::take(&mut self.thinned));
         add_occurrences(&mut self.loader, sorted)
     }
 

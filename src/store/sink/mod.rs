@@ -172,6 +172,10 @@ pub(crate) trait SortedOccurrences: Sync {
     /// Hands a partition over, sorted. It is empty afterwards.
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<(), Self::Error>;
 
+    /// Says of which keys rows were removed, if there are, or were, as many of them as are [worth counting](Self::threshold), or nearly.
+    /// Others may be among them. It is said before [`write_visited`](Self::write_visited).
+    fn thinned(&self, keys: Vec<PositionKey>);
+
     /// Says that all partitions are drained, or that no more will be.
     fn drained(&self);
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use rusqlite::params;
 
+use crate::board::PositionKey;
 use crate::store::error::Result;
 use crate::store::game_set::GameSet;
 use crate::store::read::known::{READINGS, Tail};
@@ -62,6 +63,10 @@ const UNCOUNT: [&str; 4] = [
      WHERE gone.import_id = import.import_id",
 ];
 
+/// Keys of the removed games that have `?1` rows or more.
+const LIST_THINNED: &str =
+    "SELECT key FROM temp.removing CROSS JOIN game_position AS p USING (game_id) GROUP BY key
+     HAVING EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = p.key LIMIT 1 OFFSET ?1 - 1)";
 /// In the order of their keys, so that each page is looked at once.
 const REMOVE_OCCURRENCES: &str = "DELETE FROM position_game WHERE (key, game_id, ply) IN
      (SELECT key, game_id, ply FROM temp.removing CROSS JOIN game_position USING (game_id))";
@@ -176,6 +181,8 @@ pub(crate) struct Leaving<'l> {
     pub(crate) games: &'l GameSet,
     /// How many positions they have.
     pub(crate) positions: u64,
+    /// How many rows of a key are worth counting.
+    pub(crate) threshold: u32,
     pub(crate) reason: Reason<'l>,
 }
 
@@ -224,20 +231,28 @@ impl BulkLoader<'_> {
     }
 
     /// Removes what leaves, but not what is counted of its positions. The names that only it has stay until
-    /// [`remove_names`](Self::remove_names).
+    /// [`remove_names`](Self::remove_names). Gives back of which keys rows of `position_game` were removed, if these had many rows.
     ///
     /// # Errors
     /// What SQLite says.
-    pub(crate) fn remove(&self, leaving: Leaving<'_>, occurrences: OccurrencesOfRemoved) -> Result<()> {
+    pub(crate) fn remove(
+        &self,
+        leaving: Leaving<'_>,
+        occurrences: OccurrencesOfRemoved,
+    ) -> Result<Vec<PositionKey>> {
         if let Reason::ReadAgain(tails) = leaving.reason {
             tails.iter().try_for_each(|tail| self.remove_notes(tail))?;
             if leaving.games.is_empty() {
-                return Ok(());
+                return Ok(Vec::new());
             }
         }
         self.list_removed(leaving.games)?;
+        let thinned = match occurrences {
+            OccurrencesOfRemoved::There => self.list_thinned(leaving.threshold)?,
+            OccurrencesOfRemoved::Gone => Vec::new(),
+        };
         match leaving.reason {
-            Reason::ReadAgain(_) => self.remove_games(occurrences),
+            Reason::ReadAgain(_) => self.remove_games(occurrences)?,
             Reason::TakenOut(taken_out) => {
                 let sources = taken_out.sources_json();
                 self.execute("note removed games down", NOTE, [&sources])?;
@@ -245,9 +260,12 @@ impl BulkLoader<'_> {
                 self.execute("note removed games down", KEEP_NUMBER, [taken_out.last_game.0])?;
                 self.execute("count positions", COUNT_GONE_POSITIONS, [taken_out.last_game.0])?;
                 self.remove_games(occurrences)?;
-                REMOVE_SOURCES.into_iter().try_for_each(|sql| self.execute("remove sources", sql, [&sources]))
+                REMOVE_SOURCES
+                    .into_iter()
+                    .try_for_each(|sql| self.execute("remove sources", sql, [&sources]))?;
             }
         }
+        Ok(thinned)
     }
 
     /// Brings the counts up to date once games that were skipped have come back; `last` is the last game that was there before.
@@ -281,6 +299,14 @@ impl BulkLoader<'_> {
         const ACTION: &str = "list removed games";
         self.execute(ACTION, LIST, [])?;
         games.iter().try_for_each(|game| self.execute(ACTION, ADD_TO_LIST, [game.0]))
+    }
+
+    /// Lists the keys of removed games that have many rows.
+    fn list_thinned(&self, threshold: u32) -> Result<Vec<PositionKey>> {
+        let failed = |source| self.failed("list positions of removed games", source);
+        let mut statement = self.connection().prepare(LIST_THINNED).map_err(failed)?;
+        let keys = statement.query_map([threshold], |row| row.get(0).map(PositionKey::from_i64));
+        keys.and_then(Iterator::collect).map_err(failed)
     }
 
     /// Removes the games that are listed.
