@@ -32,7 +32,10 @@ mod square;
 mod tables;
 mod variants;
 
-pub use describe::{Material, MaterialError, MaterialSignature, Pattern, PatternError, Phase};
+pub use describe::{
+    Description, Ending, Material, MaterialError, MaterialSignature, MovePattern, MovePatternError, Pattern,
+    PatternError, PawnStructure, Phase,
+};
 pub use explain::MoveRefusal;
 pub use fen::{FenChange, FenText, MAX_CANONICAL_FEN, Setup, SetupError};
 pub use generate::perft;

@@ -154,6 +154,18 @@ impl SquareSet {
         Self(self.0 | other.0)
     }
 
+    /// The squares that these become when the first rank becomes the eighth, and so on.
+    #[must_use]
+    pub const fn with_ranks_reversed(self) -> Self {
+        Self(self.0.swap_bytes())
+    }
+
+    /// The squares that these become when the a-file becomes the h-file, and so on.
+    #[must_use]
+    pub const fn with_files_reversed(self) -> Self {
+        Self(self.0.reverse_bits().swap_bytes())
+    }
+
     /// Whether there is none.
     #[must_use]
     pub const fn is_empty(self) -> bool {

@@ -1,10 +1,11 @@
-//! The games that reached a position, fit a pattern or have some material: the hits one by one, how many there are in all,
+//! The games that reached a position, or passed positions that fit a description: the hits one by one, how many there are in all,
 //! and why there are none.
 
 use serde::Serialize;
 
-use crate::board::{Color, MaterialSignature, Pattern, Position};
+use crate::board::{Color, Position};
 use crate::id::{GameId, Ply};
+use crate::query::course::Course;
 use crate::query::error::{Error, Result};
 use crate::query::names::{NearNames, near_names};
 use crate::query::position::{PositionQuery, san};
@@ -18,16 +19,14 @@ const NONE: HitCount = HitCount::Exact { occurrences: 0, games: 0 };
 pub enum FindTarget {
     /// A position.
     Position(Box<PositionQuery>),
-    /// Positions that fit a pattern.
-    Pattern(Box<Pattern>),
-    /// Positions with this material.
-    Material(MaterialSignature),
+    /// Positions that are described.
+    Course(Box<Course>),
 }
 
 /// A question for the games that reached something.
 ///
-/// A position is found each time that a game reached it, and each time in its variations if these are looked into. Of a pattern or
-/// material, the first position of each game that fits is found; one in a variation only if none of the main line does.
+/// A position is found each time that a game reached it, and each time in its variations if these are looked into. Of a course, each
+/// game's first position is found with which it is complete; one in a variation only if none of the main line is.
 #[derive(Clone, Copy, Debug)]
 pub struct Find<'a> {
     /// The database.
@@ -127,7 +126,7 @@ pub enum Nothing {
         /// Names of the filters that nothing bears.
         unknown_names: Vec<NearNames>,
     },
-    /// No position of the games fits the pattern or has the material.
+    /// No game passed what is described.
     NoneFits {
         /// Names of the filters that nothing bears.
         unknown_names: Vec<NearNames>,
@@ -172,12 +171,7 @@ impl Find<'_> {
                 let limit = if is_counted(&search) { self.limit } else { self.one_more() };
                 self.database.visit_hits(&Search { limit, ..search }, see)?;
             }
-            FindTarget::Pattern(pattern) => {
-                self.database.scan(&self.scan(), |fen| pattern.matches(fen), see)?;
-            }
-            FindTarget::Material(material) => {
-                self.database.scan(&self.scan(), |fen| material.matches(fen), see)?;
-            }
+            FindTarget::Course(course) => self.database.scan(&self.scan(), &**course, see)?,
         }
         Ok(shown)
     }

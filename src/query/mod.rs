@@ -5,6 +5,7 @@
 //! | read the position that is asked for | [`PositionQuery`] |
 //! | tell what was played from a position | [`Explore`] |
 //! | find the games that reached something | [`Find`] |
+//! | describe positions, one after the other | [`Course`] |
 //! | look at games by number | [`visit_games`], [`GameAnswer`] |
 //! | tell what a database holds | [`Holdings`] |
 //! | play a stored game through, write it as PGN | [`replay`], [`write_pgn`] |
@@ -17,6 +18,7 @@
 //! Answers serialise as `docs/json.md` says. Nothing here knows who asks: texts for people are made where they are shown.
 
 mod aliases;
+mod course;
 mod error;
 mod explore;
 mod export;
@@ -35,6 +37,7 @@ mod text;
 mod variants;
 
 pub use aliases::{AliasError, Aliases, choose_name};
+pub use course::{Course, Step};
 pub use error::{Error, Result};
 pub use explore::{Explore, Explored, ExploredGame, ExploredMove, ListedGame, Player, Winner};
 pub use export::{Choice, GameFields, PositionFormat, Positions, choose_games, write_positions};

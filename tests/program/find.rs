@@ -29,31 +29,46 @@ fn help() {
     insta::assert_snapshot!(indexed("").run(&["find", "--help"]).stdout, @r#"
     Find the games that reached a position
 
-    Usage: pgndex find [OPTIONS] <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>> <DB>
+    Usage: pgndex find [OPTIONS] <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
 
     Arguments:
       <DB>  Database
 
     Options:
-          --fen <FEN>            The position as a FEN. Missing fields mean White to move, no castling
-                                 and no en passant. The counters are ignored
-          --moves <MOVES>        The moves that lead to it from the start position, as in PGN: "1. e4 c5
-                                 2. Nf3"
-          --play <MOVES>         The same in UCI notation: e2e4,c7c5
+          --fen <FEN>        The position as a FEN. Missing fields mean White to move, no castling and
+                             no en passant. The counters are ignored
+          --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
+                             Nf3"
+          --play <MOVES>     The same in UCI notation: e2e4,c7c5
+          --variations       Look into the variations of games too, not only at what was played
+          --sort <ORDER>     Order of the lines: by the games' numbers, by the players' mean rating
+                             (best first), or by date (latest first) [default: game] [possible values:
+                             game, rating, date]
+      -n, --limit <N>        How many lines to show; 0 for all [default: 15]
+          --offset <N>       How many lines to skip first [default: 0]
+      -f, --format <FORMAT>  How to print them; json is one object a line, pgn the games themselves
+                             [default: table] [possible values: table, json, csv, pgn]
+          --timing           End with a line on standard error that tells the time taken
+      -h, --help             Print help
+
+    Positions by description:
           --pattern <PLACEMENT>  A FEN's placement with these signs: '?' anything, '!' any piece, 'A' a
                                  white piece, 'a' a black piece, [QR] one of these, '*' any number of
                                  squares. The side to move can follow
           --material <PIECES>    The pieces that are left, White's first, as in KRPvKR
-          --variations           Look into the variations of games too, not only at what was played
-          --sort <ORDER>         Order of the lines: by the games' numbers, by the players' mean rating
-                                 (best first), or by date (latest first) [default: game] [possible
-                                 values: game, rating, date]
-      -n, --limit <N>            How many lines to show; 0 for all [default: 15]
-          --offset <N>           How many lines to skip first [default: 0]
-      -f, --format <FORMAT>      How to print them; json is one object a line, pgn the games themselves
-                                 [default: table] [possible values: table, json, csv, pgn]
-          --timing               End with a line on standard error that tells the time taken
-      -h, --help                 Print help
+          --structure <FEN>      The pawns stand as in this FEN; its other pieces do not matter
+          --ending <KIND>        The kind of ending [possible values: pawn, knight, bishop,
+                                 same-bishops, opposite-bishops, bishop-knight, minor, rook, rook-minor,
+                                 queen, queen-rook]
+          --move <MOVE>          The move that is played from the position, as in "Qxh7#"; what is not
+                                 written may be anything: Qx, e4, ?xR, +, =N
+          --for <PLIES>          So many positions in a row fit, at least, so that exchanges in passing
+                                 do not count
+          --ply <PLIES>          They stand at these plies: 20, 20-40, -40 or 60-
+          --then                 What is described before comes first, what is described after comes
+                                 later in the game
+          --either               Also with the colours reversed
+          --mirror               Also with left and right changed round
 
     Which games:
           --white <NAME>         White's name, or the beginning of one of its words. Letter case,
@@ -95,14 +110,18 @@ fn help() {
       pgndex find games.db --moves "1. e4 e5 2. f4" --white spassky --format pgn > spassky.pgn
       pgndex find games.db --pattern "*R*k*/*/*/*/*/*/*/* b"
       pgndex find games.db --material KRPvKR --elo-min 2600
+      pgndex find games.db --ending opposite-bishops --for 20 --player carlsen
+      pgndex find games.db --move "Qxh7#" --either
+      pgndex find games.db --structure "8/pp3ppp/2p1p3/3p4/3P4/2P1P3/PP3PPP/8" --then --ending rook
       pgndex find games.db --moves "1. e4 e5 2. Ke2" --variations
 
     Two positions are the same if placement, side to move, castling rights and en passant are the same.
     The moves that led there and the counters do not matter. A game has one line for each time it
-    reached the position. --pattern and --material look at every position of every game. A game has one
-    line, with its first position that fits. --variations looks into the variations of games too: a line
-    then tells in which one, by its number in the game's text; 0 is what was played. Sorted by rating or
-    date, games without a result come last.
+    reached the position. Positions that are described are looked for in every game. All that is asked
+    must fit at once. A game has one line, with its first position that fits; with --for, the first of
+    those in a row; with --then, that of the last description. --variations looks into the variations of
+    games too: a line then tells in which one, by its number in the game's text; 0 is what was played.
+    Sorted by rating or date, games without a result come last.
     "#);
 }
 
@@ -334,6 +353,68 @@ fn patterns_and_material() {
 }
 
 #[test]
+fn descriptions_one_after_the_other() {
+    let sample = indexed(FAMOUS);
+    insta::assert_snapshot!(sample.ok(&["--move", "O-O-O", "--then", "--move", "#", "--limit", "2"]), @"
+    game  white          elo  black                                elo  result  date        event        ply  next
+    ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+       5  Morphy, Paul        Duke of Brunswick and Count Isouard       1-0     1858.??.??  Paris Opera   32  17. Rd8#
+      12  Réti, Richard       Tartakower, Savielly                      1-0     1910.??.??  Casual game   20  11. Bd8#
+    2 shown, there are more; --limit 0 shows all
+    ");
+    insta::assert_snapshot!(sample.ok(&["--ending", "rook", "--for", "10", "--ply", "60-", "--format", "csv"]), @r#"
+    game_id,white,white_elo,black,black_elo,result,date,event,site,round,eco,ply,move_number,side,next_san,next_uci,fen
+    22,"Capablanca, José Raúl",,"Tartakower, Savielly",,1-0,1924.03.23,New York,New York USA,6,,68,35,w,Kg3,f3g3,5k2/p1p4R/1pr5/3p1pP1/P2P1P2/2P2K2/8/8 w - -
+    "#);
+    insta::assert_snapshot!(sample.told(2, &["--move", "e4", "--move", "e5"]), @"
+    error: --move stands twice; parted by --then, one comes after the other
+
+    Usage: pgndex [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(sample.told(2, &["--move", "e4", "--then"]), @"
+    error: give --pattern, --material, --structure, --ending or --move before and after each --then
+
+    Usage: pgndex [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(sample.told(2, &["--for", "3", "--either"]), @r#"
+    error: the following required arguments were not provided:
+      <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>>
+
+      tip: to choose games by other conditions alone: pgndex export DB --csv --white NAME
+      tip: the same as a table: pgndex sql DB "SELECT * FROM games WHERE white LIKE 'NAME%'"
+
+    Usage: pgndex find --for <PLIES> --either <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
+
+    For more information, try '--help'.
+    "#);
+    insta::assert_snapshot!(sample.told(2, &["--moves", "1. e4", "--ending", "rook"]), @"
+    error: the argument '--moves <MOVES>' cannot be used with '--ending <KIND>'
+
+    Usage: pgndex find <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(sample.told(2, &["--move", "Zf3"]), @"
+    pgndex: error: --move cannot be read
+      because: 'Z' is no square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1
+    ");
+    insta::assert_snapshot!(sample.told(2, &["--structure", "8/8"]), @"
+    pgndex: error: --structure cannot be read
+      because: the number of ranks in the placement is 2, not 8
+    ");
+    insta::assert_snapshot!(sample.told(2, &["--move", "x", "--ply", "30-20"]), @"
+    error: invalid value '30-20' for '--ply <PLIES>': the last ply comes before the first
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(sample.told(2, &["--move", "x", "--variations"]), @"pgndex: error: --move looks at what was played; leave --variations out");
+}
+
+#[test]
 fn nothing_found_is_explained_and_no_failure() {
     let sample = odd();
     insta::assert_snapshot!(sample.told(0, &["--moves", "1. h4"]), @"
@@ -397,12 +478,12 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
 fn without_a_position_there_is_a_hint() {
     insta::assert_snapshot!(indexed("").ask(&["--white", "Carlsen"]).stderr, @r#"
     error: the following required arguments were not provided:
-      <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>>
+      <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>>
 
       tip: to choose games by other conditions alone: pgndex export DB --csv --white NAME
       tip: the same as a table: pgndex sql DB "SELECT * FROM games WHERE white LIKE 'NAME%'"
 
-    Usage: pgndex find --white <NAME> <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>> <DB>
+    Usage: pgndex find --white <NAME> <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
 
     For more information, try '--help'.
     "#);

@@ -368,7 +368,7 @@ fn a_scan_gives_the_first_position_of_each_game_that_fits() {
                     let fits =
                         |fen: &[u8]| if number == 0 { material.matches(fen) } else { castled.matches(fen) };
                     database
-                        .scan(&scan, fits, |hit| {
+                        .scan(&scan, &fits, |hit| {
                             hits.push(hit);
                             true
                         })

@@ -169,14 +169,10 @@ impl Sample {
                 let scan = Scan { lines: Lines::All, selection, order, limit, offset };
                 let mut found = Vec::new();
                 self.database
-                    .scan(
-                        &scan,
-                        |fen| fits(std::str::from_utf8(fen).expect("text")),
-                        |hit| {
-                            found.push(place(&hit));
-                            true
-                        },
-                    )
+                    .scan(&scan, &|fen: &[u8]| fits(std::str::from_utf8(fen).expect("text")), |hit| {
+                        found.push(place(&hit));
+                        true
+                    })
                     .expect("a scan");
                 assert_eq!(found, expected, "{part} {order:?} {limit:?} {offset}");
             }

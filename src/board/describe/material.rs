@@ -202,6 +202,20 @@ impl MaterialSignature {
         Ok(())
     }
 
+    /// The same material with the colours changed.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        let turned = |counts: u64| {
+            Kind::ALL.iter().fold(0, |all, &kind| {
+                let (white, black) =
+                    (Piece::new(kind, Color::White).code(), Piece::new(kind, Color::Black).code());
+                let count = |code: u8| counts >> (BITS * (u32::from(code) - 2)) & MAX;
+                all + count(white) * one(black) + count(black) * one(white)
+            })
+        };
+        Self { least: turned(self.least), most: turned(self.most) }
+    }
+
     /// Whether a position fits, given as a FEN or as its placement alone. Allocates nothing.
     #[must_use]
     pub fn matches(&self, fen: &[u8]) -> bool {

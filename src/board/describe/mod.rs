@@ -1,9 +1,17 @@
-//! What a position is like: its material, what stands on some squares, its phase.
+//! What a position is like: its material, what stands on some squares, its pawns, its phase; and what is played there.
 
+mod description;
+mod ending;
 mod material;
 mod pattern;
 mod phase;
+mod played;
+mod structure;
 
+pub use description::Description;
+pub use ending::Ending;
 pub use material::{Material, MaterialError, MaterialSignature};
 pub use pattern::{Pattern, PatternError};
 pub use phase::Phase;
+pub use played::{MovePattern, MovePatternError};
+pub use structure::PawnStructure;

@@ -130,6 +130,24 @@ impl Rank {
         Ok(rank)
     }
 
+    /// The rank as the other side has it: the colours change.
+    fn reversed(&self) -> Self {
+        let mut fits = self.fits;
+        // The codes of a kind's white and black piece follow each other.
+        fits[2..14].chunks_exact_mut(2).for_each(<[u16]>::reverse);
+        Self { fits, ..*self }
+    }
+
+    /// The rank read from the right.
+    fn mirrored(&self) -> Self {
+        let signs = self.end.trailing_zeros();
+        let turned = |bits: u16, last: u32| {
+            (0..=last).filter(|at| bits >> at & 1 != 0).fold(0, |all, at| all | 1 << (last - at))
+        };
+        let fits = if signs == 0 { self.fits } else { self.fits.map(|bits| turned(bits, signs - 1)) };
+        Self { fits, stars: turned(self.stars, signs), end: self.end }
+    }
+
     /// Whether any rank fits.
     const fn is_any(&self) -> bool {
         self.end == 1 && self.stars == 1
@@ -208,13 +226,29 @@ impl Pattern {
             Some(other) => return Err(PatternError::Side(other.to_owned())),
         };
         match fields.next() {
-            None => {
-                let last = ranks.iter().rposition(|rank| !rank.is_any());
-                let needed = if side.is_some() { 8 } else { last.map_or(0, |rank| rank + 1) };
-                Ok(Self { ranks, needed, side })
-            }
+            None => Ok(Self::new(ranks, side)),
             Some(text) => Err(PatternError::Trailing(text.to_owned())),
         }
+    }
+
+    fn new(ranks: [Rank; 8], side: Option<Color>) -> Self {
+        let last = ranks.iter().rposition(|rank| !rank.is_any());
+        let needed = if side.is_some() { 8 } else { last.map_or(0, |rank| rank + 1) };
+        Self { ranks, needed, side }
+    }
+
+    /// The same pattern for the other side: colours and ranks are reversed.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let mut ranks = self.ranks.each_ref().map(Rank::reversed);
+        ranks.reverse();
+        Self::new(ranks, self.side.map(Color::other))
+    }
+
+    /// The same pattern with left and right changed round.
+    #[must_use]
+    pub fn mirrored(&self) -> Self {
+        Self::new(self.ranks.each_ref().map(Rank::mirrored), self.side)
     }
 
     /// Whether a position fits, given as a FEN or, if the pattern has no side to move, as the placement alone.

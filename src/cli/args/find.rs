@@ -1,5 +1,6 @@
 //! Arguments of `pgndex find`.
 
+use crate::cli::args::course::CourseArgs;
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::filter::SortArg;
 use crate::cli::args::position::PositionArgs;
@@ -19,11 +20,15 @@ Examples:
   pgndex find games.db --moves \"1. e4 e5 2. f4\" --white spassky --format pgn > spassky.pgn
   pgndex find games.db --pattern \"*R*k*/*/*/*/*/*/*/* b\"
   pgndex find games.db --material KRPvKR --elo-min 2600
+  pgndex find games.db --ending opposite-bishops --for 20 --player carlsen
+  pgndex find games.db --move \"Qxh7#\" --either
+  pgndex find games.db --structure \"8/pp3ppp/2p1p3/3p4/3P4/2P1P3/PP3PPP/8\" --then --ending rook
   pgndex find games.db --moves \"1. e4 e5 2. Ke2\" --variations
 
 Two positions are the same if placement, side to move, castling rights and en passant are the same. The moves that led \
 there and the counters do not matter. A game has one line for each time it reached the position. \
---pattern and --material look at every position of every game. A game has one line, with its first position that fits. \
+Positions that are described are looked for in every game. All that is asked must fit at once. A game has one line, with its first \
+position that fits; with --for, the first of those in a row; with --then, that of the last description. \
 --variations looks into the variations of games too: a line then tells in which one, by its number in the game's text; 0 is what was \
 played. Sorted by rating or date, games without a \
 result come last.")]
@@ -55,26 +60,21 @@ pub(crate) struct FindArgs {
     pub(crate) timing: bool,
 }
 
-/// What is looked for: a position, told in one of three ways, or a description of positions.
+/// What is looked for: a position, told in one of three ways, or positions that are described.
 #[derive(Args, Debug)]
-#[group(required = true, multiple = false)]
+#[group(id = "target", required = true, multiple = true, args = ["fen", "moves", "play", "pattern", "material", "structure", "ending", "played"])]
 pub(crate) struct FindTargetArgs {
     /// The position as a FEN. Missing fields mean White to move, no castling and no en passant. The counters are ignored
-    #[arg(long, value_name = "FEN", alias = "position")]
+    #[arg(long, value_name = "FEN", alias = "position", conflicts_with_all = ["moves", "play"])]
     fen: Option<String>,
     /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3"
-    #[arg(long, value_name = "MOVES")]
+    #[arg(long, value_name = "MOVES", conflicts_with = "play")]
     moves: Option<String>,
     /// The same in UCI notation: e2e4,c7c5
     #[arg(long, value_name = "MOVES")]
     play: Option<String>,
-    /// A FEN's placement with these signs: '?' anything, '!' any piece, 'A' a white piece, 'a' a black piece, [QR] one of
-    /// these, '*' any number of squares. The side to move can follow
-    #[arg(long, value_name = "PLACEMENT")]
-    pub(crate) pattern: Option<String>,
-    /// The pieces that are left, White's first, as in KRPvKR
-    #[arg(long, value_name = "PIECES")]
-    pub(crate) material: Option<String>,
+    #[command(flatten)]
+    pub(crate) course: CourseArgs,
 }
 
 impl FindTargetArgs {

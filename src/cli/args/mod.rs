@@ -1,6 +1,7 @@
 //! The arguments, a file per command. Only here and where they are read is clap known.
 
 mod board;
+mod course;
 mod explore;
 mod export;
 mod filter;
@@ -27,6 +28,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 pub(crate) use board::{BoardArgs, ColorChoice};
+pub(crate) use course::{CourseArgs, StepArgs};
 pub(crate) use explore::ExploreArgs;
 pub(crate) use export::{ExportArgs, ExportFormatArgs};
 pub(crate) use filter::SortArg;

@@ -2,18 +2,18 @@
 
 use std::io::Write;
 
-use anyhow::Context as _;
-use pgndex::board::{Color, MaterialSignature, Pattern};
+use anyhow::{Context as _, anyhow};
+use pgndex::board::{Color, Description, MaterialSignature, MovePattern, Pattern, PawnStructure};
 use pgndex::query::{
-    AllHits, Find, FindTarget, Followed, FoundPosition, LineMove, Nothing, PositionQuery, Shown, Total,
-    number_before, write_pgn,
+    AllHits, Course, Find, FindTarget, Followed, FoundPosition, LineMove, Nothing, PositionQuery, Shown,
+    Step, Total, number_before, write_pgn,
 };
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, Hit, HitOrder, Lines};
 
 use crate::cli::args::WrongValue;
 use crate::cli::args::read_position;
-use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat, SortArg};
+use crate::cli::args::{CourseArgs, FindArgs, FindFormat, FindTargetArgs, RowFormat, SortArg, StepArgs};
 use crate::cli::command::variants::{games_that_reached, read_lines, tell_variants};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
@@ -64,8 +64,13 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let selection = database.select(&filter)?;
     tell_near_players(&database, &selection)?;
     let lines = read_lines(&database, args.variations)?;
-    if let FindTarget::Position(query) = &target {
-        tell_changes(query);
+    match &target {
+        FindTarget::Position(query) => tell_changes(query),
+        FindTarget::Course(course) if course.asks_for_moves() && lines == Lines::All => {
+            let error = anyhow!("--move looks at what was played; leave --variations out");
+            return Err(WrongValue(error).into());
+        }
+        FindTarget::Course(_) => {}
     }
     let find = Find {
         database: &database,
@@ -91,17 +96,35 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
 }
 
 fn read_target(args: &FindTargetArgs) -> anyhow::Result<FindTarget> {
-    Ok(match (&args.pattern, &args.material) {
-        (Some(pattern), _) => {
-            let pattern = Pattern::parse(pattern).context("--pattern cannot be read");
-            FindTarget::Pattern(pattern.map_err(WrongValue)?.into())
-        }
-        (_, Some(material)) => {
-            let material = MaterialSignature::parse(material).context("--material cannot be read");
-            FindTarget::Material(material.map_err(WrongValue)?)
-        }
-        (None, None) => FindTarget::Position(read_position(&args.position())?.into()),
-    })
+    let CourseArgs { steps, either, mirror } = &args.course;
+    if steps.is_empty() {
+        return Ok(FindTarget::Position(read_position(&args.position())?.into()));
+    }
+    let steps = steps.iter().map(read_step).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(FindTarget::Course(Course::new(steps, *either, *mirror).into()))
+}
+
+fn read_step(args: &StepArgs) -> anyhow::Result<Step> {
+    let StepArgs { pattern, material, structure, ending, played, lasting, plies } = args;
+    let description = Description {
+        material: read("--material", material.as_deref(), MaterialSignature::parse)?,
+        ending: *ending,
+        pattern: read("--pattern", pattern.as_deref(), Pattern::parse)?,
+        structure: read("--structure", structure.as_deref(), |fen| PawnStructure::from_fen(fen.as_bytes()))?,
+        played: read("--move", played.as_deref(), MovePattern::parse)?,
+    };
+    let plies = plies.as_ref().map_or(0..=u32::MAX, |plies| plies.0.clone());
+    Ok(Step { description, lasting: lasting.unwrap_or(1), plies })
+}
+
+/// Reads what an option gives.
+fn read<T, E: std::error::Error + Send + Sync + 'static>(
+    option: &str,
+    text: Option<&str>,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> anyhow::Result<Option<T>> {
+    let read = text.map(parse).transpose().with_context(|| format!("{option} cannot be read"));
+    Ok(read.map_err(WrongValue)?)
 }
 
 const fn order(sort: SortArg) -> HitOrder {

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
+use crate::board::MoveCode;
 use crate::store::cell::{Cells, GAME_POSITION, VARIATION_MOVE};
 use crate::store::database::{Database, SetUp};
 use crate::store::error::{Error, Result};
@@ -31,6 +32,30 @@ pub struct Scan<'a> {
     pub limit: Option<u32>,
     /// How many hits to skip first.
     pub offset: u32,
+}
+
+/// What is looked for in the lines of games.
+pub trait Seek: Sync {
+    /// What is remembered of a line while its positions come by.
+    type Line;
+
+    /// Begins with a line.
+    fn begin(&self) -> Self::Line;
+
+    /// Looks at the next position of a line: its ply, its canonical FEN and, in a main line, the move that was played. Gives back where
+    /// stands what is looked for, once it is found.
+    fn see(&self, line: &mut Self::Line, ply: Ply, fen: &[u8], played: Option<MoveCode>) -> Option<Ply>;
+}
+
+/// Looks for the first position that fits.
+impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
+    type Line = ();
+
+    fn begin(&self) {}
+
+    fn see(&self, (): &mut (), ply: Ply, fen: &[u8], _: Option<MoveCode>) -> Option<Ply> {
+        self(fen).then_some(ply)
+    }
 }
 
 /// Connections for the threads of the pool, each opened by the thread that needs it first.
@@ -63,9 +88,9 @@ impl<'a> Readers<'a> {
 }
 
 impl Database {
-    /// Looks at the positions of all games of a selection with all threads, and passes the first position of each game that
-    /// `fits` on until `visit` gives `false`. `fits` sees canonical FENs. If variations are looked into, a game whose main line has no
-    /// such position is passed on with the first one in its variations.
+    /// Looks at the positions of all games of a selection with all threads, and passes the first place of each game that is `sought` on
+    /// until `visit` gives `false`. If variations are looked into, a game whose main line has no such place is passed on with the first
+    /// one in its variations.
     ///
     /// In the order of games, ends as soon as enough is found. In another order, all games are looked at.
     ///
@@ -74,7 +99,7 @@ impl Database {
     pub fn scan(
         &self,
         scan: &Scan<'_>,
-        fits: impl Fn(&[u8]) -> bool + Sync,
+        sought: &impl Seek,
         mut visit: impl FnMut(Hit) -> bool,
     ) -> Result<()> {
         self.check_lines(scan.lines)?;
@@ -89,10 +114,10 @@ impl Database {
             }
         };
         if scan.order == HitOrder::Game {
-            return self.scan_in_order(scan, &fits, pass);
+            return self.scan_in_order(scan, sought, pass);
         }
         let mut found = Vec::new();
-        self.scan_in_order(scan, &fits, |place| {
+        self.scan_in_order(scan, sought, |place| {
             found.push((self.rank(place.game, scan.order).map_err(failed)?, place));
             Ok(true)
         })?;
@@ -111,7 +136,7 @@ impl Database {
     fn scan_in_order(
         &self,
         scan: &Scan<'_>,
-        fits: &(impl Fn(&[u8]) -> bool + Sync),
+        sought: &impl Seek,
         mut pass: impl FnMut(Place) -> Result<bool>,
     ) -> Result<()> {
         let path = self.path();
@@ -137,7 +162,9 @@ impl Database {
             let found: Vec<_> = pieces
                 .par_iter()
                 .with_max_len(1)
-                .map(|&range| readers.with(|database| database.scan_games(scan, range, fits).map_err(failed)))
+                .map(|&range| {
+                    readers.with(|database| database.scan_games(scan, range, sought).map_err(failed))
+                })
                 .collect();
             for piece in found {
                 for place in piece?.into_values() {
@@ -151,28 +178,28 @@ impl Database {
         Ok(())
     }
 
-    /// The first position that fits of each game of a range.
+    /// The first place that is sought of each game of a range.
     fn scan_games(
         &self,
         scan: &Scan<'_>,
         range: (GameId, GameId),
-        fits: impl Fn(&[u8]) -> bool,
+        sought: &impl Seek,
     ) -> rusqlite::Result<BTreeMap<GameId, Place>> {
         let mut found = BTreeMap::new();
-        self.scan_lines(scan.selection, Lines::Main, range, &fits, &mut found)?;
+        self.scan_lines(scan.selection, Lines::Main, range, sought, &mut found)?;
         if scan.lines == Lines::All {
-            self.scan_lines(scan.selection, Lines::All, range, &fits, &mut found)?;
+            self.scan_lines(scan.selection, Lines::All, range, sought, &mut found)?;
         }
         Ok(found)
     }
 
-    /// Adds the first position that fits of each game of a range for which none is found yet: of the main lines, or of all others.
+    /// Adds the first place that is sought of each game of a range for which none is found yet: of the main lines, or of all others.
     fn scan_lines(
         &self,
         selection: &Selection,
         lines: Lines,
         (first, last): (GameId, GameId),
-        fits: &impl Fn(&[u8]) -> bool,
+        sought: &impl Seek,
         found: &mut BTreeMap<GameId, Place>,
     ) -> rusqlite::Result<()> {
         let table = if lines == Lines::Main { GAME_POSITION } else { VARIATION_MOVE };
@@ -181,12 +208,21 @@ impl Database {
         bind(&mut statement, ":first", first.0)?;
         bind(&mut statement, ":last", last.0)?;
         let mut rows = statement.raw_query();
+        let mut state = None;
         while let Some(row) = rows.next()? {
             let cells = Cells::new(row, table);
-            if fits(cells.get::<&str>(3)?.as_bytes()) {
-                let game = GameId(cells.get(0)?);
-                let place = Place { game, line: cells.get(1)?, ply: Ply(cells.get(2)?) };
-                found.entry(game).or_insert(place);
+            let game = GameId(cells.get(0)?);
+            if found.contains_key(&game) {
+                continue;
+            }
+            let (line, ply) = (cells.get(1)?, Ply(cells.get(2)?));
+            let seen = match &mut state {
+                Some((of, seen)) if *of == (game, line) => seen,
+                state => &mut state.insert(((game, line), sought.begin())).1,
+            };
+            let played = cells.get::<Option<u32>>(4)?.map(MoveCode::from_stored);
+            if let Some(ply) = sought.see(seen, ply, cells.get::<&str>(3)?.as_bytes(), played) {
+                found.insert(game, Place { game, line, ply });
             }
         }
         Ok(())
@@ -201,18 +237,20 @@ impl Database {
 
 /// The positions of the games of a selection in a range.
 fn scan_sql(selection: &Selection, lines: Lines) -> String {
-    let (table, line, order) = match lines {
-        Lines::Main => ("game_position", "0", "p.ply"),
-        Lines::All => ("variation_move", "p.line", "p.line, p.ply"),
+    // A variation's moves lead to its positions; those of a game are played from them.
+    let (table, line, order, played) = match lines {
+        Lines::Main => ("game_position", "0", "p.ply", "p.move_code"),
+        Lines::All => ("variation_move", "p.line", "p.line, p.ply", "NULL"),
     };
     if selection.is_all() {
         return format!(
-            "SELECT p.game_id, {line} AS line, p.ply, p.fen FROM {table} AS p
+            "SELECT p.game_id, {line} AS line, p.ply, p.fen, {played} AS move_code FROM {table} AS p
              WHERE p.game_id BETWEEN :first AND :last ORDER BY p.game_id, {order}"
         );
     }
     format!(
-        "SELECT p.game_id, {line} AS line, p.ply, p.fen FROM game CROSS JOIN {table} AS p ON p.game_id = game.game_id
+        "SELECT p.game_id, {line} AS line, p.ply, p.fen, {played} AS move_code
+         FROM game CROSS JOIN {table} AS p ON p.game_id = game.game_id
          WHERE game.game_id BETWEEN :first AND :last{} ORDER BY game.game_id, {order}",
         selection.sql()
     )

@@ -1,0 +1,151 @@
+//! Kinds of endings, told by the pieces that are left.
+
+use super::material::Material;
+use crate::board::{Color, Kind, Piece};
+
+/// A kind of ending. Each side has its king and any number of pawns, and of other pieces only those that are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// No other pieces, and at least one pawn.
+    Pawn,
+    /// One or more knights on both sides.
+    Knight,
+    /// One or more bishops on both sides.
+    Bishop,
+    /// One bishop on either side, both on squares of the same colour.
+    SameBishops,
+    /// One bishop on either side, on squares of different colours.
+    OppositeBishops,
+    /// One or more bishops on one side, one or more knights on the other.
+    BishopKnight,
+    /// One or more bishops or knights on both sides.
+    Minor,
+    /// One or more rooks on both sides.
+    Rook,
+    /// One rook on one side, one bishop or knight on the other.
+    RookMinor,
+    /// One or more queens on both sides.
+    Queen,
+    /// One queen on one side, one or two rooks on the other.
+    QueenRook,
+}
+
+const MOST: u32 = u32::MAX;
+
+/// How many queens, rooks, bishops and knights a side has.
+type Officers = [u32; 4];
+
+impl Ending {
+    /// All kinds.
+    pub const ALL: [Self; 11] = [
+        Self::Pawn,
+        Self::Knight,
+        Self::Bishop,
+        Self::SameBishops,
+        Self::OppositeBishops,
+        Self::BishopKnight,
+        Self::Minor,
+        Self::Rook,
+        Self::RookMinor,
+        Self::Queen,
+        Self::QueenRook,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pawn => "pawn",
+            Self::Knight => "knight",
+            Self::Bishop => "bishop",
+            Self::SameBishops => "same-bishops",
+            Self::OppositeBishops => "opposite-bishops",
+            Self::BishopKnight => "bishop-knight",
+            Self::Minor => "minor",
+            Self::Rook => "rook",
+            Self::RookMinor => "rook-minor",
+            Self::Queen => "queen",
+            Self::QueenRook => "queen-rook",
+        }
+    }
+
+    /// Whether a position is of this kind, given as a FEN or as its placement alone.
+    #[must_use]
+    pub fn matches(self, fen: &[u8]) -> bool {
+        let material = Material::of(fen);
+        let officers = |color| {
+            [Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight]
+                .map(|kind| material.count(Piece::new(kind, color)))
+        };
+        let (white, black) = (officers(Color::White), officers(Color::Black));
+        let both = |fits: fn(Officers) -> bool| fits(white) && fits(black);
+        let either = |one: fn(Officers) -> bool, other: fn(Officers) -> bool| {
+            one(white) && other(black) || one(black) && other(white)
+        };
+        let has_pawns = || {
+            [Color::White, Color::Black]
+                .iter()
+                .any(|&color| material.count(Piece::new(Kind::Pawn, color)) > 0)
+        };
+        match self {
+            Self::Pawn => both(|side| side == [0; 4]) && has_pawns(),
+            Self::Knight => both(|side| matches!(side, [0, 0, 0, 1..=MOST])),
+            Self::Bishop => both(|side| matches!(side, [0, 0, 1..=MOST, 0])),
+            Self::SameBishops => both(|side| side == [0, 0, 1, 0]) && !stand_on_both_colors(fen),
+            Self::OppositeBishops => both(|side| side == [0, 0, 1, 0]) && stand_on_both_colors(fen),
+            Self::BishopKnight => {
+                either(|side| matches!(side, [0, 0, 1..=MOST, 0]), |side| matches!(side, [0, 0, 0, 1..=MOST]))
+            }
+            Self::Minor => both(|side| matches!(side, [0, 0, bishops, knights] if bishops + knights > 0)),
+            Self::Rook => both(|side| matches!(side, [0, 1..=MOST, 0, 0])),
+            Self::RookMinor => {
+                either(|side| side == [0, 1, 0, 0], |side| matches!(side, [0, 0, 1, 0] | [0, 0, 0, 1]))
+            }
+            Self::Queen => both(|side| matches!(side, [1..=MOST, 0, 0, 0])),
+            Self::QueenRook => either(|side| side == [1, 0, 0, 0], |side| matches!(side, [0, 1..=2, 0, 0])),
+        }
+    }
+}
+
+/// Whether the bishops of a position stand on squares of both colours.
+fn stand_on_both_colors(fen: &[u8]) -> bool {
+    let bishops = super::structure::pieces(fen).filter(|(_, letter)| matches!(letter, b'B' | b'b'));
+    let (mut light, mut dark) = (false, false);
+    bishops.for_each(|(square, _)| {
+        let is_dark = (square.file() + square.rank()) % 2 == 0;
+        dark |= is_dark;
+        light |= !is_dark;
+    });
+    light && dark
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(fen: &str) -> Vec<&'static str> {
+        Ending::ALL.into_iter().filter(|kind| kind.matches(fen.as_bytes())).map(Ending::as_str).collect()
+    }
+
+    #[test]
+    fn endings_are_told_by_their_pieces() {
+        for (fen, expected) in [
+            ("8/5k2/8/8/8/8/4K2P/8 w - -", &["pawn"][..]),
+            ("8/5k2/8/8/8/8/4K3/8 w - -", &[]),
+            ("8/5kn1/8/8/8/8/4K1NP/8 w - -", &["knight", "minor"]),
+            ("8/5kb1/8/8/8/8/4K1BP/8 w - -", &["bishop", "opposite-bishops", "minor"]),
+            ("8/5kb1/8/8/8/8/4KB1P/8 w - -", &["bishop", "same-bishops", "minor"]),
+            ("8/5kb1/8/8/8/8/4KBBP/8 w - -", &["bishop", "minor"]),
+            ("8/5kb1/8/8/8/8/4K1NP/8 w - -", &["bishop-knight", "minor"]),
+            ("8/5kbn/8/8/8/8/4K1NP/8 w - -", &["minor"]),
+            ("8/5kr1/8/8/8/8/4K1RR/8 w - -", &["rook"]),
+            ("8/5kr1/8/8/8/8/4K1NP/8 w - -", &["rook-minor"]),
+            ("8/5kr1/8/8/8/8/4KBNP/8 w - -", &[]),
+            ("8/5kq1/8/8/8/8/4K1QP/8 w - -", &["queen"]),
+            ("8/5krr/8/8/8/8/4K1QP/8 w - -", &["queen-rook"]),
+            ("8/5krn/8/8/8/8/4K1RP/8 w - -", &[]),
+        ] {
+            assert_eq!(kinds(fen), expected, "{fen}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Patterns of moves.
+
+use crate::board::{Kind, MoveCode, Special, Square, SquareSet};
+
+/// A pattern of moves, written like a move in a score sheet. What is not written may be anything.
+///
+/// | part | what it asks for |
+/// |---|---|
+/// | `K`, `Q`, `R`, `B`, `N`, `P` or nothing | the piece that moves; as in SAN, no letter is a pawn |
+/// | `?` | any piece |
+/// | `a` … `h`, `1` … `8`, `e2` before the target | where it comes from |
+/// | `x` | a capture; without it, the move may be one or not |
+/// | `xR` | a capture of this piece |
+/// | `e4`, `e`, `4` | the target: a square, any square of a file or of a rank |
+/// | `=`, `=N`, `=RBN` | a promotion: to any piece, to one of these |
+/// | `O-O`, `O-O-O` | castling |
+/// | `+` | check or mate |
+/// | `#` | mate |
+///
+/// ```
+/// use pgndex::board::{MovePattern, Position};
+///
+/// let pattern = MovePattern::parse("Qxf7#")?;
+/// let fen = b"r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4";
+/// let (position, _) = Position::from_fen(fen).expect("a position");
+/// let mate = position.parse_san(b"Qxf7").expect("a legal move");
+/// assert!(pattern.matches(mate));
+/// assert!(!MovePattern::parse("?xR")?.matches(mate));
+/// # Ok::<(), pgndex::board::MovePatternError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MovePattern {
+    shape: Shape,
+    gives: Gives,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Castling {
+        short: bool,
+    },
+    Other {
+        kind: Option<Kind>,
+        from: SquareSet,
+        to: SquareSet,
+        captures: bool,
+        captured: Option<Kind>,
+        /// Pieces a pawn may become; `None` if this is not asked.
+        promotions: Option<Kinds>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gives {
+    Anything,
+    Check,
+    Mate,
+}
+
+/// A set of kinds of pieces; empty for all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Kinds(u16);
+
+impl Kinds {
+    const fn with(self, kind: Kind) -> Self {
+        Self(self.0 | 1 << kind as u16)
+    }
+
+    const fn contains(self, kind: Kind) -> bool {
+        self.0 == 0 || self.0 >> kind as u16 & 1 != 0
+    }
+}
+
+/// Why a text is no pattern of moves.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MovePatternError {
+    /// Nothing is asked for.
+    #[error("the move is empty; write it as Qxh7# or e4, with '?' for any piece")]
+    Empty,
+    /// Squares that cannot be read.
+    #[error("'{0}' is no square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1")]
+    Squares(String),
+    /// Letters after `=` that are no pieces a pawn can become.
+    #[error("'={0}': a pawn becomes Q, R, B or N")]
+    Promotion(String),
+    /// A promotion of another piece than a pawn.
+    #[error("only a pawn becomes another piece, not '{0}'")]
+    NoPawn(char),
+}
+
+const ALL: SquareSet = SquareSet(u64::MAX);
+
+impl MovePattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// When the text is none.
+    pub fn parse(text: &str) -> Result<Self, MovePatternError> {
+        let text = text.trim();
+        let (text, gives) = match (text.strip_suffix('#'), text.strip_suffix('+')) {
+            (Some(text), _) => (text, Gives::Mate),
+            (_, Some(text)) => (text, Gives::Check),
+            _ => (text, Gives::Anything),
+        };
+        let shape = match text {
+            "" if gives == Gives::Anything => return Err(MovePatternError::Empty),
+            "O-O" | "0-0" => Shape::Castling { short: true },
+            "O-O-O" | "0-0-0" => Shape::Castling { short: false },
+            // Just '+' or '#'.
+            "" => Shape::parse("?")?,
+            _ => Shape::parse(text)?,
+        };
+        Ok(Self { shape, gives })
+    }
+
+    /// Whether a move fits.
+    #[must_use]
+    pub fn matches(&self, code: MoveCode) -> bool {
+        let is_given = match self.gives {
+            Gives::Anything => true,
+            Gives::Check => code.is_check(),
+            Gives::Mate => code.is_mate(),
+        };
+        is_given && !code.is_null() && self.shape.matches(code)
+    }
+
+    /// The same moves of the other side: ranks are reversed.
+    #[must_use]
+    pub const fn reversed(mut self) -> Self {
+        if let Shape::Other { from, to, .. } = &mut self.shape {
+            (*from, *to) = (from.with_ranks_reversed(), to.with_ranks_reversed());
+        }
+        self
+    }
+
+    /// The same moves with left and right changed round; castling is to the other side.
+    #[must_use]
+    pub const fn mirrored(mut self) -> Self {
+        match &mut self.shape {
+            Shape::Castling { short } => *short = !*short,
+            Shape::Other { from, to, .. } => {
+                (*from, *to) = (from.with_files_reversed(), to.with_files_reversed());
+            }
+        }
+        self
+    }
+}
+
+impl Shape {
+    fn parse(text: &str) -> Result<Self, MovePatternError> {
+        let (text, promotions) = match text.split_once('=') {
+            None => (text, None),
+            Some((text, letters)) => (text, Some(read_promotions(letters)?)),
+        };
+        let mut rest = text;
+        let mut letters = text.chars();
+        let kind = match letters.next() {
+            Some('?') => {
+                rest = letters.as_str();
+                None
+            }
+            Some(letter) => {
+                let kind = kind_of(letter);
+                if kind.is_some() {
+                    rest = letters.as_str();
+                }
+                Some(kind.unwrap_or(Kind::Pawn))
+            }
+            None => Some(Kind::Pawn),
+        };
+        if let (Some(_), Some(letter)) = (promotions, kind.filter(|&kind| kind != Kind::Pawn)) {
+            return Err(MovePatternError::NoPawn(letter.letter().into()));
+        }
+        let (from, to, captures, captured) = match rest.split_once('x') {
+            Some((from, target)) => {
+                let captured = target.chars().next().and_then(kind_of);
+                let to = if captured.is_some() { &target[1..] } else { target };
+                (from, to, true, captured)
+            }
+            None => {
+                // The target comes last: a square if there is one. What stands before it tells where the piece comes from.
+                let at = |count: usize| rest.is_char_boundary(count).then(|| rest.split_at(count));
+                let of_square = rest.len().checked_sub(2).and_then(at).filter(|(_, to)| squares(to).is_ok());
+                let of_line = || rest.len().checked_sub(1).and_then(at);
+                let (from, to) = of_square.or_else(of_line).unwrap_or(("", rest));
+                (from, to, false, None)
+            }
+        };
+        let (from, to) = (squares(from)?, squares(to)?);
+        Ok(Self::Other { kind, from, to, captures, captured, promotions })
+    }
+
+    fn matches(self, code: MoveCode) -> bool {
+        let special = code.special();
+        match self {
+            Self::Castling { short } => {
+                special == if short { Special::CastleShort } else { Special::CastleLong }
+            }
+            Self::Other { kind, from, to, captures, captured, promotions } => {
+                !matches!(special, Special::CastleShort | Special::CastleLong)
+                    && from.contains(code.from())
+                    && to.contains(code.to())
+                    && kind.is_none_or(|kind| code.piece().is_some_and(|piece| piece.kind() == kind))
+                    && (!captures || code.captured().is_some())
+                    && captured.is_none_or(|kind| code.captured().is_some_and(|piece| piece.kind() == kind))
+                    && promotions.is_none_or(|kinds| {
+                        code.promotion().is_some_and(|piece| kinds.contains(piece.kind()))
+                    })
+            }
+        }
+    }
+}
+
+fn kind_of(letter: char) -> Option<Kind> {
+    u8::try_from(letter).ok().filter(u8::is_ascii_uppercase).and_then(Kind::from_letter)
+}
+
+fn read_promotions(letters: &str) -> Result<Kinds, MovePatternError> {
+    letters.chars().try_fold(Kinds::default(), |kinds, letter| match kind_of(letter) {
+        Some(kind @ (Kind::Queen | Kind::Rook | Kind::Bishop | Kind::Knight)) => Ok(kinds.with(kind)),
+        _ => Err(MovePatternError::Promotion(letters.to_owned())),
+    })
+}
+
+/// The squares of a file, of a rank, just one, or all if nothing is written.
+fn squares(text: &str) -> Result<SquareSet, MovePatternError> {
+    Ok(match *text.as_bytes() {
+        [] => ALL,
+        [file @ b'a'..=b'h'] => SquareSet::file(file - b'a'),
+        [rank @ b'1'..=b'8'] => SquareSet::rank(rank - b'1'),
+        _ => match Square::parse(text.as_bytes()) {
+            Some(square) => SquareSet::of(square),
+            None => return Err(MovePatternError::Squares(text.to_owned())),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Position;
+
+    /// The legal moves of a position that fit, in SAN.
+    fn fitting(pattern: &str, fen: &str) -> Vec<String> {
+        let pattern = MovePattern::parse(pattern).unwrap();
+        let (position, _) = Position::from_fen(fen.as_bytes()).unwrap();
+        let mut codes = Vec::new();
+        position.legal_moves(&mut codes);
+        let codes = codes.into_iter().map(|code| position.clone().make(code).unwrap());
+        let mut moves: Vec<_> =
+            codes.filter(|&code| pattern.matches(code)).map(|code| position.san(code).to_string()).collect();
+        moves.sort();
+        moves
+    }
+
+    #[test]
+    fn what_is_not_written_may_be_anything() {
+        let fen = "r3k2r/pPp1ppb1/8/3pP2Q/4n3/2N5/PPP2PPP/R3K2R w KQkq d6 0 1";
+        for (pattern, expected) in [
+            ("Nd5", &["Nxd5"][..]),
+            ("Nxd5", &["Nxd5"]),
+            ("xd6", &["exd6"]),
+            ("exd", &["exd6"]),
+            ("?xP", &["Nxd5", "Qxf7+", "exd6"]),
+            ("xR", &["bxa8=B", "bxa8=N", "bxa8=Q+", "bxa8=R+"]),
+            ("=NB", &["b8=B", "b8=N", "bxa8=B", "bxa8=N"]),
+            ("b8=", &["b8=B", "b8=N", "b8=Q+", "b8=R+"]),
+            ("O-O", &["O-O"]),
+            ("0-0-0", &["O-O-O"]),
+            ("Q+", &["Qxf7+", "Qxh8+"]),
+            ("#", &[]),
+            ("Kf", &["Kf1"]),
+            ("Rad1", &["Rd1"]),
+            ("a1d1", &[]),
+            ("?a1d1", &["Rd1"]),
+            ("Q8", &["Qxh8+"]),
+            ("P2h", &["h3", "h4"]),
+        ] {
+            assert_eq!(fitting(pattern, fen), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn moves_can_be_turned_round() {
+        let pattern = |text| MovePattern::parse(text).unwrap();
+        assert_eq!(pattern("Qxh7#").reversed(), pattern("Qxh2#"));
+        assert_eq!(pattern("Qxh7#").mirrored(), pattern("Qxa7#"));
+        assert_eq!(pattern("Rad1").reversed().mirrored(), pattern("Rhe8"));
+        assert_eq!(pattern("O-O").mirrored(), pattern("O-O-O"));
+    }
+
+    #[test]
+    fn texts_that_are_no_moves_are_told() {
+        for text in
+            ["", " ", "Zf3", "Qi9", "Nf39", "e8=K", "e8=X", "Ne8=Q", "O-O-O-O", "xx", "é4", "?é", "Qxé4"]
+        {
+            assert!(MovePattern::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Pawn structures: where the pawns of both sides stand.
+
+use crate::board::{Setup, SetupError, Square, SquareSet};
+
+/// The squares of White's and of Black's pawns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PawnStructure {
+    /// White's pawns.
+    pub white: SquareSet,
+    /// Black's pawns.
+    pub black: SquareSet,
+}
+
+impl PawnStructure {
+    /// The structure of a FEN, of which only the placement is read. What else stands there does not matter, and kings may be missing.
+    ///
+    /// # Errors
+    /// When the placement cannot be read.
+    pub fn from_fen(fen: &[u8]) -> Result<Self, SetupError> {
+        Setup::parse_placement(fen)?;
+        Ok(Self::of(fen.trim_ascii_start()))
+    }
+
+    /// The structure of a legal position, given as a FEN or as its placement alone. Allocates nothing, checks nothing.
+    #[must_use]
+    pub fn of(fen: &[u8]) -> Self {
+        let mut structure = Self { white: SquareSet::EMPTY, black: SquareSet::EMPTY };
+        for (square, letter) in pieces(fen) {
+            match letter {
+                b'P' => structure.white = structure.white.with(square),
+                b'p' => structure.black = structure.black.with(square),
+                _ => {}
+            }
+        }
+        structure
+    }
+
+    /// The same structure for the other side: colours and ranks are reversed.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        Self { white: self.black.with_ranks_reversed(), black: self.white.with_ranks_reversed() }
+    }
+
+    /// The same structure with its left and right changed round.
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        Self { white: self.white.with_files_reversed(), black: self.black.with_files_reversed() }
+    }
+}
+
+/// What stands on the squares of a placement, as FEN's letters. Of a text that is none, some of it.
+pub(super) fn pieces(fen: &[u8]) -> impl Iterator<Item = (Square, u8)> {
+    let (mut file, mut rank) = (0u8, 7u8);
+    let placement = fen.iter().take_while(|byte| !byte.is_ascii_whitespace());
+    placement.filter_map(move |&letter| match letter {
+        b'/' => {
+            (file, rank) = (0, rank.wrapping_sub(1));
+            None
+        }
+        b'1'..=b'8' => {
+            file = file.saturating_add(letter - b'0');
+            None
+        }
+        _ => {
+            let square = (file < 8 && rank < 8).then(|| Square::at(file, rank));
+            file = file.saturating_add(1);
+            square.map(|square| (square, letter))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pawns_are_found_where_they_stand() {
+        let french = PawnStructure::of(b"rnbqkbnr/ppp2ppp/4p3/3pP3/3P4/8/PPP2PPP/RNBQKBNR b KQkq -");
+        assert_eq!(french, PawnStructure::from_fen(b"8/ppp2ppp/4p3/3pP3/3P4/8/PPP2PPP/8").unwrap());
+        assert_eq!((french.white.len(), french.black.len()), (8, 8));
+        assert!(french.white.contains(Square::parse(b"e5").unwrap()));
+        assert!(PawnStructure::from_fen(b"8/8/8").is_err());
+        let reversed = PawnStructure::of(b"8/ppp2ppp/8/3p4/3Pp3/4P3/PPP2PPP/8 w - -");
+        assert_eq!(french.reversed(), reversed);
+        assert_eq!(french.reversed().reversed(), french);
+        assert_eq!(french.mirrored(), PawnStructure::of(b"8/ppp2ppp/3p4/3Pp3/4P3/8/PPP2PPP/8 w - -"));
+        assert_ne!(french.mirrored(), french);
+    }
+
+    #[test]
+    fn texts_that_are_no_placements_do_not_panic() {
+        for text in
+            [&b"ppppppppppppppppppp"[..], b"////////////P", b"88888888888888888888888888888888888p", b""]
+        {
+            let _ = PawnStructure::of(text);
+        }
+    }
+}
