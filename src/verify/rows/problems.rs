@@ -49,9 +49,10 @@ pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::
         if let Some(expected) = number(row, 11)?.filter(|&expected| problem.source != expected.into()) {
             wrong("source_id", expected.to_string(), problem.source.to_string());
         }
-        if let Some((ply, plies)) =
-            problem.ply.zip(number(row, 12)?).filter(|(ply, plies)| ply.number() > *plies)
-        {
+        let kind = problem.kind.as_deref().and_then(ProblemKind::parse);
+        // A variation can be longer than its game.
+        let last = number(row, 12)?.filter(|_| kind != Some(ProblemKind::VariationMove));
+        if let Some((ply, plies)) = problem.ply.zip(last).filter(|(ply, plies)| ply.number() > *plies) {
             wrong("ply", format!("at most {plies}"), ply.to_string());
         }
         let offset = problem.byte_offset;
@@ -68,7 +69,7 @@ pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::
                 wrong(column, "a number from 1".to_owned(), found.to_string());
             }
         }
-        match problem.kind.as_deref().and_then(ProblemKind::parse) {
+        match kind {
             None => wrong("kind", "a kind of problem".to_owned(), quoted(problem.kind.as_deref())),
             Some(kind) if !kind.may_have(problem.severity.as_deref()) => {
                 let expected = format!("'{}', as of all of kind {}", kind.severity().as_str(), kind.as_str());

@@ -1,6 +1,7 @@
 //! The fuzz targets on seeds and on what a simple mutator makes of them: no panic, no hang, bounded memory.
 //!
-//! `cargo test --release --test heavy fuzz -- --ignored` goes on for 8 seconds a target, or as long as `PGNDEX_FUZZ_SECONDS` says.
+//! `cargo test --release --test heavy fuzz -- --ignored` tries the same inputs each time; `PGNDEX_FUZZ_TIMES` times as many of them if it
+//! is set, those of one target if `PGNDEX_FUZZ_TARGET` names it.
 //! An input that breaks a promise is kept, and named.
 
 mod mutate;
@@ -74,16 +75,26 @@ fn peak_memory() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse().ok().map(|kib: u64| kib << 10)
 }
 
-fn fuzz(seconds: f64) {
+/// How many inputs of each target are tried: what some seconds are enough for.
+fn inputs_of(target: &str) -> u64 {
+    match target {
+        "lexer" => 2_000_000,
+        "fen" => 4_000_000,
+        "index" => 400,
+        _ => 300_000,
+    }
+}
+
+/// Tries `times` as many inputs as usual of the targets.
+fn fuzz(times: f64, only: Option<&str>) {
     watch();
-    for target in TARGETS {
+    for target in TARGETS.into_iter().filter(|(name, _)| only.is_none_or(|only| only == *name)) {
         let seeds = seeds::of(target.0);
         let began = Instant::now();
         let mut mutator = Mutator::new(seeds.clone());
-        let mut inputs = 0_u64;
-        while began.elapsed().as_secs_f64() < seconds {
+        let inputs = (inputs_of(target.0) as f64 * times).ceil() as u64;
+        for _ in 0..inputs {
             try_input(target, &mutator.next());
-            inputs += 1;
         }
         println!(
             "{}: {} seeds, {inputs} inputs in {:.1} s",
@@ -91,7 +102,7 @@ fn fuzz(seconds: f64) {
             seeds.len(),
             began.elapsed().as_secs_f64()
         );
-        assert!(!seeds.is_empty() && inputs > 0);
+        assert!(!seeds.is_empty());
     }
     match peak_memory() {
         Some(peak) => assert!(peak < MOST_MEMORY, "{} MiB of memory", peak >> 20),
@@ -105,12 +116,12 @@ fn promises_hold_for_all_seeds() {
     for target in TARGETS.into_iter().filter(|(name, _)| *name != "index") {
         seeds::of(target.0).iter().for_each(|seed| try_input(target, seed));
     }
-    fuzz(0.2);
+    fuzz(0.02, None);
 }
 
 #[test]
 #[ignore = "takes a minute"]
 fn promises_hold_for_mutated_seeds() {
-    let seconds = std::env::var("PGNDEX_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
-    fuzz(seconds.unwrap_or(8.0));
+    let times = std::env::var("PGNDEX_FUZZ_TIMES").ok().and_then(|times| times.parse().ok());
+    fuzz(times.unwrap_or(1.0), std::env::var("PGNDEX_FUZZ_TARGET").ok().as_deref());
 }

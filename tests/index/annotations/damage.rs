@@ -220,3 +220,10 @@ fn databases_with_some_annotations_are_sound() {
     }
     assert_eq!(place.number("SELECT count(*) FROM game WHERE eval_count IS NULL"), 2);
 }
+
+#[test]
+fn a_variation_with_a_problem_may_be_longer_than_its_game() {
+    let place = Place::new("1. e4 e5 (1... d5 2. exd5 Qxd5 3. Nc3 c9) 1-0\n", 2);
+    assert_eq!(place.number("SELECT ply FROM problem WHERE kind = 'variation-move'"), 5);
+    sound(&place, Sample::All);
+}
