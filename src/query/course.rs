@@ -51,10 +51,8 @@ impl Course {
         Self { ways }
     }
 
-    /// Whether moves are asked for, which only main lines are looked through for.
-    #[must_use]
-    pub fn asks_for_moves(&self) -> bool {
-        self.ways.iter().flatten().any(|step| step.description.played.is_some())
+    fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.ways.iter().flatten()
     }
 }
 
@@ -71,6 +69,15 @@ pub struct Reached {
 
 impl Seek for Course {
     type Line = Vec<Reached>;
+
+    fn asks_for_moves(&self) -> bool {
+        self.steps().any(|step| step.description.played.is_some())
+    }
+
+    fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool {
+        // A position that does not fit ends those in a row.
+        self.steps().any(|step| step.lasting > 1 || step.description.matches(fen, played))
+    }
 
     fn begin(&self) -> Vec<Reached> {
         vec![Reached { done: 0, lasted: 0, first: Ply(0) }; self.ways.len()]

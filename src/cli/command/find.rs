@@ -9,7 +9,7 @@ use pgndex::query::{
     Step, Total, number_before, write_pgn,
 };
 use pgndex::store::row::GameId;
-use pgndex::store::{Database, Hit, HitOrder, Lines};
+use pgndex::store::{Database, Hit, HitOrder, Lines, Seek as _};
 
 use crate::cli::args::WrongValue;
 use crate::cli::args::read_position;

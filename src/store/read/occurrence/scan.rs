@@ -39,11 +39,17 @@ pub trait Seek: Sync {
     /// What is remembered of a line while its positions come by.
     type Line;
 
+    /// Whether moves are looked at.
+    fn asks_for_moves(&self) -> bool;
+
+    /// Whether a position can change anything. Of one that cannot, no more is read.
+    fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool;
+
     /// Begins with a line.
     fn begin(&self) -> Self::Line;
 
-    /// Looks at the next position of a line: its ply, its canonical FEN and, in a main line, the move that was played. Gives back where
-    /// stands what is looked for, once it is found.
+    /// Looks at the next position of a line that [matters](Self::matters): its ply, its canonical FEN and, if it is asked for and in a
+    /// main line, the move that was played. Gives back where stands what is looked for, once it is found.
     fn see(&self, line: &mut Self::Line, ply: Ply, fen: &[u8], played: Option<MoveCode>) -> Option<Ply>;
 }
 
@@ -51,10 +57,18 @@ pub trait Seek: Sync {
 impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
     type Line = ();
 
+    fn asks_for_moves(&self) -> bool {
+        false
+    }
+
+    fn matters(&self, fen: &[u8], _: Option<MoveCode>) -> bool {
+        self(fen)
+    }
+
     fn begin(&self) {}
 
-    fn see(&self, (): &mut (), ply: Ply, fen: &[u8], _: Option<MoveCode>) -> Option<Ply> {
-        self(fen).then_some(ply)
+    fn see(&self, (): &mut (), ply: Ply, _: &[u8], _: Option<MoveCode>) -> Option<Ply> {
+        Some(ply)
     }
 }
 
@@ -208,9 +222,16 @@ impl Database {
         bind(&mut statement, ":first", first.0)?;
         bind(&mut statement, ":last", last.0)?;
         let mut rows = statement.raw_query();
+        let asks_for_moves = sought.asks_for_moves();
         let mut state = None;
         while let Some(row) = rows.next()? {
             let cells = Cells::new(row, table);
+            let played = if asks_for_moves { cells.get::<Option<u32>>(4)? } else { None };
+            let played = played.map(MoveCode::from_stored);
+            let fen = cells.get::<&str>(3)?.as_bytes();
+            if !sought.matters(fen, played) {
+                continue;
+            }
             let game = GameId(cells.get(0)?);
             if found.contains_key(&game) {
                 continue;
@@ -220,8 +241,7 @@ impl Database {
                 Some((of, seen)) if *of == (game, line) => seen,
                 state => &mut state.insert(((game, line), sought.begin())).1,
             };
-            let played = cells.get::<Option<u32>>(4)?.map(MoveCode::from_stored);
-            if let Some(ply) = sought.see(seen, ply, cells.get::<&str>(3)?.as_bytes(), played) {
+            if let Some(ply) = sought.see(seen, ply, fen, played) {
                 found.insert(game, Place { game, line, ply });
             }
         }
