@@ -20,12 +20,12 @@ use crate::board::{Kind, MoveCode, Special, Square, SquareSet};
 /// ```
 /// use pgndex::board::{MovePattern, Position};
 ///
-/// let pattern = MovePattern::parse("Qxf7#")?;
+/// let pattern = MovePattern::parse("Qxf7+")?;
 /// let fen = b"r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4";
 /// let (mut position, _) = Position::from_fen(fen).expect("a position");
-/// let mate = position.play_san(b"Qxf7").expect("a legal move");
-/// assert!(pattern.matches(mate));
-/// assert!(!MovePattern::parse("?xR")?.matches(mate));
+/// let check = position.play_san(b"Qxf7").expect("a legal move");
+/// assert!(pattern.matches(check));
+/// assert!(!MovePattern::parse("?xR")?.matches(check));
 /// # Ok::<(), pgndex::board::MovePatternError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
