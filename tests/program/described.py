@@ -255,8 +255,8 @@ def played(position, chance):
     if not text + sign:
         return "?", lambda other: other.move is not None and not other.move.castling
     if not text:
-        # Just a sign is any piece's move; nothing else says that it is a pawn's.
-        tests = [gives, lambda other: not other.castling]
+        # Just a sign is any move; nothing else says that it is a pawn's.
+        tests = [gives]
     return text + sign, lambda other: other.move is not None and all(test(other.move) for test in tests)
 
 

@@ -14,7 +14,7 @@ use crate::board::{Kind, MoveCode, Special, Square, SquareSet};
 /// | `e4`, `e`, `4` | the target: a square, any square of a file or of a rank |
 /// | `=`, `=N`, `=RBN` | a promotion: to any piece, to one of these |
 /// | `O-O`, `O-O-O` | castling |
-/// | `+` | check or mate |
+/// | `+` | check or mate; just `+` is any move that gives one, castling too |
 /// | `#` | mate |
 ///
 /// ```
@@ -36,6 +36,8 @@ pub struct MovePattern {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
+    /// Any move, castling too.
+    Any,
     Castling {
         short: bool,
     },
@@ -108,7 +110,7 @@ impl MovePattern {
             "O-O" | "0-0" => Shape::Castling { short: true },
             "O-O-O" | "0-0-0" => Shape::Castling { short: false },
             // Just '+' or '#'.
-            "" => Shape::parse("?")?,
+            "" => Shape::Any,
             _ => Shape::parse(text)?,
         };
         Ok(Self { shape, gives })
@@ -138,6 +140,7 @@ impl MovePattern {
     #[must_use]
     pub const fn mirrored(mut self) -> Self {
         match &mut self.shape {
+            Shape::Any => {}
             Shape::Castling { short } => *short = !*short,
             Shape::Other { from, to, .. } => {
                 (*from, *to) = (from.with_files_reversed(), to.with_files_reversed());
@@ -194,6 +197,7 @@ impl Shape {
     fn matches(self, code: MoveCode) -> bool {
         let special = code.special();
         match self {
+            Self::Any => true,
             Self::Castling { short } => {
                 special == if short { Special::CastleShort } else { Special::CastleLong }
             }
@@ -269,6 +273,7 @@ mod tests {
             ("O-O", &["O-O"]),
             ("0-0-0", &["O-O-O"]),
             ("Q+", &["Qxf7+", "Qxh8+"]),
+            ("+", &["Qxf7+", "Qxh8+", "bxa8=Q+", "bxa8=R+"]),
             ("#", &[]),
             ("Kf", &["Kf1"]),
             ("Rad1", &["Rd1"]),
