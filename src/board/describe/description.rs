@@ -19,12 +19,6 @@ pub struct Description {
 }
 
 impl Description {
-    /// Whether nothing is asked.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Whether a position fits, given as a canonical FEN with the move that was played there. Allocates nothing.
     #[must_use]
     pub fn matches(&self, fen: &[u8], played: Option<MoveCode>) -> bool {

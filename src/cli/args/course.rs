@@ -119,7 +119,7 @@ struct Options {
 const DESCRIPTION: &str = "Positions by description";
 
 /// The options that describe positions.
-pub(crate) const DESCRIBING: [&str; 5] = ["pattern", "material", "structure", "ending", "played"];
+const DESCRIBING: [&str; 5] = ["pattern", "material", "structure", "ending", "played"];
 /// Those that only say more of a description.
 const ASIDE: [&str; 5] = ["lasting", "plies", "then", "either", "mirror"];
 
