@@ -1,0 +1,191 @@
+//! Sets of games in few bytes. Games are taken in blocks of 65,536 numbers, so that what is added or removed touches the sets of few
+//! blocks.
+//!
+//! A set of numbers below 65,536, none of them twice, is written as
+//!
+//! 1. how many numbers there are, doubled, and 1 more if they are a bit map;
+//! 2. either the first number, and of each further one by how much it is greater than the one before, less 1;
+//! 3. or how many bytes the bit map has, and these: bit 0 of the first byte stands for 0.
+//!
+//! The shorter of the two is taken. Numbers are written seven bits a byte, the lowest first, and all bytes but the last have the top bit
+//! set.
+
+use crate::id::GameId;
+
+/// Game numbers of one block.
+pub const BLOCK_GAMES: u32 = 1 << 16;
+
+/// The block of a game, and its number within it.
+#[must_use]
+#[inline]
+pub const fn block_of(game: GameId) -> (u32, u16) {
+    (game.0 / BLOCK_GAMES, (game.0 % BLOCK_GAMES) as u16)
+}
+
+/// The game with a number within a block.
+#[must_use]
+#[inline]
+pub const fn game_of(block: u32, number: u16) -> GameId {
+    GameId(block * BLOCK_GAMES + number as u32)
+}
+
+/// Writes a set behind what stands in `bytes`; its numbers are in ascending order.
+pub fn encode(numbers: &[u16], bytes: &mut Vec<u8>) {
+    let start = bytes.len();
+    let count = 2 * numbers.len() as u32;
+    let map_bytes = numbers.last().map_or(0, |&last| usize::from(last) / 8 + 1);
+    push_number(count, bytes);
+    let mut next = 0;
+    for &number in numbers {
+        push_number(u32::from(number) - next, bytes);
+        next = u32::from(number) + 1;
+    }
+    // Two more for the length of the map, which has at most as many bytes as numbers do.
+    if bytes.len() - start > map_bytes + 4 {
+        bytes.truncate(start);
+        push_number(count + 1, bytes);
+        push_number(map_bytes as u32, bytes);
+        let map = bytes.len();
+        bytes.resize(map + map_bytes, 0);
+        for &number in numbers {
+            bytes[map + usize::from(number / 8)] |= 1 << (number % 8);
+        }
+    }
+}
+
+/// Reads the set that stands at the beginning of `bytes`: hands its numbers over in ascending order, and gives back what stands
+/// behind it; `None` if no set stands there.
+#[inline]
+pub fn decode(bytes: &[u8], mut see: impl FnMut(u16)) -> Option<&[u8]> {
+    let (count, mut rest) = take_number(bytes)?;
+    let mut seen = 0;
+    if count % 2 == 1 {
+        let (length, behind) = take_number(rest)?;
+        let (map, behind) = behind.split_at_checked(length as usize)?;
+        if map.len() > BLOCK_GAMES as usize / 8 {
+            return None;
+        }
+        for (&byte, first) in map.iter().zip((0..=u16::MAX).step_by(8)) {
+            let mut byte = byte;
+            while byte != 0 {
+                see(first + byte.trailing_zeros() as u16);
+                byte &= byte - 1;
+                seen += 1;
+            }
+        }
+        rest = behind;
+    } else {
+        let mut next = 0;
+        while seen < count / 2 {
+            let (more, behind) = take_number(rest)?;
+            let number = u16::try_from(more.checked_add(next)?).ok()?;
+            see(number);
+            (next, rest) = (u32::from(number) + 1, behind);
+            seen += 1;
+        }
+    }
+    (seen == count / 2).then_some(rest)
+}
+
+/// Writes a number.
+pub(super) fn push_number(mut number: u32, bytes: &mut Vec<u8>) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Reads a number, and gives it back with what stands behind it.
+#[inline]
+pub(super) fn take_number(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let (&first, mut rest) = bytes.split_first()?;
+    if first < 0x80 {
+        return Some((u32::from(first), rest));
+    }
+    let mut number = u32::from(first & 0x7f);
+    for shift in [7, 14, 21] {
+        let (&byte, behind) = rest.split_first()?;
+        rest = behind;
+        number |= u32::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some((number, rest));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn there_and_back(numbers: &[u16]) -> usize {
+        let mut bytes = vec![7];
+        encode(numbers, &mut bytes);
+        let length = bytes.len() - 1;
+        bytes.push(9);
+        let mut found = Vec::new();
+        let rest = decode(&bytes[1..], |number| found.push(number));
+        assert_eq!((rest, found.as_slice()), (Some([9].as_slice()), numbers));
+        // What is cut off is no set.
+        assert!((0..length).all(|end| decode(&bytes[1..=end], |_| {}).is_none()));
+        length
+    }
+
+    #[test]
+    fn sets_come_back_and_the_shorter_form_is_taken() {
+        for (numbers, length) in [
+            (vec![], 1),
+            (vec![0], 2),
+            (vec![u16::MAX], 4),
+            (vec![0, u16::MAX], 5),
+            ((0..=u16::MAX).collect(), 3 + 2 + 8192),
+            ((0..100).collect(), 2 + 1 + 13),
+            ((0..=u16::MAX).step_by(100).collect(), 2 + 656),
+        ] {
+            assert_eq!(there_and_back(&numbers), length, "{} numbers", numbers.len());
+        }
+    }
+
+    #[test]
+    fn what_is_no_set_is_told() {
+        for bytes in [
+            &[][..],
+            &[2],
+            &[4, 0],
+            &[0x80],
+            &[2, 0x80, 0x80, 4], // 65,536
+            &[3, 1, 3],          // two bits for one number
+            &[3, 2, 1],          // a map that is cut off
+            &[2, 0xff, 0xff, 0xff, 0xff, 0xff],
+            &[4, 0xff, 0xff, 3, 0], // 65,536 as the second
+        ] {
+            assert_eq!(decode(bytes, |_| {}), None, "{bytes:?}");
+        }
+        let long_map = [&[3, 0x81, 0x40][..], &[0; 8192], &[1]].concat();
+        assert_eq!(decode(&long_map, |_| {}), None);
+    }
+
+    #[test]
+    fn games_have_a_block_and_a_number_within_it() {
+        for game in [0, 1, 65_535, 65_536, u32::MAX] {
+            let (block, number) = block_of(GameId(game));
+            assert_eq!(game_of(block, number), GameId(game));
+        }
+        assert_eq!(block_of(GameId(65_537)), (1, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn any_set_comes_back(numbers in proptest::collection::btree_set(any::<u16>(), 0..300)) {
+            there_and_back(&numbers.into_iter().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+            decode(&bytes, |_| {});
+        }
+    }
+}
