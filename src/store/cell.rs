@@ -44,6 +44,8 @@ pub(crate) const GAME_POSITION: Table = Table::new("game_position", &["game_id",
 pub(crate) const POSITION_GAME: Table = Table::new("position_game", &["key", "game_id", "ply"]);
 pub(crate) const VISITED_POSITION: Table = Table::new("visited_position", &["key"]);
 pub(crate) const CONTINUATION: Table = Table::new("continuation", &["key", "move_code"]);
+pub(crate) const VISIT_SET: Table = Table::new("visit_set", &["key", "block"]);
+pub(crate) const GAME_COLUMN: Table = Table::new("game_column", &["name", "block"]);
 pub(crate) const OPENING: Table = Table::new("opening", &["opening_id"]);
 pub(crate) const SETTING: Table = Table::new("setting", &["name"]);
 pub(crate) const PROBLEM: Table = Table::new("problem", &["problem_id"]);
@@ -75,7 +77,7 @@ impl fmt::Display for WrongCell {
 impl std::error::Error for WrongCell {}
 
 impl WrongCell {
-    fn into_sql(self) -> rusqlite::Error {
+    pub(crate) fn into_sql(self) -> rusqlite::Error {
         rusqlite::Error::FromSqlConversionFailure(0, Type::Null, Box::new(self))
     }
 
@@ -215,6 +217,17 @@ impl<'r> Stored<'r> for String {
 
     fn read(value: ValueRef<'r>) -> Option<Self> {
         <&str>::read(value).map(str::to_owned)
+    }
+}
+
+impl<'r> Stored<'r> for &'r [u8] {
+    const EXPECTED: &'static str = "a blob";
+
+    fn read(value: ValueRef<'r>) -> Option<Self> {
+        match value {
+            ValueRef::Blob(bytes) => Some(bytes),
+            _ => None,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub mod block_set;
 mod cell;
 mod database;
 mod error;
+pub(crate) mod game_column;
 mod game_set;
 mod holder;
 mod lock;
@@ -25,12 +26,13 @@ pub(crate) mod sink;
 mod sql_place;
 pub(crate) mod statement_end;
 mod upgrade;
+pub(crate) mod visit_set;
 pub(crate) mod write;
 
 pub use crate::id::ImportId;
 pub use cell::WrongCell;
 #[cfg(feature = "index")]
-pub(crate) use cell::{Cells, OPENING, SOURCE, tell};
+pub(crate) use cell::{Cells, GAME_COLUMN, OPENING, SOURCE, VISIT_SET, tell};
 pub use database::Database;
 #[cfg(feature = "index")]
 pub(crate) use database::keep_temporary_files_in;

@@ -9,7 +9,7 @@ use rusqlite_migration::{M, Migrations};
 
 use crate::store::error::{Error, Result};
 use crate::store::schema_version::SchemaVersion;
-use crate::store::upgrade::fill_game_columns;
+use crate::store::upgrade::{fill_game_columns, fill_sets};
 
 /// `PRAGMA application_id` of our databases: `PGNx`.
 pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"PGNx");
@@ -31,6 +31,9 @@ static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
             Ok(fill_game_columns(step)?)
         }),
         M::up(include_str!("../../migrations/0003_upkeep.sql")),
+        M::up_with_hook(include_str!("../../migrations/0004_sets.sql"), |step: &Transaction<'_>| {
+            Ok(fill_sets(step)?)
+        }),
     ];
     Migrations::new(steps.into())
 });

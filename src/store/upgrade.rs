@@ -5,6 +5,7 @@ use rusqlite::{Connection, params};
 use crate::pgn::{GameFacts, Speed};
 use crate::store::row::virtual_table::Rows as _;
 use crate::store::row::{GameRow, HeaderBatch};
+use crate::store::write::sets::{fill_columns, fill_visit_sets};
 
 /// Fills the columns of `game` that the tags tell, for games that were there before these columns.
 pub(super) fn fill_game_columns(connection: &Connection) -> rusqlite::Result<()> {
@@ -50,8 +51,17 @@ pub(super) fn fill_game_columns(connection: &Connection) -> rusqlite::Result<()>
     Ok(())
 }
 
-/// A table that is no side table and came with a later version, with its columns.
-const LATER_TABLES: [(&str, &[&str]); 1] = [("removed_game", &["source_id", "byte_offset", "byte_length"])];
+/// Fills the columns and sets of games.
+pub(super) fn fill_sets(connection: &Connection) -> rusqlite::Result<()> {
+    fill_columns(connection)?;
+    fill_visit_sets(connection)
+}
+
+/// Tables that are no side tables and came with a later version, with their columns.
+const LATER_TABLES: [(&str, &[&str]); 2] = [
+    ("removed_game", &["source_id", "byte_offset", "byte_length"]),
+    ("visit_set", &["key", "block", "games"]),
+];
 
 /// Shows a connection that reads an older database what it lacks: columns of `game` as NULL, later tables without rows.
 pub(crate) fn show_lacking(connection: &Connection) -> rusqlite::Result<()> {

@@ -26,7 +26,7 @@ use crate::verify::rows::games::{GameScan, Sums};
 use crate::verify::rows::occurrences::{OccurrenceScan, find_missing, find_surplus};
 use crate::verify::rows::problems::{self, ProblemCounts, Problems};
 use crate::verify::rows::visited_positions::{AT_ONCE, VisitedPositions};
-use crate::verify::rows::{aliases, annotations};
+use crate::verify::rows::{aliases, annotations, sets};
 use crate::verify::source::packed;
 use crate::verify::source::text::Sources;
 
@@ -333,9 +333,37 @@ impl<'a> Check<'a> {
         if self.gone != Gone::Games {
             self.guard("player", RowId::default(), structure::unused_names(connection, findings))?;
         }
+        self.compare_sets(pool, connection)?;
         let Outcome { sums, distinct, problems, .. } = outcome;
         let totals = structure::totals(connection, findings, sums, *distinct, problems);
         self.guard("source", RowId::default(), totals).map(drop)
+    }
+
+    /// Compares columns of games, and the sets of games of a sample of the visited positions, with the rows that they follow from.
+    fn compare_sets(&self, pool: &ThreadPool, connection: &Connection) -> Result<()> {
+        const KEYS: usize = 64;
+        let table = || RowId::default();
+        let findings = &self.findings;
+        if self.guard("sqlite_schema", table(), sets::are_there(connection))? != Some(true) {
+            return Ok(());
+        }
+        let blocks = self.guard("game_column", table(), sets::blocks(connection))?.unwrap_or_default();
+        self.spread(pool, &blocks, |connection, &block| {
+            let compared = sets::compare_columns(connection, block, findings);
+            self.guard("game_column", RowId::of([("block", block)]), compared).map(drop)
+        })?;
+        let keys =
+            self.guard("visited_position", table(), sets::visited_keys(connection))?.unwrap_or_default();
+        let is_sampled = |index: usize| self.options.sample.has(index as u64, keys.len() as u64);
+        let sampled: Vec<i64> =
+            (0..keys.len()).filter(|&index| is_sampled(index)).map(|index| keys[index]).collect();
+        let parts: Vec<&[i64]> = sampled.chunks(KEYS).collect();
+        self.spread(pool, &parts, |connection, keys| {
+            keys.iter().try_for_each(|&key| {
+                let compared = sets::compare_visits(connection, key, findings);
+                self.guard("visit_set", RowId::of([("key", key)]), compared).map(drop)
+            })
+        })
     }
 
     /// Ranges of games that together hold every possible number.

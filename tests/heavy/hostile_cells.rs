@@ -29,7 +29,7 @@ const NEW_GAMES: &str = "[Event \"n\"]\n[Site \"n\"]\n[White \"New, A\"]\n[Black
     [WhiteElo \"2700\"]\n[BlackElo \"2600\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n";
 
 /// Tables, and the columns that tell their rows apart.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 17] = [
     "import",
     "source",
     "player",
@@ -41,6 +41,8 @@ const TABLES: [&str; 15] = [
     "position_game",
     "visited_position",
     "continuation",
+    "visit_set",
+    "game_column",
     "opening",
     "setting",
     "problem",
@@ -397,7 +399,7 @@ fn a_gap_in_the_numbers_of_games_takes_no_time() {
     let sql = "UPDATE game SET game_id = 4294967295 WHERE game_id = 1;
                UPDATE game_position SET game_id = 4294967295 WHERE game_id = 1;
                UPDATE position_game SET game_id = 4294967295 WHERE game_id = 1;
-               DELETE FROM tag; DELETE FROM duplicate; DELETE FROM visited_position; DELETE FROM continuation";
+               DELETE FROM tag; DELETE FROM duplicate; DELETE FROM visit_set; DELETE FROM visited_position; DELETE FROM continuation";
     for arguments in [
         &["find", "x.db", "--material", "KQRRBBNNPPPPPPPPvKQRRBBNNPPPPPPPP", "--format", "csv"][..],
         &["game", "x.db", "1-4294967295", "--format", "pgn"],

@@ -281,6 +281,8 @@ fn both_writers_number_what_they_write_alike() {
         "position_game",
         "visited_position",
         "continuation",
+        "visit_set",
+        "game_column",
         "problem",
         "duplicate",
         "tag",

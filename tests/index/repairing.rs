@@ -81,7 +81,8 @@ fn a_sound_database_is_the_same_afterwards() {
     );
     assert_eq!(summary.visited_positions, count(&place.database(), "visited_position"));
     assert_equal(&place.path("before.db"), &place.database(), &BY_OFFSET);
-    for table in ["visited_position", "continuation", "import", "source", "duplicate", "problem"] {
+    let counted = ["visited_position", "continuation", "visit_set", "game_column"];
+    for table in counted.into_iter().chain(["import", "source", "duplicate", "problem"]) {
         let all = format!("SELECT * FROM {table} ORDER BY 1, 2");
         assert_eq!(lines(&open(&place.path("before.db")), &all), lines(&open(&place.database()), &all));
     }
@@ -140,6 +141,8 @@ fn what_follows_from_other_rows_is_made_anew() {
         "UPDATE visited_position SET games = games + 1, top_games = '[]'; DELETE FROM continuation",
         "UPDATE source SET games = 7, plies = 0; UPDATE import SET games = 0, distinct_positions = 1, problems = 99",
         "UPDATE game SET prefix_hash = 5",
+        "DELETE FROM visit_set WHERE key % 2 = 0; UPDATE visit_set SET games = x'01'; DELETE FROM game_column WHERE name = 'date'",
+        "UPDATE game_column SET cells = '[null]' WHERE name LIKE 'white%'; INSERT INTO game_column VALUES ('x', 3, '[]', x'')",
         "INSERT INTO tag VALUES (5000, 'Mood', 'gloomy'); INSERT INTO player VALUES (5000, 'Nobody')",
         "DELETE FROM game WHERE game_id IN (3, 5, 8); DELETE FROM problem WHERE game_id IN (3, 5, 8)",
     ] {

@@ -427,6 +427,37 @@ const DAMAGE: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "DELETE FROM visit_set WHERE key = 5060803636482931868",
+        &["missing-row visit_set key 5060803636482931868, block 0: there is no such row"],
+    ),
+    (
+        "UPDATE visit_set SET games = x'00' WHERE key = 5060803636482931868",
+        &["wrong-value visit_set key 5060803636482931868, block 0: games is something else, expected the games of"],
+    ),
+    (
+        "INSERT INTO visit_set VALUES (5, 0, x''), (5060803636482931868, 9, x'')",
+        &[
+            "dangling-link visit_set key 5, block 0: key is 5",
+            "surplus-row visit_set key 5060803636482931868, block 9: no game of the block was there",
+        ],
+    ),
+    (
+        "UPDATE game SET white_elo = 2000 WHERE game_id = 3",
+        &["wrong-value game_column name 'white_elo', block 0: cells is another list, expected the different values"],
+    ),
+    (
+        "UPDATE game_column SET games = substr(games, 2) WHERE name = 'date'",
+        &["wrong-value game_column name 'date', block 0: games is something else, expected the value of each"],
+    ),
+    (
+        "DELETE FROM game_column WHERE name = 'result'; INSERT INTO game_column VALUES ('x', 0, '[]', x''), ('eco', -1, '', x'')",
+        &[
+            "missing-row game_column name 'result', block 0: there is no such row",
+            "surplus-row game_column name 'eco', block -1: no game has such a column",
+            "surplus-row game_column name 'x', block 0: no game has such a column",
+        ],
+    ),
+    (
         "INSERT INTO visited_position VALUES (5, 'x', 0, 0, 0, 0, 0, 0, 0, '[]', '[]')",
         &["surplus-row visited_position key 5: no row of position_game has this key"],
     ),

@@ -149,6 +149,9 @@ fn games_can_be_added_to_a_database_of_version_1() {
     place.printed(&["index", "--quiet", "games.db", "version_1.pgn", "new.pgn"]);
     assert_eq!(place.number("games.db", "SELECT count(*) FROM game"), 8);
     assert_eq!(place.number("games.db", "PRAGMA user_version"), latest(&place));
+    for table in ["visit_set", "game_column"] {
+        assert!(place.number("games.db", &format!("SELECT count(*) FROM {table}")) > 0, "{table}");
+    }
     assert!(place.printed(&["find", "games.db", "--moves", "1. e4", "--player", "new"]).contains("New, A"));
     place.printed(&["verify", "games.db", "--all"]);
 }

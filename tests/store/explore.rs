@@ -44,7 +44,7 @@ impl Sample {
     }
 
     fn empty_tables(&self) {
-        self.run("DELETE FROM continuation; DELETE FROM visited_position;");
+        self.run("DELETE FROM visit_set; DELETE FROM continuation; DELETE FROM visited_position;");
     }
 
     /// Makes the temporary table `last_visit`: the last visit to a position of each game for which `condition` on the view
@@ -144,16 +144,11 @@ impl Sample {
         let walk =
             "SELECT key, fen FROM game_position WHERE game_id = ?1 AND ply <= ?2 ORDER BY ply DESC LIMIT 1";
         let mut walk = self.sql().prepare(walk).unwrap();
-        // A linear congruential generator of Numerical Recipes: any will do.
-        let mut state = 1_u32;
-        let mut random = |most: u32| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            u32::try_from((u64::from(state) * u64::from(most)) >> 32).unwrap()
-        };
+        let mut random = Random(1);
         let (mut positions, mut seen) = (vec![], HashSet::new());
         while positions.len() < count as usize {
-            let ply = random(24).pow(2) / 3;
-            match walk.query_row([1 + random(rows), ply], |row| Ok((row.get(0)?, row.get(1)?))) {
+            let ply = random.below(24).pow(2) / 3;
+            match walk.query_row([1 + random.below(rows), ply], |row| Ok((row.get(0)?, row.get(1)?))) {
                 Ok((key, fen)) if seen.insert(key) => positions.push((key, fen)),
                 Ok(_) => {}
                 Err(rusqlite::Error::QueryReturnedNoRows) => {}
@@ -299,6 +294,151 @@ fn of_some_games_it_is_what_plain_sql_says() {
         }
         assert_eq!(games > 0, condition != "false", "{condition}");
     }
+}
+
+/// Numbers drawn at random, the same in each run.
+struct Random(u32);
+
+impl Random {
+    /// A number below `most`.
+    fn below(&mut self, most: u32) -> u32 {
+        // A linear congruential generator of Numerical Recipes: any will do.
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        u32::try_from((u64::from(self.0) * u64::from(most)) >> 32).unwrap()
+    }
+}
+
+impl Sample {
+    /// A filter of some conditions, which games of the database suggest, and the same conditions in plain SQL on the view `games`.
+    fn random_filter(&self, random: &mut Random) -> (GameFilter, String) {
+        let (mut filter, mut conditions) = (GameFilter::default(), vec![]);
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        for _ in 0..=random.below(3) {
+            let game = 1 + random
+                .below(self.sql().query_row("SELECT max(game_id) FROM game", [], |row| row.get(0)).unwrap());
+            let of_game = |column: &str| -> Option<String> {
+                let sql = format!("SELECT CAST({column} AS TEXT) FROM games WHERE game_id = ?1");
+                self.sql().query_row(&sql, [game], |row| row.get(0)).unwrap()
+            };
+            let number = |column: &str| of_game(column).and_then(|text| text.parse::<u16>().ok());
+            let exactly = |name: &str| Some(format!("={name}").parse().unwrap());
+            match random.below(12) {
+                0 => {
+                    let Some(name) = of_game("white") else { continue };
+                    filter.player = exactly(&name);
+                    conditions.push(format!("({0} IN (white, black))", quoted(&name)));
+                }
+                1 => {
+                    let Some(name) = of_game("black") else { continue };
+                    filter.black = exactly(&name);
+                    conditions.push(format!("black = {}", quoted(&name)));
+                }
+                2 => {
+                    let Some(name) = of_game("event") else { continue };
+                    filter.event = exactly(&name);
+                    conditions.push(format!("event = {}", quoted(&name)));
+                }
+                3 => {
+                    let Some(name) = of_game("site") else { continue };
+                    filter.site = exactly(&name);
+                    conditions.push(format!("site = {}", quoted(&name)));
+                }
+                4 => {
+                    let Some(least) = number("white_elo") else { continue };
+                    filter.elo_min = Some(least);
+                    conditions.push(format!("white_elo >= {least} AND black_elo >= {least}"));
+                }
+                5 => {
+                    let Some(most) = number("black_elo") else { continue };
+                    filter.elo_max = Some(most);
+                    conditions.push(format!("max(white_elo, black_elo) <= {most}"));
+                }
+                6 => {
+                    let Some(Ok(since)) = of_game("date").map(|date| date[..7].parse()) else { continue };
+                    conditions.push(format!(
+                        "substr(date, 1, 4) NOT GLOB '*[?]*' AND substr(date, 1, 7) >= '{since}'"
+                    ));
+                    filter.since = Some(since);
+                }
+                7 => {
+                    let Some(Ok(until)) = of_game("date").map(|date| date[..4].parse()) else { continue };
+                    conditions.push(format!(
+                        "substr(date, 1, 4) NOT GLOB '*[?]*' AND substr(date, 1, 4) <= '{until}'"
+                    ));
+                    filter.until = Some(until);
+                }
+                8 => {
+                    let Some(Ok(eco)) = of_game("eco").map(|eco| eco[..2].parse()) else { continue };
+                    filter.eco = Some(eco);
+                    conditions.push(format!("eco LIKE '{}%'", &of_game("eco").unwrap()[..2]));
+                }
+                9 => {
+                    let Some(name) = of_game("opening") else { continue };
+                    filter.opening = exactly(&name);
+                    conditions.push(format!("opening = {}", quoted(&name)));
+                }
+                10 => {
+                    let plies = number("ply_count").map(u32::from);
+                    filter.plies_min = plies;
+                    conditions.push(format!("ply_count >= {}", plies.unwrap()));
+                }
+                _ => {
+                    let result = of_game("result").unwrap();
+                    filter.result = GameResult::parse(result.as_bytes());
+                    conditions.push(format!("result = '{result}'"));
+                }
+            }
+        }
+        // A later condition of a kind takes the place of an earlier one.
+        let mut kept: Vec<String> = vec![];
+        for condition in conditions {
+            let kind = |condition: &str| {
+                condition
+                    .chars()
+                    .take_while(|letter| *letter != '\'' && !letter.is_ascii_digit())
+                    .collect::<String>()
+            };
+            let is_date = |condition: &str| if condition.contains("<= '") { "until" } else { "" };
+            kept.retain(|other| (kind(other), is_date(other)) != (kind(&condition), is_date(&condition)));
+            kept.push(condition);
+        }
+        (filter, if kept.is_empty() { "true".to_owned() } else { kept.join(" AND ") })
+    }
+
+    /// Holds so many answers about visited positions under random filters to be what plain SQL says, and, where there are no sets, the
+    /// same. Gives back in how many there were games.
+    fn assert_right_under_filters(&self, count: u32) -> u32 {
+        let positions = self.some_visited(100);
+        let (mut random, mut with_games) = (Random(7), 0);
+        for _ in 0..count {
+            let (key, fen) = &positions[random.below(positions.len() as u32) as usize];
+            let (filter, condition) = self.random_filter(&mut random);
+            if filter.check().is_err() {
+                continue;
+            }
+            let selection = self.database.select(&filter).unwrap();
+            let found = self.explore_some(*key, fen, &selection);
+            assert_eq!(told(&found), self.expected(*key, fen, &condition), "{condition}: {fen}");
+            with_games += u32::from(found.results.games() > 0);
+            if random.below(10) == 0 {
+                self.run("BEGIN; DELETE FROM visit_set");
+                assert_eq!(self.explore_some(*key, fen, &selection), found, "{condition}: {fen}");
+                self.run("ROLLBACK; BEGIN; DELETE FROM game_column");
+                assert_eq!(self.explore_some(*key, fen, &selection), found, "{condition}: {fen}");
+                self.run("ROLLBACK");
+            }
+        }
+        with_games
+    }
+}
+
+#[test]
+fn under_any_filter_it_is_what_plain_sql_says() {
+    let sample = Sample::of(varied_games(), 8);
+    assert!(sample.assert_right_under_filters(300) > 100);
+    let Some(text) = part_of_corpus("otb-40k", 3 << 20) else { return };
+    let sample = Sample::of(text, 16);
+    assert!(sample.assert_right_under_filters(2000) > 500);
 }
 
 #[test]

@@ -22,10 +22,15 @@ impl CountedGame {
     /// A game with this result and these ratings of White and Black, played at a date `YYYY.MM.DD`.
     pub(crate) fn new(result: GameResult, elos: (Option<u16>, Option<u16>), date: Option<&str>) -> Self {
         let elo_sum = match elos {
-            (Some(white), Some(black)) => u64::from(white) + u64::from(black),
-            _ => 0,
+            (Some(white), Some(black)) => Some(u32::from(white) + u32::from(black)),
+            _ => None,
         };
-        Self(result as u64 | elo_sum << 2 | u64::from(date.map_or(0, day_number)) << Self::DATE)
+        Self::of_parts(result, elo_sum, date.map_or(0, day_number))
+    }
+
+    /// A game with this result, these ratings added up, if both are known, and the [`day_number`] of its date.
+    pub(crate) fn of_parts(result: GameResult, elo_sum: Option<u32>, day: u32) -> Self {
+        Self(result as u64 | u64::from(elo_sum.unwrap_or(0)) << 2 | u64::from(day) << Self::DATE)
     }
 
     /// What is counted of a game; `text` is what its row's texts stand in.

@@ -4,6 +4,7 @@ use crate::board::{GameResult, PositionKey, ShortMove};
 use crate::index::sort::occurrence::{Origin, Played, PlayedOccurrence};
 use crate::index::visited_position::counted_game::{CountedGame, CountedGames};
 use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};
+use crate::store::visit_set::{PlayedMove, Visits};
 
 /// A position that many games reached, and what was played there.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub(crate) struct VisitedPosition {
     pub(crate) top: GameList,
     /// The latest games.
     pub(crate) recent: GameList,
+    /// All games.
+    pub(crate) visits: Visits,
 }
 
 /// The FENs of the positions that have a key, as far as they were looked at.
@@ -54,7 +57,7 @@ pub(crate) fn to_json(games: &[GameId]) -> String {
 }
 
 impl VisitedPosition {
-    pub(crate) const fn new(key: PositionKey) -> Self {
+    pub(crate) fn new(key: PositionKey) -> Self {
         Self {
             key,
             fens: Fens::Unknown,
@@ -66,6 +69,7 @@ impl VisitedPosition {
             to_look_up: Vec::new(),
             top: GameList::best_rated(LISTED_GAMES),
             recent: GameList::latest(LISTED_GAMES),
+            visits: Visits::default(),
         }
     }
 
@@ -81,15 +85,18 @@ impl VisitedPosition {
 
     /// Counts a game by its last occurrence.
     pub(crate) fn count(&mut self, last: PlayedOccurrence, counted_game: CountedGame) {
+        match last.played() {
+            Played::Nothing => self.visits.push(last.game(), PlayedMove::NOTHING),
+            Played::NotKept => self.to_look_up.push((last.game(), last.ply(), counted_game)),
+            Played::Move(played) => self.visits.push(last.game(), PlayedMove::new(Some(played))),
+        }
         if counted_game.result() == GameResult::Unknown {
             self.unfinished += 1;
             return;
         }
         counted_game.add_to(&mut self.counts);
-        match last.played() {
-            Played::Nothing => {}
-            Played::NotKept => self.to_look_up.push((last.game(), last.ply(), counted_game)),
-            Played::Move(played) => self.count_move(played, counted_game),
+        if let Played::Move(played) = last.played() {
+            self.count_move(played, counted_game);
         }
         if let Some(rating) = counted_game.elo_sum() {
             self.top.insert(rating, last.game());
@@ -97,7 +104,11 @@ impl VisitedPosition {
         self.recent.insert(counted_game.day(), last.game());
     }
 
+    /// Counts the move of a game.
     pub(crate) fn count_move(&mut self, played: ShortMove, counted_game: CountedGame) {
+        if counted_game.result() == GameResult::Unknown {
+            return;
+        }
         let at = self.moves.iter().position(|(other, _)| *other == played).unwrap_or_else(|| {
             self.moves.push((played, ResultCounts::NONE));
             self.moves.len() - 1
@@ -190,6 +201,7 @@ impl<'o> Counter<'o> {
         if let Some(Open { mut visited, latest }) = self.open.take() {
             visited.count(latest, self.counted_games.of(latest.game()));
             if visited.games() >= self.threshold as u64 {
+                visited.visits.pack();
                 self.found.push(visited);
             }
         }

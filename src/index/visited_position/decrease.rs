@@ -1,18 +1,20 @@
 //! What removed games had added to the rows of visited positions, taken out again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use rayon::ThreadPool;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use rayon::slice::ParallelSlice as _;
 
-use crate::board::{GameResult, MoveCode, PositionKey};
+use crate::board::{GameResult, MoveCode, PositionKey, ShortMove};
 use crate::index::error::Result;
 use crate::index::progress::Progress;
-use crate::index::visited_position::counted_game::{CountedGame, KnownOutcomes};
+use crate::index::visited_position::counted_game::CountedGame;
 use crate::index::visited_position::counter::to_json;
-use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};
+use crate::store::block_set::block_of;
+use crate::store::row::{GameId, GameList, LISTED_GAMES, ResultCounts};
+use crate::store::visit_set::PlayedMove;
 use crate::store::{BulkLoader, GameSet, Known, VisitedCounts};
 
 /// What is taken out of the rows of one position.
@@ -21,6 +23,8 @@ struct Decrease {
     counts: ResultCounts,
     unfinished: u32,
     moves: Vec<(MoveCode, ResultCounts)>,
+    /// The blocks of the games.
+    blocks: BTreeSet<u32>,
     change: Change,
 }
 
@@ -36,7 +40,8 @@ struct Change {
 }
 
 impl Decrease {
-    fn count(&mut self, played: Option<MoveCode>, game: CountedGame) {
+    fn count(&mut self, played: Option<MoveCode>, id: GameId, game: CountedGame) {
+        self.blocks.insert(block_of(id).0);
         if game.result() == GameResult::Unknown {
             self.unfinished += 1;
             return;
@@ -58,6 +63,7 @@ impl Decrease {
     fn absorb(&mut self, other: &Self) {
         self.counts.add(&other.counts);
         self.unfinished += other.unfinished;
+        self.blocks.extend(&other.blocks);
         for (code, counts) in &other.moves {
             self.counts_of(*code).add(counts);
         }
@@ -103,8 +109,11 @@ impl Decreases {
         let games: Vec<GameId> = removed.games.iter().collect();
         let mut visited: HashMap<PositionKey, Decrease> = HashMap::new();
         let mut all = Self::default();
-        let all_outcomes = if games.len() > MANY { removed.outcomes()? } else { None };
-        let connection = || Connection { all_outcomes: all_outcomes.as_ref(), ..Connection::default() };
+        if games.is_empty() {
+            return Ok(all);
+        }
+        let outcomes = Outcomes::read(removed)?;
+        let connection = || Connection { known: None, outcomes: &outcomes };
         for games in games.chunks(GAMES) {
             let parts = games.par_chunks(GAMES_AT_ONCE);
             let parts: Vec<Found> = removed.pool.install(|| {
@@ -131,13 +140,21 @@ impl Decreases {
         Ok(all)
     }
 
-    /// Writes the rows, before anything is added to them.
-    pub(crate) fn write(&self, progress: &Progress, loader: &BulkLoader<'_>) -> Result<()> {
-        for (key, Decrease { counts, unfinished, moves, change }) in &self.visited {
+    /// Writes the rows, without the `removed` games, before anything is added to them.
+    pub(crate) fn write(
+        &self,
+        progress: &Progress,
+        removed: &GameSet,
+        loader: &BulkLoader<'_>,
+    ) -> Result<()> {
+        for (key, Decrease { counts, unfinished, moves, blocks, change }) in &self.visited {
             progress.check()?;
             if change.goes {
                 loader.remove_visited(*key)?;
                 continue;
+            }
+            for &block in blocks {
+                loader.remove_visits(*key, block, removed)?;
             }
             loader.decrease_visited(*key, counts, *unfinished)?;
             for (code, counts) in moves {
@@ -154,39 +171,37 @@ impl Decreases {
     }
 }
 
-/// How many removed games are so many that it is quicker to read what all games came to than to look up those that are needed.
-const MANY: usize = 1000;
+/// What all games came to, block by block.
+#[derive(Default)]
+struct Outcomes(Vec<Vec<CountedGame>>);
 
-/// What all games came to, by their numbers; those that are not there are unfinished.
-type Outcomes = Vec<CountedGame>;
+impl Outcomes {
+    /// What a game came to; one that is not there is unfinished.
+    fn of(&self, game: GameId) -> CountedGame {
+        let (block, number) = block_of(game);
+        let games = self.0.get(block as usize);
+        games.and_then(|games| games.get(usize::from(number))).copied().unwrap_or(CountedGame::UNFINISHED)
+    }
 
-impl Removed<'_> {
-    /// What all games came to; `None` if far too many numbers are of no game.
-    fn outcomes(self) -> Result<Option<Outcomes>> {
-        const MOST_GAPS: usize = 1 << 24;
-        let known = Known::open(self.target)?;
-        let (mut outcomes, mut gaps) = (Outcomes::new(), 0);
-        known.for_each_outcome(|game, outcome| {
-            gaps += game.0 as usize - outcomes.len();
-            if gaps > MOST_GAPS || self.progress.is_stopped() {
-                return false;
-            }
-            outcomes.resize(game.0 as usize, CountedGame::UNFINISHED);
-            outcomes.push(CountedGame::of_outcome(&outcome));
-            true
+    fn read(removed: Removed<'_>) -> Result<Self> {
+        let mut outcomes = Self::default();
+        Known::open(removed.target)?.for_each_counted(|game, result, elo_sum, day| {
+            let (block, number) = block_of(game);
+            let blocks = outcomes.0.len().max(block as usize + 1);
+            outcomes.0.resize_with(blocks, Vec::new);
+            let games = &mut outcomes.0[block as usize];
+            games.resize(number.into(), CountedGame::UNFINISHED);
+            games.push(CountedGame::of_parts(result, elo_sum, day));
         })?;
-        self.progress.check()?;
-        Ok((gaps <= MOST_GAPS).then_some(outcomes))
+        removed.progress.check()?;
+        Ok(outcomes)
     }
 }
 
-/// A thread's connection, and games that it has looked up.
-#[derive(Default)]
+/// A thread's connection, and what all games came to.
 struct Connection<'o> {
     known: Option<Known>,
-    /// What all games came to, if that was read.
-    all_outcomes: Option<&'o Outcomes>,
-    outcomes: KnownOutcomes,
+    outcomes: &'o Outcomes,
 }
 
 impl Connection<'_> {
@@ -201,13 +216,13 @@ impl Connection<'_> {
     }
 
     fn games(&mut self, removed: Removed<'_>, games: &[GameId]) -> Result<Found> {
+        let outcomes = self.outcomes;
         let known = self.of(removed)?;
         let mut found = Found::default();
         // A game counts by its last visit.
         let mut last_visits: HashMap<PositionKey, Option<MoveCode>> = HashMap::new();
         for &game in games {
-            let Some(outcome) = known.game_outcome(game)? else { continue };
-            let counted = CountedGame::of_outcome(&outcome);
+            let counted = outcomes.of(game);
             last_visits.clear();
             known.for_each_position_of(game, |key, code| {
                 found.positions += 1;
@@ -216,33 +231,10 @@ impl Connection<'_> {
                 }
             })?;
             for (&key, &code) in &last_visits {
-                found.visited.entry(key).or_default().count(code, counted);
+                found.visited.entry(key).or_default().count(code, game, counted);
             }
         }
         Ok(found)
-    }
-
-    /// What a game came to.
-    fn outcome(&mut self, removed: Removed<'_>, game: GameId) -> Result<CountedGame> {
-        if let Some(all) = self.all_outcomes {
-            return Ok(all.get(game.0 as usize).copied().unwrap_or(CountedGame::UNFINISHED));
-        }
-        self.of(removed)?;
-        let Self { known, outcomes, .. } = self;
-        outcomes.of(game, || Ok(known.as_ref().map(|known| known.game_outcome(game)).transpose()?.flatten()))
-    }
-
-    /// Counts a game for the move that it played at a ply.
-    fn see_move(
-        &mut self,
-        removed: Removed<'_>,
-        (game, ply): (GameId, Ply),
-        counted: CountedGame,
-        moves: &mut [DoubtfulMove],
-    ) -> Result<()> {
-        let code = self.of(removed)?.move_at(game, ply)?;
-        moves.iter_mut().filter(|wanted| Some(wanted.code) == code).for_each(|wanted| wanted.see(counted));
-        Ok(())
     }
 
     /// What becomes of a position's rows, beside their counts.
@@ -255,96 +247,42 @@ impl Connection<'_> {
         }
         let is_listed = listed.into_iter().any(|game| removed.games.contains(game));
         // A removed game may have been the only one of a move's first or last year.
-        let mut doubtful = Vec::new();
-        for (code, gone) in &decrease.moves {
+        let is_doubtful = |(code, gone): &&(MoveCode, ResultCounts)| {
             let known = years.iter().find(|(other, ..)| other == code);
-            if let Some(&(_, first, last)) = known
-                && (first.is_some() && first == gone.first_year || last.is_some() && last == gone.last_year)
-            {
-                doubtful.push(DoubtfulMove { code: *code, first, last, found: ResultCounts::NONE });
-            }
-        }
+            known.is_some_and(|&(_, first, last)| {
+                first.is_some() && first == gone.first_year || last.is_some() && last == gone.last_year
+            })
+        };
+        let doubtful: Vec<MoveCode> =
+            decrease.moves.iter().filter(is_doubtful).map(|&(code, _)| code).collect();
         if !is_listed && doubtful.is_empty() {
             return Ok(Change::default());
         }
-        let mut visits = self.of(removed)?.last_visits(key)?;
-        visits.retain(|(game, _)| !removed.games.contains(*game));
-        let lists = if is_listed { Some(self.lists(removed, &visits)?) } else { None };
-        let years = if doubtful.is_empty() { Vec::new() } else { self.years(removed, &visits, doubtful)? };
-        Ok(Change { goes: false, lists, years })
+        let change = self.recount(removed, key, &doubtful)?;
+        Ok(Change { lists: change.lists.filter(|_| is_listed), ..change })
     }
 
-    /// The best-rated and the latest of some games.
-    fn lists(&mut self, removed: Removed<'_>, visits: &[(GameId, Ply)]) -> Result<[String; 2]> {
+    /// The best-rated and the latest games that stay, and the first and last years of moves.
+    fn recount(&mut self, removed: Removed<'_>, key: PositionKey, moves: &[MoveCode]) -> Result<Change> {
         let (mut top, mut recent) = (GameList::best_rated(LISTED_GAMES), GameList::latest(LISTED_GAMES));
-        for &(game, _) in visits {
-            let counted = self.outcome(removed, game)?;
-            if counted.result() == GameResult::Unknown {
-                continue;
+        let shorts: Vec<PlayedMove> =
+            moves.iter().map(|&code| PlayedMove::new(Some(ShortMove::new(code)))).collect();
+        let mut years = vec![ResultCounts::NONE; moves.len()];
+        let outcomes = self.outcomes;
+        self.of(removed)?.for_each_visit(key, |game, played| {
+            let counted = outcomes.of(game);
+            if removed.games.contains(game) || counted.result() == GameResult::Unknown {
+                return;
             }
             if let Some(rating) = counted.elo_sum() {
                 top.insert(rating, game);
             }
             recent.insert(counted.day(), game);
-        }
-        Ok([to_json(&top.ids()), to_json(&recent.ids())])
-    }
-
-    /// The first and the last year of moves in some games. Where the years of before are found again, nothing more is looked for.
-    fn years(
-        &mut self,
-        removed: Removed<'_>,
-        visits: &[(GameId, Ply)],
-        mut moves: Vec<DoubtfulMove>,
-    ) -> Result<Vec<(MoveCode, ResultCounts)>> {
-        // Only games of these years can show that they stay as they are.
-        for &(game, ply) in visits {
-            let counted = self.outcome(removed, game)?;
-            let wanted = |wanted: &DoubtfulMove| wanted.waits_for(counted);
-            if counted.result() == GameResult::Unknown || !moves.iter().any(wanted) {
-                continue;
+            if let Some(at) = shorts.iter().position(|&other| other == played) {
+                counted.add_to(&mut years[at]);
             }
-            self.see_move(removed, (game, ply), counted, &mut moves)?;
-            if moves.iter().all(DoubtfulMove::is_settled) {
-                return Ok(Vec::new());
-            }
-        }
-        moves.retain(|wanted| !wanted.is_settled());
-        moves.iter_mut().for_each(|wanted| wanted.found = ResultCounts::NONE);
-        for &(game, ply) in visits {
-            let counted = self.outcome(removed, game)?;
-            if counted.result() == GameResult::Unknown || counted.year().is_none() {
-                continue;
-            }
-            self.see_move(removed, (game, ply), counted, &mut moves)?;
-        }
-        Ok(moves.into_iter().map(|DoubtfulMove { code, found, .. }| (code, found)).collect())
-    }
-}
-
-/// A move whose first or last year may be another one.
-struct DoubtfulMove {
-    code: MoveCode,
-    /// As they were.
-    first: Option<u16>,
-    last: Option<u16>,
-    /// Of the games that were seen.
-    found: ResultCounts,
-}
-
-impl DoubtfulMove {
-    fn waits_for(&self, game: CountedGame) -> bool {
-        let year = game.year();
-        year.is_some()
-            && (year == self.first && self.found.first_year != self.first
-                || year == self.last && self.found.last_year != self.last)
-    }
-
-    fn see(&mut self, game: CountedGame) {
-        game.add_to(&mut self.found);
-    }
-
-    fn is_settled(&self) -> bool {
-        self.found.first_year == self.first && self.found.last_year == self.last
+        })?;
+        let lists = Some([to_json(&top.ids()), to_json(&recent.ids())]);
+        Ok(Change { goes: false, lists, years: moves.iter().copied().zip(years).collect() })
     }
 }

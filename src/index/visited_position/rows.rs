@@ -7,6 +7,7 @@ use crate::index::error::Result;
 use crate::index::visited_position::counter::{Fens, VisitedPosition, to_json};
 use crate::store::BulkLoader;
 use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
+use crate::store::visit_set::PlayedMove;
 
 /// Writes the rows of `visited_position` and `continuation`; all other tables must be there.
 ///
@@ -30,8 +31,12 @@ pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'
     const AT_ONCE: usize = 4096;
     let mut batch = VisitedPositionBatch::default();
     let mut rows = visited.into_iter().zip(told).peekable();
-    while let Some((visited, told)) = rows.next() {
+    while let Some((mut visited, told)) = rows.next() {
         if let (Fens::One(fen), Some(codes)) = told {
+            visited.visits.pack();
+            for (block, games) in visited.visits.blocks() {
+                loader.put_visits(visited.key, block, games)?;
+            }
             add(&mut batch, visited, &fen, &codes);
         }
         if batch.positions.len() >= AT_ONCE || rows.peek().is_none() {
@@ -60,8 +65,10 @@ pub(crate) fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_
 /// Counts the moves that were not told, by looking them up.
 pub(crate) fn count_to_look_up(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     for (game, ply, counted_game) in std::mem::take(&mut visited.to_look_up) {
-        if let Some(code) = loader.position_at(game, ply)?.move_code {
-            visited.count_move(ShortMove::new(code), counted_game);
+        let played = loader.position_at(game, ply)?.move_code.map(ShortMove::new);
+        visited.visits.push(game, PlayedMove::new(played));
+        if let Some(played) = played {
+            visited.count_move(played, counted_game);
         }
     }
     Ok(())

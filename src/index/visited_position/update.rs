@@ -157,7 +157,7 @@ impl<'o> Tracker<'o> {
 
     /// Takes what removed games had added out of the rows that are there.
     pub(crate) fn decrease(&self, loader: &BulkLoader<'_>) -> Result<()> {
-        self.decreases.write(self.sorting.progress, loader)
+        self.decreases.write(self.sorting.progress, self.removed_games, loader)
     }
 
     /// Counts positions afresh. Nearly each row stands on another page, so all threads read.
@@ -291,6 +291,10 @@ fn add(
         top_games: Text::push(&mut batch.text, &to_json(&top_games)),
         recent_games: Text::push(&mut batch.text, &to_json(&recent_games)),
     });
+    visited.visits.pack();
+    for (block, games) in visited.visits.blocks() {
+        loader.add_visits(key, block, games)?;
+    }
     let rows = visited.moves.iter().zip(codes);
     batch.continuations.extend(rows.map(|(&(_, counts), move_code)| ContinuationRow {
         key,

@@ -5,19 +5,22 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
-use crate::board::{MoveCode, PositionKey};
+use crate::board::{GameResult, MoveCode, PositionKey};
 use crate::id::ImportId;
+use crate::store::block_set::game_of;
 use crate::store::cell::{
     Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table, VISITED_POSITION,
 };
 use crate::store::database::open_file;
 use crate::store::error::{Error, Result};
 use crate::store::read::compared::ComparedGame;
+use crate::store::read::game_column::BlockColumns;
 use crate::store::read::game_outcome::GameOutcome;
 use crate::store::read::occurrence::visit::{
-    VisitedCounts, for_each_last_visit, has_occurrences, last_visits, visited_counts,
+    VisitedCounts, for_each_in_sets, for_each_last_visit, has_occurrences, visited_counts,
 };
 use crate::store::row::{GameId, NameId, Ply, SourceId};
+use crate::store::visit_set::PlayedMove;
 
 /// A table of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,13 +175,30 @@ impl Known {
         mapped.and_then(|()| self.connection.execute_batch("BEGIN")).map_err(|source| self.failed(source))
     }
 
-    /// Shows `see` what all games came to, in order, until it gives `false`.
+    /// Shows `see` what all games came to, in order: result, both ratings added up, and day number.
     ///
     /// # Errors
-    /// What SQLite says.
-    pub fn for_each_outcome(&self, mut see: impl FnMut(GameId, GameOutcome) -> bool) -> Result<()> {
-        let sql = "SELECT game_id, result, white_elo, black_elo, date FROM game ORDER BY game_id";
-        self.each(sql, [], |row| Ok(see(GameId(Cells::new(row, GAME).get(0)?), GameOutcome::read(row, 1)?)))
+    /// What SQLite says; also if a column of games is not as it should be.
+    pub(crate) fn for_each_counted(
+        &self,
+        mut see: impl FnMut(GameId, GameResult, Option<u32>, u32),
+    ) -> Result<()> {
+        let mut blocks: Vec<u32> = Vec::new();
+        self.each("SELECT DISTINCT block FROM game_column ORDER BY block", [], |row| {
+            blocks.push(row.get(0)?);
+            Ok(true)
+        })?;
+        for block in blocks {
+            let columns = BlockColumns::new(&self.connection, block);
+            let outcomes = columns.outcomes().map_err(|error| self.failed(error.into_sql(block)))?;
+            for number in outcomes.numbers() {
+                if let Some(result) = outcomes.result(number) {
+                    let (elo_sum, day) = (outcomes.elo_sum(number), outcomes.day(number));
+                    see(game_of(block, number), result, elo_sum, day);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The greatest id of a table of names; 0 if it is empty.
@@ -284,22 +304,12 @@ impl Known {
         visited_counts(&self.connection, key).map_err(|source| self.failed(source))
     }
 
-    /// The games that reached a position, in order, each with the ply where it last arose.
+    /// Shows `see` all games in the sets of a visited position, each with what it played there last.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn last_visits(&self, key: PositionKey) -> Result<Vec<(GameId, Ply)>> {
-        last_visits(&self.connection, key).map_err(|source| self.failed(source))
-    }
-
-    /// The move that a game played from a position; `None` if it is the last one.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn move_at(&self, game: GameId, ply: Ply) -> Result<Option<MoveCode>> {
-        let sql = "SELECT move_code, game_id, ply FROM game_position WHERE game_id = ?1 AND ply = ?2";
-        let read = |row: &Row<'_>| Cells::new(row, GAME_POSITION).get::<Option<u32>>("move_code");
-        Ok(self.row(sql, params![game.0, ply.0], read)?.flatten().map(MoveCode::from_stored))
+    pub(crate) fn for_each_visit(&self, key: PositionKey, see: impl FnMut(GameId, PlayedMove)) -> Result<()> {
+        for_each_in_sets(&self.connection, key, see).map_err(|source| self.failed(source))
     }
 
     /// Whether `position_game` has at least `count` rows of a key, which is at least 1.

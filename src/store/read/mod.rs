@@ -4,6 +4,7 @@ pub(crate) mod annotation;
 pub(crate) mod catalog;
 pub(crate) mod compared;
 pub(crate) mod filter;
+pub(crate) mod game_column;
 pub(crate) mod game_outcome;
 pub(crate) mod game_record;
 pub(crate) mod info;

@@ -1,14 +1,17 @@
 //! Which games are meant: by names, ratings, date, result, opening, clock and length.
 
-use rusqlite::Statement;
 use rusqlite::types::Value;
+use rusqlite::{Statement, named_params};
 
 use crate::board::GameResult;
 use crate::id::NameId;
 use crate::pgn::Speed;
-use crate::store::cell::{Cells, GAME};
+use crate::store::cell::{Cells, GAME, OPENING};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
+use crate::store::game_column::{
+    Alternative, BLACK_ELO, Condition as ColumnCondition, DATE, RESULT, Test, WHITE_ELO,
+};
 use crate::store::read::filter::{DatePrefix, EcoRange, FilterError, bind};
 use crate::store::read::name::{NameFilter, Named};
 use crate::store::row::GameId;
@@ -120,12 +123,15 @@ pub struct KnownPlayers {
     pub ids: Vec<NameId>,
 }
 
-/// A condition on a row of `game`, in SQL; all values are parameters.
-#[derive(Clone, Copy, Debug)]
+/// A condition on a row of `game`.
+#[derive(Clone, Debug)]
 struct Condition {
+    /// In SQL; all values are parameters.
     sql: &'static str,
     /// Whether an index finds the rows.
     indexed: bool,
+    /// The same for columns of games.
+    on_columns: ColumnCondition,
 }
 
 impl Selection {
@@ -171,8 +177,14 @@ impl Selection {
         Ok(())
     }
 
-    fn add(&mut self, indexed: bool, sql: &'static str) {
-        self.conditions.push(Condition { sql, indexed });
+    /// The conditions, for columns of games.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &ColumnCondition> {
+        self.conditions.iter().map(|condition| &condition.on_columns)
+    }
+
+    fn add(&mut self, indexed: bool, sql: &'static str, alternatives: impl Into<Vec<Alternative>>) {
+        let on_columns = ColumnCondition(alternatives.into());
+        self.conditions.push(Condition { sql, indexed, on_columns });
     }
 
     fn set(&mut self, name: &'static str, value: impl Into<Value>) {
@@ -194,6 +206,7 @@ impl Database {
                 "event",
                 Named::Event,
                 ":event",
+                "event_id",
                 &filter.event,
                 true,
                 "game.event_id IN (SELECT value FROM json_each(:event))",
@@ -202,6 +215,7 @@ impl Database {
                 "site",
                 Named::Site,
                 ":site",
+                "site_id",
                 &filter.site,
                 false,
                 "game.site_id IN (SELECT value FROM json_each(:site))",
@@ -210,18 +224,19 @@ impl Database {
                 "opening",
                 Named::Opening,
                 ":opening",
+                "opening_id",
                 &filter.opening,
                 true,
                 "game.opening_id IN (SELECT value FROM json_each(:opening))",
             ),
         ];
-        for (field, named, parameter, name, indexed, condition) in others {
+        for (field, named, parameter, column, name, indexed, condition) in others {
             if let Some(name) = name {
-                self.look_up(&mut selection, field, named, parameter, name)?;
-                selection.add(indexed, condition);
+                let ids = self.look_up(&mut selection, field, named, parameter, name)?;
+                selection.add(indexed, condition, [vec![(column, ids)]]);
             }
         }
-        selection.add_codes(filter);
+        self.add_codes(&mut selection, filter)?;
         selection.add_plain(filter);
         selection.add_clock(filter);
         Ok(selection)
@@ -243,23 +258,35 @@ impl Database {
             Some(_) => (&filter.player, &filter.opponent),
             None => (&filter.opponent, &None),
         };
-        let players = [
-            ("white", ":white", &filter.white, Some(SIDES[0])),
-            ("black", ":black", &filter.black, Some(SIDES[1])),
-            ("player", ":player", player, Some(if opponent.is_some() { BOTH } else { EITHER })),
-            ("opponent", ":opponent", opponent, None),
-        ];
-        for (field, parameter, name, condition) in players {
-            let Some(name) = name else { continue };
-            self.look_up(selection, field, Named::Player, parameter, name)?;
-            if let Some(condition) = condition {
-                selection.add(true, condition);
+        let mut look_up = |field, parameter, name: &Option<NameFilter>| {
+            let name = name.as_ref();
+            name.map(|name| self.look_up(selection, field, Named::Player, parameter, name)).transpose()
+        };
+        let white = look_up("white", ":white", &filter.white)?;
+        let black = look_up("black", ":black", &filter.black)?;
+        let player = look_up("player", ":player", player)?;
+        let opponent = look_up("opponent", ":opponent", opponent)?;
+        for (ids, column, sql) in [(white, "white_id", SIDES[0]), (black, "black_id", SIDES[1])] {
+            if let Some(ids) = ids {
+                selection.add(true, sql, [vec![(column, ids)]]);
             }
+        }
+        match (player, opponent) {
+            (Some(one), Some(other)) => {
+                let sides = [("white_id", one.clone()), ("black_id", other.clone())];
+                let exchanged = [("white_id", other), ("black_id", one)];
+                selection.add(true, BOTH, [sides.to_vec(), exchanged.to_vec()]);
+            }
+            (Some(one), None) => {
+                let sides = [vec![("white_id", one.clone())], vec![("black_id", one)]];
+                selection.add(true, EITHER, sides);
+            }
+            (None, _) => {}
         }
         Ok(())
     }
 
-    /// Binds the ids of a name.
+    /// Binds the ids of a name, and gives them back.
     fn look_up(
         &self,
         selection: &mut Selection,
@@ -267,7 +294,7 @@ impl Database {
         named: Named,
         parameter: &'static str,
         name: &NameFilter,
-    ) -> Result<()> {
+    ) -> Result<Test> {
         let ids = match named {
             Named::Player => self.players(name)?,
             _ => self.names(named, name)?,
@@ -277,11 +304,12 @@ impl Database {
         }
         let list: Vec<_> = ids.iter().map(u32::to_string).collect();
         selection.set(parameter, format!("[{}]", list.join(",")));
+        let test = Test::one_of(ids.iter().map(|&id| id.into()));
         if named == Named::Player && !ids.is_empty() {
             let ids = ids.into_iter().map(NameId).collect();
             selection.players.push(KnownPlayers { field, ids });
         }
-        Ok(())
+        Ok(test)
     }
 
     /// Fails if a filter asks for a column that came with a later version than the database's.
@@ -322,49 +350,71 @@ impl Database {
     }
 }
 
-impl Selection {
+impl Database {
     /// The conditions on ECO codes.
-    fn add_codes(&mut self, filter: &GameFilter) {
+    fn add_codes(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
         if let Some(eco) = &filter.eco {
-            self.add(true, "game.eco >= :eco_first AND game.eco < :eco_end");
-            self.set(":eco_first", eco.first.clone());
-            self.set(":eco_end", eco.end());
+            let test = Test::Between(eco.first.clone(), eco.end());
+            selection.add(true, "game.eco >= :eco_first AND game.eco < :eco_end", [vec![("eco", test)]]);
+            selection.set(":eco_first", eco.first.clone());
+            selection.set(":eco_end", eco.end());
         }
         if let Some(eco) = &filter.opening_eco {
-            self.add(
+            let ids = self.all(
+                "look up openings",
+                "SELECT opening_id FROM opening WHERE eco >= :first AND eco < :end",
+                named_params! { ":first": eco.first, ":end": eco.end() },
+                |row| Cells::new(row, OPENING).get::<i64>(0),
+            )?;
+            selection.add(
                 true,
                 "game.opening_id IN
                   (SELECT opening_id FROM opening WHERE opening.eco >= :opening_first AND opening.eco < :opening_end)",
+                [vec![("opening_id", Test::one_of(ids))]],
             );
-            self.set(":opening_first", eco.first.clone());
-            self.set(":opening_end", eco.end());
+            selection.set(":opening_first", eco.first.clone());
+            selection.set(":opening_end", eco.end());
         }
+        Ok(())
     }
+}
 
+impl Selection {
     /// The conditions on dates, ratings and the result.
     fn add_plain(&mut self, filter: &GameFilter) {
         if let Some(since) = &filter.since {
             // '?' comes after the digits: what is unknown may be late enough.
-            self.add(true, "game.date >= :since AND instr(substr(game.date, 1, 4), '?') = 0");
+            let test = Test::Since(since.0.clone());
+            self.add(
+                true,
+                "game.date >= :since AND instr(substr(game.date, 1, 4), '?') = 0",
+                [vec![(DATE, test)]],
+            );
             self.set(":since", since.0.clone());
         }
         if let Some(until) = &filter.until {
             self.add(
                 false,
                 "replace(game.date, '?', '0') < :until AND instr(substr(game.date, 1, 4), '?') = 0",
+                [vec![(DATE, Test::Until(format!("{until}~")))]],
             );
             self.set(":until", format!("{until}~"));
         }
         if let Some(elo) = filter.elo_min {
-            self.add(false, "game.white_elo >= :elo_min AND game.black_elo >= :elo_min");
+            let test = || Test::AtLeast(elo.into());
+            let both = vec![(WHITE_ELO, test()), (BLACK_ELO, test())];
+            self.add(false, "game.white_elo >= :elo_min AND game.black_elo >= :elo_min", [both]);
             self.set(":elo_min", i64::from(elo));
         }
         if let Some(elo) = filter.elo_max {
-            self.add(false, "game.white_elo <= :elo_max AND game.black_elo <= :elo_max");
+            let test = || Test::AtMost(elo.into());
+            let both = vec![(WHITE_ELO, test()), (BLACK_ELO, test())];
+            self.add(false, "game.white_elo <= :elo_max AND game.black_elo <= :elo_max", [both]);
             self.set(":elo_max", i64::from(elo));
         }
         if let Some(result) = filter.result {
-            self.add(false, "game.result = :result");
+            let test = Test::OneOfTexts(vec![result.as_str().to_owned()]);
+            self.add(false, "game.result = :result", [vec![(RESULT, test)]]);
             self.set(":result", result.as_str().to_owned());
         }
     }
@@ -373,27 +423,34 @@ impl Selection {
     fn add_clock(&mut self, filter: &GameFilter) {
         if !filter.speeds.is_empty() {
             let words: Vec<_> = filter.speeds.iter().map(|speed| format!("\"{speed}\"")).collect();
-            self.add(false, "game.speed IN (SELECT value FROM json_each(:speeds))");
+            let test = Test::OneOfTexts(filter.speeds.iter().map(Speed::to_string).collect());
+            self.add(false, "game.speed IN (SELECT value FROM json_each(:speeds))", [vec![("speed", test)]]);
             self.set(":speeds", format!("[{}]", words.join(",")));
         }
         if let Some(control) = &filter.time_control {
-            self.add(false, "game.time_control = :time_control COLLATE NOCASE");
+            let test = Test::AnyCase(control.clone());
+            let sql = "game.time_control = :time_control COLLATE NOCASE";
+            self.add(false, sql, [vec![("time_control", test)]]);
             self.set(":time_control", control.clone());
         }
         if let Some(termination) = &filter.termination {
-            self.add(false, "game.termination = :termination COLLATE NOCASE");
+            let test = Test::AnyCase(termination.clone());
+            let sql = "game.termination = :termination COLLATE NOCASE";
+            self.add(false, sql, [vec![("termination", test)]]);
             self.set(":termination", termination.clone());
         }
         if let Some(plies) = filter.plies_min {
-            self.add(false, "game.ply_count >= :plies_min");
+            let test = Test::AtLeast(plies.into());
+            self.add(false, "game.ply_count >= :plies_min", [vec![("ply_count", test)]]);
             self.set(":plies_min", i64::from(plies));
         }
         if let Some(plies) = filter.plies_max {
-            self.add(false, "game.ply_count <= :plies_max");
+            let test = Test::AtMost(plies.into());
+            self.add(false, "game.ply_count <= :plies_max", [vec![("ply_count", test)]]);
             self.set(":plies_max", i64::from(plies));
         }
         if filter.with_evals {
-            self.add(false, "game.eval_count > 0");
+            self.add(false, "game.eval_count > 0", [vec![("eval_count", Test::AtLeast(1))]]);
         }
     }
 }

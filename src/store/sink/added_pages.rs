@@ -59,7 +59,9 @@ impl<'d> AddedPages<'d> {
     ) -> Result<Option<Self>> {
         let Some(pages) = PageTransaction::begin(database)? else { return Ok(None) };
         let side = SideDatabase::create(lock, "headers", cache_bytes)?;
-        let small = Some(BulkLoader::into_side_database(side, LoadMode::Passing)?);
+        let mut small = BulkLoader::into_side_database(side, LoadMode::Passing)?;
+        small.resume_columns(database.connection(), leaving.games)?;
+        let small = Some(small);
         let (leaves, import) = (GameLeafList::default(), ImportId(0));
         Ok(Some(Self { database, pages: Some(pages), rows, leaving, leaves, small, loader: None, import }))
     }

@@ -24,9 +24,10 @@ pub(crate) struct AddedRows<'d> {
 impl<'d> AddedRows<'d> {
     /// Begins to add, and removes what leaves.
     pub(crate) fn new(database: &'d Database, leaving: Leaving<'d>) -> Result<Self> {
-        let loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
+        let mut loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
         loader.make_room(leaving)?;
         let thinned = loader.remove(leaving, OccurrencesOfRemoved::There)?;
+        loader.resume_columns(database.connection(), leaving.games)?;
         Ok(Self { loader, leaving, thinned })
     }
 }

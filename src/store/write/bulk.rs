@@ -11,6 +11,7 @@ use crate::id::{GameId, ImportId, Ply, SourceId};
 use crate::store::cell::{Cells, GAME_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
+use crate::store::game_column::ColumnBuilder;
 use crate::store::path::StoredPath;
 use crate::store::row::virtual_table::RowTable;
 use crate::store::row::{
@@ -19,7 +20,7 @@ use crate::store::row::{
     VisitedPositionRow,
 };
 use crate::store::write::hidden_index::{self, SchemaRow};
-use crate::store::write::side_database::{SideDatabase, copy_problems, copy_rows};
+use crate::store::write::side_database::{SideDatabase, copy_problems, copy_rows, make_room};
 use crate::store::write::temporary::Temporary;
 
 /// A position of a game and the move played from it.
@@ -66,6 +67,8 @@ pub struct BulkLoader<'c> {
     side: Option<Temporary>,
     /// Indexes that are not in the schema at present.
     hidden: Vec<SchemaRow>,
+    /// The columns of the games that come.
+    pub(super) columns: ColumnBuilder,
 }
 
 /// A connection of somebody else, or that of a side database that belongs to the loader.
@@ -155,6 +158,7 @@ impl<'c> BulkLoader<'c> {
             continuations,
             side: None,
             hidden: Vec::new(),
+            columns: ColumnBuilder::default(),
         })
     }
 
@@ -256,7 +260,8 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
     pub fn append_headers(&mut self, batch: &HeaderBatch) -> Result<()> {
-        self.headers.insert(batch, self)
+        self.headers.insert(batch, self)?;
+        self.push_columns(batch)
     }
 
     /// Writes rows of `game_position`. Fast if they come in key order, from batch to batch too.
@@ -299,6 +304,7 @@ impl<'c> BulkLoader<'c> {
     /// What SQLite says, such as [`Error::DiskFull`].
     pub fn take_rows(&mut self, side: SideDatabase) -> Result<()> {
         self.side = Some(side.attach(&self.connection, &self.path)?);
+        make_room(&self.connection).map_err(|source| self.failed("copy the small tables", source))?;
         copy_rows(&self.connection).map_err(|source| self.failed("copy the small tables", source))
     }
 
@@ -399,6 +405,7 @@ impl<'c> BulkLoader<'c> {
         if self.broken.get() || !self.hidden.is_empty() {
             return Err(Error::Unfinished { path: self.path.clone() });
         }
+        self.end_columns()?;
         self.make_indexes()?;
         self.connection
             .execute_batch("COMMIT")

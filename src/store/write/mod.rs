@@ -9,6 +9,7 @@ pub(crate) mod opening;
 pub(crate) mod page_transaction;
 pub(crate) mod remove;
 pub(crate) mod repair;
+pub(crate) mod sets;
 pub(crate) mod side_database;
 pub(crate) mod temporary;
 pub(crate) mod visited_position;

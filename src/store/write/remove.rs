@@ -252,14 +252,14 @@ impl BulkLoader<'_> {
             OccurrencesOfRemoved::Gone => Vec::new(),
         };
         match leaving.reason {
-            Reason::ReadAgain(_) => self.remove_games(occurrences)?,
+            Reason::ReadAgain(_) => self.remove_games(leaving.games, occurrences)?,
             Reason::TakenOut(taken_out) => {
                 let sources = taken_out.sources_json();
                 self.execute("note removed games down", NOTE, [&sources])?;
                 self.execute("note removed games down", COUNT, [])?;
                 self.execute("note removed games down", KEEP_NUMBER, [taken_out.last_game.0])?;
                 self.execute("count positions", COUNT_GONE_POSITIONS, [taken_out.last_game.0])?;
-                self.remove_games(occurrences)?;
+                self.remove_games(leaving.games, occurrences)?;
                 REMOVE_SOURCES
                     .into_iter()
                     .try_for_each(|sql| self.execute("remove sources", sql, [&sources]))?;
@@ -310,7 +310,7 @@ impl BulkLoader<'_> {
     }
 
     /// Removes the games that are listed.
-    fn remove_games(&self, occurrences: OccurrencesOfRemoved) -> Result<()> {
+    fn remove_games(&self, games: &GameSet, occurrences: OccurrencesOfRemoved) -> Result<()> {
         const ACTION: &str = "remove games";
         UNCOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))?;
         if occurrences == OccurrencesOfRemoved::There {
@@ -321,7 +321,8 @@ impl BulkLoader<'_> {
             Cow::Owned(format!("DELETE FROM {} {sql}", table.name))
         });
         let rows = REMOVE.into_iter().map(Cow::Borrowed).chain(side_rows);
-        rows.chain([Cow::Borrowed(REMOVE_GAMES)]).try_for_each(|sql| self.execute(ACTION, &sql, []))
+        rows.chain([Cow::Borrowed(REMOVE_GAMES)]).try_for_each(|sql| self.execute(ACTION, &sql, []))?;
+        self.remove_from_columns(games)
     }
 
     /// Removes the names that only removed games had, once all other rows are written.

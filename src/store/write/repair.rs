@@ -13,6 +13,7 @@ use crate::store::lock::WriterLock;
 use crate::store::row::HeaderBatch;
 use crate::store::write::build::{Build, BuildOptions};
 use crate::store::write::remove::COUNT_AFRESH;
+use crate::store::write::sets::fill_columns;
 use crate::store::write::temporary::Temporary;
 
 /// Removes the rows of games, sources and names that are not there. NULL is not in a set without rows either.
@@ -60,9 +61,10 @@ const FORGET: &str = "DELETE FROM source WHERE last_game IS NOT NULL AND source_
      AND source_id NOT IN (SELECT source_id FROM problem)";
 
 /// Makes `position_game` anew; the visited positions are counted afterwards.
-const OCCURRENCES: [&str; 4] = [
+const OCCURRENCES: [&str; 5] = [
     "DELETE FROM position_game",
     "INSERT INTO position_game SELECT key, game_id, ply FROM game_position ORDER BY 1, 2, 3",
+    "DELETE FROM visit_set",
     "DELETE FROM continuation",
     "DELETE FROM visited_position",
 ];
@@ -128,6 +130,7 @@ impl Build {
         sum(&COUNT_AFRESH)?;
         mended.sources = changed(FORGET)?;
         sum(&TOTALS)?;
+        fill_columns(self.connection()).map_err(|source| self.failed(source))?;
         Ok(mended)
     }
 

@@ -102,6 +102,13 @@ fn game_indexes(connection: &Connection) -> rusqlite::Result<Vec<(String, String
     connection.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
+/// Removes the columns of games that the attached side database has whole.
+pub(crate) fn make_room(main: &Connection) -> rusqlite::Result<()> {
+    main.execute_batch(
+        "DELETE FROM main.game_column WHERE (name, block) IN (SELECT name, block FROM side.game_column)",
+    )
+}
+
 /// Copies all rows of the attached side database but those of `problem`. Tables and columns that the other database has beside
 /// them stay as they are.
 pub(crate) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {

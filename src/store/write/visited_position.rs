@@ -182,6 +182,7 @@ impl BulkLoader<'_> {
     /// What SQLite says.
     pub fn remove_visited(&self, key: PositionKey) -> Result<()> {
         let action = "write table visited_position";
+        self.remove_visit_sets(key)?;
         self.execute(action, "DELETE FROM continuation WHERE key = ?1", [key.as_i64()])?;
         self.execute(action, "DELETE FROM visited_position WHERE key = ?1", [key.as_i64()])
     }

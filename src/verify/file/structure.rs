@@ -19,7 +19,7 @@ use crate::verify::rows::stored::{shown, tell};
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
 
 /// All links that the schema declares but those of side tables of `game`, and that of `game_position`, which the scan of games follows.
-const LINKS: [Link; 16] = [
+const LINKS: [Link; 17] = [
     ("source", &["source_id"], "import_id", "import", "import_id"),
     ("game", &["game_id"], "source_id", "source", "source_id"),
     ("game", &["game_id"], "event_id", "event", "event_id"),
@@ -29,6 +29,7 @@ const LINKS: [Link; 16] = [
     ("game", &["game_id"], "opening_id", "opening", "opening_id"),
     ("game", &["game_id"], "import_id", "import", "import_id"),
     ("continuation", &["key", "move_code"], "key", "visited_position", "key"),
+    ("visit_set", &["key", "block"], "key", "visited_position", "key"),
     ("problem", &["problem_id"], "source_id", "source", "source_id"),
     ("problem", &["problem_id"], "game_id", "game", "game_id"),
     ("duplicate", &["source_id", "byte_offset"], "source_id", "source", "source_id"),

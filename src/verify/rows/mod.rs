@@ -8,6 +8,7 @@ pub(crate) mod games;
 pub(crate) mod occurrences;
 pub(crate) mod problems;
 pub(crate) mod replay;
+pub(crate) mod sets;
 pub(crate) mod side_rows;
 pub(crate) mod stored;
 pub(crate) mod visited_positions;

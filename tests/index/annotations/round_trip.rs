@@ -18,7 +18,7 @@ use crate::properties::cases;
 use crate::support::*;
 
 /// Tables that are equal row for row.
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 14] = [
     "move_eval",
     "comment",
     "nag",
@@ -29,6 +29,7 @@ const TABLES: [&str; 13] = [
     "position_game",
     "visited_position",
     "continuation",
+    "visit_set",
     "player",
     "event",
     "site",

@@ -91,8 +91,13 @@ impl Database {
             recent: lists.recent.min(ListLengths::MAX.recent),
         };
         let asked = Asked { database: self, key, fen };
-        let visited = if selection.is_all() { asked.visited(limits)? } else { None };
-        let exploration = match visited {
+        let counted = if selection.is_all() {
+            asked.visited(limits)?
+        } else {
+            let tally = asked.tally_sets(selection, limits).map_err(asked.failed())?;
+            tally.map(|tally| asked.exploration(tally)).transpose()?.flatten()
+        };
+        let exploration = match counted {
             Some(exploration) => exploration,
             None => asked.count(selection, limits)?,
         };
@@ -110,10 +115,10 @@ impl Database {
 
 /// A position that is asked for, in a database.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
-    database: &'a Database,
-    key: PositionKey,
-    fen: &'a str,
+pub(super) struct Asked<'a> {
+    pub(super) database: &'a Database,
+    pub(super) key: PositionKey,
+    pub(super) fen: &'a str,
 }
 
 impl Asked<'_> {
@@ -147,13 +152,12 @@ impl Asked<'_> {
             }
         }
         let first = |games: &[GameId], limit: u8| self.hits(&games[..games.len().min(limit.into())]);
-        Ok(Some(Exploration {
-            results,
-            unfinished,
-            continuations: self.visited_continuations()?,
-            top_games: first(&top, lists.top)?,
-            recent_games: first(&recent, lists.recent)?,
-        }))
+        let (Some(top_games), Some(recent_games)) = (first(&top, lists.top)?, first(&recent, lists.recent)?)
+        else {
+            return Ok(None);
+        };
+        let continuations = self.visited_continuations()?;
+        Ok(Some(Exploration { results, unfinished, continuations, top_games, recent_games }))
     }
 
     fn visited_continuations(&self) -> Result<Vec<Continuation>> {
@@ -175,7 +179,7 @@ impl Asked<'_> {
             if continuation.results.games() == 1
                 && let Some(game) = self.only_game(continuation.code)?
             {
-                continuation.only_game = Some(Box::new(self.hit(game)?));
+                continuation.only_game = self.hit(game)?.map(Box::new);
             }
         }
         Ok(continuations)
@@ -224,24 +228,27 @@ impl Asked<'_> {
     /// Counts the games of a selection one by one.
     fn count(&self, selection: &Selection, lists: ListLengths) -> Result<Exploration> {
         let tally = self.tally(selection, lists).map_err(self.failed())?;
+        let exploration = self.exploration(tally)?;
+        exploration.ok_or(rusqlite::Error::QueryReturnedNoRows).map_err(self.failed())
+    }
+
+    /// What was counted, with the games that are listed; `None` if one of these is not there, or did not reach the position.
+    fn exploration(&self, tally: Tally) -> Result<Option<Exploration>> {
         let mut continuations = Vec::with_capacity(tally.moves.len());
         for (code, counted) in tally.moves {
-            let only = counted.results.games() == 1;
-            continuations.push(Continuation {
-                code,
-                results: counted.results,
-                only_game: if only { Some(Box::new(self.hit(counted.game)?)) } else { None },
-            });
+            let mut only_game = None;
+            if counted.results.games() == 1 {
+                let Some(hit) = self.hit(counted.game)? else { return Ok(None) };
+                only_game = Some(Box::new(hit));
+            }
+            continuations.push(Continuation { code, results: counted.results, only_game });
         }
         // Codes are in order already.
         continuations.sort_by_key(|continuation| Reverse(continuation.results.games()));
-        Ok(Exploration {
-            results: tally.results,
-            unfinished: tally.unfinished,
-            continuations,
-            top_games: self.hits(&tally.top.ids())?,
-            recent_games: self.hits(&tally.recent.ids())?,
-        })
+        let lists = (self.hits(&tally.top.ids())?, self.hits(&tally.recent.ids())?);
+        let (Some(top_games), Some(recent_games)) = lists else { return Ok(None) };
+        let Tally { results, unfinished, .. } = tally;
+        Ok(Some(Exploration { results, unfinished, continuations, top_games, recent_games }))
     }
 
     fn tally(&self, selection: &Selection, lists: ListLengths) -> rusqlite::Result<Tally> {
@@ -276,7 +283,8 @@ impl Asked<'_> {
         Ok(tally)
     }
 
-    fn hits(&self, games: &[GameId]) -> Result<Vec<Hit>> {
+    /// Games at their last occurrences; `None` if one of them has none.
+    fn hits(&self, games: &[GameId]) -> Result<Option<Vec<Hit>>> {
         games.iter().map(|&game| self.hit(game)).collect()
     }
 
@@ -290,12 +298,11 @@ impl Asked<'_> {
         statement.query_row(params, |row| Cells::new(row, POSITION_GAME).get(0).map(Ply)).optional()
     }
 
-    /// A game at its last occurrence.
-    fn hit(&self, game: GameId) -> Result<Hit> {
+    /// A game at its last occurrence; `None` if it has none.
+    fn hit(&self, game: GameId) -> Result<Option<Hit>> {
         let find = || {
             let place = self.last_occurrence(game)?.map(|ply| Place::played(game, ply));
-            let hit = place.map(|place| self.database.hit(place, None)).transpose()?;
-            hit.flatten().ok_or(rusqlite::Error::QueryReturnedNoRows)
+            Ok(place.map(|place| self.database.hit(place, None)).transpose()?.flatten())
         };
         find().map_err(self.failed())
     }
@@ -343,23 +350,23 @@ impl GameOccurrence {
 }
 
 /// The games counted so far.
-struct Tally {
-    results: ResultCounts,
-    unfinished: u64,
-    moves: BTreeMap<MoveCode, MoveTally>,
-    top: GameList,
-    recent: GameList,
+pub(super) struct Tally {
+    pub(super) results: ResultCounts,
+    pub(super) unfinished: u64,
+    pub(super) moves: BTreeMap<MoveCode, MoveTally>,
+    pub(super) top: GameList,
+    pub(super) recent: GameList,
 }
 
 #[derive(Default)]
-struct MoveTally {
-    results: ResultCounts,
+pub(super) struct MoveTally {
+    pub(super) results: ResultCounts,
     /// The latest game with it.
-    game: GameId,
+    pub(super) game: GameId,
 }
 
 impl Tally {
-    fn new(lists: ListLengths) -> Self {
+    pub(super) fn new(lists: ListLengths) -> Self {
         Self {
             results: ResultCounts::default(),
             unfinished: 0,

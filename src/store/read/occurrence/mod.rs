@@ -6,3 +6,4 @@ pub(crate) mod scan;
 pub(crate) mod search;
 pub(crate) mod variation;
 pub(crate) mod visit;
+mod visit_set;

@@ -5,8 +5,10 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::hit::listed_games;
 use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Ply};
-use crate::store::cell::{CONTINUATION, Cells, GAME_POSITION, VISITED_POSITION};
+use crate::store::block_set::game_of;
+use crate::store::cell::{CONTINUATION, Cells, GAME_POSITION, VISIT_SET, VISITED_POSITION};
 use crate::store::read::game_outcome::GameOutcome;
+use crate::store::visit_set::{PlayedMove, for_each_visit};
 
 /// What the rows of a visited position say that removed games may change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,22 +45,6 @@ pub(crate) fn visited_counts(
     Ok(Some(VisitedCounts { games, listed, years }))
 }
 
-/// The games that reached a position, in order, each with the ply where it last arose.
-pub(crate) fn last_visits(connection: &Connection, key: PositionKey) -> rusqlite::Result<Vec<(GameId, Ply)>> {
-    let sql = "SELECT game_id, ply FROM position_game WHERE key = ?1 ORDER BY game_id, ply";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([key.as_i64()])?;
-    let mut visits: Vec<(GameId, Ply)> = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (game, ply) = (GameId(row.get(0)?), Ply(row.get(1)?));
-        match visits.last_mut().filter(|(last, _)| *last == game) {
-            Some(visit) => visit.1 = ply,
-            None => visits.push((game, ply)),
-        }
-    }
-    Ok(visits)
-}
-
 /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
 pub(crate) fn has_occurrences(
     connection: &Connection,
@@ -67,6 +53,23 @@ pub(crate) fn has_occurrences(
 ) -> rusqlite::Result<bool> {
     let sql = "SELECT 1 FROM position_game WHERE key = ?1 LIMIT 1 OFFSET ?2";
     connection.prepare_cached(sql)?.exists(params![key.as_i64(), count.saturating_sub(1)])
+}
+
+/// Shows `see` all games in the sets of a visited position, each with what it played there last.
+pub(crate) fn for_each_in_sets(
+    connection: &Connection,
+    key: PositionKey,
+    mut see: impl FnMut(GameId, PlayedMove),
+) -> rusqlite::Result<()> {
+    let sql = "SELECT key, block, games FROM visit_set WHERE key = ?1 ORDER BY block";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([key.as_i64()])?;
+    while let Some(row) = rows.next()? {
+        let cells = Cells::new(row, VISIT_SET);
+        let block = cells.get("block")?;
+        for_each_visit(cells.get("games")?, |number, played| see(game_of(block, number), played));
+    }
+    Ok(())
 }
 
 /// Shows `see` all games that reached a position, in order, until it gives `false`: each with the ply where it last arose, the FEN

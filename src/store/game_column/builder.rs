@@ -1,0 +1,147 @@
+//! Columns filled as games come, in the order of their numbers.
+
+use super::{COLUMNS, Cell, ColumnBlock, ColumnValue, HashMap};
+use crate::id::GameId;
+use crate::store::block_set::block_of;
+use crate::store::row::virtual_table::Rows;
+
+/// Fills a block of all columns after the other.
+#[derive(Debug, Default)]
+pub(crate) struct ColumnBuilder {
+    block: Option<u32>,
+    columns: [Filling; COLUMNS.len()],
+    /// Whether it is another one than what was resumed.
+    is_changed: bool,
+}
+
+/// A column of the block that is being filled.
+#[derive(Debug, Default)]
+struct Filling {
+    column: ColumnBlock,
+    numbers: HashMap<i64, u32>,
+    texts: HashMap<Box<str>, u32>,
+    null: Option<u32>,
+    /// The game before often has the same value.
+    last: u32,
+}
+
+impl Filling {
+    fn of(column: ColumnBlock) -> Self {
+        let mut filling = Self { column, ..Self::default() };
+        for (index, value) in (0..).zip(&filling.column.values) {
+            match value {
+                ColumnValue::Null => filling.null = Some(index),
+                ColumnValue::Integer(number) => _ = filling.numbers.insert(*number, index),
+                ColumnValue::Text(text) => _ = filling.texts.insert(text.clone(), index),
+            }
+        }
+        filling
+    }
+
+    /// Which of the values a cell is.
+    fn index(&mut self, cell: Cell<'_>) -> u32 {
+        let is_last = match (self.column.values.get(self.last as usize), cell) {
+            (Some(ColumnValue::Null), Cell::Null) => true,
+            (Some(ColumnValue::Integer(last)), Cell::Integer(number)) => *last == number,
+            (Some(ColumnValue::Text(last)), Cell::Text(text)) => **last == *text,
+            _ => false,
+        };
+        if is_last {
+            return self.last;
+        }
+        let known = match cell {
+            Cell::Integer(number) => self.numbers.get(&number).copied(),
+            Cell::Text(text) => self.texts.get(text).copied(),
+            Cell::Null => self.null,
+        };
+        self.last = known.unwrap_or_else(|| {
+            let index = self.column.values.len() as u32;
+            self.column.values.push(cell.into());
+            match cell {
+                Cell::Integer(number) => _ = self.numbers.insert(number, index),
+                Cell::Text(text) => _ = self.texts.insert(text.into(), index),
+                Cell::Null => self.null = Some(index),
+            }
+            index
+        });
+        self.last
+    }
+
+    /// Gives numbers without a value NULL, up to so many.
+    fn fill(&mut self, count: usize) {
+        if self.column.games.len() < count {
+            let null = self.index(Cell::Null);
+            self.column.games.resize(count, null);
+        }
+    }
+
+    /// Gives a number a value; numbers before it that no game has get NULL.
+    fn set(&mut self, number: u16, cell: Cell<'_>) {
+        self.fill(number.into());
+        let index = self.index(cell);
+        match self.column.games.get_mut(usize::from(number)) {
+            Some(place) => *place = index,
+            None => self.column.games.push(index),
+        }
+    }
+}
+
+/// A finished block of columns: its number, and each column as it is stored.
+pub(crate) type StoredColumns = (u32, Vec<(&'static str, Option<(String, Vec<u8>)>)>);
+
+impl ColumnBuilder {
+    /// Goes on with a block that has games.
+    pub(crate) fn resume(block: u32, columns: [ColumnBlock; COLUMNS.len()]) -> Self {
+        Self { block: Some(block), columns: columns.map(Filling::of), is_changed: false }
+    }
+
+    /// Takes a row of `game` in: its number, and the cell of each of the [`COLUMNS`]. Gives the block before back if it is complete.
+    pub(crate) fn push<'c>(
+        &mut self,
+        game: GameId,
+        mut cell: impl FnMut(usize) -> Cell<'c>,
+    ) -> Option<StoredColumns> {
+        let (block, number) = block_of(game);
+        let done = if self.block == Some(block) { None } else { self.take() };
+        (self.block, self.is_changed) = (Some(block), true);
+        for (index, column) in self.columns.iter_mut().enumerate() {
+            column.set(number, cell(index));
+        }
+        done
+    }
+
+    /// Empties a number: its game is not there any more.
+    pub(crate) fn remove(&mut self, number: u16) {
+        self.is_changed = true;
+        for column in &mut self.columns {
+            if usize::from(number) < column.column.games.len() {
+                column.set(number, Cell::Null);
+            }
+        }
+    }
+
+    /// Gives the block back that was begun, if anything of it is new.
+    pub(crate) fn take(&mut self) -> Option<StoredColumns> {
+        let block = self.block.take()?;
+        let is_changed = std::mem::take(&mut self.is_changed);
+        let columns = std::mem::take(&mut self.columns);
+        if !is_changed {
+            return None;
+        }
+        // Without a result there is no game.
+        let results = &columns[0].column;
+        let has_game = |&number: &usize| *results.value(number as u16) != ColumnValue::Null;
+        let count = (0..results.games.len()).rev().find(has_game).map_or(0, |last| last + 1);
+        let columns = columns.map(|mut filling| {
+            filling.fill(count);
+            filling.column.games.truncate(count);
+            filling.column.encode()
+        });
+        Some((block, COLUMNS.into_iter().zip(columns).collect()))
+    }
+}
+
+/// Where the [`COLUMNS`] stand among those of `game`.
+pub(crate) fn places<R: Rows>() -> [usize; COLUMNS.len()] {
+    COLUMNS.map(|name| R::COLUMNS.iter().position(|&column| column == name).expect("a column of `game`"))
+}

@@ -1,0 +1,183 @@
+//! Columns of games as they are read: which games fit a selection, and what they came to, a block at a time.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::board::GameResult;
+use crate::store::cell::{Cells, GAME_COLUMN, WrongCell};
+use crate::store::game_column::{
+    BLACK_ELO, BlockBits, COLUMNS, ColumnBlock, ColumnValue, DATE, RESULT, WHITE_ELO,
+};
+use crate::store::read::selection::Selection;
+use crate::store::row::day_number;
+
+/// The columns of one block, each of which is read when it is asked for.
+pub(crate) struct BlockColumns<'c> {
+    connection: &'c Connection,
+    block: u32,
+    read: RefCell<HashMap<&'static str, Rc<ColumnBlock>>>,
+}
+
+/// Why columns do not answer.
+#[derive(Debug)]
+pub(crate) enum ColumnError {
+    /// They are not there, or are not as they should be.
+    Missing,
+    Sql(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for ColumnError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl ColumnError {
+    /// The same for those who cannot do without columns.
+    pub(crate) fn into_sql(self, block: u32) -> rusqlite::Error {
+        match self {
+            Self::Missing => WrongCell {
+                table: GAME_COLUMN.name,
+                row: format!("block {block}"),
+                column: "games".to_owned(),
+                found: "missing or damaged".to_owned(),
+                expected: "one of the values in `cells` for each game",
+            }
+            .into_sql(),
+            Self::Sql(error) => error,
+        }
+    }
+}
+
+impl<'c> BlockColumns<'c> {
+    pub(crate) fn new(connection: &'c Connection, block: u32) -> Self {
+        Self { connection, block, read: RefCell::default() }
+    }
+
+    /// A column.
+    pub(crate) fn column(&self, name: &'static str) -> Result<Rc<ColumnBlock>, ColumnError> {
+        if let Some(column) = self.read.borrow().get(name) {
+            return Ok(Rc::clone(column));
+        }
+        let column = Rc::new(self.read(name)?.ok_or(ColumnError::Missing)?);
+        self.read.borrow_mut().insert(name, Rc::clone(&column));
+        Ok(column)
+    }
+
+    fn read(&self, name: &str) -> rusqlite::Result<Option<ColumnBlock>> {
+        let sql = "SELECT name, block, cells, games FROM game_column WHERE name = ?1 AND block = ?2";
+        let column = self.connection.prepare_cached(sql)?.query_row(params![name, self.block], |row| {
+            let cells = Cells::new(row, GAME_COLUMN);
+            Ok(ColumnBlock::decode(cells.get("cells")?, cells.get("games")?))
+        });
+        Ok(column.optional()?.flatten())
+    }
+
+    /// All columns of a block that has games; `None` if there is none of them.
+    pub(crate) fn all(&self) -> rusqlite::Result<Option<[ColumnBlock; COLUMNS.len()]>> {
+        let mut columns: [ColumnBlock; COLUMNS.len()] = Default::default();
+        let mut is_there = false;
+        for (place, name) in columns.iter_mut().zip(COLUMNS) {
+            if let Some(column) = self.read(name)? {
+                (*place, is_there) = (column, true);
+            }
+        }
+        Ok(is_there.then_some(columns))
+    }
+
+    /// The games that fit; `None` if all do.
+    pub(crate) fn selected(&self, selection: &Selection) -> Result<Option<BlockBits>, ColumnError> {
+        let mut selected: Option<BlockBits> = None;
+        for condition in selection.conditions() {
+            let found = condition.bits(|name| self.column(name))?;
+            match &mut selected {
+                Some(bits) => bits.iter_mut().zip(&found).for_each(|(word, found)| *word &= found),
+                none => *none = Some(found),
+            }
+            if selected.iter().flatten().all(|&word| word == 0) {
+                break;
+            }
+        }
+        Ok(selected)
+    }
+
+    /// What the games came to.
+    pub(crate) fn outcomes(&self) -> Result<Outcomes, ColumnError> {
+        let result = |value: &ColumnValue| match value {
+            ColumnValue::Text(text) => GameResult::parse(text.as_bytes()),
+            _ => None,
+        };
+        let elo = |value: &ColumnValue| match value {
+            ColumnValue::Integer(elo) => u16::try_from(*elo).ok(),
+            _ => None,
+        };
+        let day = |value: &ColumnValue| match value {
+            ColumnValue::Text(date) => day_number(date),
+            _ => 0,
+        };
+        Ok(Outcomes {
+            results: Mapped::of(self.column(RESULT)?, result),
+            white_elos: Mapped::of(self.column(WHITE_ELO)?, elo),
+            black_elos: Mapped::of(self.column(BLACK_ELO)?, elo),
+            days: Mapped::of(self.column(DATE)?, day),
+        })
+    }
+}
+
+/// A column whose values are read as something.
+struct Mapped<T> {
+    column: Rc<ColumnBlock>,
+    values: Vec<T>,
+}
+
+impl<T: Copy + Default> Mapped<T> {
+    fn of(column: Rc<ColumnBlock>, read: impl Fn(&ColumnValue) -> T) -> Self {
+        let values = column.values.iter().map(read).collect();
+        Self { column, values }
+    }
+
+    #[inline]
+    fn get(&self, number: u16) -> T {
+        self.column
+            .games
+            .get(usize::from(number))
+            .map_or_else(T::default, |&index| self.values[index as usize])
+    }
+}
+
+/// What the games of a block came to.
+pub(crate) struct Outcomes {
+    results: Mapped<Option<GameResult>>,
+    white_elos: Mapped<Option<u16>>,
+    black_elos: Mapped<Option<u16>>,
+    days: Mapped<u32>,
+}
+
+impl Outcomes {
+    /// The numbers that a game can have.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u16> {
+        (0..=u16::MAX).take(self.results.column.games.len())
+    }
+
+    /// A game's result; `None` if there is no such game.
+    #[inline]
+    pub(crate) fn result(&self, number: u16) -> Option<GameResult> {
+        self.results.get(number)
+    }
+
+    /// Both ratings added up, if both are known.
+    #[inline]
+    pub(crate) fn elo_sum(&self, number: u16) -> Option<u32> {
+        let (white, black) = self.white_elos.get(number).zip(self.black_elos.get(number))?;
+        Some(u32::from(white) + u32::from(black))
+    }
+
+    /// Its [`day_number`].
+    #[inline]
+    pub(crate) fn day(&self, number: u16) -> u32 {
+        self.days.get(number)
+    }
+}

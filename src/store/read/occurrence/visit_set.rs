@@ -1,0 +1,137 @@
+//! What was played from a visited position in the games of a selection, counted from sets of games: no row of a game is read.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{OptionalExtension as _, params};
+
+use crate::board::{GameResult, Position};
+use crate::store::block_set::game_of;
+use crate::store::cell::{Cells, VISIT_SET, VISITED_POSITION};
+use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
+use crate::store::read::occurrence::explore::{Asked, ListLengths, MoveTally, Tally};
+use crate::store::read::occurrence::hit::shares_key;
+use crate::store::read::selection::Selection;
+use crate::store::row::year_of;
+use crate::store::visit_set::{PlayedMove, for_each_visit};
+
+impl Asked<'_> {
+    /// Counts the games of a selection; `None` if the position is no visited one, or its sets or the columns of games are not there.
+    pub(super) fn tally_sets(
+        &self,
+        selection: &Selection,
+        lists: ListLengths,
+    ) -> rusqlite::Result<Option<Tally>> {
+        if !self.has_sets()? {
+            return Ok(None);
+        }
+        match self.count_blocks(selection, lists) {
+            Ok(counted) => Ok(counted.into_tally(self.fen)),
+            Err(ColumnError::Missing) => Ok(None),
+            Err(ColumnError::Sql(error)) => Err(error),
+        }
+    }
+
+    /// Whether the position has sets, and no other one's games can be among them.
+    fn has_sets(&self) -> rusqlite::Result<bool> {
+        let sql = "SELECT key FROM visited_position WHERE key = ?1 AND fen = ?2";
+        let mut statement = self.database.connection().prepare_cached(sql)?;
+        let is_visited = statement
+            .query_row(params![self.key.as_i64(), self.fen], |row| {
+                Cells::new(row, VISITED_POSITION).get::<i64>("key")
+            })
+            .optional()?;
+        Ok(is_visited.is_some() && !shares_key(self.fen))
+    }
+
+    fn count_blocks(&self, selection: &Selection, lists: ListLengths) -> Result<Counted, ColumnError> {
+        let mut counted = Counted { tally: Tally::new(lists), moves: BTreeMap::new(), blocks: 0 };
+        let connection = self.database.connection();
+        let mut statement = connection
+            .prepare_cached("SELECT key, block, games FROM visit_set WHERE key = ?1 ORDER BY block")?;
+        let mut rows = statement.query([self.key.as_i64()])?;
+        while let Some(row) = rows.next()? {
+            let cells = Cells::new(row, VISIT_SET);
+            let block = cells.get("block")?;
+            let columns = BlockColumns::new(connection, block);
+            let selected = columns.selected(selection)?;
+            counted.blocks += 1;
+            if selected.iter().flatten().all(|&word| word == 0) && selected.is_some() {
+                continue;
+            }
+            let is_selected = |number: u16| {
+                selected.as_ref().is_none_or(|bits| bits[usize::from(number) / 64] >> (number % 64) & 1 == 1)
+            };
+            if !counted.add(block, cells.get("games")?, &columns.outcomes()?, is_selected) {
+                return Err(ColumnError::Missing);
+            }
+        }
+        Ok(counted)
+    }
+}
+
+/// The games counted so far.
+struct Counted {
+    tally: Tally,
+    moves: BTreeMap<PlayedMove, MoveTally>,
+    blocks: u32,
+}
+
+impl Counted {
+    /// Counts the selected games of a block. Gives back whether its set is as it should be.
+    fn add(
+        &mut self,
+        block: u32,
+        games: &[u8],
+        outcomes: &Outcomes,
+        is_selected: impl Fn(u16) -> bool,
+    ) -> bool {
+        let Self { tally, moves, .. } = self;
+        let mut current: Option<(PlayedMove, MoveTally)> = None;
+        let mut keep = |current: Option<(PlayedMove, MoveTally)>| {
+            if let Some((played, new)) = current {
+                let known = moves.entry(played).or_default();
+                known.results.add(&new.results);
+                known.game = new.game;
+            }
+        };
+        let is_whole = for_each_visit(games, |number, played| {
+            if !is_selected(number) {
+                return;
+            }
+            // A set of a game that somebody deleted is not up to date.
+            let Some(result) = outcomes.result(number) else { return };
+            if result == GameResult::Unknown {
+                tally.unfinished += 1;
+                return;
+            }
+            if current.as_ref().is_none_or(|(other, _)| *other != played) {
+                keep(current.replace((played, MoveTally::default())));
+            }
+            let (game, elo_sum, day) =
+                (game_of(block, number), outcomes.elo_sum(number), outcomes.day(number));
+            if let Some((_, counted)) = &mut current {
+                counted.results.count(result, elo_sum, year_of(day));
+                counted.game = game;
+            }
+            if let Some(sum) = elo_sum {
+                tally.top.insert(sum, game);
+            }
+            tally.recent.insert(day, game);
+        });
+        keep(current);
+        is_whole
+    }
+
+    /// What was counted, with the codes of the moves; `None` if a move does not fit the position, or nobody reached it.
+    fn into_tally(self, fen: &str) -> Option<Tally> {
+        let Self { mut tally, moves, blocks } = self;
+        let (position, _) = Position::from_fen(fen.as_bytes()).ok()?;
+        for (played, counted) in moves {
+            tally.results.add(&counted.results);
+            if let Some(short) = played.played() {
+                tally.moves.insert(position.clone().make_short(short)?, counted);
+            }
+        }
+        (blocks > 0).then_some(tally)
+    }
+}

@@ -1,0 +1,144 @@
+//! The games that reached a visited position, by what they played there, in few bytes.
+
+use crate::board::ShortMove;
+use crate::id::GameId;
+use crate::store::block_set::{block_of, decode, encode, game_of, push_number, take_number};
+
+/// What a game played from a position when it was there last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct PlayedMove(u16);
+
+impl PlayedMove {
+    /// Nothing: the game ended there. No [`ShortMove`] has these bits.
+    pub(crate) const NOTHING: Self = Self(7 << 12 | 1);
+
+    /// A move, or nothing.
+    #[must_use]
+    pub(crate) fn new(played: Option<ShortMove>) -> Self {
+        played.map_or(Self::NOTHING, |played| Self(played.bits()))
+    }
+
+    /// The move.
+    #[must_use]
+    pub(crate) fn played(self) -> Option<ShortMove> {
+        (self != Self::NOTHING).then(|| ShortMove::from_bits(self.0))
+    }
+}
+
+/// Games that reached a position, each with what it played there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Visits {
+    /// Those that were added since the others were packed.
+    new: Vec<(GameId, PlayedMove)>,
+    /// Block, bytes and how many they are, one block after the other.
+    packed: Vec<u8>,
+}
+
+impl Visits {
+    /// Adds a game, which is not there yet.
+    #[inline]
+    pub(crate) fn push(&mut self, game: GameId, played: PlayedMove) {
+        self.new.push((game, played));
+    }
+
+    /// Brings all into as few bytes as they are stored in.
+    pub(crate) fn pack(&mut self) {
+        if self.new.is_empty() {
+            return;
+        }
+        let mut visits = std::mem::take(&mut self.new);
+        for (block, bytes) in self.blocks() {
+            for_each_visit(bytes, |number, played| {
+                visits.push((game_of(block, number), played));
+            });
+        }
+        self.packed.clear();
+        visits.sort_unstable();
+        for visits in visits.chunk_by(|a, b| block_of(a.0).0 == block_of(b.0).0) {
+            let bytes = pack_block(visits.iter().map(|&(game, played)| (block_of(game).1, played)));
+            push_number(block_of(visits[0].0).0, &mut self.packed);
+            push_number(bytes.len() as u32, &mut self.packed);
+            self.packed.extend(bytes);
+        }
+        self.packed.shrink_to_fit();
+    }
+
+    /// The blocks, in order, as they are stored; what was added since they were packed is not among them.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        let mut rest = self.packed.as_slice();
+        std::iter::from_fn(move || {
+            let (block, behind) = take_number(rest)?;
+            let (length, behind) = take_number(behind)?;
+            let (bytes, behind) = behind.split_at_checked(length as usize)?;
+            rest = behind;
+            Some((block, bytes))
+        })
+    }
+}
+
+/// The visits of a block as they are stored: for each move, in order, its bits and the set of games.
+pub(crate) fn pack_block(visits: impl IntoIterator<Item = (u16, PlayedMove)>) -> Vec<u8> {
+    let mut moves: Vec<(PlayedMove, Vec<u16>)> = Vec::new();
+    for (number, played) in visits {
+        match moves.iter_mut().find(|(other, _)| *other == played) {
+            Some((_, numbers)) => numbers.push(number),
+            None => moves.push((played, vec![number])),
+        }
+    }
+    moves.sort_unstable_by_key(|&(played, _)| played);
+    let mut bytes = Vec::new();
+    for (played, numbers) in moves {
+        push_number(played.0.into(), &mut bytes);
+        encode(&numbers, &mut bytes);
+    }
+    bytes
+}
+
+/// Hands over the visits of a stored block, move by move, the games of each in order. Gives back whether it is as it should be.
+#[inline]
+pub(crate) fn for_each_visit(mut bytes: &[u8], mut see: impl FnMut(u16, PlayedMove)) -> bool {
+    while !bytes.is_empty() {
+        let Some((bits, set)) = take_number(bytes) else { return false };
+        let Ok(bits) = u16::try_from(bits) else { return false };
+        match decode(set, |number| see(number, PlayedMove(bits))) {
+            Some(rest) => bytes = rest,
+            None => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn visits_come_back_block_by_block() {
+        let short = |bits| PlayedMove::new(Some(ShortMove::from_bits(bits)));
+        let all = [
+            (GameId(3), short(12)),
+            (GameId(65_535), PlayedMove::NOTHING),
+            (GameId(65_536), short(7)),
+            (GameId(65_540), short(12)),
+            (GameId(400_000), short(7)),
+        ];
+        let mut visits = Visits::default();
+        for part in [&all[3..], &all[..2], &all[2..3]] {
+            part.iter().for_each(|&(game, played)| visits.push(game, played));
+            visits.pack();
+        }
+        let mut found = Vec::new();
+        for (block, bytes) in visits.blocks() {
+            assert!(for_each_visit(bytes, |number, played| found.push((game_of(block, number), played))));
+            // What is cut off is told.
+            assert!((1..bytes.len()).any(|end| !for_each_visit(&bytes[..end], |_, _| {})));
+        }
+        found.sort_unstable();
+        assert_eq!(found, all);
+        assert_eq!(visits.blocks().map(|(block, _)| block).collect::<Vec<_>>(), [0, 1, 6]);
+        assert_eq!(
+            (short(12).played(), PlayedMove::NOTHING.played()),
+            (Some(ShortMove::from_bits(12)), None)
+        );
+    }
+}

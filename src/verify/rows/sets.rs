@@ -1,0 +1,119 @@
+//! Columns of games and sets of games, held against the rows that they follow from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, params};
+
+use crate::board::{PositionKey, ShortMove};
+use crate::store::block_set::block_of;
+use crate::store::read::occurrence::visit::for_each_last_visit;
+use crate::store::visit_set::{PlayedMove, pack_block};
+use crate::store::write::sets::{blocks_with_games, columns_of_games};
+use crate::store::{Cells, GAME_COLUMN, VISIT_SET};
+use crate::verify::finding::{Collector, Id, Kind, RowId};
+
+const COLUMNS: &str = GAME_COLUMN.name;
+const VISITS: &str = VISIT_SET.name;
+
+/// Whether the database has columns and sets: one of an early version has none.
+pub(crate) fn are_there(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.table_exists(Some("main"), VISITS)
+}
+
+/// The blocks that columns are to be compared of: those that have games, and those that have columns.
+pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    let mut blocks: BTreeSet<i64> = blocks_with_games(connection)?.into_iter().map(i64::from).collect();
+    let mut statement = connection.prepare("SELECT DISTINCT block FROM game_column")?;
+    for block in statement.query_map([], |row| Cells::new(row, GAME_COLUMN).get::<i64>("block"))? {
+        blocks.insert(block?);
+    }
+    Ok(blocks.into_iter().collect())
+}
+
+/// Compares the columns of a block with the rows of `game`.
+pub(crate) fn compare_columns(
+    connection: &Connection,
+    block: i64,
+    findings: &Collector,
+) -> rusqlite::Result<()> {
+    let made = match u32::try_from(block) {
+        Ok(block) if block <= u32::from(u16::MAX) => columns_of_games(connection, block)?,
+        _ => None,
+    };
+    let expected = made.into_iter().flat_map(|(_, columns)| columns);
+    let mut expected: BTreeMap<&str, _> =
+        expected.filter_map(|(name, stored)| Some((name, stored?))).collect();
+    let mut statement =
+        connection.prepare_cached("SELECT name, block, cells, games FROM game_column WHERE block = ?1")?;
+    let mut rows = statement.query([block])?;
+    while let Some(row) = rows.next()? {
+        let cells = Cells::new(row, GAME_COLUMN);
+        let name: &str = cells.get("name")?;
+        let row_id = || RowId::default().and("name", Id::Text(name.to_owned())).and("block", block);
+        let Some((values, games)) = expected.remove(name) else {
+            findings.about(Kind::SurplusRow, COLUMNS, row_id(), "no game has such a column");
+            continue;
+        };
+        if cells.get::<&str>("cells")? != values {
+            let expected = "the different values that games of the block have";
+            findings.wrong(Kind::WrongValue, COLUMNS, row_id(), "cells", expected, "another list");
+        } else if cells.get::<&[u8]>("games")? != games {
+            let expected = "the value of each game of the block";
+            findings.wrong(Kind::WrongValue, COLUMNS, row_id(), "games", expected, "something else");
+        }
+    }
+    for name in expected.into_keys() {
+        let row = RowId::default().and("name", Id::Text(name.to_owned())).and("block", block);
+        findings.about(Kind::MissingRow, COLUMNS, row, "there is no such row");
+    }
+    Ok(())
+}
+
+/// The keys of the visited positions.
+pub(crate) fn visited_keys(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    let mut statement = connection.prepare("SELECT key FROM visited_position ORDER BY key")?;
+    statement.query_map([], |row| row.get(0))?.collect()
+}
+
+/// Compares the sets of a visited position with the games that reached it.
+pub(crate) fn compare_visits(
+    connection: &Connection,
+    key: i64,
+    findings: &Collector,
+) -> rusqlite::Result<()> {
+    let mut visits: BTreeMap<i64, Vec<(u16, PlayedMove)>> = BTreeMap::new();
+    for_each_last_visit(connection, PositionKey::from_i64(key), |game, _, (_, code), _| {
+        let (block, number) = block_of(game);
+        visits.entry(block.into()).or_default().push((number, PlayedMove::new(code.map(ShortMove::new))));
+        true
+    })?;
+    let row_id = |block: i64| RowId::of([("key", key), ("block", block)]);
+    let mut statement =
+        connection.prepare_cached("SELECT key, block, games FROM visit_set WHERE key = ?1")?;
+    let mut rows = statement.query(params![key])?;
+    while let Some(row) = rows.next()? {
+        let cells = Cells::new(row, VISIT_SET);
+        let block: i64 = cells.get("block")?;
+        match visits.remove(&block) {
+            None => findings.about(Kind::SurplusRow, VISITS, row_id(block), "no game of the block was there"),
+            Some(mut expected) => {
+                expected.sort_unstable();
+                if cells.get::<&[u8]>("games")? != pack_block(expected) {
+                    let expected = "the games of the block that were there, by what they played";
+                    findings.wrong(
+                        Kind::WrongValue,
+                        VISITS,
+                        row_id(block),
+                        "games",
+                        expected,
+                        "something else",
+                    );
+                }
+            }
+        }
+    }
+    for block in visits.into_keys() {
+        findings.about(Kind::MissingRow, VISITS, row_id(block), "there is no such row");
+    }
+    Ok(())
+}
