@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use divan::Bencher;
-use pgndex::board::{Position, PositionKey};
+use pgndex::board::{GameResult, Position, PositionKey};
 use pgndex::index::{IndexOptions, Progress, index};
 use pgndex::store::row::{GameId, Ply};
-use pgndex::store::{Database, GameFilter, HitCount, HitOrder, Lines, ListLengths, Search, Selection};
+use pgndex::store::{Database, GameFilter, HitCount, HitOrder, Lines, ListLengths, Search};
 
 fn main() {
     eprintln!("database: {}", DATABASE.display());
@@ -116,14 +116,48 @@ fn of_one_player(bencher: Bencher<'_, '_>, target: &Target) {
     first_page(bencher, target, HitOrder::Game, &GameFilter { player, ..GameFilter::default() });
 }
 
-/// What was played from a position, with its best-rated and latest games.
-#[divan::bench(args = targets())]
-fn explored(bencher: Bencher<'_, '_>, target: &Target) {
+/// Filters on the games whose moves are counted.
+const FILTERS: [&str; 5] =
+    ["all games", "both 2500 or more", "2010 to 2015", "one player", "won by White, B00 to B99"];
+
+fn filter(name: &str) -> GameFilter {
+    let all = GameFilter::default();
+    match name {
+        "both 2500 or more" => GameFilter { elo_min: Some(2500), ..all },
+        "2010 to 2015" => GameFilter { since: "2010".parse().ok(), until: "2015".parse().ok(), ..all },
+        "one player" => GameFilter { player: "carlsen".parse().ok(), ..all },
+        "won by White, B00 to B99" => {
+            GameFilter { result: Some(GameResult::White), eco: "B".parse().ok(), ..all }
+        }
+        _ => all,
+    }
+}
+
+/// What was played from the start position, with its best-rated and latest games.
+#[divan::bench(args = FILTERS)]
+fn explored_from_the_start(bencher: Bencher<'_, '_>, name: &str) {
+    explore(bencher, &targets()[0], name);
+}
+
+/// The same from a common position of the Sicilian.
+#[divan::bench(args = FILTERS)]
+fn explored_from_the_sicilian(bencher: Bencher<'_, '_>, name: &str) {
+    explore(bencher, &targets()[1], name);
+}
+
+/// The same from a position that one game reached.
+#[divan::bench]
+fn explored_where_one_game_was(bencher: Bencher<'_, '_>) {
+    explore(bencher, &rare(), "all games");
+}
+
+fn explore(bencher: Bencher<'_, '_>, target: &Target, name: &str) {
+    let filter = filter(name);
     bencher.bench_local(|| {
         let database = Database::open_read_only(&DATABASE).expect("a database");
-        let found = database
-            .explore(target.key, &target.fen, &Selection::default(), ListLengths::MAX)
-            .expect("an exploration");
-        assert!(found.results.games() + found.unfinished > 0);
+        let selection = database.select(&filter).expect("a selection");
+        let found =
+            database.explore(target.key, &target.fen, &selection, ListLengths::MAX).expect("an exploration");
+        assert!(!filter.is_empty() || found.results.games() + found.unfinished > 0);
     });
 }

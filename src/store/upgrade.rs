@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use crate::pgn::{GameFacts, Speed};
 use crate::store::row::virtual_table::Rows as _;
 use crate::store::row::{GameRow, HeaderBatch};
-use crate::store::write::sets::{fill_columns, fill_visit_sets};
+use crate::store::write::fill::{fill_columns, fill_visit_sets};
 
 /// Fills the columns of `game` that the tags tell, for games that were there before these columns.
 pub(super) fn fill_game_columns(connection: &Connection) -> rusqlite::Result<()> {

@@ -34,7 +34,21 @@ pub(crate) struct Visits {
     packed: Vec<u8>,
 }
 
+/// Memory that packing takes, kept from one position to the next.
+#[derive(Debug, Default)]
+pub(crate) struct PackingRoom {
+    visits: Vec<(GameId, PlayedMove)>,
+    numbers: Vec<u16>,
+    block: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
 impl Visits {
+    /// None yet, with room for some.
+    pub(crate) fn with_room(room: &mut PackingRoom) -> Self {
+        Self { new: std::mem::take(&mut room.visits), packed: Vec::new() }
+    }
+
     /// Adds a game, which is not there yet.
     #[inline]
     pub(crate) fn push(&mut self, game: GameId, played: PlayedMove) {
@@ -42,25 +56,31 @@ impl Visits {
     }
 
     /// Brings all into as few bytes as they are stored in.
-    pub(crate) fn pack(&mut self) {
+    pub(crate) fn pack(&mut self, room: &mut PackingRoom) {
         if self.new.is_empty() {
             return;
         }
         let mut visits = std::mem::take(&mut self.new);
         for (block, bytes) in self.blocks() {
-            for_each_visit(bytes, |number, played| {
-                visits.push((game_of(block, number), played));
-            });
+            for_each_visit(bytes, |number, played| visits.push((game_of(block, number), played)));
         }
-        self.packed.clear();
-        visits.sort_unstable();
+        let PackingRoom { numbers, block: packed_block, bytes, .. } = room;
+        bytes.clear();
+        visits.sort_unstable_by_key(|&(game, played)| (block_of(game).0, played, game));
         for visits in visits.chunk_by(|a, b| block_of(a.0).0 == block_of(b.0).0) {
-            let bytes = pack_block(visits.iter().map(|&(game, played)| (block_of(game).1, played)));
-            push_number(block_of(visits[0].0).0, &mut self.packed);
-            push_number(bytes.len() as u32, &mut self.packed);
-            self.packed.extend(bytes);
+            packed_block.clear();
+            pack_moves(
+                visits.iter().map(|&(game, played)| (block_of(game).1, played)),
+                numbers,
+                packed_block,
+            );
+            push_number(block_of(visits[0].0).0, bytes);
+            push_number(packed_block.len() as u32, bytes);
+            bytes.extend_from_slice(packed_block);
         }
-        self.packed.shrink_to_fit();
+        self.packed = bytes.as_slice().to_vec();
+        visits.clear();
+        room.visits = visits;
     }
 
     /// The blocks, in order, as they are stored; what was added since they were packed is not among them.
@@ -77,21 +97,23 @@ impl Visits {
 }
 
 /// The visits of a block as they are stored: for each move, in order, its bits and the set of games.
-pub(crate) fn pack_block(visits: impl IntoIterator<Item = (u16, PlayedMove)>) -> Vec<u8> {
-    let mut moves: Vec<(PlayedMove, Vec<u16>)> = Vec::new();
-    for (number, played) in visits {
-        match moves.iter_mut().find(|(other, _)| *other == played) {
-            Some((_, numbers)) => numbers.push(number),
-            None => moves.push((played, vec![number])),
-        }
-    }
-    moves.sort_unstable_by_key(|&(played, _)| played);
+pub(crate) fn pack_block(mut visits: Vec<(u16, PlayedMove)>) -> Vec<u8> {
+    visits.sort_unstable_by_key(|&(number, played)| (played, number));
     let mut bytes = Vec::new();
-    for (played, numbers) in moves {
-        push_number(played.0.into(), &mut bytes);
-        encode(&numbers, &mut bytes);
-    }
+    pack_moves(visits.into_iter(), &mut Vec::new(), &mut bytes);
     bytes
+}
+
+/// Packs visits of a block, sorted by move, then game.
+fn pack_moves(visits: impl Iterator<Item = (u16, PlayedMove)>, numbers: &mut Vec<u16>, bytes: &mut Vec<u8>) {
+    let mut visits = visits.peekable();
+    while let Some((number, played)) = visits.next() {
+        numbers.clear();
+        numbers.push(number);
+        numbers.extend(std::iter::from_fn(|| visits.next_if(|visit| visit.1 == played)).map(|visit| visit.0));
+        push_number(played.0.into(), bytes);
+        encode(numbers, bytes);
+    }
 }
 
 /// Hands over the visits of a stored block, move by move, the games of each in order. Gives back whether it is as it should be.
@@ -122,10 +144,11 @@ mod tests {
             (GameId(65_540), short(12)),
             (GameId(400_000), short(7)),
         ];
-        let mut visits = Visits::default();
+        let mut room = PackingRoom::default();
+        let mut visits = Visits::with_room(&mut room);
         for part in [&all[3..], &all[..2], &all[2..3]] {
             part.iter().for_each(|&(game, played)| visits.push(game, played));
-            visits.pack();
+            visits.pack(&mut room);
         }
         let mut found = Vec::new();
         for (block, bytes) in visits.blocks() {

@@ -4,7 +4,7 @@ use crate::board::{GameResult, PositionKey, ShortMove};
 use crate::index::sort::occurrence::{Origin, Played, PlayedOccurrence};
 use crate::index::visited_position::counted_game::{CountedGame, CountedGames};
 use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};
-use crate::store::visit_set::{PlayedMove, Visits};
+use crate::store::visit_set::{PackingRoom, PlayedMove, Visits};
 
 /// A position that many games reached, and what was played there.
 #[derive(Debug)]
@@ -134,6 +134,7 @@ pub(crate) struct Counter<'o> {
     last_key: Option<PositionKey>,
     distinct: u64,
     found: Vec<VisitedPosition>,
+    room: PackingRoom,
 }
 
 /// A position that is being counted, and the latest occurrence of it, which counts unless the same game's next one follows.
@@ -153,6 +154,7 @@ impl<'o> Counter<'o> {
             last_key: None,
             distinct: 0,
             found: Vec::new(),
+            room: PackingRoom::default(),
         }
     }
 
@@ -184,7 +186,12 @@ impl<'o> Counter<'o> {
         }
         let mut pending = std::mem::take(&mut self.pending);
         for &occurrence in pending.iter().chain(run) {
-            let new = || Open { visited: VisitedPosition::new(occurrence.key()), latest: occurrence };
+            let room = &mut self.room;
+            let new = || {
+                let visits = Visits::with_room(room);
+                let visited = VisitedPosition { visits, ..VisitedPosition::new(occurrence.key()) };
+                Open { visited, latest: occurrence }
+            };
             let Open { visited, latest } = self.open.get_or_insert_with(new);
             visited.note(occurrence);
             if latest.game() != occurrence.game() {
@@ -200,8 +207,8 @@ impl<'o> Counter<'o> {
         self.pending.clear();
         if let Some(Open { mut visited, latest }) = self.open.take() {
             visited.count(latest, self.counted_games.of(latest.game()));
+            visited.visits.pack(&mut self.room);
             if visited.games() >= self.threshold as u64 {
-                visited.visits.pack();
                 self.found.push(visited);
             }
         }

@@ -7,7 +7,7 @@ use crate::index::error::Result;
 use crate::index::visited_position::counter::{Fens, VisitedPosition, to_json};
 use crate::store::BulkLoader;
 use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
-use crate::store::visit_set::PlayedMove;
+use crate::store::visit_set::{PackingRoom, PlayedMove};
 
 /// Writes the rows of `visited_position` and `continuation`; all other tables must be there.
 ///
@@ -29,11 +29,11 @@ pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'
         _ => Ok(None),
     })?;
     const AT_ONCE: usize = 4096;
-    let mut batch = VisitedPositionBatch::default();
+    let (mut batch, mut room) = (VisitedPositionBatch::default(), PackingRoom::default());
     let mut rows = visited.into_iter().zip(told).peekable();
     while let Some((mut visited, told)) = rows.next() {
         if let (Fens::One(fen), Some(codes)) = told {
-            visited.visits.pack();
+            visited.visits.pack(&mut room);
             for (block, games) in visited.visits.blocks() {
                 loader.put_visits(visited.key, block, games)?;
             }

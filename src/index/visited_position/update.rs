@@ -15,6 +15,7 @@ use crate::index::visited_position::decrease::Decreases;
 use crate::index::visited_position::rows::{compare_fens, count_to_look_up};
 use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
+use crate::store::visit_set::PackingRoom;
 use crate::store::{BulkLoader, GameSet, Known};
 
 /// What the added games change.
@@ -225,6 +226,9 @@ impl Recount<'_> {
             visited.count(PlayedOccurrence::new(key, game, ply, code), counted_game);
             visited.fens.see(fen)
         })?;
+        if let Some(visited) = &mut visited {
+            visited.visits.pack(&mut PackingRoom::default());
+        }
         let has_row = |visited: &VisitedPosition| {
             visited.fens != Fens::Several && visited.games() >= u64::from(self.tracker.threshold())
         };
@@ -291,7 +295,7 @@ fn add(
         top_games: Text::push(&mut batch.text, &to_json(&top_games)),
         recent_games: Text::push(&mut batch.text, &to_json(&recent_games)),
     });
-    visited.visits.pack();
+    visited.visits.pack(&mut PackingRoom::default());
     for (block, games) in visited.visits.blocks() {
         loader.add_visits(key, block, games)?;
     }

@@ -135,7 +135,15 @@ impl<'d> AddedPages<'d> {
                 let _drained = DrainedOnDrop(sorted);
                 merge_trees(&file, &occurrences, &indexes, (sorted, leaving.games))
             });
-            let written = sorted.update_visited(loader, |loader| loader.take_rows(side));
+            let written = sorted.update_visited(loader, |loader| {
+                loader.take_rows(side)?;
+                // Where no index is made anew, nobody needs the rows that leave.
+                if indexes.is_empty() {
+                    loader.remove(leaving, OccurrencesOfRemoved::Gone).map(drop)
+                } else {
+                    Ok(())
+                }
+            });
             written.inspect_err(|_| sorted.drained())?;
             merged.join().map_err(|_| sorted.unsorted().panicked())?
         })?;
@@ -154,7 +162,9 @@ impl<'d> AddedPages<'d> {
         let loader = self.loader();
         loader.put_indexes_back()?;
         not_built.into_iter().try_for_each(|name| loader.make_index_anew(name))?;
-        self.loader().remove(leaving, OccurrencesOfRemoved::Gone)?;
+        if !indexes.is_empty() {
+            self.loader().remove(leaving, OccurrencesOfRemoved::Gone)?;
+        }
         self.loader().take_problems()?;
         sorted.write_visited(self.loader())
     }

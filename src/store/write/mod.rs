@@ -4,6 +4,7 @@ pub(crate) mod alias;
 pub(crate) mod build;
 pub(crate) mod bulk;
 pub(crate) mod duplicate;
+pub(crate) mod fill;
 pub(crate) mod hidden_index;
 pub(crate) mod opening;
 pub(crate) mod page_transaction;

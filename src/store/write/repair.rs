@@ -12,8 +12,8 @@ use crate::store::error::{Error, Result};
 use crate::store::lock::WriterLock;
 use crate::store::row::HeaderBatch;
 use crate::store::write::build::{Build, BuildOptions};
+use crate::store::write::fill::fill_columns;
 use crate::store::write::remove::COUNT_AFRESH;
-use crate::store::write::sets::fill_columns;
 use crate::store::write::temporary::Temporary;
 
 /// Removes the rows of games, sources and names that are not there. NULL is not in a set without rows either.

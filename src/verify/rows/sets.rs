@@ -8,7 +8,7 @@ use crate::board::{PositionKey, ShortMove};
 use crate::store::block_set::block_of;
 use crate::store::read::occurrence::visit::for_each_last_visit;
 use crate::store::visit_set::{PlayedMove, pack_block};
-use crate::store::write::sets::{blocks_with_games, columns_of_games};
+use crate::store::write::fill::{blocks_with_games, columns_of_games};
 use crate::store::{Cells, GAME_COLUMN, VISIT_SET};
 use crate::verify::finding::{Collector, Id, Kind, RowId};
 
@@ -96,8 +96,7 @@ pub(crate) fn compare_visits(
         let block: i64 = cells.get("block")?;
         match visits.remove(&block) {
             None => findings.about(Kind::SurplusRow, VISITS, row_id(block), "no game of the block was there"),
-            Some(mut expected) => {
-                expected.sort_unstable();
+            Some(expected) => {
                 if cells.get::<&[u8]>("games")? != pack_block(expected) {
                     let expected = "the games of the block that were there, by what they played";
                     findings.wrong(

@@ -1,0 +1,140 @@
+//! Columns and sets of games, made anew from the rows of games.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, params};
+
+use crate::board::{MoveCode, PositionKey, ShortMove};
+use crate::id::GameId;
+use crate::store::block_set::{BLOCK_GAMES, block_of};
+use crate::store::cell::{Cells, GAME_POSITION, VISITED_POSITION};
+use crate::store::game_column::{COLUMNS, ColumnBuilder, StoredColumns};
+use crate::store::row::virtual_table::Cell;
+use crate::store::visit_set::{PlayedMove, pack_block};
+
+const PUT_COLUMN: &str =
+    "INSERT OR REPLACE INTO game_column (name, block, cells, games) VALUES (?1, ?2, ?3, ?4)";
+const REMOVE_COLUMN: &str = "DELETE FROM game_column WHERE name = ?1 AND block = ?2";
+pub(super) const PUT_VISITS: &str =
+    "INSERT OR REPLACE INTO visit_set (key, block, games) VALUES (?1, ?2, ?3)";
+
+/// The games of one block, as numbers that `BETWEEN` takes.
+pub(super) const fn games_of(block: u32) -> (u32, u32) {
+    (block * BLOCK_GAMES, block * BLOCK_GAMES + (BLOCK_GAMES - 1))
+}
+
+/// Writes a block of columns in the place of what stands there.
+pub(super) fn put_columns(connection: &Connection, (block, columns): &StoredColumns) -> rusqlite::Result<()> {
+    for (name, stored) in columns {
+        match stored {
+            Some((cells, games)) => {
+                connection.prepare_cached(PUT_COLUMN)?.execute(params![name, block, cells, games])?;
+            }
+            None => _ = connection.prepare_cached(REMOVE_COLUMN)?.execute(params![name, block])?,
+        }
+    }
+    Ok(())
+}
+
+/// A block's columns made of the rows of `game`.
+pub(crate) fn columns_of_games(
+    connection: &Connection,
+    block: u32,
+) -> rusqlite::Result<Option<StoredColumns>> {
+    let sql = format!(
+        "SELECT game_id, {} FROM game WHERE game_id BETWEEN ?1 AND ?2 ORDER BY 1",
+        COLUMNS.join(", ")
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query(params![games_of(block).0, games_of(block).1])?;
+    let mut builder = ColumnBuilder::default();
+    while let Some(row) = rows.next()? {
+        let cell = |index| match row.get_ref(index + 1) {
+            Ok(ValueRef::Integer(number)) => Cell::Integer(number),
+            Ok(ValueRef::Text(text)) => std::str::from_utf8(text).map_or(Cell::Null, Cell::Text),
+            _ => Cell::Null,
+        };
+        builder.push(GameId(row.get(0)?), cell);
+    }
+    Ok(builder.take())
+}
+
+/// What games of a block played from visited positions when they were there last, by the positions' keys as SQLite orders them.
+fn visits_of_games(
+    connection: &Connection,
+    block: u32,
+    visited: &HashMap<PositionKey, String>,
+) -> rusqlite::Result<BTreeMap<i64, Vec<u8>>> {
+    let sql = "SELECT game_id, ply, key, fen, move_code FROM game_position WHERE game_id BETWEEN ?1 AND ?2 ORDER BY 1, 2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![games_of(block).0, games_of(block).1])?;
+    let mut visits: HashMap<PositionKey, Vec<(u16, PlayedMove)>> = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let cells = Cells::new(row, GAME_POSITION);
+        let key = PositionKey::from_i64(cells.get(2)?);
+        if visited.get(&key).is_none_or(|fen| cells.get(3) != Ok(fen.as_str())) {
+            continue;
+        }
+        let code = cells.get::<Option<u32>>(4)?.map(MoveCode::from_stored);
+        let visit = (block_of(GameId(cells.get(0)?)).1, PlayedMove::new(code.map(ShortMove::new)));
+        let visits = visits.entry(key).or_default();
+        match visits.last_mut() {
+            Some(last) if last.0 == visit.0 => *last = visit,
+            _ => visits.push(visit),
+        }
+    }
+    Ok(visits.into_iter().map(|(key, visits)| (key.as_i64(), pack_block(visits))).collect())
+}
+
+/// The keys of the visited positions, with their FENs.
+fn visited_fens(connection: &Connection) -> rusqlite::Result<HashMap<PositionKey, String>> {
+    let mut statement = connection.prepare("SELECT key, fen FROM visited_position")?;
+    let rows = statement.query_map([], |row| {
+        let cells = Cells::new(row, VISITED_POSITION);
+        Ok((PositionKey::from_i64(cells.get("key")?), cells.get("fen")?))
+    })?;
+    rows.collect()
+}
+
+/// The blocks that have games.
+pub(crate) fn blocks_with_games(connection: &Connection) -> rusqlite::Result<Vec<u32>> {
+    let last: Option<u32> = connection.query_row("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
+    let mut some =
+        connection.prepare("SELECT EXISTS (SELECT 1 FROM game WHERE game_id BETWEEN ?1 AND ?2)")?;
+    let blocks = last.map_or(0..0, |last| 0..block_of(GameId(last)).0 + 1);
+    let mut found = Vec::new();
+    for block in blocks {
+        if some.query_row(params![games_of(block).0, games_of(block).1], |row| row.get(0))? {
+            found.push(block);
+        }
+    }
+    Ok(found)
+}
+
+/// Makes the columns of games anew from the rows of `game`.
+pub(crate) fn fill_columns(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("DELETE FROM game_column")?;
+    for block in blocks_with_games(connection)? {
+        if let Some(columns) = columns_of_games(connection, block)? {
+            put_columns(connection, &columns)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the sets of games that reached visited positions anew from the rows of `game_position`.
+pub(crate) fn fill_visit_sets(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("DELETE FROM visit_set")?;
+    let visited = visited_fens(connection)?;
+    if visited.is_empty() {
+        return Ok(());
+    }
+    let mut put = connection.prepare(PUT_VISITS)?;
+    for block in blocks_with_games(connection)? {
+        for (key, games) in visits_of_games(connection, block, &visited)? {
+            put.execute(params![key, block, games])?;
+        }
+    }
+    Ok(())
+}
