@@ -97,10 +97,10 @@ impl Plan<'_> {
         self.estimate.check(build.path(), &spill)?;
         let intake = Intake::all(sources);
         let reports = Reports::create(options, sources, intake.last_source, Some(build.target()))?;
-        let run = Run::new(self, intake, progress, started, spill, reports)?;
+        let run = Run::new(self, intake, progress, started, spill.clone(), reports)?;
         let watch = |connection: &Connection| progress.watch(connection);
         let mut summary = match options.writer {
-            Writer::Direct => run.fill(FreshPages::new(&mut build, &watch)?, None)?,
+            Writer::Direct => run.fill(FreshPages::new(&mut build, &watch, &spill)?, None)?,
             Writer::Sql => run.fill(FreshRows::new(&build, &watch)?, None)?,
         };
         build.write_player_aliases(&options.player_aliases)?;

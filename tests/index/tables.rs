@@ -76,6 +76,38 @@ fn several_files_and_directories() {
     );
 }
 
+/// Games whose rows and whose values of indexes are longer than usual, or missing.
+#[test]
+fn games_with_long_tags() {
+    let directory = directory();
+    let game = |number: usize| {
+        let round = "r".repeat(match number % 50 {
+            7 => 9_000,
+            8 => 60_000,
+            other => other,
+        });
+        let date = ["????.??.??", "1999.01.??", "1999.01.02"][number % 3];
+        let eco = ["?", "B90", "A00/1", "C42 so many"][number % 4];
+        format!(
+            "[White \"P{}\"]\n[Date \"{date}\"]\n[Round \"{round}\"]\n[ECO \"{eco}\"]\n\n1. e4 *\n\n",
+            number % 9
+        )
+    };
+    let games: Vec<String> = (0..400).map(game).collect();
+    // The last value is longer than those that are sorted with the others.
+    for (name, last) in [("a.pgn", ""), ("b.pgn", "[ECO \"D37, or rather D38\"]\n\n1. d4 *\n")] {
+        let path = write(directory.path().join(name), games.concat() + last);
+        let some = variants().step_by(3).chain([IndexOptions { memory: 0, ..options() }]);
+        let connection = open(&assert_all_same(directory.path(), &[path], some));
+        for index in column::<String>(&connection, "SELECT name FROM pragma_index_list('game')") {
+            let rows = number(&connection, &format!("SELECT count(*) FROM game INDEXED BY {index}"));
+            assert_eq!(rows, number(&connection, "SELECT count(*) FROM game NOT INDEXED"), "{index}");
+        }
+        drop(connection);
+        fs::remove_file(directory.path().join("first.db")).expect("removed");
+    }
+}
+
 /// Pieces of collections as they are found: good games and everything that goes wrong.
 const PIECES: &[&[u8]] = &[
     b"[Event \"A\"]\n[White \"Tal\"]\n[Black \"Petrosian\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n",

@@ -10,5 +10,6 @@ mod pages;
 mod properties;
 mod rows;
 mod search;
+mod table_pages;
 mod temporary_files;
 mod variations;

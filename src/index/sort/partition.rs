@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -45,6 +46,9 @@ impl Partitions {
     /// Records of a partition: few enough to be sorted in the processor's cache, and so many that there are not too many
     /// partitions to be written to side by side.
     pub(crate) const RECORDS: u64 = 1 << 17;
+
+    /// How many bits choose the bucket of a record: of an ordinary partition, one has some 16 to 32 records.
+    const BUCKET_BITS: u32 = 12;
 
     /// Partitions for about `expected` records of which those beyond `memory` bytes go to a file in `directory`.
     ///
@@ -136,16 +140,13 @@ impl Partitions {
         let total: usize = blocks.chain(partition.extents.iter().map(|extent| extent.records)).sum();
         let mut records = Vec::with_capacity(total.min(most.saturating_mul(2)));
         if total <= most {
-            self.gather(&partition, 0..=u128::MAX, &mut records)?;
+            self.gather_sorted(&partition, 0..=u128::MAX, &mut records)?;
             drop(partition);
-            records.sort_unstable();
             return sink(&records);
         }
         let mut from = 0;
         for to in self.splitters(&partition, total, most)?.into_iter().chain([u128::MAX]) {
-            records.clear();
-            self.gather(&partition, from..=to, &mut records)?;
-            records.sort_unstable();
+            self.gather_sorted(&partition, from..=to, &mut records)?;
             sink(&records)?;
             from = to.saturating_add(1);
         }
@@ -169,18 +170,51 @@ impl Partitions {
         Ok((1..pieces).map(|piece| sample[piece * samples / pieces].sort_key()).collect())
     }
 
-    fn gather(
+    /// Puts the records of a range into `records`, sorted: first by the bits that follow those which choose the partition, then each of
+    /// these buckets for itself. That takes little more than half the time of sorting them all at once: most buckets have few records.
+    fn gather_sorted(
         &self,
         partition: &Partition,
-        range: std::ops::RangeInclusive<u128>,
+        range: RangeInclusive<u128>,
         records: &mut Vec<PlayedOccurrence>,
     ) -> Result<()> {
-        let all = range == (0..=u128::MAX);
+        let bucket =
+            |record: PlayedOccurrence| (record.sort_key() << self.bits >> (128 - Self::BUCKET_BITS)) as usize;
+        // Where the next record of each bucket goes, once they are counted.
+        let mut next = vec![0; 1 << Self::BUCKET_BITS];
+        self.for_each_record(partition, &range, |record| next[bucket(record)] += 1)?;
+        let mut start = 0;
+        for place in &mut next {
+            start += std::mem::replace(place, start);
+        }
+        records.resize(start, PlayedOccurrence::default());
+        self.for_each_record(partition, &range, |record| {
+            let place = &mut next[bucket(record)];
+            records[*place] = record;
+            *place += 1;
+        })?;
+        let mut start = 0;
+        for end in next {
+            records[start..end].sort_unstable();
+            start = end;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn for_each_record(
+        &self,
+        partition: &Partition,
+        range: &RangeInclusive<u128>,
+        mut see: impl FnMut(PlayedOccurrence),
+    ) -> Result<()> {
+        let all = *range == (0..=u128::MAX);
         self.for_each_block(partition, |block| {
             if all {
-                records.extend_from_slice(block);
+                block.iter().for_each(|&record| see(record));
             } else {
-                records.extend(block.iter().filter(|record| range.contains(&record.sort_key())));
+                let records = block.iter().filter(|record| range.contains(&record.sort_key()));
+                records.for_each(|&record| see(record));
             }
         })
     }

@@ -12,11 +12,11 @@ use super::{BtreeError, LeafWriter, PageFile, PageNumber, Segment};
 /// Joins `segments` to the B-tree whose root page is `root`.
 ///
 /// The segments must come in key order, and each key of a segment must be greater than all of the one before (which is not
-/// checked). They may be empty. `root` is the root page of an empty `WITHOUT ROWID` table, as `sqlite_schema` tells.
-/// Trees of different tables may be assembled at the same time.
+/// checked). They may be empty. `root` is the root page of an empty `WITHOUT ROWID` table or index, as `sqlite_schema`
+/// tells. Trees of different tables may be assembled at the same time.
 ///
 /// # Errors
-/// When `root` is not the root of an empty table, or a page cannot be written or read back.
+/// When `root` is not the root of an empty one, or a page cannot be written or read back.
 pub fn assemble(
     file: &Arc<PageFile>,
     root: PageNumber,

@@ -29,8 +29,8 @@ pub enum BtreeError {
         reason: &'static str,
     },
 
-    /// The root page is not that of an empty `WITHOUT ROWID` table.
-    #[error("page {root} is not the root of an empty WITHOUT ROWID table")]
+    /// The root page is not that of an empty table or index.
+    #[error("page {root} is not the root of an empty table or index of the right kind")]
     Root {
         /// The page.
         root: PageNumber,

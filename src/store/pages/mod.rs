@@ -1,4 +1,4 @@
-//! B-trees of `WITHOUT ROWID` tables, built directly in the pages of an SQLite file.
+//! B-trees of tables and indexes, built directly in the pages of an SQLite file.
 //!
 //! SQLite appends to one table on one thread. The [file format] is documented and stable, and lets more be done: a page
 //! does not hold its own number and leaves have no sibling pointers, so that any number of threads can build finished
@@ -15,6 +15,9 @@
 //! A tree that has rows already grows in the same way. If all new keys are greater than the old ones, [`extend`] puts the new
 //! leaves behind the old. Otherwise old and new rows are merged into new leaves ([`OldRows`], for indexes [`combine`]), and
 //! [`assemble_anew`] makes the tree that takes the old one's place.
+//!
+//! A table with rowids is a tree of another kind: all of its rows stand on leaves, and a row may go on on pages of its own. A
+//! [`TableWriter`] builds it on one thread.
 //!
 //! A `WITHOUT ROWID` table is what the format calls an index B-tree: its interior cells are rows themselves, and each row
 //! stands in the tree once. Between two neighbouring children one row, here called the *divider*, stands in the parent.
@@ -33,7 +36,9 @@ mod merge;
 mod number;
 mod page;
 mod record;
+mod row_record;
 mod segment;
+mod table;
 mod tree;
 
 pub use assemble::{RebuiltTree, assemble, assemble_anew, extend};
@@ -44,5 +49,8 @@ pub use leaf_writer::LeafWriter;
 pub use merge::OldRows;
 pub use number::{PageNumber, PageRun, PageSize};
 pub use record::{BoardFen, Fen, OccurrenceRecord, PositionRecord, Record};
+#[cfg(feature = "index")]
+pub(crate) use row_record::RowRecord;
 pub use segment::Segment;
+pub use table::TableWriter;
 pub use tree::Tree;

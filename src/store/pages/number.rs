@@ -53,6 +53,28 @@ impl PageSize {
         (self.bytes() - 12) * 64 / 255 - 23
     }
 
+    /// The longest row, in bytes, that a leaf of a table with rowids holds without an overflow page
+    /// (["Cell Payload Overflow Pages"](https://www.sqlite.org/fileformat2.html#cell_payload_overflow_pages)).
+    #[must_use]
+    pub const fn max_table_payload(self) -> usize {
+        self.bytes() - 35
+    }
+
+    /// How many bytes of a row stand on its leaf, if that is of a table with rowids and the row may have overflow pages.
+    pub(super) const fn table_payload_on_leaf(self, length: usize) -> usize {
+        if length <= self.max_table_payload() {
+            return length;
+        }
+        let least = (self.bytes() - 12) * 32 / 255 - 23;
+        let with_full_pages = least + (length - least) % self.overflow_bytes();
+        if with_full_pages <= self.max_table_payload() { with_full_pages } else { least }
+    }
+
+    /// Bytes of a row that an overflow page holds, behind the number of the next one.
+    pub(super) const fn overflow_bytes(self) -> usize {
+        self.bytes() - 4
+    }
+
     /// The page that holds byte 2^30, which SQLite locks and never uses
     /// (["The Lock-Byte Page"](https://www.sqlite.org/fileformat2.html#the_lock_byte_page)).
     #[must_use]

@@ -8,6 +8,10 @@ use super::{PageNumber, PageSize};
 const INTERIOR: u8 = 2;
 /// The first byte of a leaf page of an index B-tree.
 const LEAF: u8 = 10;
+/// The first byte of an interior page of a table B-tree, that of a table with rowids.
+const TABLE_INTERIOR: u8 = 5;
+/// The first byte of a leaf page of a table B-tree.
+const TABLE_LEAF: u8 = 13;
 /// Bytes of a leaf's page header.
 pub(super) const LEAF_HEADER: usize = 8;
 /// Bytes of an interior page's header, which ends with the right-most child.
@@ -148,6 +152,19 @@ impl PageFill {
         page[8..12].copy_from_slice(&right.0.to_be_bytes());
     }
 
+    /// Completes a leaf of a table with rowids.
+    pub(super) fn seal_table_leaf(&self, page: &mut [u8]) {
+        debug_assert_eq!(self.header, LEAF_HEADER);
+        self.seal(page, TABLE_LEAF);
+    }
+
+    /// Completes an interior page of a table with rowids, whose last child is `right`.
+    pub(super) fn seal_table_interior(&self, page: &mut [u8], right: PageNumber) {
+        debug_assert_eq!(self.header, INTERIOR_HEADER);
+        self.seal(page, TABLE_INTERIOR);
+        page[8..12].copy_from_slice(&right.0.to_be_bytes());
+    }
+
     /// The last child of the completed interior page `page`.
     pub(super) fn right_child(page: &[u8]) -> PageNumber {
         child_of(&page[8..])
@@ -161,6 +178,11 @@ impl PageFill {
         // The buffer is reused: nothing of an earlier page is to stay between pointers and cells.
         page[self.pointers_end..self.cells_start].fill(0);
     }
+}
+
+/// Whether a page is an empty leaf of a table with rowids.
+pub(super) fn is_empty_table(page: &[u8]) -> bool {
+    page[0] == TABLE_LEAF && word(page, 3) == 0
 }
 
 /// The child with which an interior cell begins.

@@ -386,7 +386,7 @@ fn write_unsigned(space: &mut [u8], end: &mut usize, value: u32) -> u8 {
 
 /// Writes `value` so that it ends at `end`, moves `end` to its first byte and returns its serial type.
 #[inline]
-fn write_signed(space: &mut [u8], end: &mut usize, value: i64) -> u8 {
+pub(super) fn write_signed(space: &mut [u8], end: &mut usize, value: i64) -> u8 {
     let table = if value == 0 || value == 1 { &UNSIGNED_SERIAL_TYPES } else { &SERIAL_TYPES };
     let magnitude = value ^ (value >> 63);
     let (serial_type, length) = table[(64 - magnitude.leading_zeros()) as usize];

@@ -1,23 +1,27 @@
 //! A new database, its large tables as pages.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use rusqlite::Connection;
 
 use super::encoder::{BlockNumber, GameLeafList, GameLeaves, LeafEncoder};
+use super::game_index::IndexRows;
+use super::game_table::{GameLayout, GameTable};
 use super::{
     DuplicateLinks, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin,
     end, link_duplicates,
 };
 use crate::board::PositionKey;
-use crate::store::error::Result;
+use crate::id::ImportId;
+use crate::store::error::{Error, Result};
 use crate::store::pages::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{HeaderBatch, Occurrence};
 use crate::store::{Build, BulkLoader, LoadMode};
 
-/// Builds the two large tables of a new database as pages, while the small ones are written through SQL into another file, from where
-/// they are copied as a whole.
+/// Builds the large tables of a new database as pages, and `game` with its indexes, while the others are written through SQL into another
+/// file, from where they are copied as a whole.
 pub(crate) struct FreshPages<'b> {
     build: &'b mut Build,
     watch: &'b dyn Fn(&Connection),
@@ -25,6 +29,12 @@ pub(crate) struct FreshPages<'b> {
     file: Option<Arc<PageFile>>,
     roots: Roots,
     leaves: GameLeafList,
+    /// Writes the games until all of them are there.
+    games: Option<GameTable>,
+    /// The run that they belong to.
+    import: ImportId,
+    /// Indexes of them that are left to SQLite.
+    not_built: Vec<String>,
     /// Writes the small tables.
     small: Option<BulkLoader<'static>>,
 }
@@ -38,19 +48,29 @@ struct Roots {
 }
 
 impl<'b> FreshPages<'b> {
-    /// Begins to fill a database; `watch` is shown each connection that is used.
-    pub(crate) fn new(build: &'b mut Build, watch: &'b dyn Fn(&Connection)) -> Result<Self> {
+    /// Begins to fill a database; `watch` is shown each connection that is used. Temporary files without a name are made in
+    /// `directory`.
+    pub(crate) fn new(
+        build: &'b mut Build,
+        watch: &'b dyn Fn(&Connection),
+        directory: &Path,
+    ) -> Result<Self> {
         let roots = Roots {
             game_position: build.root_page("game_position")?,
             move_eval: build.root_page("move_eval")?,
             position_game: build.root_page("position_game")?,
         };
+        let layout = GameLayout::of(build.connection(), build.root_page("game")?)
+            .map_err(|source| Error::sqlite(build.path(), "read the schema", source))?;
         let side = build.side_database("headers")?;
         watch(side.connection());
         let small = BulkLoader::into_side_database(side, LoadMode::Fresh)?;
         build.close()?;
-        let file = Some(Arc::new(PageFile::open(build.path())?));
-        Ok(Self { build, watch, file, roots, leaves: GameLeafList::default(), small: Some(small) })
+        let file = Arc::new(PageFile::open(build.path())?);
+        let games = Some(GameTable::new(layout, &file, build.cache_bytes() / 2, directory));
+        let (leaves, not_built) = (GameLeafList::default(), Vec::new());
+        let (file, small) = (Some(file), Some(small));
+        Ok(Self { build, watch, file, roots, leaves, games, import: ImportId(0), not_built, small })
     }
 
     fn small(&mut self) -> &mut BulkLoader<'static> {
@@ -78,25 +98,33 @@ impl OccurrenceRows for Leaves<'_> {
     }
 }
 
-/// Builds the leaves of `position_game`, a segment a partition, and completes all trees.
+/// Builds the leaves of `position_game`, a segment a partition, and the indexes of `game`, and completes all trees. Gives back the names
+/// of those indexes that are left to SQLite.
 fn build_trees<S: SortedOccurrences>(
     file: &Arc<PageFile>,
     roots: Roots,
     (positions, evals): (Vec<Segment>, Vec<Segment>),
+    indexes: Vec<IndexRows>,
     sorted: &S,
-) -> Result<(), S::Error> {
+) -> Result<Vec<String>, S::Error> {
     let build = |writer: &mut LeafWriter, partition| {
         sorted.drain(partition, &mut Leaves(writer))?;
-        Ok(writer.finish_segment().map_err(crate::store::Error::from)?)
+        Ok(writer.finish_segment().map_err(Error::from)?)
     };
-    let occurrences: Vec<Segment> = sorted.unsorted().pool().install(|| {
-        let partitions = (0..sorted.unsorted().partitions()).into_par_iter();
-        partitions.map_init(|| LeafWriter::new(Arc::clone(file)), build).collect::<Result<_, S::Error>>()
-    })?;
+    let partitions = (0..sorted.unsorted().partitions()).into_par_iter();
+    let (not_built, occurrences) = sorted.unsorted().pool().join(
+        || indexes.into_par_iter().filter_map(|index| index.build(file).transpose()).collect::<Result<_>>(),
+        || {
+            let rows = partitions.map_init(|| LeafWriter::new(Arc::clone(file)), build);
+            rows.collect::<Result<Vec<Segment>, S::Error>>()
+        },
+    );
+    let (not_built, occurrences) = (not_built?, occurrences?);
     let assembled = assemble(file, roots.game_position, positions)
         .and_then(|()| assemble(file, roots.move_eval, evals))
         .and_then(|()| assemble(file, roots.position_game, occurrences));
-    Ok(assembled.map_err(crate::store::Error::from)?)
+    assembled.map_err(Error::from)?;
+    Ok(not_built)
 }
 
 impl Sink for FreshPages<'_> {
@@ -107,11 +135,13 @@ impl Sink for FreshPages<'_> {
     }
 
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
+        self.import = run.import;
         begin(self.small(), run, true)
     }
 
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
-        self.small().append_headers(batch)
+        self.games.as_mut().expect("while games are read").append(batch, self.import)?;
+        self.small().append_headers_without_games(batch)
     }
 
     fn positions(&mut self, number: BlockNumber, leaves: GameLeaves) -> Result<Option<GameLeaves>> {
@@ -121,14 +151,16 @@ impl Sink for FreshPages<'_> {
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
         let leaves = self.leaves.take();
+        let indexes = self.games.take().expect("while games are read").finish()?;
         let (file, roots) = (Arc::clone(self.file()), self.roots);
-        std::thread::scope(|scope| {
-            let built = scope.spawn(move || build_trees(&file, roots, leaves, sorted));
+        self.not_built = std::thread::scope(|scope| {
+            let built = scope.spawn(move || build_trees(&file, roots, leaves, indexes, sorted));
             // Meanwhile, in another file:
             let indexed = self.small().make_indexes();
-            built.join().map_err(|_| sorted.unsorted().panicked())??;
-            Ok(indexed?)
-        })
+            let not_built = built.join().map_err(|_| sorted.unsorted().panicked())??;
+            Ok::<_, S::Error>(indexed.map(|()| not_built)?)
+        })?;
+        Ok(())
     }
 
     fn end(&mut self, run: &RunTotals) -> Result<()> {
@@ -138,6 +170,7 @@ impl Sink for FreshPages<'_> {
         self.file = None;
         self.build.reopen()?;
         (self.watch)(self.build.connection());
+        self.build.make_indexes_anew(&self.not_built)?;
         self.build.take_rows(side)
     }
 

@@ -18,7 +18,10 @@ mod added_rows;
 mod encoder;
 mod fresh_pages;
 mod fresh_rows;
+mod game_index;
+mod game_table;
 mod nothing;
+mod sorter;
 
 use std::path::Path;
 

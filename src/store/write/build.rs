@@ -128,6 +128,12 @@ impl Build {
             .map_err(|source| Error::sqlite(self.path(), "read the schema", source))
     }
 
+    /// Memory for what is written, in bytes, as the [options](BuildOptions::cache_bytes) say.
+    #[must_use]
+    pub const fn cache_bytes(&self) -> u64 {
+        self.options.cache_bytes
+    }
+
     /// Another temporary database beside the target, for rows that are to be [taken over](Self::take_rows) later.
     ///
     /// # Errors
@@ -148,6 +154,18 @@ impl Build {
         main.execute_batch("BEGIN").map_err(failed)?;
         side_database::copy_rows(main).and_then(|()| side_database::copy_problems(main)).map_err(failed)?;
         main.execute_batch("COMMIT; DETACH side").map_err(failed)
+    }
+
+    /// Makes indexes from the rows of their tables that have none of them yet.
+    ///
+    /// # Errors
+    /// What SQLite says, such as [`Error::DiskFull`].
+    pub fn make_indexes_anew(&self, names: &[String]) -> Result<()> {
+        let make = |name: &String| self.connection().execute_batch(&format!("REINDEX {name}"));
+        names
+            .iter()
+            .try_for_each(make)
+            .map_err(|source| Error::sqlite(self.path(), "create an index", source))
     }
 
     /// Syncs the file, moves it to the target's place, and syncs the directory.

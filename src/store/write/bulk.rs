@@ -264,6 +264,16 @@ impl<'c> BulkLoader<'c> {
         self.push_columns(batch)
     }
 
+    /// Writes the rows of the small tables but those of `game`.
+    ///
+    /// # Errors
+    /// As [`append_headers`](Self::append_headers).
+    #[cfg(feature = "index")]
+    pub(crate) fn append_headers_without_games(&mut self, batch: &HeaderBatch) -> Result<()> {
+        self.headers.insert(batch, &WithoutGames(self))?;
+        self.push_columns(batch)
+    }
+
     /// Writes rows of `game_position`. Fast if they come in key order, from batch to batch too.
     ///
     /// # Errors
@@ -451,6 +461,17 @@ impl InsertInto for BulkLoader<'_> {
             self.broken.set(true);
             Err(Error::RowsLost { path: self.path.clone(), table: R::TABLE, given, written })
         }
+    }
+}
+
+/// Writes the rows of all tables but `game`.
+#[cfg(feature = "index")]
+struct WithoutGames<'l, 'c>(&'l BulkLoader<'c>);
+
+#[cfg(feature = "index")]
+impl InsertInto for WithoutGames<'_, '_> {
+    fn insert<R: InsertRows>(&self, table: &RowTable<R>, batch: &R::Batch) -> Result<()> {
+        if R::TABLE == crate::store::row::GameRow::TABLE { Ok(()) } else { self.0.insert(table, batch) }
     }
 }
 

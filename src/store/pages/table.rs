@@ -1,0 +1,178 @@
+//! The B-tree of a table with rowids, built as pages.
+
+use std::mem;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::buffer::AlignedBuffer;
+use super::page::{CHILD, INTERIOR_HEADER, POINTER, PageFill, is_empty_table};
+use super::row_record::push_varint;
+use super::{BtreeError, PageFile, PageNumber, PageRun};
+
+/// Builds the B-tree of a table with rowids, row by row.
+///
+/// After an error the table is lost. The pages go through the page cache: the rows of such a table are looked up soon.
+#[derive(Debug)]
+pub struct TableWriter {
+    file: Arc<PageFile>,
+    /// Pages side by side: `complete` ones, then the one being filled.
+    buffer: AlignedBuffer,
+    complete: usize,
+    fill: PageFill,
+    /// Pages written.
+    leaves: Vec<PageRun>,
+    /// The last rowid of each complete page.
+    last_rowids: Vec<u32>,
+    last_rowid: u32,
+    /// For what stands on the leaf before and behind the row's bytes.
+    prefix: Vec<u8>,
+}
+
+/// A page of a level, and the greatest rowid below it.
+type Child = (PageNumber, u32);
+
+impl TableWriter {
+    /// Pages written at once: too few to be written past the page cache.
+    const PAGES: usize = 7;
+    /// Bytes of the longest cell of an interior page, with its pointer: a rowid of 32 bits takes up to five.
+    const LONGEST_INTERIOR: usize = CHILD + 5 + POINTER;
+
+    /// A writer of one table.
+    #[must_use]
+    pub fn new(file: Arc<PageFile>) -> Self {
+        let size = file.page_size();
+        Self {
+            buffer: AlignedBuffer::new(Self::PAGES * size.bytes()),
+            complete: 0,
+            fill: PageFill::leaf(size),
+            leaves: Vec::new(),
+            last_rowids: Vec::new(),
+            last_rowid: 0,
+            prefix: Vec::new(),
+            file,
+        }
+    }
+
+    /// Adds a row, given as an encoded record, whose rowid must be greater than that of the row before (which is not checked).
+    ///
+    /// # Errors
+    /// When pages cannot be written.
+    pub fn push(&mut self, rowid: u32, record: &[u8]) -> Result<(), BtreeError> {
+        let mut prefix = mem::take(&mut self.prefix);
+        prefix.clear();
+        push_varint(&mut prefix, record.len() as u64);
+        push_varint(&mut prefix, rowid.into());
+        let on_leaf = self.file.page_size().table_payload_on_leaf(record.len());
+        let overflow = if on_leaf < record.len() {
+            Some(self.write_overflow(&record[on_leaf..])?.0.to_be_bytes())
+        } else {
+            None
+        };
+        let overflow = overflow.as_ref().map_or(&[][..], |number| &number[..]);
+        if !self.fill.fits(prefix.len() + on_leaf + overflow.len()) {
+            self.complete_page()?;
+        }
+        let page = self.current();
+        self.fill.push(&mut self.buffer[page], [&prefix, &record[..on_leaf], overflow]);
+        self.prefix = prefix;
+        self.last_rowid = rowid;
+        Ok(())
+    }
+
+    /// Completes the tree. `root` is the root page of an empty table with rowids, as `sqlite_schema` tells.
+    ///
+    /// # Errors
+    /// When `root` is not that, or pages cannot be read or written.
+    pub fn finish(mut self, root: PageNumber) -> Result<(), BtreeError> {
+        let mut page = vec![0; self.file.page_size().bytes()];
+        if root.0 < 2 || root.0 > self.file.page_count() {
+            return Err(BtreeError::Root { root });
+        }
+        self.file.read_page(root, &mut page)?;
+        if !is_empty_table(&page) {
+            return Err(BtreeError::Root { root });
+        }
+        let current = self.current();
+        if self.last_rowids.is_empty() {
+            self.fill.seal_table_leaf(&mut self.buffer[current.clone()]);
+            return self.file.write_pages(root, &self.buffer[current]);
+        }
+        // It has a row: a page is begun only for one.
+        self.complete_page()?;
+        self.write_complete()?;
+        let leaves = self.leaves.iter().flat_map(|run| run.pages()).zip(self.last_rowids).collect();
+        let page = write_interior(&self.file, leaves)?;
+        self.file.write_pages(root, &page)
+    }
+
+    /// Where the page that is being filled stands in the buffer.
+    fn current(&self) -> Range<usize> {
+        let size = self.file.page_size().bytes();
+        self.complete * size..(self.complete + 1) * size
+    }
+
+    /// Completes the page that is being filled and begins the next.
+    fn complete_page(&mut self) -> Result<(), BtreeError> {
+        let page = self.current();
+        self.fill.seal_table_leaf(&mut self.buffer[page]);
+        self.fill = PageFill::leaf(self.file.page_size());
+        self.last_rowids.push(self.last_rowid);
+        self.complete += 1;
+        if self.complete == Self::PAGES { self.write_complete() } else { Ok(()) }
+    }
+
+    fn write_complete(&mut self) -> Result<(), BtreeError> {
+        let bytes = &self.buffer[..self.complete * self.file.page_size().bytes()];
+        self.complete = 0;
+        self.file.append_pages(bytes, |run| match self.leaves.last_mut() {
+            Some(last) if last.first.0 + last.count == run.first.0 => last.count += run.count,
+            _ => self.leaves.push(run),
+        })
+    }
+
+    /// Writes the end of a row to overflow pages and gives back the first of them.
+    fn write_overflow(&self, bytes: &[u8]) -> Result<PageNumber, BtreeError> {
+        let size = self.file.page_size();
+        let mut page = vec![0; size.bytes()];
+        let mut next = PageNumber(0);
+        // From the last one to the first, as each names the one that follows.
+        for part in bytes.chunks(size.overflow_bytes()).rev() {
+            page.fill(0);
+            page[..CHILD].copy_from_slice(&next.0.to_be_bytes());
+            page[CHILD..CHILD + part.len()].copy_from_slice(part);
+            next = self.file.append_page(&page)?;
+        }
+        Ok(next)
+    }
+}
+
+/// Writes the levels above at least one page each, but for the topmost page, which is given back.
+fn write_interior(file: &PageFile, mut level: Vec<Child>) -> Result<Vec<u8>, BtreeError> {
+    let size = file.page_size();
+    // The last child has no cell.
+    let most = (size.bytes() - INTERIOR_HEADER) / TableWriter::LONGEST_INTERIOR + 1;
+    loop {
+        let pages = level.len().div_ceil(most);
+        let mut above = Vec::with_capacity(pages);
+        let mut bytes = vec![0; size.bytes()];
+        for number in 0..pages {
+            // About equally many children, so that none has but one.
+            let children = &level[level.len() * number / pages..level.len() * (number + 1) / pages];
+            let (&(right, last_rowid), others) = children.split_last().expect("fewer pages than children");
+            let mut fill = PageFill::interior(size);
+            let mut cell = Vec::new();
+            for &(child, rowid) in others {
+                cell.clear();
+                cell.extend_from_slice(&child.0.to_be_bytes());
+                push_varint(&mut cell, rowid.into());
+                fill.push(&mut bytes, [&cell]);
+            }
+            fill.seal_table_interior(&mut bytes, right);
+            if pages == 1 {
+                return Ok(bytes);
+            }
+            above.push((file.append_page(&bytes)?, last_rowid));
+        }
+        level = above;
+    }
+}

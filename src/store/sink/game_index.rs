@@ -1,0 +1,265 @@
+//! The indexes of `game`: their rows gathered with those of the games, sorted, and written as pages.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::Connection;
+
+use super::sorter::Sorter;
+use crate::store::error::Result;
+use crate::store::pages::{LeafWriter, PageFile, PageNumber, RowRecord, assemble};
+use crate::store::row::virtual_table::Cell;
+
+/// An index of a table, as the schema tells of it.
+#[derive(Debug)]
+pub(super) struct IndexLayout {
+    pub(super) name: String,
+    root: PageNumber,
+    /// `None` if its rows are not built here but by SQLite.
+    key: Option<Key>,
+}
+
+/// What an index sorts rows by: columns of the table, the first of which is 0. Before those with values come those that are NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Integer(usize),
+    /// The second one a number of 32 bits, the first one never NULL.
+    Integers(usize, usize),
+    /// Texts of at most [`MOST_TEXT`] bytes.
+    Text(usize),
+}
+
+/// Bytes of a text that there is room for in a number.
+const MOST_TEXT: usize = 11;
+
+impl IndexLayout {
+    /// The indexes that somebody made on a table.
+    pub(super) fn of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Self>> {
+        let sql = "SELECT name, rootpage FROM sqlite_schema
+                   WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL ORDER BY name";
+        let mut query = connection.prepare(sql)?;
+        let indexes = query.query_map([table], |row| Ok((row.get(0)?, PageNumber(row.get(1)?))))?;
+        let layout = |index: rusqlite::Result<(String, PageNumber)>| {
+            let (name, root) = index?;
+            let key = Key::of(connection, table, &name)?;
+            Ok(Self { name, root, key })
+        };
+        indexes.map(layout).collect()
+    }
+}
+
+impl Key {
+    /// The key of an index; `None` if it is of a kind that is not known here.
+    fn of(connection: &Connection, table: &str, index: &str) -> rusqlite::Result<Option<Self>> {
+        let sql = r#"SELECT EXISTS (SELECT 1 FROM pragma_index_list(?1) WHERE name = ?2 AND NOT "unique" AND NOT partial)"#;
+        if !connection.query_row(sql, [table, index], |row| row.get(0))? {
+            return Ok(None);
+        }
+        // An expression is no column of the table.
+        let sql = r#"SELECT part.cid, part."desc" OR part.coll <> 'BINARY', col.type
+                     FROM pragma_index_xinfo(?2) AS part LEFT JOIN pragma_table_info(?1) AS col ON col.cid = part.cid
+                     WHERE part.key ORDER BY part.seqno"#;
+        let mut columns = Vec::new();
+        let mut query = connection.prepare(sql)?;
+        let mut rows = query.query([table, index])?;
+        while let Some(row) = rows.next()? {
+            let (column, is_other): (i64, bool) = (row.get(0)?, row.get(1)?);
+            let (Ok(column), Some(kind), false) =
+                (usize::try_from(column), row.get::<_, Option<String>>(2)?, is_other)
+            else {
+                return Ok(None);
+            };
+            columns.push((column, kind));
+        }
+        let columns: Vec<(usize, &str)> = columns.iter().map(|(column, kind)| (*column, &**kind)).collect();
+        Ok(match *columns {
+            [(column, "INTEGER")] => Some(Self::Integer(column)),
+            [(column, "TEXT")] => Some(Self::Text(column)),
+            [(first, "INTEGER"), (second, "INTEGER")] => Some(Self::Integers(first, second)),
+            _ => None,
+        })
+    }
+
+    /// A number for the values and the rowid of a row, with the same order as the index's rows; `None` if there is no room for them.
+    #[inline]
+    fn number(self, row: &[Cell<'_>], rowid: u32) -> Option<u128> {
+        let value = match self {
+            Self::Integer(column) => match row[column] {
+                Cell::Null => 0,
+                Cell::Integer(value) => 1 << 127 | biased(value) << 63,
+                Cell::Text(_) => return None,
+            },
+            Self::Integers(first, second) => {
+                let Cell::Integer(value) = row[first] else { return None };
+                let second = match row[second] {
+                    Cell::Null => 0,
+                    Cell::Integer(value) => u32::try_from(value).ok()?.checked_add(1)?,
+                    Cell::Text(_) => return None,
+                };
+                biased(value) << 64 | u128::from(second) << 32
+            }
+            Self::Text(column) => match row[column] {
+                Cell::Null => 0,
+                // A text with a byte 0 would be taken for a shorter one.
+                Cell::Text(text) if text.len() <= MOST_TEXT && !text.as_bytes().contains(&0) => {
+                    let mut bytes = [0; 16];
+                    bytes[0] = 1;
+                    bytes[1..=text.len()].copy_from_slice(text.as_bytes());
+                    u128::from_be_bytes(bytes)
+                }
+                Cell::Text(_) | Cell::Integer(_) => return None,
+            },
+        };
+        Some(value | u128::from(rowid))
+    }
+
+    /// Shows the values and the rowid that a number is for.
+    #[inline]
+    fn show<R>(self, number: u128, see: impl FnOnce(&[Cell<'_>]) -> R) -> R {
+        let rowid = Cell::Integer((number as u32).into());
+        match self {
+            Self::Integer(_) if number >> 127 == 0 => see(&[Cell::Null, rowid]),
+            Self::Integer(_) => see(&[Cell::Integer(unbiased(number >> 63)), rowid]),
+            Self::Integers(..) => {
+                let second = ((number >> 32) as u32).checked_sub(1);
+                let second = second.map_or(Cell::Null, |value| Cell::Integer(value.into()));
+                see(&[Cell::Integer(unbiased(number >> 64)), second, rowid])
+            }
+            Self::Text(_) => {
+                let bytes = number.to_be_bytes();
+                let text = &bytes[1..=MOST_TEXT];
+                let length = text.iter().position(|&byte| byte == 0).unwrap_or(MOST_TEXT);
+                let text = std::str::from_utf8(&text[..length]).expect("made of a text");
+                see(&[if bytes[0] == 0 { Cell::Null } else { Cell::Text(text) }, rowid])
+            }
+        }
+    }
+}
+
+/// An integer as a number that is not negative, with the same order.
+const fn biased(value: i64) -> u128 {
+    (value.cast_unsigned() ^ 1 << 63) as u128
+}
+
+/// The integer of the lowest 64 bits.
+const fn unbiased(number: u128) -> i64 {
+    (number as u64 ^ 1 << 63).cast_signed()
+}
+
+/// The rows of an index as they come.
+#[derive(Debug)]
+pub(super) struct IndexRows {
+    layout: IndexLayout,
+    /// `None` once a row came that is not known here.
+    rows: Option<(Key, Sorter)>,
+}
+
+impl IndexRows {
+    /// None yet; those beyond `memory` bytes go to a file in `directory`.
+    pub(super) fn new(layout: IndexLayout, memory: u64, directory: &Path) -> Self {
+        let rows = layout.key.map(|key| (key, Sorter::new(memory, directory.to_owned())));
+        Self { layout, rows }
+    }
+
+    /// Adds that of a row of the table, whose values are told in the order of its columns.
+    #[inline]
+    pub(super) fn push(&mut self, row: &[Cell<'_>], rowid: u32) -> Result<()> {
+        let Some((key, sorter)) = &mut self.rows else { return Ok(()) };
+        match key.number(row, rowid) {
+            Some(number) => sorter.push(number),
+            None => {
+                self.rows = None;
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes the index. Gives back its name if that is left to SQLite.
+    pub(super) fn build(self, file: &Arc<PageFile>) -> Result<Option<String>> {
+        // Too few to be written past the page cache: games that repeat others are looked for in an index soon.
+        const PAGES: NonZeroUsize = NonZeroUsize::new(6).expect("six is not zero");
+        let Self { layout, rows } = self;
+        let Some((key, sorter)) = rows else { return Ok(Some(layout.name)) };
+        let mut writer = LeafWriter::with_buffer(Arc::clone(file), PAGES);
+        let mut record = RowRecord::default();
+        sorter.for_each(|number| {
+            key.show(number, |values| Ok(writer.push_payload(record.of(values.iter().copied()))?))
+        })?;
+        assemble(file, layout.root, [writer.finish_segment()?])?;
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers have the order of the values, and give them back.
+    #[test]
+    fn numbers_stand_for_rows() {
+        let integers: Vec<Cell<'_>> =
+            [i64::MIN, -1, 0, 1, 255, 1 << 31, i64::MAX].map(Cell::Integer).to_vec();
+        let texts = ["", "0", "1992.??.??", "2013.11.09", "A00", "A001", "B", "B90", "\u{e9}", "12345678901"];
+        let mut texts: Vec<Cell<'_>> = texts.map(Cell::Text).to_vec();
+        texts.sort_by_key(|cell| cell.to_text());
+        let seconds = [Cell::Null, Cell::Integer(0), Cell::Integer(1), Cell::Integer((u32::MAX - 1).into())];
+        let with_null = |cells: &[Cell<'static>]| [&[Cell::Null], cells].concat();
+        let one = |cells: Vec<Cell<'static>>| cells.into_iter().map(|cell| vec![cell]).collect::<Vec<_>>();
+        let two = integers.iter().flat_map(|&first| seconds.map(|second| vec![first, second])).collect();
+        for (key, rows) in [
+            (Key::Integer(0), one(with_null(&integers))),
+            (Key::Text(0), one(with_null(&texts))),
+            (Key::Integers(0, 1), two),
+        ] {
+            let mut last = None;
+            for row in rows {
+                for rowid in [1, 2, u32::MAX] {
+                    let number = key.number(&row, rowid).unwrap();
+                    assert!(last < Some(number), "{key:?} {row:?}");
+                    last = Some(number);
+                    let values = [&row[..], &[Cell::Integer(rowid.into())]].concat();
+                    key.show(number, |shown| assert_eq!(shown, values));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_left_to_sqlite() {
+        for (key, row) in [
+            (Key::Integer(0), [Cell::Text("1"), Cell::Null]),
+            (Key::Text(0), [Cell::Text("123456789012"), Cell::Null]),
+            (Key::Text(0), [Cell::Text("a\0"), Cell::Null]),
+            (Key::Text(0), [Cell::Integer(1), Cell::Null]),
+            (Key::Integers(0, 1), [Cell::Null, Cell::Null]),
+            (Key::Integers(0, 1), [Cell::Integer(1), Cell::Integer(-1)]),
+            (Key::Integers(0, 1), [Cell::Integer(1), Cell::Integer(u32::MAX.into())]),
+        ] {
+            assert_eq!(key.number(&row, 1), None, "{key:?} {row:?}");
+        }
+    }
+
+    #[test]
+    fn kinds_of_indexes_are_told_apart() {
+        let connection = Connection::open_in_memory().unwrap();
+        let schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER, b TEXT, c);
+            CREATE INDEX i1 ON t (a);
+            CREATE INDEX i2 ON t (b);
+            CREATE INDEX i3 ON t (a, id);
+            CREATE INDEX o1 ON t (c);
+            CREATE INDEX o2 ON t (a DESC);
+            CREATE INDEX o3 ON t (b COLLATE NOCASE);
+            CREATE INDEX o4 ON t (a + 1);
+            CREATE INDEX o5 ON t (a) WHERE a > 1;
+            CREATE UNIQUE INDEX o6 ON t (a);
+            CREATE INDEX o7 ON t (a, b);";
+        connection.execute_batch(schema).unwrap();
+        let indexes = IndexLayout::of(&connection, "t").unwrap();
+        let keys: Vec<(&str, Option<Key>)> = indexes.iter().map(|index| (&*index.name, index.key)).collect();
+        let known =
+            [("i1", Some(Key::Integer(1))), ("i2", Some(Key::Text(2))), ("i3", Some(Key::Integers(1, 0)))];
+        assert_eq!(keys[..3], known);
+        assert!(keys.len() == 10 && keys[3..].iter().all(|(_, key)| key.is_none()), "{keys:?}");
+    }
+}

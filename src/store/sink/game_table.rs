@@ -1,0 +1,99 @@
+//! The table `game` and its indexes, written as pages.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::Connection;
+
+use super::game_index::{IndexLayout, IndexRows};
+use crate::id::ImportId;
+use crate::store::error::Result;
+use crate::store::pages::{PageFile, PageNumber, RowRecord, TableWriter};
+use crate::store::row::virtual_table::{Cell, Rows as _};
+use crate::store::row::{GameRow, HeaderBatch};
+
+/// The table and its indexes as the schema tells of them.
+#[derive(Debug)]
+pub(super) struct GameLayout {
+    root: PageNumber,
+    columns: Vec<Column>,
+    indexes: Vec<IndexLayout>,
+}
+
+/// Where the value of a column comes from.
+#[derive(Clone, Copy, Debug)]
+enum Column {
+    /// The number of the game, which is the rowid: it does not stand in the row.
+    Rowid,
+    /// A value of the games' rows.
+    Value(usize),
+    /// The number of the run.
+    Import,
+}
+
+impl GameLayout {
+    /// Looks at the schema of an empty database; `root` is the table's root page.
+    pub(super) fn of(connection: &Connection, root: PageNumber) -> rusqlite::Result<Self> {
+        let mut query = connection.prepare("SELECT name, pk FROM pragma_table_info('game') ORDER BY cid")?;
+        let column = |name: String, is_key: bool| match GameRow::COLUMNS.iter().position(|own| *own == name) {
+            Some(_) if is_key => Column::Rowid,
+            Some(index) => Column::Value(index),
+            // The one column of the table that its rows do not have.
+            None => Column::Import,
+        };
+        let columns = query.query_map([], |row| Ok(column(row.get(0)?, row.get(1)?)))?;
+        let columns = columns.collect::<rusqlite::Result<_>>()?;
+        Ok(Self { root, columns, indexes: IndexLayout::of(connection, "game")? })
+    }
+}
+
+/// Writes the rows of `game`, and keeps those of its indexes until they can be sorted.
+#[derive(Debug)]
+pub(super) struct GameTable {
+    root: PageNumber,
+    columns: Vec<Column>,
+    rows: TableWriter,
+    record: RowRecord,
+    indexes: Vec<IndexRows>,
+}
+
+impl GameTable {
+    /// Begins to write; what is beyond `memory` bytes goes to files in `directory`.
+    pub(super) fn new(layout: GameLayout, file: &Arc<PageFile>, memory: u64, directory: &Path) -> Self {
+        let GameLayout { root, columns, indexes } = layout;
+        let share = memory / indexes.len().max(1) as u64;
+        let indexes = indexes.into_iter().map(|index| IndexRows::new(index, share, directory)).collect();
+        let rows = TableWriter::new(Arc::clone(file));
+        Self { root, columns, rows, record: RowRecord::default(), indexes }
+    }
+
+    /// Writes the games of a batch, which come after those before, for the run `import`.
+    pub(super) fn append(&mut self, batch: &HeaderBatch, import: ImportId) -> Result<()> {
+        let Self { columns, rows, record, indexes, .. } = self;
+        let mut cells = Vec::with_capacity(columns.len());
+        for (index, game) in batch.games.iter().enumerate() {
+            let rowid = game.game.0;
+            cells.clear();
+            cells.extend(columns.iter().map(|column| match *column {
+                Column::Rowid => Cell::Integer(rowid.into()),
+                Column::Import => Cell::Integer(import.0.into()),
+                Column::Value(column) => {
+                    GameRow::cell(batch, index, column).expect("a row's texts stand in its batch")
+                }
+            }));
+            indexes.iter_mut().try_for_each(|index| index.push(&cells, rowid))?;
+            let values = cells.iter().zip(columns.iter()).map(|(&cell, column)| match column {
+                Column::Rowid => Cell::Null,
+                Column::Import | Column::Value(_) => cell,
+            });
+            rows.push(rowid, record.of(values))?;
+        }
+        Ok(())
+    }
+
+    /// Completes the table. Gives back its indexes, which are still to be built, side by side.
+    pub(super) fn finish(self) -> Result<Vec<IndexRows>> {
+        self.rows.finish(self.root)?;
+        Ok(self.indexes)
+    }
+}

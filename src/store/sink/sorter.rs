@@ -1,0 +1,180 @@
+//! Numbers to be sorted, in temporary files where they outgrow their memory.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::PathBuf;
+
+use crate::store::error::{Error, Result};
+
+/// Bytes of a number.
+const NUMBER: usize = size_of::<u128>();
+
+/// Takes numbers in any order and gives them back in ascending order.
+#[derive(Debug)]
+pub(super) struct Sorter {
+    /// How many numbers are kept in memory.
+    most: usize,
+    numbers: Vec<u128>,
+    /// How many numbers each sorted run in the file has; the runs follow each other.
+    runs: Vec<usize>,
+    /// Has no name and vanishes with the process.
+    file: Option<File>,
+    directory: PathBuf,
+}
+
+impl Sorter {
+    /// Fewer numbers are not worth a file.
+    const LEAST: usize = 1 << 12;
+
+    /// Keeps numbers of about `memory` bytes; the others go to a file in `directory`.
+    pub(super) fn new(memory: u64, directory: PathBuf) -> Self {
+        let most = usize::try_from(memory).unwrap_or(usize::MAX) / NUMBER;
+        Self { most: most.max(Self::LEAST), numbers: Vec::new(), runs: Vec::new(), file: None, directory }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, number: u128) -> Result<()> {
+        if self.numbers.len() == self.most {
+            self.spill()?;
+        }
+        self.numbers.push(number);
+        Ok(())
+    }
+
+    /// Shows all numbers in ascending order.
+    pub(super) fn for_each(mut self, mut see: impl FnMut(u128) -> Result<()>) -> Result<()> {
+        self.numbers.sort_unstable();
+        if self.runs.is_empty() {
+            return self.numbers.into_iter().try_for_each(see);
+        }
+        self.write_run()?;
+        // The file's runs take its place.
+        self.numbers = Vec::new();
+        let mut runs = self.open_runs();
+        let mut next = BinaryHeap::new();
+        for (index, run) in runs.iter_mut().enumerate() {
+            next.extend(run.next(&mut self)?.map(|number| Reverse((number, index))));
+        }
+        while let Some(mut least) = next.peek_mut() {
+            let Reverse((number, index)) = *least;
+            see(number)?;
+            match runs[index].next(&mut self)? {
+                Some(number) => *least = Reverse((number, index)),
+                None => drop(PeekMut::pop(least)),
+            }
+        }
+        Ok(())
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        self.numbers.sort_unstable();
+        self.write_run()
+    }
+
+    /// Writes the numbers, which are sorted, behind the runs in the file.
+    fn write_run(&mut self) -> Result<()> {
+        const BYTES: usize = 64 << 10;
+        let Self { numbers, file, directory, .. } = self;
+        let written = (|| {
+            let file = match file {
+                Some(file) => file,
+                None => file.insert(tempfile::tempfile_in(directory)?),
+            };
+            let mut bytes = Vec::with_capacity(BYTES);
+            for part in numbers.chunks(BYTES / NUMBER) {
+                bytes.clear();
+                bytes.extend(part.iter().flat_map(|number| number.to_ne_bytes()));
+                file.write_all(&bytes)?;
+            }
+            Ok(())
+        })();
+        written.map_err(|source| self.failed(source))?;
+        self.runs.push(self.numbers.len());
+        self.numbers.clear();
+        Ok(())
+    }
+
+    /// The runs, each with its part of the memory.
+    fn open_runs(&self) -> Vec<Run> {
+        const LEAST: usize = 256;
+        let at_once = (self.most / self.runs.len()).max(LEAST);
+        let mut start = 0;
+        let open = |&length: &usize| {
+            let run = Run { start, left: length, at_once, numbers: Vec::new().into_iter() };
+            start += (length * NUMBER) as u64;
+            run
+        };
+        self.runs.iter().map(open).collect()
+    }
+
+    fn read(&mut self, start: u64, count: usize) -> Result<Vec<u128>> {
+        let read = |file: &mut File| {
+            let mut bytes = vec![0; count * NUMBER];
+            file.seek(SeekFrom::Start(start))?;
+            file.read_exact(&mut bytes)?;
+            Ok(bytes.as_chunks().0.iter().map(|number| u128::from_ne_bytes(*number)).collect())
+        };
+        let file = self.file.as_mut().expect("a run stands in a file");
+        read(file).map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::io(&self.directory, "use a temporary file there", source)
+    }
+}
+
+/// A run that is being read.
+#[derive(Debug)]
+struct Run {
+    /// The byte where the numbers begin that are left in the file, and how many they are.
+    start: u64,
+    left: usize,
+    /// How many are read at once.
+    at_once: usize,
+    numbers: std::vec::IntoIter<u128>,
+}
+
+impl Run {
+    fn next(&mut self, sorter: &mut Sorter) -> Result<Option<u128>> {
+        if let Some(number) = self.numbers.next() {
+            return Ok(Some(number));
+        }
+        let count = self.left.min(self.at_once);
+        if count == 0 {
+            return Ok(None);
+        }
+        self.numbers = sorter.read(self.start, count)?.into_iter();
+        self.start += (count * NUMBER) as u64;
+        self.left -= count;
+        Ok(self.numbers.next())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::properties::cases;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(cases(64))]
+
+        #[test]
+        fn numbers_come_back_sorted_however_little_memory_there_is(
+            numbers in proptest::collection::vec(prop_oneof![any::<u128>(), 0..9_u128], 0..4000),
+            most in 1..3000_usize,
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let mut sorter = Sorter { most, ..Sorter::new(0, directory.path().to_owned()) };
+            numbers.iter().try_for_each(|&number| sorter.push(number)).unwrap();
+            let mut found = Vec::new();
+            sorter.for_each(|number| { found.push(number); Ok(()) }).unwrap();
+            let mut expected = numbers;
+            expected.sort_unstable();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
