@@ -44,6 +44,7 @@ pub(crate) const GAME_POSITION: Table = Table::new("game_position", &["game_id",
 pub(crate) const POSITION_GAME: Table = Table::new("position_game", &["key", "game_id", "ply"]);
 pub(crate) const VISITED_POSITION: Table = Table::new("visited_position", &["key"]);
 pub(crate) const CONTINUATION: Table = Table::new("continuation", &["key", "move_code"]);
+pub(crate) const GAME_SET: Table = Table::new("game_set", &["block", "kind", "value"]);
 pub(crate) const OPENING: Table = Table::new("opening", &["opening_id"]);
 pub(crate) const SETTING: Table = Table::new("setting", &["name"]);
 pub(crate) const PROBLEM: Table = Table::new("problem", &["problem_id"]);

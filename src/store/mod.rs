@@ -15,6 +15,7 @@ mod game_set;
 mod holder;
 mod lock;
 pub mod pages;
+pub(crate) mod passed;
 mod path;
 pub(crate) mod read;
 pub mod row;
@@ -30,7 +31,7 @@ pub(crate) mod write;
 pub use crate::id::ImportId;
 pub use cell::WrongCell;
 #[cfg(feature = "index")]
-pub(crate) use cell::{Cells, OPENING, SOURCE, tell};
+pub(crate) use cell::{Cells, GAME_SET, OPENING, SOURCE, tell};
 pub use database::Database;
 #[cfg(feature = "index")]
 pub(crate) use database::keep_temporary_files_in;
@@ -40,6 +41,7 @@ pub use holder::Holder;
 #[cfg(feature = "index")]
 pub(crate) use lock::directory_of;
 pub use lock::{WriterLock, is_file_of};
+pub use passed::{PassedGames, PassedQuestion};
 #[cfg(feature = "index")]
 pub(crate) use read::annotation::MOST_DEPTH;
 pub(crate) use read::annotation::game_annotations;

@@ -31,6 +31,7 @@ static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
             Ok(fill_game_columns(step)?)
         }),
         M::up(include_str!("../../migrations/0003_upkeep.sql")),
+        M::up(include_str!("../../migrations/0004_sets.sql")),
     ];
     Migrations::new(steps.into())
 });

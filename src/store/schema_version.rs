@@ -13,7 +13,7 @@ impl SchemaVersion {
     pub const OLDEST: Self = Self(1);
 
     /// The version this program writes.
-    pub const LATEST: Self = Self(3);
+    pub const LATEST: Self = Self(4);
 }
 
 impl fmt::Display for SchemaVersion {

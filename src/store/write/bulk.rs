@@ -19,6 +19,7 @@ use crate::store::row::{
     VisitedPositionRow,
 };
 use crate::store::write::hidden_index::{self, SchemaRow};
+use crate::store::write::passed::PassedWriter;
 use crate::store::write::side_database::{SideDatabase, copy_problems, copy_rows};
 use crate::store::write::temporary::Temporary;
 
@@ -62,6 +63,7 @@ pub struct BulkLoader<'c> {
     headers: HeaderTables,
     visited: RowTable<VisitedPositionRow>,
     continuations: RowTable<ContinuationRow>,
+    passed: PassedWriter,
     /// Attached until the end.
     side: Option<Temporary>,
     /// Indexes that are not in the schema at present.
@@ -153,6 +155,7 @@ impl<'c> BulkLoader<'c> {
             headers,
             visited,
             continuations,
+            passed: PassedWriter::default(),
             side: None,
             hidden: Vec::new(),
         })
@@ -256,7 +259,9 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`].
     pub fn append_headers(&mut self, batch: &HeaderBatch) -> Result<()> {
-        self.headers.insert(batch, self)
+        self.headers.insert(batch, self)?;
+        let appended = self.passed.append(&self.connection, batch);
+        appended.map_err(|source| self.failed("write table game_set", source))
     }
 
     /// Writes rows of `game_position`. Fast if they come in key order, from batch to batch too.
@@ -399,6 +404,8 @@ impl<'c> BulkLoader<'c> {
         if self.broken.get() || !self.hidden.is_empty() {
             return Err(Error::Unfinished { path: self.path.clone() });
         }
+        let written = self.passed.write(&self.connection);
+        written.map_err(|source| self.failed("write table game_set", source))?;
         self.make_indexes()?;
         self.connection
             .execute_batch("COMMIT")

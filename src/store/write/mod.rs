@@ -7,6 +7,7 @@ pub(crate) mod duplicate;
 pub(crate) mod hidden_index;
 pub(crate) mod opening;
 pub(crate) mod page_transaction;
+pub(crate) mod passed;
 pub(crate) mod remove;
 pub(crate) mod repair;
 pub(crate) mod side_database;

@@ -12,6 +12,7 @@ use crate::store::error::{Error, Result};
 use crate::store::lock::WriterLock;
 use crate::store::row::HeaderBatch;
 use crate::store::write::build::{Build, BuildOptions};
+use crate::store::write::passed::make_sets_anew;
 use crate::store::write::remove::COUNT_AFRESH;
 use crate::store::write::temporary::Temporary;
 
@@ -128,6 +129,7 @@ impl Build {
         sum(&COUNT_AFRESH)?;
         mended.sources = changed(FORGET)?;
         sum(&TOTALS)?;
+        make_sets_anew(self.connection()).map_err(|source| self.failed(source))?;
         Ok(mended)
     }
 

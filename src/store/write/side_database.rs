@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::store::cell::GAME_SET;
 use crate::store::database::open_file;
 use crate::store::error::{Error, Result};
 use crate::store::lock::WriterLock;
 use crate::store::pages::{PageFile, Tree};
 use crate::store::schema;
+use crate::store::write::passed::copy_sets;
 use crate::store::write::temporary::{Temporary, configure, root_page};
 
 /// A temporary database with the same schema, for rows that another one takes over later.
@@ -102,6 +104,9 @@ fn game_indexes(connection: &Connection) -> rusqlite::Result<Vec<(String, String
     connection.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
+/// Whether there are sets that those of new games are to be joined with.
+const SETS_THERE: &str = "SELECT EXISTS (SELECT 1 FROM main.game_set)";
+
 /// Copies all rows of the attached side database but those of `problem`. Tables and columns that the other database has beside
 /// them stay as they are.
 pub(crate) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
@@ -112,6 +117,10 @@ pub(crate) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
     for table in tables {
         let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM side.{table})");
         if main.query_row(&empty, [], |row| row.get(0))? {
+            continue;
+        }
+        if table == GAME_SET.name && main.query_row(SETS_THERE, [], |row| row.get(0))? {
+            copy_sets(main)?;
             continue;
         }
         let own = columns(main, &table, "side")?;
