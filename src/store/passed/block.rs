@@ -12,13 +12,20 @@ use crate::store::passed::kind::PassedKind;
 pub(crate) type BlockSets = BTreeMap<(PassedKind, i64), Vec<u16>>;
 
 /// What the games of a block pass. Some 40 MB for a block of long games.
+///
+/// What comes by is only noted down, game by game, and sorted when the block is complete: a list for each of 40,000 sets would be
+/// made longer all the time.
 #[derive(Debug, Default)]
 pub(crate) struct PassedBlock {
     /// Numbers within the block, in ascending order.
     games: Vec<u16>,
     pieces: Vec<PieceSquares>,
-    features: Vec<Vec<u16>>,
-    materials: HashMap<u64, Vec<u16>, BuildHasherDefault<MaterialHasher>>,
+    /// Features and the games that passed them.
+    features: Vec<(u16, u16)>,
+    /// Materials, as they are numbered, and the games that passed them.
+    materials: Vec<(u32, u16)>,
+    /// The number of each material, in the order in which they came.
+    material_numbers: HashMap<u64, u32, BuildHasherDefault<MaterialHasher>>,
 }
 
 impl PassedBlock {
@@ -32,12 +39,10 @@ impl PassedBlock {
         debug_assert!(self.games.last().is_none_or(|&last| last < number), "in order");
         self.games.push(number);
         self.pieces.push(*game.pieces);
-        self.features.resize_with(Feature::COUNT, Vec::new);
-        for feature in game.features {
-            add(&mut self.features[feature.index()], number);
-        }
+        self.features.extend(game.features.iter().map(|feature| (feature.index(), number)));
         for &material in game.materials {
-            add(self.materials.entry(material).or_default(), number);
+            let next = self.material_numbers.len() as u32;
+            self.materials.push((*self.material_numbers.entry(material).or_insert(next), number));
         }
     }
 
@@ -49,37 +54,41 @@ impl PassedBlock {
         let mut give = |kind, value, numbers: &[u16]| {
             if numbers.is_empty() { Ok(()) } else { see(kind, value, numbers) }
         };
-        for kind in [PassedKind::Capture, PassedKind::Castling, PassedKind::Check] {
-            self.take_features(kind, &mut give)?;
-        }
+        let features = self.features.iter().map(|&(feature, number)| (usize::from(feature), number));
+        let features = Lists::of(features, Feature::COUNT);
+        let give_features = |kind, give: &mut dyn FnMut(_, _, &[u16]) -> Result<(), E>| {
+            Feature::all_of(kind).try_for_each(|feature| {
+                let (kind, value) = feature.place();
+                give(kind, value, features.list(usize::from(feature.index())))
+            })
+        };
+        give_features(PassedKind::Capture, &mut give)?;
+        give_features(PassedKind::Castling, &mut give)?;
+        give_features(PassedKind::Check, &mut give)?;
         give(PassedKind::Game, 0, &self.games)?;
-        self.take_features(PassedKind::Mate, &mut give)?;
-        let mut materials: Vec<(u64, Vec<u16>)> = self.materials.drain().collect();
-        materials.sort_unstable_by_key(|&(material, _)| material);
-        for (material, numbers) in &materials {
-            give(PassedKind::Material, material.cast_signed(), numbers)?;
-        }
-        self.take_features(PassedKind::Pawns, &mut give)?;
+        give_features(PassedKind::Mate, &mut give)?;
+        self.take_materials(&mut give)?;
+        give_features(PassedKind::Pawns, &mut give)?;
         self.take_pieces(&mut give)?;
-        self.take_features(PassedKind::Promotion, &mut give)?;
+        give_features(PassedKind::Promotion, &mut give)?;
         self.games.clear();
         self.pieces.clear();
+        self.features.clear();
+        self.materials.clear();
         Ok(())
     }
 
-    fn take_features<E>(
+    fn take_materials<E>(
         &mut self,
-        kind: PassedKind,
         give: &mut impl FnMut(PassedKind, i64, &[u16]) -> Result<(), E>,
     ) -> Result<(), E> {
-        for feature in Feature::all_of(kind) {
-            if let Some(numbers) = self.features.get_mut(feature.index()) {
-                let (kind, value) = feature.place();
-                give(kind, value, numbers)?;
-                numbers.clear();
-            }
-        }
-        Ok(())
+        let materials = self.materials.iter().map(|&(material, number)| (material as usize, number));
+        let lists = Lists::of(materials, self.material_numbers.len());
+        let mut materials: Vec<(u64, u32)> = self.material_numbers.drain().collect();
+        materials.sort_unstable();
+        materials.into_iter().try_for_each(|(material, number)| {
+            give(PassedKind::Material, material.cast_signed(), lists.list(number as usize))
+        })
     }
 
     /// Turns the bits of each game into the games of each bit.
@@ -117,11 +126,36 @@ impl PassedBlock {
     }
 }
 
-/// Adds a game to a set to whose end it belongs.
-#[inline]
-fn add(numbers: &mut Vec<u16>, number: u16) {
-    if numbers.last() != Some(&number) {
-        numbers.push(number);
+/// Games by what they passed.
+struct Lists {
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+    numbers: Vec<u16>,
+}
+
+impl Lists {
+    /// Sorts games, which come in order, into so many lists; in each a game stands once.
+    fn of(games: impl Iterator<Item = (usize, u16)> + Clone, lists: usize) -> Self {
+        let mut starts = vec![0; lists];
+        games.clone().for_each(|(list, _)| starts[list] += 1);
+        let mut all = 0;
+        for start in &mut starts {
+            (*start, all) = (all, all + *start);
+        }
+        let mut ends = starts.clone();
+        let mut numbers = vec![0; all as usize];
+        for (list, number) in games {
+            let end = ends[list] as usize;
+            if ends[list] == starts[list] || numbers[end - 1] != number {
+                numbers[end] = number;
+                ends[list] += 1;
+            }
+        }
+        Self { starts, ends, numbers }
+    }
+
+    fn list(&self, list: usize) -> &[u16] {
+        &self.numbers[self.starts[list] as usize..self.ends[list] as usize]
     }
 }
 

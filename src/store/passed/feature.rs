@@ -93,8 +93,8 @@ impl Feature {
 
     /// Its number, from 0.
     #[inline]
-    pub(super) const fn index(self) -> usize {
-        self.0 as usize
+    pub(super) const fn index(self) -> u16 {
+        self.0
     }
 
     /// All of a kind.

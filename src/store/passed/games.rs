@@ -1,11 +1,10 @@
 //! What each of some games passes.
 
+#[cfg(feature = "index")]
+use crate::board::{Material, MoveCode, PawnStructure, Piece, Special, Square};
 use crate::store::passed::feature::Feature;
 #[cfg(feature = "index")]
-use crate::{
-    board::{Material, MoveCode, PawnStructure, Piece, Special, Square},
-    store::passed::feature::piece_square,
-};
+use crate::store::passed::feature::piece_square;
 
 /// The squares on which each piece stands at some time, by piece code less 2.
 pub(crate) type PieceSquares = [u64; 12];
