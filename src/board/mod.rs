@@ -32,9 +32,11 @@ mod square;
 mod tables;
 mod variants;
 
+#[cfg(feature = "index")]
+pub(crate) use describe::pieces;
 pub use describe::{
-    Description, Ending, Material, MaterialError, MaterialSignature, MovePattern, MovePatternError, Pattern,
-    PatternError, PawnStructure, Phase,
+    AskedMove, Description, Ending, Material, MaterialError, MaterialSignature, MovePattern,
+    MovePatternError, Pattern, PatternError, PatternPart, PawnStructure, Phase,
 };
 pub use explain::MoveRefusal;
 pub use fen::{FenChange, FenText, MAX_CANONICAL_FEN, Setup, SetupError};

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::board::{Description, MoveCode};
 use crate::id::Ply;
-use crate::store::Seek;
+use crate::store::{PassedQuestion, Seek};
 
 /// Positions that follow each other and all fit a description.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +77,15 @@ impl Seek for Course {
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool {
         // A position that does not fit ends those in a row.
         self.steps().any(|step| step.lasting > 1 || step.description.matches(fen, played))
+    }
+
+    fn passed(&self) -> PassedQuestion {
+        let of_step = |step: &Step| {
+            let question = PassedQuestion::of(&step.description);
+            if step.lasting == 1 && step.plies == (0..=u32::MAX) { question } else { question.at_most() }
+        };
+        let of_way = |steps: &Vec<Step>| PassedQuestion::all(steps.iter().map(of_step).collect());
+        PassedQuestion::either(self.ways.iter().map(of_way).collect())
     }
 
     fn begin(&self) -> Vec<Reached> {

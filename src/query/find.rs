@@ -207,8 +207,13 @@ impl Find<'_> {
     pub fn total(&self, shown: &Shown) -> store::Result<Total> {
         let Shown { occurrences, games, is_more: saw_more, .. } = *shown;
         let total = |all, is_more| Total { occurrences, games, all, is_more };
-        let FindTarget::Position(query) = self.target else {
-            return Ok(total(if saw_more { AllHits::Unknown } else { AllHits::Shown }, saw_more));
+        let query = match self.target {
+            FindTarget::Position(query) => query,
+            FindTarget::Course(_) if !saw_more => return Ok(total(AllHits::Shown, false)),
+            FindTarget::Course(course) => {
+                let all = self.database.count_scanned(&self.scan(), &**course)?;
+                return Ok(total(all.map_or(AllHits::Unknown, AllHits::Games), true));
+            }
         };
         let is_end = self.limit.is_none_or(|limit| occurrences < u64::from(limit));
         if is_end && self.offset == 0 {

@@ -46,6 +46,7 @@ pub(crate) const VISITED_POSITION: Table = Table::new("visited_position", &["key
 pub(crate) const CONTINUATION: Table = Table::new("continuation", &["key", "move_code"]);
 pub(crate) const VISIT_SET: Table = Table::new("visit_set", &["key", "block"]);
 pub(crate) const GAME_COLUMN: Table = Table::new("game_column", &["name", "block"]);
+pub(crate) const GAME_SET: Table = Table::new("game_set", &["block", "kind", "value"]);
 pub(crate) const OPENING: Table = Table::new("opening", &["opening_id"]);
 pub(crate) const SETTING: Table = Table::new("setting", &["name"]);
 pub(crate) const PROBLEM: Table = Table::new("problem", &["problem_id"]);

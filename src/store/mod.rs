@@ -16,6 +16,7 @@ mod game_set;
 mod holder;
 mod lock;
 pub mod pages;
+pub(crate) mod passed;
 mod path;
 pub(crate) mod read;
 pub mod row;
@@ -32,7 +33,7 @@ pub(crate) mod write;
 pub use crate::id::ImportId;
 pub use cell::WrongCell;
 #[cfg(feature = "index")]
-pub(crate) use cell::{Cells, GAME_COLUMN, OPENING, SOURCE, VISIT_SET, tell};
+pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, tell};
 pub use database::Database;
 #[cfg(feature = "index")]
 pub(crate) use database::keep_temporary_files_in;
@@ -42,6 +43,7 @@ pub use holder::Holder;
 #[cfg(feature = "index")]
 pub(crate) use lock::directory_of;
 pub use lock::{WriterLock, is_file_of};
+pub use passed::{PassedGames, PassedQuestion};
 #[cfg(feature = "index")]
 pub(crate) use read::annotation::MOST_DEPTH;
 pub(crate) use read::annotation::game_annotations;

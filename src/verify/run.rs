@@ -17,7 +17,7 @@ use crate::store::{self, Cells, Database, OPENING, WrongCell, show_lacking};
 use crate::verify::error::{Error, Result};
 use crate::verify::file::structure::{self, Gone};
 use crate::verify::finding::{Collector, Kind, RowId};
-use crate::verify::options::VerifyOptions;
+use crate::verify::options::{Sample, VerifyOptions};
 use crate::verify::progress::Progress;
 use crate::verify::report::Report;
 use crate::verify::rows::checksum::Checksum;
@@ -26,7 +26,7 @@ use crate::verify::rows::games::{GameScan, Sums};
 use crate::verify::rows::occurrences::{OccurrenceScan, find_missing, find_surplus};
 use crate::verify::rows::problems::{self, ProblemCounts, Problems};
 use crate::verify::rows::visited_positions::{AT_ONCE, VisitedPositions};
-use crate::verify::rows::{aliases, annotations, sets};
+use crate::verify::rows::{aliases, annotations, passed, sets};
 use crate::verify::source::packed;
 use crate::verify::source::text::Sources;
 
@@ -48,6 +48,8 @@ pub(crate) struct Check<'a> {
     pub(crate) gone: Gone,
     games: u64,
     last_game: StoredId<GameId>,
+    /// Blocks of games that have sets.
+    blocks: Vec<u32>,
     /// Whether a thread failed, so that the others need not go on.
     failed: AtomicBool,
 }
@@ -63,6 +65,8 @@ enum Job {
     Games(RangeInclusive<StoredId<GameId>>),
     Keys(RangeInclusive<i64>),
     Duplicates(usize),
+    /// The sets of a block of games.
+    Sets(u32),
 }
 
 /// What the jobs gave.
@@ -131,6 +135,7 @@ impl<'a> Check<'a> {
             gone: Gone::Nothing,
             games: 0,
             last_game: StoredId::default(),
+            blocks: Vec::new(),
             failed: AtomicBool::new(false),
         }
     }
@@ -211,6 +216,7 @@ impl<'a> Check<'a> {
         // Whatever the runs say they added.
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
         self.progress.expect(2 * positions);
+        self.blocks = passed::blocks(connection)?;
         self.sources = Sources::read(connection)?;
         self.problems = Problems::read(connection)?;
         self.threshold = structure::threshold(connection, &self.findings)?;
@@ -232,6 +238,9 @@ impl<'a> Check<'a> {
         jobs.extend(self.game_ranges().into_iter().map(Job::Games));
         jobs.extend(self.key_ranges().into_iter().map(Job::Keys));
         jobs.extend(self.duplicates.pieces().map(Job::Duplicates));
+        if self.options.sample == Sample::All {
+            jobs.extend(self.blocks.iter().copied().map(Job::Sets));
+        }
         let outcome = Mutex::new(Outcome::default());
         self.spread(pool, &jobs, |connection, job| {
             let done = self.job(connection, job, visited, &outcome)?;
@@ -274,6 +283,10 @@ impl<'a> Check<'a> {
                 outcome.distinct += scan.distinct;
                 self.guard("position_game", RowId::of([("key", *range.start())]), scanned)?.is_some()
             }
+            Job::Sets(block) => {
+                let checked = passed::check(connection, *block, &self.findings);
+                self.guard(passed::TABLE, RowId::of([("block", i64::from(*block))]), checked)?.is_some()
+            }
             Job::Duplicates(piece) => {
                 let mut scan = DuplicateScan::new(self);
                 let scanned = scan.scan(connection, *piece);
@@ -307,6 +320,7 @@ impl<'a> Check<'a> {
         self.guard("removed_game", RowId::default(), structure::removed_games(connection, findings))?;
         let problems = self.guard("problem", RowId::default(), problems::check(connection, findings))?;
         self.guard("player_alias", RowId::default(), aliases::check(connection, findings))?;
+        self.guard(passed::TABLE, RowId::default(), passed::check_blocks(connection, findings))?;
         let done = links.is_some() && numbers.is_some() && problems.is_some();
         lock(outcome).problems = problems.unwrap_or_default();
         Ok(done)

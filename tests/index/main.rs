@@ -14,6 +14,7 @@ mod growing_archives;
 mod inputs;
 #[path = "../common/needs.rs"]
 mod needs;
+mod passed;
 mod problems;
 #[path = "../common/properties.rs"]
 mod properties;

@@ -72,7 +72,23 @@ impl Ending {
     /// Whether a position is of this kind, given as a FEN or as its placement alone.
     #[must_use]
     pub fn matches(self, fen: &[u8]) -> bool {
-        let material = Material::of(fen);
+        self.includes(Material::of(fen))
+            && match self {
+                Self::SameBishops => !stand_on_both_colors(fen),
+                Self::OppositeBishops => stand_on_both_colors(fen),
+                _ => true,
+            }
+    }
+
+    /// Whether the pieces that are left tell that a position is of this kind.
+    #[must_use]
+    pub const fn is_told_by_material(self) -> bool {
+        !matches!(self, Self::SameBishops | Self::OppositeBishops)
+    }
+
+    /// Whether a position with these pieces can be of this kind.
+    #[must_use]
+    pub fn includes(self, material: Material) -> bool {
         let officers = |color| {
             [Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight]
                 .map(|kind| material.count(Piece::new(kind, color)))
@@ -91,8 +107,7 @@ impl Ending {
             Self::Pawn => both(|side| side == [0; 4]) && has_pawns(),
             Self::Knight => both(|side| matches!(side, [0, 0, 0, 1..=MOST])),
             Self::Bishop => both(|side| matches!(side, [0, 0, 1..=MOST, 0])),
-            Self::SameBishops => both(|side| side == [0, 0, 1, 0]) && !stand_on_both_colors(fen),
-            Self::OppositeBishops => both(|side| side == [0, 0, 1, 0]) && stand_on_both_colors(fen),
+            Self::SameBishops | Self::OppositeBishops => both(|side| side == [0, 0, 1, 0]),
             Self::BishopKnight => {
                 either(|side| matches!(side, [0, 0, 1..=MOST, 0]), |side| matches!(side, [0, 0, 0, 1..=MOST]))
             }

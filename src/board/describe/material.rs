@@ -36,6 +36,31 @@ static COUNTS: [u64; 256] = {
     table
 };
 
+/// Piece codes in the order of a packed number.
+const PACKED: [u8; 10] = [
+    Kind::Queen as u8,
+    Kind::Rook as u8,
+    Kind::Bishop as u8,
+    Kind::Knight as u8,
+    Kind::Queen as u8 + 1,
+    Kind::Rook as u8 + 1,
+    Kind::Bishop as u8 + 1,
+    Kind::Knight as u8 + 1,
+    Kind::Pawn as u8,
+    Kind::Pawn as u8 + 1,
+];
+
+/// By piece code: what a piece adds to a packed number.
+static PACKED_PIECES: [u64; 16] = {
+    let mut table = [0; 16];
+    let mut place = 0;
+    while place < PACKED.len() {
+        table[PACKED[place] as usize] = 1 << (4 * (PACKED.len() - 1 - place));
+        place += 1;
+    }
+    table
+};
+
 /// How many pieces of each kind each side has. Shown as White's pieces, `v`, Black's pieces: `KRPPvKRP`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Material(u64);
@@ -77,6 +102,31 @@ impl Material {
     #[must_use]
     pub const fn count(self, piece: Piece) -> u32 {
         (self.0 >> (BITS * (piece.code() as u32 - 2)) & MAX) as u32
+    }
+
+    /// The counts of all pieces but the kings in a number, four bits each: as hexadecimal digits White's queens, rooks, bishops and
+    /// knights, Black's, White's pawns, Black's.
+    #[must_use]
+    pub fn packed(self) -> u64 {
+        PACKED.iter().fold(0, |all, &code| {
+            let count = self.0 >> (BITS * (u32::from(code) - 2)) & MAX;
+            all << 4 | count
+        })
+    }
+
+    /// The counts of a [packed](Self::packed) number, and a king of each side.
+    #[must_use]
+    pub fn from_packed(packed: u64) -> Self {
+        let kings = one(Kind::King as u8) + one(Kind::King as u8 + 1);
+        let counts = PACKED.iter().rev().zip((0..).step_by(4));
+        Self(counts.fold(kings, |all, (&code, shift)| all + (packed >> shift & MAX) * one(code)))
+    }
+
+    /// What a piece adds to a [packed](Self::packed) number; 0 for a king.
+    #[must_use]
+    #[inline]
+    pub fn packed_piece(piece: Piece) -> u64 {
+        PACKED_PIECES[piece.code() as usize & 15]
     }
 
     /// By how many pawns White has more ([`Kind::value`]).
@@ -220,6 +270,12 @@ impl MaterialSignature {
     #[must_use]
     pub fn matches(&self, fen: &[u8]) -> bool {
         self.includes(Material::of(fen))
+    }
+
+    /// The least and the greatest [packed](Material::packed) number of a material that fits; not all between them fit.
+    #[must_use]
+    pub fn packed_range(&self) -> std::ops::RangeInclusive<u64> {
+        Material(self.least).packed()..=Material(self.most).packed()
     }
 
     /// Whether this material fits.

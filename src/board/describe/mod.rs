@@ -11,7 +11,9 @@ mod structure;
 pub use description::Description;
 pub use ending::Ending;
 pub use material::{Material, MaterialError, MaterialSignature};
-pub use pattern::{Pattern, PatternError};
+pub use pattern::{Pattern, PatternError, PatternPart};
 pub use phase::Phase;
-pub use played::{MovePattern, MovePatternError};
+pub use played::{AskedMove, MovePattern, MovePatternError};
 pub use structure::PawnStructure;
+#[cfg(feature = "index")]
+pub(crate) use structure::pieces;

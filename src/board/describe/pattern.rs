@@ -1,7 +1,7 @@
 //! Patterns of positions: a FEN's placement with wildcards.
 
-use crate::board::Color;
 use crate::board::piece::LETTERS;
+use crate::board::{Color, Piece, Square, SquareSet};
 
 /// A pattern of positions, compiled once to be matched with many.
 ///
@@ -35,6 +35,15 @@ pub struct Pattern {
     /// How many ranks must be read: after them any will do.
     needed: usize,
     side: Option<Color>,
+}
+
+/// Something that a pattern asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternPart {
+    /// On one of these squares
+    pub squares: SquareSet,
+    /// stands one of these pieces.
+    pub pieces: Vec<Piece>,
 }
 
 /// Why a text is no pattern.
@@ -148,6 +157,39 @@ impl Rank {
         Self { fits, stars: turned(self.stars, signs), end: self.end }
     }
 
+    /// What may stand where a sign says so.
+    fn contents(&self, sign: u32) -> Contents {
+        (0..16).zip(self.fits).fold(0, |all, (code, signs)| all | (signs >> sign & 1) << code)
+    }
+
+    /// How many signs are more than `?`.
+    fn signs_that_ask(&self) -> u32 {
+        (0..self.end.trailing_zeros()).filter(|&sign| self.contents(sign) != ANYTHING).count() as u32
+    }
+
+    /// What must stand on this rank, 0 for the first.
+    fn parts(&self, number: u8) -> impl Iterator<Item = PatternPart> {
+        let signs = self.end.trailing_zeros();
+        (0..signs).filter_map(move |sign| {
+            let contents = self.contents(sign);
+            if contents & EMPTY != 0 {
+                return None;
+            }
+            // A star before it lets it stand further to the right, one behind it further to the left.
+            let is_star_before = self.stars & ((2 << sign) - 1) != 0;
+            let is_star_behind = self.stars >> sign >> 1 != 0;
+            let (left, right) = (sign, sign + 8 - signs);
+            let files = match (is_star_before, is_star_behind) {
+                (false, _) => left..=left,
+                (true, false) => right..=right,
+                (true, true) => left..=right,
+            };
+            let squares = files.map(|file| Square::at(file as u8, number)).collect();
+            let pieces = (2..14).filter(|code| contents >> code & 1 != 0).filter_map(Piece::from_code);
+            Some(PatternPart { squares, pieces: pieces.collect() })
+        })
+    }
+
     /// Whether any rank fits.
     const fn is_any(&self) -> bool {
         self.end == 1 && self.stars == 1
@@ -249,6 +291,21 @@ impl Pattern {
     #[must_use]
     pub fn mirrored(&self) -> Self {
         Self::new(self.ranks.each_ref().map(Rank::mirrored), self.side)
+    }
+
+    /// What must stand where: one of some pieces on one of some squares, for each sign that asks for a piece. A position may have all
+    /// of it and not fit.
+    #[must_use]
+    pub fn parts(&self) -> Vec<PatternPart> {
+        let ranks = self.ranks.iter().zip((0..8).rev());
+        ranks.flat_map(|(rank, number)| rank.parts(number)).collect()
+    }
+
+    /// Whether a position fits as soon as it has the one [part](Self::parts) that there is.
+    #[must_use]
+    pub fn is_one_part(&self) -> bool {
+        let asking: u32 = self.ranks.iter().map(Rank::signs_that_ask).sum();
+        self.side.is_none() && asking == 1 && self.parts().len() == 1
     }
 
     /// Whether a position fits, given as a FEN or, if the pattern has no side to move, as the placement alone.

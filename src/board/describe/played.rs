@@ -59,6 +59,31 @@ enum Gives {
     Mate,
 }
 
+/// What a pattern of moves asks for. What it does not ask for is `None`, all squares, or `false`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedMove {
+    /// Castling, and whether it is to the short side. Then nothing else is asked but what the move gives.
+    pub castling: Option<bool>,
+    /// Whether it is no castling.
+    pub is_other: bool,
+    /// The piece that moves.
+    pub kind: Option<Kind>,
+    /// Where it comes from.
+    pub from: SquareSet,
+    /// Where it goes.
+    pub to: SquareSet,
+    /// Whether it captures.
+    pub captures: bool,
+    /// What it captures.
+    pub captured: Option<Kind>,
+    /// What a pawn may become.
+    pub promotions: Option<Vec<Kind>>,
+    /// Whether it gives check or mate.
+    pub gives_check: bool,
+    /// Whether it gives mate.
+    pub gives_mate: bool,
+}
+
 /// A set of kinds of pieces; empty for all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Kinds(u16);
@@ -125,6 +150,35 @@ impl MovePattern {
             Gives::Mate => code.is_mate(),
         };
         is_given && !code.is_null() && self.shape.matches(code)
+    }
+
+    /// What it asks for.
+    #[must_use]
+    pub fn asked(&self) -> AskedMove {
+        let asked = AskedMove {
+            castling: None,
+            is_other: false,
+            kind: None,
+            from: ALL,
+            to: ALL,
+            captures: false,
+            captured: None,
+            promotions: None,
+            gives_check: self.gives == Gives::Check,
+            gives_mate: self.gives == Gives::Mate,
+        };
+        match self.shape {
+            Shape::Any => asked,
+            Shape::Castling { short } => AskedMove { castling: Some(short), ..asked },
+            Shape::Other { kind, from, to, captures, captured, promotions } => {
+                let kinds = |kinds: Kinds| {
+                    let officers = [Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight];
+                    officers.into_iter().filter(|&kind| kinds.contains(kind)).collect()
+                };
+                let promotions = promotions.map(kinds);
+                AskedMove { is_other: true, kind, from, to, captures, captured, promotions, ..asked }
+            }
+        }
     }
 
     /// The same moves of the other side: ranks are reversed.

@@ -1,6 +1,7 @@
 //! Pawn structures: where the pawns of both sides stand.
 
-use crate::board::{Setup, SetupError, Square, SquareSet};
+use crate::board::key::piece_key;
+use crate::board::{Color, Kind, Piece, Setup, SetupError, Square, SquareSet};
 
 /// The squares of White's and of Black's pawns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,6 +36,22 @@ impl PawnStructure {
         structure
     }
 
+    /// A number for it, which others may have too: the exclusive or of the Polyglot constants of all pawns on their squares.
+    #[must_use]
+    pub fn key(self) -> u64 {
+        let of = |color, squares: SquareSet| {
+            squares.fold(0, |key, square| key ^ Self::key_of(Piece::new(Kind::Pawn, color), square))
+        };
+        of(Color::White, self.white) ^ of(Color::Black, self.black)
+    }
+
+    /// What a piece adds to the [key](Self::key), and takes from it when it goes; 0 if it is no pawn.
+    #[must_use]
+    #[inline]
+    pub fn key_of(piece: Piece, square: Square) -> u64 {
+        if piece.code() <= Kind::Pawn as u8 + 1 { piece_key(piece.code(), square) } else { 0 }
+    }
+
     /// The same structure for the other side: colours and ranks are reversed.
     #[must_use]
     pub const fn reversed(self) -> Self {
@@ -49,7 +66,7 @@ impl PawnStructure {
 }
 
 /// What stands on the squares of a placement, as FEN's letters. Of a text that is none, some of it.
-pub(super) fn pieces(fen: &[u8]) -> impl Iterator<Item = (Square, u8)> {
+pub(crate) fn pieces(fen: &[u8]) -> impl Iterator<Item = (Square, u8)> {
     let (mut file, mut rank) = (0u8, 7u8);
     let placement = fen.iter().take_while(|byte| !byte.is_ascii_whitespace());
     placement.filter_map(move |&letter| match letter {

@@ -4,6 +4,7 @@ pub(crate) mod annotate;
 pub(crate) mod batch;
 pub(crate) mod header;
 pub(crate) mod parse;
+pub(crate) mod passed;
 pub(crate) mod positions;
 pub(crate) mod reread;
 pub(crate) mod signature;

@@ -4,6 +4,7 @@ use crate::id::{GameId, SourceId};
 use crate::index::error::Result;
 use crate::index::game::batch::GameBatch;
 use crate::index::game::parse::{ChunkParser, Standard};
+use crate::index::game::passed::note_passed;
 use crate::index::game::positions::for_each_position;
 use crate::index::game::signature::Comparison;
 use crate::index::number::sequence::Numbering;
@@ -81,6 +82,7 @@ impl Run<'_> {
                 .leaving_out(rules.leaves_out)
                 .comparing(&comparison)
                 .parse_batch(&mut batch);
+            note_passed(&mut batch, &standard);
             let first = sequencer.number(own, &mut batch)?;
             batch.headers.set_source(source);
             games += batch.games.len() as u64;

@@ -8,6 +8,7 @@ use crossbeam_channel::{Receiver, Sender};
 use crate::index::error::{Error, Result};
 use crate::index::game::batch::GameBatch;
 use crate::index::game::parse::{ChunkParser, Standard};
+use crate::index::game::passed::note_passed;
 use crate::index::game::positions::for_each_position;
 use crate::index::game::signature::Comparison;
 use crate::index::number::sequence::{Sequencer, Turnstile};
@@ -146,6 +147,9 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             }
             let done = parser.parse_batch(&mut self.batch);
             let lines = if done { parser.line_count() } else { 0 };
+            if shared.keeps {
+                note_passed(&mut self.batch, &shared.standard);
+            }
             shared.turn.wait(number)?;
             let first = {
                 let mut sequencer = lock(&shared.sequencer);

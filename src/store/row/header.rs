@@ -12,6 +12,7 @@ use super::virtual_table::{Cell, RowTable};
 use crate::id::SourceId;
 use crate::id::{GameId, NameId};
 use crate::store::error::Result;
+use crate::store::passed::PassedGames;
 
 /// A row of a side table of `game`.
 pub(crate) trait SideRow {
@@ -62,6 +63,8 @@ macro_rules! header_batch {
             $($(#[$meta])* pub $side: Vec<$row>,)*
             /// Rows of `problem`, in input order.
             pub problems: Vec<ProblemRow>,
+            /// What the games pass, one after the other; none if it was not looked at.
+            pub passed: PassedGames,
             /// Rows of `duplicate`, in input order.
             pub duplicates: Vec<DuplicateRow>,
             /// New rows of `player`.
@@ -83,6 +86,7 @@ macro_rules! header_batch {
                 self.games.clear();
                 $(self.$side.clear();)*
                 self.problems.clear();
+                self.passed.clear();
                 self.duplicates.clear();
                 self.players.clear();
                 self.events.clear();

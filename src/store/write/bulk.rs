@@ -20,6 +20,7 @@ use crate::store::row::{
     VisitedPositionRow,
 };
 use crate::store::write::hidden_index::{self, SchemaRow};
+use crate::store::write::passed::PassedWriter;
 use crate::store::write::side_database::{SideDatabase, copy_problems, copy_rows, make_room};
 use crate::store::write::temporary::Temporary;
 
@@ -63,6 +64,7 @@ pub struct BulkLoader<'c> {
     headers: HeaderTables,
     visited: RowTable<VisitedPositionRow>,
     continuations: RowTable<ContinuationRow>,
+    passed: PassedWriter,
     /// Attached until the end.
     side: Option<Temporary>,
     /// Indexes that are not in the schema at present.
@@ -156,6 +158,7 @@ impl<'c> BulkLoader<'c> {
             headers,
             visited,
             continuations,
+            passed: PassedWriter::default(),
             side: None,
             hidden: Vec::new(),
             columns: ColumnBuilder::default(),
@@ -261,7 +264,7 @@ impl<'c> BulkLoader<'c> {
     /// What SQLite says, such as [`Error::DiskFull`].
     pub fn append_headers(&mut self, batch: &HeaderBatch) -> Result<()> {
         self.headers.insert(batch, self)?;
-        self.push_columns(batch)
+        self.push_sets(batch)
     }
 
     /// Writes the rows of the small tables but those of `game`.
@@ -271,7 +274,14 @@ impl<'c> BulkLoader<'c> {
     #[cfg(feature = "index")]
     pub(crate) fn append_headers_without_games(&mut self, batch: &HeaderBatch) -> Result<()> {
         self.headers.insert(batch, &WithoutGames(self))?;
-        self.push_columns(batch)
+        self.push_sets(batch)
+    }
+
+    /// Takes games into the columns and sets that are filled.
+    fn push_sets(&mut self, batch: &HeaderBatch) -> Result<()> {
+        self.push_columns(batch)?;
+        let appended = self.passed.append(&self.connection, batch);
+        appended.map_err(|source| self.failed("write table game_set", source))
     }
 
     /// Writes rows of `game_position`. Fast if they come in key order, from batch to batch too.
@@ -416,6 +426,8 @@ impl<'c> BulkLoader<'c> {
             return Err(Error::Unfinished { path: self.path.clone() });
         }
         self.end_columns()?;
+        let written = self.passed.write(&self.connection);
+        written.map_err(|source| self.failed("write table game_set", source))?;
         self.make_indexes()?;
         self.connection
             .execute_batch("COMMIT")

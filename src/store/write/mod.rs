@@ -8,6 +8,7 @@ pub(crate) mod fill;
 pub(crate) mod hidden_index;
 pub(crate) mod opening;
 pub(crate) mod page_transaction;
+pub(crate) mod passed;
 pub(crate) mod remove;
 pub(crate) mod repair;
 pub(crate) mod sets;

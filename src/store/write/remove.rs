@@ -247,6 +247,7 @@ impl BulkLoader<'_> {
             }
         }
         self.list_removed(leaving.games)?;
+        self.take_out_of_sets(leaving.games)?;
         let thinned = match occurrences {
             OccurrencesOfRemoved::There => self.list_thinned(leaving.threshold)?,
             OccurrencesOfRemoved::Gone => Vec::new(),

@@ -13,6 +13,7 @@ use crate::store::lock::WriterLock;
 use crate::store::row::HeaderBatch;
 use crate::store::write::build::{Build, BuildOptions};
 use crate::store::write::fill::fill_columns;
+use crate::store::write::passed::make_sets_anew;
 use crate::store::write::remove::COUNT_AFRESH;
 use crate::store::write::temporary::Temporary;
 
@@ -131,6 +132,7 @@ impl Build {
         mended.sources = changed(FORGET)?;
         sum(&TOTALS)?;
         fill_columns(self.connection()).map_err(|source| self.failed(source))?;
+        make_sets_anew(self.connection()).map_err(|source| self.failed(source))?;
         Ok(mended)
     }
 

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::store::cell::GAME_SET;
 use crate::store::database::open_file;
 use crate::store::error::{Error, Result};
 use crate::store::lock::WriterLock;
 use crate::store::pages::{PageFile, Tree};
 use crate::store::schema;
+use crate::store::write::passed::copy_sets;
 use crate::store::write::temporary::{Temporary, configure, root_page};
 
 /// A temporary database with the same schema, for rows that another one takes over later.
@@ -108,6 +110,8 @@ pub(crate) fn make_room(main: &Connection) -> rusqlite::Result<()> {
         "DELETE FROM main.game_column WHERE (name, block) IN (SELECT name, block FROM side.game_column)",
     )
 }
+/// Whether there are sets that those of new games are to be joined with.
+const SETS_THERE: &str = "SELECT EXISTS (SELECT 1 FROM main.game_set)";
 
 /// Copies all rows of the attached side database but those of `problem`. Tables and columns that the other database has beside
 /// them stay as they are.
@@ -119,6 +123,10 @@ pub(crate) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
     for table in tables {
         let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM side.{table})");
         if main.query_row(&empty, [], |row| row.get(0))? {
+            continue;
+        }
+        if table == GAME_SET.name && main.query_row(SETS_THERE, [], |row| row.get(0))? {
+            copy_sets(main)?;
             continue;
         }
         let own = columns(main, &table, "side")?;

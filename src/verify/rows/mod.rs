@@ -6,6 +6,7 @@ pub(crate) mod checksum;
 pub(crate) mod duplicates;
 pub(crate) mod games;
 pub(crate) mod occurrences;
+pub(crate) mod passed;
 pub(crate) mod problems;
 pub(crate) mod replay;
 pub(crate) mod sets;

@@ -1,5 +1,6 @@
 //! Where positions stand in games, in what was played and in variations.
 
+mod candidate;
 pub(crate) mod explore;
 pub(crate) mod hit;
 pub(crate) mod scan;

@@ -4,18 +4,23 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
+use rusqlite::OptionalExtension as _;
 
 use crate::board::MoveCode;
 use crate::store::cell::{Cells, GAME_POSITION, VARIATION_MOVE};
 use crate::store::database::{Database, SetUp};
 use crate::store::error::{Error, Result};
+use crate::store::passed::PassedQuestion;
 use crate::store::read::filter::bind;
+use crate::store::read::occurrence::candidate::{Candidates, GameRange};
 use crate::store::read::occurrence::hit::{Hit, HitOrder, Lines, Part, Place, Taken, rank_sql};
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
 
 /// Games looked at in one go: some 20,000 positions, a few milliseconds.
 const GAMES: u32 = 250;
+/// Games that are looked at to count those that fit: a tenth of a second.
+const FEW: u32 = 12_000;
 /// Such pieces for each thread before their hits are passed on, at most.
 const PIECES: usize = 16;
 
@@ -45,6 +50,9 @@ pub trait Seek: Sync {
     /// Whether a position can change anything. Of one that cannot, no more is read.
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool;
 
+    /// Which games can have what is looked for in what was played.
+    fn passed(&self) -> PassedQuestion;
+
     /// Begins with a line.
     fn begin(&self) -> Self::Line;
 
@@ -63,6 +71,10 @@ impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
 
     fn matters(&self, fen: &[u8], _: Option<MoveCode>) -> bool {
         self(fen)
+    }
+
+    fn passed(&self) -> PassedQuestion {
+        PassedQuestion::any()
     }
 
     fn begin(&self) {}
@@ -130,14 +142,31 @@ impl Database {
         if scan.order == HitOrder::Game {
             return self.scan_in_order(scan, sought, pass);
         }
+        let key =
+            |rank, GameId(game): GameId| (rank, if scan.order == HitOrder::Date { !game } else { game });
+        if let Some(few) = self.few_candidates(scan, sought)? {
+            let games = few.into_iter().flat_map(|(first, last)| (first.0..=last.0).map(GameId));
+            let mut ranked = Vec::new();
+            for game in games {
+                ranked
+                    .extend(self.rank(game, scan.order).map_err(failed)?.map(|rank| (key(rank, game), game)));
+            }
+            ranked.sort_unstable();
+            let mut ranked = ranked.into_iter().map(|(_, game)| (game, game));
+            return self.scan_pieces(
+                scan,
+                sought,
+                || Ok(ranked.by_ref().take(GAMES as usize).collect()),
+                pass,
+            );
+        }
         let mut found = Vec::new();
         self.scan_in_order(scan, sought, |place| {
-            found.push((self.rank(place.game, scan.order).map_err(failed)?, place));
+            let rank = self.rank(place.game, scan.order).map_err(failed)?;
+            found.extend(rank.map(|rank| (key(rank, place.game), place)));
             Ok(true)
         })?;
-        found.sort_unstable_by_key(|&(rank, Place { game, .. })| {
-            (rank, if scan.order == HitOrder::Date { !game.0 } else { game.0 })
-        });
+        found.sort_unstable_by_key(|&(key, _)| key);
         for (_, place) in found {
             if !pass(place)? {
                 break;
@@ -146,11 +175,32 @@ impl Database {
         Ok(())
     }
 
+    /// The games that can have what is sought, if these are few enough to be put in order before they are looked at: a quarter of all.
+    fn few_candidates(&self, scan: &Scan<'_>, sought: &impl Seek) -> Result<Option<Vec<GameRange>>> {
+        let most = self.last_game()?.unwrap_or_default().0 / 4;
+        let question = sought.passed();
+        let few = Candidates::new(self, &question, scan.lines)?.take(most + 1)?;
+        Ok((games_in(&few) <= most).then_some(few))
+    }
+
     /// Passes on what fits, in the order of games, until `pass` gives `false`.
     fn scan_in_order(
         &self,
         scan: &Scan<'_>,
         sought: &impl Seek,
+        pass: impl FnMut(Place) -> Result<bool>,
+    ) -> Result<()> {
+        let question = sought.passed();
+        let mut candidates = Candidates::new(self, &question, scan.lines)?;
+        self.scan_pieces(scan, sought, || candidates.take(GAMES), pass)
+    }
+
+    /// Passes on what fits, piece by piece, until `pass` gives `false` or `next` no more games.
+    fn scan_pieces(
+        &self,
+        scan: &Scan<'_>,
+        sought: &impl Seek,
+        mut next: impl FnMut() -> Result<Vec<GameRange>>,
         mut pass: impl FnMut(Place) -> Result<bool>,
     ) -> Result<()> {
         let path = self.path();
@@ -159,30 +209,25 @@ impl Database {
         // What is found early can be enough: the first pieces are few.
         let threads = rayon::current_num_threads();
         let mut width = threads;
-        let mut next = Some(GameId(1));
         loop {
             let mut pieces = Vec::with_capacity(width);
-            while pieces.len() < width
-                && let Some(first) = next.take()
-                && let Some(first) = self.game_from(first)?
-            {
-                let last = GameId(first.0.saturating_add(GAMES - 1));
-                pieces.push((first, last));
-                next = last.0.checked_add(1).map(GameId);
+            while pieces.len() < width {
+                match next()? {
+                    piece if piece.is_empty() => break,
+                    piece => pieces.push(piece),
+                }
             }
             if pieces.is_empty() {
                 break;
             }
-            let found: Vec<_> = pieces
-                .par_iter()
-                .with_max_len(1)
-                .map(|&range| {
-                    readers.with(|database| database.scan_games(scan, range, sought).map_err(failed))
-                })
-                .collect();
-            for piece in found {
-                for place in piece?.into_values() {
-                    if !pass(place)? {
+            let look = |piece: &Vec<GameRange>| {
+                readers.with(|database| database.scan_games(scan, piece, sought).map_err(failed))
+            };
+            let found: Vec<_> = pieces.par_iter().with_max_len(1).map(look).collect();
+            for (piece, found) in pieces.iter().zip(found) {
+                let found = found?;
+                for place in piece.iter().flat_map(|&(first, last)| found.range(first..=last)) {
+                    if !pass(*place.1)? {
                         return Ok(());
                     }
                 }
@@ -192,19 +237,46 @@ impl Database {
         Ok(())
     }
 
-    /// The first place that is sought of each game of a range.
+    /// The first place that is sought of each game of some ranges.
     fn scan_games(
         &self,
         scan: &Scan<'_>,
-        range: (GameId, GameId),
+        ranges: &[GameRange],
         sought: &impl Seek,
     ) -> rusqlite::Result<BTreeMap<GameId, Place>> {
         let mut found = BTreeMap::new();
-        self.scan_lines(scan.selection, Lines::Main, range, sought, &mut found)?;
-        if scan.lines == Lines::All {
-            self.scan_lines(scan.selection, Lines::All, range, sought, &mut found)?;
+        for &range in ranges {
+            self.scan_lines(scan.selection, Lines::Main, range, sought, &mut found)?;
+            if scan.lines == Lines::All {
+                self.scan_lines(scan.selection, Lines::All, range, sought, &mut found)?;
+            }
         }
         Ok(found)
+    }
+
+    /// How many games of a selection have a place that is sought, as far as it is told quickly: by the sets of games alone, or by looking
+    /// at the few games that they tell. `None` if it is not.
+    ///
+    /// # Errors
+    /// Those of [`scan`](Self::scan).
+    pub fn count_scanned(&self, scan: &Scan<'_>, sought: &impl Seek) -> Result<Option<u64>> {
+        let question = sought.passed();
+        if scan.lines == Lines::Main
+            && scan.selection.is_all()
+            && let Some(count) = self.count_told(&question)?
+        {
+            return Ok(Some(count));
+        }
+        let few = Candidates::new(self, &question, scan.lines)?.take(FEW + 1)?;
+        if games_in(&few) > FEW {
+            return Ok(None);
+        }
+        let mut count = 0;
+        self.scan_in_order(scan, sought, |_| {
+            count += 1;
+            Ok(true)
+        })?;
+        Ok(Some(count))
     }
 
     /// Adds the first place that is sought of each game of a range for which none is found yet: of the main lines, or of all others.
@@ -248,11 +320,19 @@ impl Database {
         Ok(())
     }
 
-    /// The numbers that tell where a game stands in an order, the game's own aside.
-    fn rank(&self, game: GameId, order: HitOrder) -> rusqlite::Result<(bool, i64)> {
+    /// The numbers that tell where a game stands in an order, the game's own aside; `None` if it is not there.
+    fn rank(&self, game: GameId, order: HitOrder) -> rusqlite::Result<Option<(bool, i64)>> {
         let sql = format!("SELECT game.result = '*', {} FROM game WHERE game_id = ?1", rank_sql(order));
-        self.connection().prepare_cached(&sql)?.query_row([game.0], |row| Ok((row.get(0)?, row.get(1)?)))
+        self.connection()
+            .prepare_cached(&sql)?
+            .query_row([game.0], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()
     }
+}
+
+/// How many numbers of games some ranges have.
+fn games_in(ranges: &[GameRange]) -> u32 {
+    ranges.iter().map(|(first, last)| last.0 - first.0 + 1).sum()
 }
 
 /// The positions of the games of a selection in a range.

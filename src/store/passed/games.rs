@@ -1,0 +1,153 @@
+//! What each of some games passes.
+
+#[cfg(feature = "index")]
+use crate::board::{Material, MoveCode, PawnStructure, Piece, Special, Square};
+use crate::store::passed::feature::Feature;
+#[cfg(feature = "index")]
+use crate::store::passed::feature::piece_square;
+
+/// The squares on which each piece stands at some time, by piece code less 2.
+pub(crate) type PieceSquares = [u64; 12];
+
+/// What each of some games passes, in their order. What a game passes several times may be there as often.
+#[derive(Debug, Default)]
+pub struct PassedGames {
+    games: Vec<PassedGame>,
+    features: Vec<Feature>,
+    materials: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PassedGame {
+    pieces: PieceSquares,
+    /// Where the game's end in the list of all.
+    features: usize,
+    materials: usize,
+}
+
+/// What a game passes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passed<'p> {
+    pub(crate) pieces: &'p PieceSquares,
+    pub(crate) features: &'p [Feature],
+    /// [Packed](crate::board::Material::packed).
+    pub(crate) materials: &'p [u64],
+}
+
+impl PassedGames {
+    /// Empties it and keeps its memory.
+    pub(crate) fn clear(&mut self) {
+        self.games.clear();
+        self.features.clear();
+        self.materials.clear();
+    }
+
+    /// Adds something that the next game passes.
+    #[inline]
+    pub(crate) fn push_feature(&mut self, feature: Feature) {
+        self.features.push(feature);
+    }
+
+    /// Adds a material that the next game passes.
+    #[inline]
+    pub(crate) fn push_material(&mut self, packed: u64) {
+        self.materials.push(packed);
+    }
+
+    /// Adds the next game, which passes what was added since the last.
+    pub(crate) fn push_game(&mut self, pieces: PieceSquares) {
+        let (features, materials) = (self.features.len(), self.materials.len());
+        self.games.push(PassedGame { pieces, features, materials });
+    }
+
+    /// The games.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Passed<'_>> {
+        let (mut feature, mut material) = (0, 0);
+        self.games.iter().map(move |game| {
+            let features = &self.features[feature..game.features];
+            let materials = &self.materials[material..game.materials];
+            (feature, material) = (game.features, game.materials);
+            Passed { pieces: &game.pieces, features, materials }
+        })
+    }
+
+    /// The games of which `is_kept` says so.
+    pub(crate) fn kept(&self, mut is_kept: impl FnMut(usize) -> bool) -> Self {
+        let mut kept = Self::default();
+        for (_, game) in self.iter().enumerate().filter(|(index, _)| is_kept(*index)) {
+            kept.features.extend_from_slice(game.features);
+            kept.materials.extend_from_slice(game.materials);
+            kept.push_game(*game.pieces);
+        }
+        kept
+    }
+}
+
+/// What a game passes, told from its rows one by one. It is what the quick way of a run is held to.
+#[cfg(feature = "index")]
+#[derive(Debug, Default)]
+pub(crate) struct PassedRows {
+    game: PassedGames,
+    pieces: PieceSquares,
+    last: Option<(u64, Feature)>,
+}
+
+#[cfg(feature = "index")]
+impl PassedRows {
+    /// Looks at the game's next row: a canonical FEN, and the move that is played there.
+    pub(crate) fn see(&mut self, fen: &[u8], played: Option<MoveCode>) {
+        let structure = PawnStructure::of(fen);
+        let now = (Material::of(fen).packed(), Feature::structure(structure));
+        if self.last != Some(now) {
+            self.last = Some(now);
+            self.game.push_material(now.0);
+            self.game.push_feature(now.1);
+        }
+        for (square, letter) in crate::board::pieces(fen) {
+            if let Some(piece) = Piece::from_letter(letter) {
+                set(&mut self.pieces, piece, square);
+            }
+        }
+        if let Some((piece, code)) = played.and_then(|code| Some((code.piece()?, code))) {
+            for feature in features_of(piece, code).into_iter().flatten() {
+                self.game.push_feature(feature);
+            }
+        }
+    }
+
+    /// Shows what the game passed, and begins with the next one.
+    pub(crate) fn finish<T>(&mut self, see: impl FnOnce(Passed<'_>) -> T) -> T {
+        self.last = None;
+        self.game.push_game(std::mem::take(&mut self.pieces));
+        let seen = see(self.game.iter().next().expect("one game"));
+        self.game.clear();
+        seen
+    }
+}
+
+/// Notes down that a piece stands on a square.
+#[cfg(feature = "index")]
+#[inline]
+pub(crate) const fn set(pieces: &mut PieceSquares, piece: Piece, square: Square) {
+    let place = piece_square(piece, square);
+    pieces[place as usize / 64] |= 1 << (place % 64);
+}
+
+/// What a move is, by the piece that moves.
+#[cfg(feature = "index")]
+#[inline]
+pub(crate) fn features_of(piece: Piece, code: MoveCode) -> [Option<Feature>; 4] {
+    let to = code.to();
+    let special = match code.special() {
+        Special::CastleShort => Some(Feature::castling(piece.color(), true)),
+        Special::CastleLong => Some(Feature::castling(piece.color(), false)),
+        Special::Promotion(becomes) => Some(Feature::promotion(becomes, to)),
+        _ => None,
+    };
+    [
+        special,
+        code.captured().map(|_| Feature::capture(piece, to)),
+        code.is_check().then(|| Feature::check(piece, to)),
+        code.is_mate().then(|| Feature::mate(piece, to)),
+    ]
+}

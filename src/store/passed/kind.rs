@@ -1,0 +1,58 @@
+//! Kinds of things that a game passes.
+
+/// A kind of things that a game passes: the column `kind` of `game_set`. The order is that of the names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum PassedKind {
+    /// A piece captures on a square.
+    Capture,
+    /// A side castles.
+    Castling,
+    /// A piece that moves to a square gives check or mate.
+    Check,
+    /// The game: of one that is not in the set, nothing is known.
+    Game,
+    /// A piece that moves to a square gives mate.
+    Mate,
+    /// The pieces that are left.
+    Material,
+    /// Where all pawns stand, as a number that several structures share.
+    Pawns,
+    /// A piece stands on a square.
+    Piece,
+    /// A pawn becomes a piece on a square.
+    Promotion,
+}
+
+impl PassedKind {
+    const ALL: [Self; 9] = [
+        Self::Capture,
+        Self::Castling,
+        Self::Check,
+        Self::Game,
+        Self::Mate,
+        Self::Material,
+        Self::Pawns,
+        Self::Piece,
+        Self::Promotion,
+    ];
+
+    /// The kind with a name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Its name in the table.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Capture => "capture",
+            Self::Castling => "castling",
+            Self::Check => "check",
+            Self::Game => "game",
+            Self::Mate => "mate",
+            Self::Material => "material",
+            Self::Pawns => "pawns",
+            Self::Piece => "piece",
+            Self::Promotion => "promotion",
+        }
+    }
+}

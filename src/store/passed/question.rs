@@ -1,0 +1,309 @@
+//! What is asked of the sets of games before positions are looked at.
+
+use std::ops::RangeInclusive;
+
+use crate::board::{
+    AskedMove, Color, Description, Ending, Kind, Material, MaterialSignature, Pattern, PatternPart, Piece,
+    SquareSet,
+};
+use crate::store::block_set::BLOCK_GAMES;
+use crate::store::passed::feature::{Feature, piece_square};
+use crate::store::passed::kind::PassedKind;
+
+const COLORS: [Color; 2] = [Color::White, Color::Black];
+
+/// Which games can pass what is looked for: a question to the sets of games. A game that is not in the answer does not pass it.
+#[derive(Clone, Debug)]
+pub struct PassedQuestion {
+    asked: Asked,
+    is_exact: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Asked {
+    /// All games may pass it.
+    Any,
+    Material(MaterialSignature),
+    Ending(Ending),
+    /// One of these values, in ranges.
+    Values(PassedKind, Vec<RangeInclusive<i64>>),
+    All(Vec<PassedQuestion>),
+    Either(Vec<PassedQuestion>),
+}
+
+impl PassedQuestion {
+    /// A question that all games may pass.
+    #[must_use]
+    pub const fn any() -> Self {
+        Self { asked: Asked::Any, is_exact: false }
+    }
+
+    const fn exactly(asked: Asked) -> Self {
+        Self { asked, is_exact: true }
+    }
+
+    /// Which games can have a position that is described.
+    #[must_use]
+    pub fn of(description: &Description) -> Self {
+        let Description { material, ending, pattern, structure, played } = description;
+        let mut parts = Vec::new();
+        parts.extend(material.map(|asked| Self::exactly(Asked::Material(asked))));
+        parts.extend(
+            ending.map(|asked| Self { asked: Asked::Ending(asked), is_exact: asked.is_told_by_material() }),
+        );
+        parts.extend(pattern.as_ref().map(Self::of_pattern));
+        parts.extend(structure.map(|asked| Self {
+            is_exact: false,
+            ..Self::values(PassedKind::Pawns, [Feature::structure(asked).place().1])
+        }));
+        parts.extend(played.map(|asked| Self::of_move(&asked.asked())));
+        Self::all(parts)
+    }
+
+    fn of_pattern(pattern: &Pattern) -> Self {
+        let parts = pattern
+            .parts()
+            .into_iter()
+            .map(|PatternPart { squares, pieces }| Self::values(PassedKind::Piece, places(&pieces, squares)));
+        let all = Self::all(parts.collect());
+        Self { is_exact: pattern.is_one_part(), ..all }
+    }
+
+    fn of_move(asked: &AskedMove) -> Self {
+        if let Some(short) = asked.castling {
+            let sides = COLORS.map(|color| Feature::castling(color, short).place().1);
+            let king = gives(asked, &pieces_of(&[Kind::King]), SquareSet(u64::MAX));
+            return Self::all([vec![Self::values(PassedKind::Castling, sides)], king].concat());
+        }
+        let kinds = asked.kind.map_or_else(|| Kind::ALL.to_vec(), |kind| vec![kind]);
+        let pieces = pieces_of(&kinds);
+        let mut parts = gives(asked, &pieces, asked.to);
+        let given = parts.len();
+        if asked.captures {
+            parts.push(Self::values(PassedKind::Capture, places(&pieces, asked.to)));
+        }
+        if let Some(becomes) = &asked.promotions {
+            parts.push(Self::values(PassedKind::Promotion, places(&pieces_of(becomes), asked.to)));
+        }
+        // Only where one thing is asked for does its set tell all. Checks by castling are among those of the king.
+        let castles = given > 0 && asked.is_other && kinds.contains(&Kind::King);
+        let is_exact = parts.len() == 1 && asked.from.0 == u64::MAX && asked.captured.is_none() && !castles;
+        if parts.is_empty() && asked.to.0 != u64::MAX {
+            parts.push(Self::arriving(&kinds, &pieces, asked.to));
+        }
+        if asked.from.0 != u64::MAX {
+            parts.push(Self::values(PassedKind::Piece, places(&pieces, asked.from)));
+        }
+        // A pawn may be captured en passant, where it does not stand.
+        if let Some(kind) = asked.captured.filter(|&kind| kind != Kind::Pawn) {
+            parts.push(Self::values(PassedKind::Piece, places(&pieces_of(&[kind]), asked.to)));
+        }
+        Self { is_exact, ..Self::all(parts) }
+    }
+
+    /// One of these pieces comes to one of these squares; a pawn may become another piece there.
+    fn arriving(kinds: &[Kind], pieces: &[Piece], squares: SquareSet) -> Self {
+        let stands = Self::values(PassedKind::Piece, places(pieces, squares));
+        if !kinds.contains(&Kind::Pawn) {
+            return stands;
+        }
+        let officers = pieces_of(&[Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight]);
+        Self::either(vec![stands, Self::values(PassedKind::Promotion, places(&officers, squares))])
+    }
+
+    fn values(kind: PassedKind, values: impl IntoIterator<Item = i64>) -> Self {
+        let mut values: Vec<i64> = values.into_iter().collect();
+        values.sort_unstable();
+        let ranges = values.chunk_by(|a, b| b - a <= 1).map(|run| run[0]..=run[run.len() - 1]);
+        Self::exactly(Asked::Values(kind, ranges.collect()))
+    }
+
+    /// All of these at some time, not only at the same.
+    #[must_use]
+    pub fn all(mut parts: Vec<Self>) -> Self {
+        match parts.len() {
+            0 => Self::any(),
+            1 => parts.remove(0),
+            _ => Self { asked: Asked::All(parts), is_exact: false },
+        }
+    }
+
+    /// One of these.
+    #[must_use]
+    pub fn either(parts: Vec<Self>) -> Self {
+        let is_exact = parts.iter().all(|part| part.is_exact);
+        Self { asked: Asked::Either(parts), is_exact }
+    }
+
+    /// The same question, of which it is known that games in the answer need not pass what is looked for.
+    #[must_use]
+    pub fn at_most(self) -> Self {
+        Self { is_exact: false, ..self }
+    }
+
+    /// Whether the games in the answer all pass what is looked for.
+    #[must_use]
+    pub const fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
+    /// The games of a block that can pass it; `read` adds the games of the sets of a kind, within a range of values, that are wanted.
+    pub(crate) fn answer<E>(
+        &self,
+        read: &mut impl FnMut(
+            PassedKind,
+            RangeInclusive<i64>,
+            &dyn Fn(i64) -> bool,
+            &mut BlockGames,
+        ) -> Result<(), E>,
+    ) -> Result<BlockGames, E> {
+        let mut games = BlockGames::default();
+        match &self.asked {
+            Asked::Any => games.fill(),
+            Asked::Material(asked) => {
+                let (first, last) = asked.packed_range().into_inner();
+                let fits = |value: i64| asked.includes(Material::from_packed(value.cast_unsigned()));
+                read(PassedKind::Material, first.cast_signed()..=last.cast_signed(), &fits, &mut games)?;
+            }
+            Asked::Ending(asked) => {
+                let fits = |value: i64| asked.includes(Material::from_packed(value.cast_unsigned()));
+                read(PassedKind::Material, 0..=i64::MAX, &fits, &mut games)?;
+            }
+            Asked::Values(kind, ranges) => {
+                for range in ranges {
+                    read(*kind, range.clone(), &|_| true, &mut games)?;
+                }
+            }
+            Asked::All(parts) => {
+                games.fill();
+                for part in parts {
+                    if !games.is_empty() {
+                        games.keep(&part.answer(read)?);
+                    }
+                }
+            }
+            Asked::Either(parts) => {
+                for part in parts {
+                    games.add(&part.answer(read)?);
+                }
+            }
+        }
+        Ok(games)
+    }
+}
+
+/// What a move asks for that gives check or mate.
+fn gives(asked: &AskedMove, pieces: &[Piece], to: SquareSet) -> Vec<PassedQuestion> {
+    let kind = match (asked.gives_mate, asked.gives_check) {
+        (true, _) => PassedKind::Mate,
+        (_, true) => PassedKind::Check,
+        _ => return Vec::new(),
+    };
+    vec![PassedQuestion::values(kind, places(pieces, to))]
+}
+
+/// The values of some pieces on some squares.
+fn places(pieces: &[Piece], squares: SquareSet) -> impl Iterator<Item = i64> + use<> {
+    let place = |&piece: &Piece| squares.map(move |square| piece_square(piece, square).into());
+    pieces.iter().flat_map(place).collect::<Vec<i64>>().into_iter()
+}
+
+fn pieces_of(kinds: &[Kind]) -> Vec<Piece> {
+    kinds.iter().flat_map(|&kind| COLORS.map(|color| Piece::new(kind, color))).collect()
+}
+
+/// Some games of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BlockGames(Vec<u64>);
+
+impl Default for BlockGames {
+    fn default() -> Self {
+        Self(vec![0; BLOCK_GAMES as usize / 64])
+    }
+}
+
+impl BlockGames {
+    /// Adds a game.
+    #[inline]
+    pub(crate) fn insert(&mut self, number: u16) {
+        self.0[usize::from(number / 64)] |= 1 << (number % 64);
+    }
+
+    /// Adds all games of the block.
+    pub(crate) fn fill(&mut self) {
+        self.0.fill(u64::MAX);
+    }
+
+    /// Adds some games.
+    pub(crate) fn add(&mut self, others: &Self) {
+        self.0.iter_mut().zip(&others.0).for_each(|(games, others)| *games |= others);
+    }
+
+    /// Takes all out but some games.
+    pub(crate) fn keep(&mut self, others: &Self) {
+        self.0.iter_mut().zip(&others.0).for_each(|(games, others)| *games &= others);
+    }
+
+    /// All other games of the block.
+    pub(crate) fn others(&self) -> Self {
+        Self(self.0.iter().map(|games| !games).collect())
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(|&games| games == 0)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> u32 {
+        self.0.iter().map(|games| games.count_ones()).sum()
+    }
+
+    /// Takes those out that are not within a range.
+    pub(crate) fn limit(&mut self, range: RangeInclusive<u16>) {
+        for (games, first) in self.0.iter_mut().zip((0..=u16::MAX).step_by(64)) {
+            for number in first..=first + 63 {
+                if !range.contains(&number) {
+                    *games &= !(1 << (number % 64));
+                }
+            }
+        }
+    }
+
+    /// The games as runs of numbers that follow each other.
+    pub(crate) fn runs(&self) -> Vec<RangeInclusive<u16>> {
+        let mut runs: Vec<RangeInclusive<u16>> = Vec::new();
+        for (&games, first) in self.0.iter().zip((0..=u16::MAX).step_by(64)) {
+            let mut rest = games;
+            while rest != 0 {
+                let number = first + rest.trailing_zeros() as u16;
+                rest &= rest - 1;
+                match runs.last_mut() {
+                    Some(run) if *run.end() + 1 == number => *run = *run.start()..=number,
+                    _ => runs.push(number..=number),
+                }
+            }
+        }
+        runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn games_of_a_block_come_as_runs() {
+        let mut games = BlockGames::default();
+        assert!(games.is_empty() && games.runs().is_empty());
+        for number in [0, 1, 63, 64, 65, 100, 65_535] {
+            games.insert(number);
+        }
+        assert_eq!(games.runs(), [0..=1, 63..=65, 100..=100, 65_535..=65_535]);
+        assert_eq!((games.len(), games.others().len()), (7, 65_536 - 7));
+        games.limit(1..=64);
+        assert_eq!(games.runs(), [1..=1, 63..=64]);
+        games.fill();
+        assert_eq!(games.runs(), [0..=u16::MAX]);
+    }
+}

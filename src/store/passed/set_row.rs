@@ -1,0 +1,140 @@
+//! Rows of `game_set`: the sets of many values in one, as most are short.
+//!
+//! For each value, in ascending order, there stand by how much it is greater than the one before, or than the row's own value; how many
+//! bytes its set has; and the set. Numbers are written seven bits a byte, the lowest first, and all bytes but the last have the top bit set.
+
+use crate::store::passed::kind::PassedKind;
+
+/// A row is full when it has as many bytes: then the last page of each, half full on average, hardly counts.
+const FULL: usize = 1 << 16;
+
+/// Puts sets into rows.
+#[derive(Debug, Default)]
+pub(crate) struct SetRows {
+    /// Kind and first value of the row that is begun.
+    begun: Option<(PassedKind, i64)>,
+    last: i64,
+    bytes: Vec<u8>,
+}
+
+impl SetRows {
+    /// Adds a set, in the order of kinds and values; hands a row over that ends before it.
+    pub(crate) fn push<E>(
+        &mut self,
+        kind: PassedKind,
+        value: i64,
+        set: &[u8],
+        write: &mut impl FnMut(PassedKind, i64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.begun.is_none_or(|begun| begun.0 != kind) || self.bytes.len() >= FULL {
+            self.finish(write)?;
+            (self.begun, self.last) = (Some((kind, value)), value);
+        }
+        push_number((value - self.last).cast_unsigned(), &mut self.bytes);
+        push_number(set.len() as u64, &mut self.bytes);
+        self.bytes.extend_from_slice(set);
+        self.last = value;
+        Ok(())
+    }
+
+    /// Hands the last row over.
+    pub(crate) fn finish<E>(
+        &mut self,
+        write: &mut impl FnMut(PassedKind, i64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if let Some((kind, first)) = self.begun.take() {
+            write(kind, first, &self.bytes)?;
+        }
+        self.bytes.clear();
+        Ok(())
+    }
+}
+
+/// Shows each value of a row with its set; `None` if these are none.
+pub(crate) fn each_set<'b>(
+    first: i64,
+    bytes: &'b [u8],
+    mut see: impl FnMut(i64, &'b [u8]) -> Option<()>,
+) -> Option<()> {
+    let (mut value, mut rest) = (first, bytes);
+    while !rest.is_empty() {
+        let (more, behind) = take_number(rest)?;
+        let (length, behind) = take_number(behind)?;
+        let (set, behind) = behind.split_at_checked(usize::try_from(length).ok()?)?;
+        value = value.checked_add_unsigned(more)?;
+        see(value, set)?;
+        rest = behind;
+    }
+    Some(())
+}
+
+fn push_number(mut number: u64, bytes: &mut Vec<u8>) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn take_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let end = bytes.iter().take(9).position(|byte| byte & 0x80 == 0)?;
+    let number = bytes[..=end].iter().rev().fold(0, |all, byte| all << 7 | u64::from(byte & 0x7f));
+    Some((number, &bytes[end + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_come_back_from_their_rows() {
+        let long = [7; FULL];
+        let sets: [(PassedKind, i64, &[u8]); 6] = [
+            (PassedKind::Capture, 3, &[1, 2]),
+            (PassedKind::Capture, 700, &long),
+            (PassedKind::Capture, 701, &[]),
+            (PassedKind::Material, 1, &[9]),
+            (PassedKind::Material, 0xff_ffff_ffff, &[8]),
+            (PassedKind::Pawns, 0, &[5]),
+        ];
+        let mut rows = Vec::new();
+        let mut write = |kind, first, bytes: &[u8]| {
+            rows.push((kind, first, bytes.to_vec()));
+            Ok::<_, ()>(())
+        };
+        let mut into = SetRows::default();
+        for (kind, value, set) in sets {
+            into.push(kind, value, set, &mut write).unwrap();
+        }
+        into.finish(&mut write).unwrap();
+        assert_eq!(
+            rows.iter().map(|row| (row.0, row.1)).collect::<Vec<_>>(),
+            [
+                (PassedKind::Capture, 3),
+                (PassedKind::Capture, 701),
+                (PassedKind::Material, 1),
+                (PassedKind::Pawns, 0)
+            ]
+        );
+        let mut found = Vec::new();
+        for (kind, first, bytes) in &rows {
+            let see = |value, set| {
+                found.push((*kind, value, set));
+                Some(())
+            };
+            assert_eq!(each_set(*first, bytes, see), Some(()));
+        }
+        assert_eq!(found, sets);
+    }
+
+    #[test]
+    fn bytes_that_are_no_sets_are_told() {
+        let read = |first, bytes: &[u8]| each_set(first, bytes, |_, _| Some(()));
+        for bytes in [&[0][..], &[0x80], &[0, 2, 1], &[0xff; 12], &[0, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]] {
+            assert_eq!(read(0, bytes), None, "{bytes:?}");
+        }
+        assert_eq!(read(i64::MAX, &[1, 0]), None);
+        assert_eq!(read(7, &[]), Some(()));
+        assert_eq!(each_set(0, &[0, 0], |_, _| None), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! The games that are worth looking at.
+
+use std::collections::VecDeque;
+
+use rusqlite::params;
+
+use crate::id::GameId;
+use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::passed::{BlockGames, PassedQuestion};
+use crate::store::read::occurrence::hit::Lines;
+use crate::store::read::passed::{Passing, has_sets};
+
+/// Games from the first to the last, some of which may not be there.
+pub(super) type GameRange = (GameId, GameId);
+
+/// The games that can pass what is asked for, block by block, in order.
+pub(super) struct Candidates<'c> {
+    database: &'c Database,
+    question: &'c PassedQuestion,
+    lines: Lines,
+    has_sets: bool,
+    /// Of the block that was looked at last.
+    ranges: VecDeque<GameRange>,
+    /// The first game of the next block; `None` after the last.
+    next: Option<GameId>,
+    last: GameId,
+}
+
+impl<'c> Candidates<'c> {
+    pub(super) fn new(database: &'c Database, question: &'c PassedQuestion, lines: Lines) -> Result<Self> {
+        let has_sets = has_sets(database.connection()).map_err(|source| failed(database, source))?;
+        let last = database.last_game()?;
+        let (next, last) = (last.map(|_| GameId(1)), last.unwrap_or_default());
+        Ok(Self { database, question, lines, has_sets, ranges: VecDeque::new(), next, last })
+    }
+
+    /// The next ones, so many or fewer; none at the end.
+    pub(super) fn take(&mut self, most: u32) -> Result<Vec<GameRange>> {
+        let (mut taken, mut left) = (Vec::new(), most);
+        while left > 0 {
+            let Some(&(first, last)) = self.ranges.front() else {
+                match self.next_block()? {
+                    true => continue,
+                    false => break,
+                }
+            };
+            if last.0 - first.0 < left {
+                taken.push((first, last));
+                left -= last.0 - first.0 + 1;
+                self.ranges.pop_front();
+            } else {
+                taken.push((first, GameId(first.0 + left - 1)));
+                self.ranges[0] = (GameId(first.0 + left), last);
+                left = 0;
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Looks for those of the next block that has games. Gives back whether there is one.
+    fn next_block(&mut self) -> Result<bool> {
+        let Some(next) = self.next else { return Ok(false) };
+        let Some(first) = self.database.game_from(next)? else { return Ok(false) };
+        let (block, number) = block_of(first);
+        let end = game_of(block, u16::MAX);
+        self.next = end.0.checked_add(1).map(GameId).filter(|&next| next <= self.last);
+        let mut games = self.of_block(block).map_err(|source| failed(self.database, source))?;
+        games.limit(number..=block_of(self.last.min(end)).1);
+        let range =
+            |run: std::ops::RangeInclusive<u16>| (game_of(block, *run.start()), game_of(block, *run.end()));
+        self.ranges.extend(games.runs().into_iter().map(range));
+        Ok(true)
+    }
+
+    fn of_block(&self, block: u32) -> rusqlite::Result<BlockGames> {
+        if !self.has_sets {
+            return Ok(BlockGames::default().others());
+        }
+        let Passing { mut told, unknown } = Passing::of(self.database.connection(), block, self.question)?;
+        told.add(&unknown);
+        if self.lines == Lines::All {
+            // The sets tell of what was played only.
+            let sql = "SELECT DISTINCT game_id FROM variation WHERE game_id BETWEEN ?1 AND ?2";
+            let mut statement = self.database.connection().prepare_cached(sql)?;
+            let mut rows = statement.query(params![block * BLOCK_GAMES, game_of(block, u16::MAX).0])?;
+            while let Some(row) = rows.next()? {
+                told.insert(block_of(GameId(row.get(0)?)).1);
+            }
+        }
+        Ok(told)
+    }
+}
+
+impl Database {
+    /// How many games pass what is asked for, if the sets alone tell: they know all games, and all games of the answer pass it.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(super) fn count_told(&self, question: &PassedQuestion) -> Result<Option<u64>> {
+        let count = || -> rusqlite::Result<Option<u64>> {
+            if !question.is_exact() || !has_sets(self.connection())? {
+                return Ok(None);
+            }
+            let sql = "SELECT EXISTS (SELECT 1 FROM game WHERE game_id BETWEEN ?1 AND ?2)";
+            let mut is_there = self.connection().prepare_cached(sql)?;
+            let last: Option<u32> =
+                self.connection().query_row("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
+            let mut count = 0;
+            for block in 0..=last.unwrap_or(0) / BLOCK_GAMES {
+                let Passing { told, unknown } = Passing::of(self.connection(), block, question)?;
+                for run in unknown.runs() {
+                    let run = [game_of(block, *run.start()).0, game_of(block, *run.end()).0];
+                    if is_there.query_row(run, |row| row.get(0))? {
+                        return Ok(None);
+                    }
+                }
+                count += u64::from(told.len());
+            }
+            Ok(Some(count))
+        };
+        count().map_err(|source| failed(self, source))
+    }
+}
+
+fn failed(database: &Database, source: rusqlite::Error) -> Error {
+    Error::sqlite(database.path(), "look for games in the sets", source)
+}

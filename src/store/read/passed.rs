@@ -1,0 +1,170 @@
+//! Sets of games by what they pass, block by block.
+
+use std::ops::RangeInclusive;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, params};
+#[cfg(feature = "index")]
+use {
+    crate::board::MoveCode,
+    crate::id::GameId,
+    crate::store::block_set::{block_of, game_of},
+    crate::store::cell::GAME_POSITION,
+    crate::store::passed::{PassedBlock, PassedRows},
+};
+
+use crate::store::block_set::decode;
+use crate::store::cell::{Cells, GAME_SET};
+use crate::store::passed::{BlockGames, BlockSets, PassedKind, PassedQuestion, each_set};
+
+/// What a column of sets holds.
+const EXPECTED: &str = "sets of games, each value once";
+
+/// The games of a block that can pass what is asked for: those that the sets tell, and those that no set knows.
+pub(crate) struct Passing {
+    /// Games that the sets tell.
+    pub(crate) told: BlockGames,
+    /// Games that no set knows; there may be none with these numbers.
+    pub(crate) unknown: BlockGames,
+}
+
+impl Passing {
+    /// Looks into the sets of a block, if the database has any.
+    ///
+    /// # Errors
+    /// What SQLite says; a wrong cell.
+    pub(crate) fn of(
+        connection: &Connection,
+        block: u32,
+        question: &PassedQuestion,
+    ) -> rusqlite::Result<Self> {
+        let mut known = BlockGames::default();
+        let mut read =
+            |kind: PassedKind,
+             values: RangeInclusive<i64>,
+             is_wanted: &dyn Fn(i64) -> bool,
+             games: &mut _| { add_sets(connection, (block, kind), values, is_wanted, games) };
+        read(PassedKind::Game, 0..=0, &|_| true, &mut known)?;
+        let mut told = known.clone();
+        if !known.is_empty() {
+            told.keep(&question.answer(&mut read)?);
+        }
+        Ok(Self { told, unknown: known.others() })
+    }
+}
+
+/// Whether a database has sets, which came with version 4.
+pub(crate) fn has_sets(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.table_exists(Some("main"), GAME_SET.name)
+}
+
+/// Adds the games of the sets of a kind that are wanted.
+fn add_sets(
+    connection: &Connection,
+    (block, kind): (u32, PassedKind),
+    values: RangeInclusive<i64>,
+    is_wanted: &dyn Fn(i64) -> bool,
+    games: &mut BlockGames,
+) -> rusqlite::Result<()> {
+    // The first of them may stand in the middle of a row.
+    let sql = "SELECT block, kind, value, sets FROM game_set WHERE block = ?1 AND kind = ?2 AND value <= ?4 AND value >= ifnull(
+                   (SELECT max(value) FROM game_set WHERE block = ?1 AND kind = ?2 AND value <= ?3), ?3)";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![block, kind.as_str(), values.start(), values.end()])?;
+    while let Some(row) = rows.next()? {
+        each_set_of(Cells::new(row, GAME_SET), |value, set| {
+            if !values.contains(&value) || !is_wanted(value) {
+                return Some(());
+            }
+            decode(set, |number| games.insert(number)).filter(|rest| rest.is_empty()).map(|_| ())
+        })?;
+    }
+    Ok(())
+}
+
+/// Shows each value of a row with its set.
+fn each_set_of<'r>(cells: Cells<'r>, see: impl FnMut(i64, &'r [u8]) -> Option<()>) -> rusqlite::Result<()> {
+    let first = cells.get("value")?;
+    cells.read("sets", EXPECTED, |value| match value {
+        ValueRef::Blob(bytes) => each_set(first, bytes, see),
+        _ => None,
+    })
+}
+
+/// All sets of a block.
+pub(crate) fn block_sets(connection: &Connection, schema: &str, block: u32) -> rusqlite::Result<BlockSets> {
+    let sql = format!("SELECT block, kind, value, sets FROM {schema}.game_set WHERE block = ?1");
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([block])?;
+    let mut sets = BlockSets::new();
+    while let Some(row) = rows.next()? {
+        let cells = Cells::new(row, GAME_SET);
+        let kind = cells.read("kind", "a kind of sets", |value| match value {
+            ValueRef::Text(name) => PassedKind::from_name(std::str::from_utf8(name).ok()?),
+            _ => None,
+        })?;
+        each_set_of(cells, |value, set| {
+            let mut numbers = Vec::new();
+            decode(set, |number| numbers.push(number)).filter(|rest| rest.is_empty())?;
+            // Each value has one set.
+            sets.insert((kind, value), numbers).is_none().then_some(())
+        })?;
+    }
+    Ok(sets)
+}
+
+/// Adds the games of a block that are wanted, as their rows tell; but none of whose rows one cannot be read.
+#[cfg(feature = "index")]
+pub(crate) fn fill_block(
+    connection: &Connection,
+    number: u32,
+    is_wanted: impl Fn(u16) -> bool,
+    block: &mut PassedBlock,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "SELECT game.game_id, ply, fen, move_code FROM game LEFT JOIN game_position USING (game_id)
+         WHERE game.game_id BETWEEN ?1 AND ?2 ORDER BY game.game_id, ply",
+    )?;
+    let mut rows = statement.query([game_of(number, 0).0, game_of(number, u16::MAX).0])?;
+    let mut passed = PassedRows::default();
+    let mut push = |passed: &mut PassedRows, (number, is_readable): (u16, bool)| {
+        passed.finish(|seen| {
+            if is_readable && is_wanted(number) {
+                block.push(number, seen);
+            }
+        });
+    };
+    let mut current: Option<(u16, bool)> = None;
+    while let Some(row) = rows.next()? {
+        let number = block_of(GameId(row.get(0)?)).1;
+        if current.is_none_or(|(last, _)| last != number)
+            && let Some(last) = current.replace((number, true))
+        {
+            push(&mut passed, last);
+        }
+        // A game may have no positions.
+        if matches!(row.get_ref(1)?, ValueRef::Null) {
+            continue;
+        }
+        let cells = Cells::new(row, GAME_POSITION);
+        match (cells.get::<&str>(2), cells.get::<Option<u32>>(3)) {
+            (Ok(fen), Ok(code)) => passed.see(fen.as_bytes(), code.map(MoveCode::from_stored)),
+            _ => current = Some((number, false)),
+        }
+    }
+    if let Some(last) = current {
+        push(&mut passed, last);
+    }
+    Ok(())
+}
+
+/// The blocks that have sets.
+#[cfg(feature = "index")]
+pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<u32>> {
+    if !has_sets(connection)? {
+        return Ok(Vec::new());
+    }
+    let last = block_of(GameId(u32::MAX)).0;
+    let sql = "SELECT DISTINCT block FROM game_set WHERE typeof(block) = 'integer' AND block BETWEEN 0 AND ?1 ORDER BY 1";
+    connection.prepare(sql)?.query_map([last], |row| row.get(0))?.collect()
+}

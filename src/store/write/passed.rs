@@ -1,0 +1,167 @@
+//! The table `game_set`: sets of games by what they pass, written block by block.
+
+use std::convert::Infallible;
+
+use rusqlite::{Connection, params};
+
+use crate::id::GameId;
+use crate::store::block_set::{block_of, encode};
+use crate::store::error::Result;
+use crate::store::game_set::GameSet;
+use crate::store::passed::{BlockSets, PassedBlock, PassedKind, SetRows};
+use crate::store::read::passed::block_sets;
+#[cfg(feature = "index")]
+use crate::store::read::passed::fill_block;
+use crate::store::row::HeaderBatch;
+use crate::store::write::bulk::BulkLoader;
+
+/// The games that were written since the last block was full.
+#[derive(Debug, Default)]
+pub(super) struct PassedWriter {
+    number: u32,
+    block: PassedBlock,
+}
+
+impl PassedWriter {
+    /// Adds the games of a batch; blocks that are full are written.
+    pub(super) fn append(&mut self, connection: &Connection, batch: &HeaderBatch) -> rusqlite::Result<()> {
+        for (game, passed) in batch.games.iter().zip(batch.passed.iter()) {
+            let (block, number) = block_of(game.game);
+            if block != self.number {
+                self.write(connection)?;
+                self.number = block;
+            }
+            self.block.push(number, passed);
+        }
+        Ok(())
+    }
+
+    /// Writes the sets of the games that are not written yet.
+    pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        if self.block.is_empty() {
+            return Ok(());
+        }
+        if has_block(connection, self.number)? {
+            let mut sets = block_sets(connection, "main", self.number)?;
+            let Ok(()) = self.block.take(|kind, value, numbers| {
+                join(sets.entry((kind, value)).or_default(), numbers);
+                Ok::<_, Infallible>(())
+            });
+            return rewrite(connection, self.number, &sets);
+        }
+        let mut rows = RowWriter::new(connection, self.number)?;
+        self.block.take(|kind, value, numbers| rows.push(kind, value, numbers))?;
+        rows.finish()
+    }
+}
+
+/// Writes the rows of a block.
+struct RowWriter<'c> {
+    insert: rusqlite::CachedStatement<'c>,
+    block: u32,
+    rows: SetRows,
+    set: Vec<u8>,
+}
+
+impl<'c> RowWriter<'c> {
+    fn new(connection: &'c Connection, block: u32) -> rusqlite::Result<Self> {
+        let sql = "INSERT INTO main.game_set (block, kind, value, sets) VALUES (?1, ?2, ?3, ?4)";
+        let insert = connection.prepare_cached(sql)?;
+        Ok(Self { insert, block, rows: SetRows::default(), set: Vec::new() })
+    }
+
+    /// Adds the next set.
+    fn push(&mut self, kind: PassedKind, value: i64, numbers: &[u16]) -> rusqlite::Result<()> {
+        let Self { insert, block, rows, set } = self;
+        set.clear();
+        encode(numbers, set);
+        rows.push(kind, value, set, &mut |kind, first, sets| {
+            insert.execute(params![*block, kind.as_str(), first, sets]).map(drop)
+        })
+    }
+
+    fn finish(mut self) -> rusqlite::Result<()> {
+        let Self { insert, block, rows, .. } = &mut self;
+        rows.finish(&mut |kind, first, sets| {
+            insert.execute(params![*block, kind.as_str(), first, sets]).map(drop)
+        })
+    }
+}
+
+/// Whether there are sets of a block.
+fn has_block(connection: &Connection, block: u32) -> rusqlite::Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM main.game_set WHERE block = ?1")?.exists([block])
+}
+
+/// Adds games to a set.
+fn join(numbers: &mut Vec<u16>, more: &[u16]) {
+    numbers.extend_from_slice(more);
+    numbers.sort_unstable();
+    numbers.dedup();
+}
+
+/// Writes the sets of a block in place of those that are there.
+fn rewrite(connection: &Connection, block: u32, sets: &BlockSets) -> rusqlite::Result<()> {
+    connection.prepare_cached("DELETE FROM main.game_set WHERE block = ?1")?.execute([block])?;
+    let mut rows = RowWriter::new(connection, block)?;
+    for (&(kind, value), numbers) in sets {
+        rows.push(kind, value, numbers)?;
+    }
+    rows.finish()
+}
+
+/// Copies the sets of the attached side database: those of a block that has sets already are joined with them.
+pub(super) fn copy_sets(main: &Connection) -> rusqlite::Result<()> {
+    let mut statement = main.prepare("SELECT DISTINCT block FROM side.game_set ORDER BY 1")?;
+    let blocks = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<u32>>>()?;
+    for block in blocks {
+        if !has_block(main, block)? {
+            main.execute("INSERT INTO main.game_set SELECT * FROM side.game_set WHERE block = ?1", [block])?;
+            continue;
+        }
+        let mut sets = block_sets(main, "main", block)?;
+        for (place, numbers) in block_sets(main, "side", block)? {
+            join(sets.entry(place).or_default(), &numbers);
+        }
+        rewrite(main, block, &sets)?;
+    }
+    Ok(())
+}
+
+impl BulkLoader<'_> {
+    /// Takes games out of all sets.
+    pub(super) fn take_out_of_sets(&self, games: &GameSet) -> Result<()> {
+        let take_out = || -> rusqlite::Result<()> {
+            let mut games = games.iter().map(block_of).peekable();
+            while let Some((block, number)) = games.next() {
+                let mut gone = vec![number];
+                gone.extend(std::iter::from_fn(|| games.next_if(|game| game.0 == block)).map(|game| game.1));
+                let mut sets = block_sets(self.connection(), "main", block)?;
+                if sets.is_empty() {
+                    continue;
+                }
+                sets.retain(|_, numbers| {
+                    numbers.retain(|number| gone.binary_search(number).is_err());
+                    !numbers.is_empty()
+                });
+                rewrite(self.connection(), block, &sets)?;
+            }
+            Ok(())
+        };
+        take_out().map_err(|source| self.failed("remove games from sets", source))
+    }
+}
+
+/// Makes all sets anew from the rows of the games. Of a game whose rows cannot be read, no set tells.
+#[cfg(feature = "index")]
+pub(super) fn make_sets_anew(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("DELETE FROM game_set")?;
+    let mut writer = PassedWriter::default();
+    let last: Option<u32> = connection.query_row("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
+    for block in 0..=block_of(GameId(last.unwrap_or(0))).0 {
+        writer.number = block;
+        fill_block(connection, block, |_| true, &mut writer.block)?;
+        writer.write(connection)?;
+    }
+    Ok(())
+}

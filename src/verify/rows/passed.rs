@@ -1,0 +1,76 @@
+//! The sets of games by what they pass: each is made again from the rows of the games.
+
+use std::cmp::Ordering;
+use std::collections::btree_map::Entry;
+use std::convert::Infallible;
+
+use rusqlite::Connection;
+
+use crate::id::GameId;
+use crate::store::GAME_SET;
+use crate::store::block_set::game_of;
+use crate::store::passed::{PassedBlock, PassedKind};
+pub(crate) use crate::store::read::passed::blocks;
+use crate::store::read::passed::{block_sets, fill_block};
+use crate::verify::finding::{Collector, Id, Kind, RowId};
+
+pub(crate) const TABLE: &str = GAME_SET.name;
+
+/// Holds the sets of a block against the rows of the games that they know.
+pub(crate) fn check(connection: &Connection, block: u32, findings: &Collector) -> rusqlite::Result<()> {
+    let mut stored = block_sets(connection, "main", block)?;
+    let known = stored.get(&(PassedKind::Game, 0)).cloned().unwrap_or_default();
+    let mut made = PassedBlock::default();
+    fill_block(connection, block, |number| known.binary_search(&number).is_ok(), &mut made)?;
+    let Ok(()) = made.take(|kind, value, games| {
+        match stored.entry((kind, value)) {
+            Entry::Occupied(set) => compare((block, kind, value), &set.remove(), games, findings),
+            Entry::Vacant(_) => {
+                findings.about(Kind::MissingRow, TABLE, row_id((block, kind, value)), "there is no such set");
+            }
+        }
+        Ok::<_, Infallible>(())
+    });
+    for (kind, value) in stored.into_keys() {
+        let row = row_id((block, kind, value));
+        findings.about(Kind::SurplusRow, TABLE, row, "a set of games of which none passes this");
+    }
+    Ok(())
+}
+
+/// Tells rows of blocks that no game is in.
+pub(crate) fn check_blocks(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    if !connection.table_exists(Some("main"), TABLE)? {
+        return Ok(());
+    }
+    let mut statement = connection.prepare(
+        "SELECT block, kind, value FROM game_set WHERE typeof(block) <> 'integer' OR block NOT BETWEEN 0 AND 65535",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let row = RowId::read(row, 0, GAME_SET.key)?;
+        findings.about(Kind::SurplusRow, TABLE, row, "sets of a block that no game is in");
+    }
+    Ok(())
+}
+
+/// A set of a block: the columns of its row, but that the value is its own.
+fn row_id((block, kind, value): (u32, PassedKind, i64)) -> RowId {
+    let kind = Id::Text(kind.as_str().to_owned());
+    RowId::of([("block", i64::from(block))]).and("kind", kind).and("value", value)
+}
+
+/// Tells the first game that is in one of two sets.
+fn compare(set: (u32, PassedKind, i64), found: &[u16], expected: &[u16], findings: &Collector) {
+    let differs = found.iter().zip(expected).position(|(found, expected)| found != expected);
+    let at = differs.unwrap_or(found.len().min(expected.len()));
+    let next = |games: &[u16]| games.get(at).map_or(u32::from(u16::MAX) + 1, |&number| number.into());
+    let told = |number: u32| GameId(game_of(set.0, 0).0 + number).0;
+    let (found, expected) = (next(found), next(expected));
+    let (found, expected) = match found.cmp(&expected) {
+        Ordering::Equal => return,
+        Ordering::Less => (format!("with game {}", told(found)), "without it"),
+        Ordering::Greater => (format!("without game {}", told(expected)), "with it"),
+    };
+    findings.wrong(Kind::WrongValue, TABLE, row_id(set), "sets", expected, found);
+}
