@@ -73,8 +73,9 @@ impl Exploration {
 impl Database {
     /// What was played from a position in the games of a selection. Lists longer than [`ListLengths::MAX`] are not to be had.
     ///
-    /// If the selection is all games, the counts of a position that many games reached stand in tables. Otherwise, and if
-    /// these tables are not filled, games are counted one by one, at a few microseconds each.
+    /// The counts of a position that many games reached stand in tables. If the selection is not all games, those of its sets are counted,
+    /// at some nanoseconds each. Of other positions, and if these tables are not filled, games are counted one by one, at a few
+    /// microseconds each.
     ///
     /// # Errors
     /// What SQLite says.
