@@ -120,6 +120,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::properties::cases;
 
     fn there_and_back(numbers: &[u16]) -> usize {
         let mut bytes = vec![7];
@@ -178,6 +179,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn any_set_comes_back(numbers in proptest::collection::btree_set(any::<u16>(), 0..300)) {
             there_and_back(&numbers.into_iter().collect::<Vec<_>>());

@@ -678,7 +678,7 @@ mod info {
     fn a_table() {
         let sample = odd();
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 3
+        games.db: SIZE, schema version 4
 
           games       4
           plies      23  5.8 a game; 9 in game 1, the longest
@@ -741,7 +741,7 @@ mod info {
         {
           "path": "games.db",
           "bytes": SIZE,
-          "schema_version": 3,
+          "schema_version": 4,
           "games": 4,
           "plies": 23,
           "positions": 27,
@@ -832,7 +832,7 @@ mod info {
     fn an_empty_database_is_shown_too() {
         let sample = Place::new().built("");
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 3
+        games.db: SIZE, schema version 4
 
           games      0
           plies      0
@@ -982,7 +982,7 @@ mod databases_that_cannot_be_opened {
         ");
         change(&sample.path("games.db"), "PRAGMA user_version = 99");
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"
-        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 3); update pgndex
+        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 4); update pgndex
         ");
     }
 }

@@ -274,7 +274,7 @@ fn other_files_are_refused_untouched() {
     fs::remove_file(&path).expect("removed");
     sample_database(directory.path());
     Connection::open(&path).and_then(|c| c.execute_batch("PRAGMA user_version = 99")).expect("a database");
-    insta::assert_snapshot!(refused(&path), @"games.db: made by a newer pgndex (schema version 99, this program knows 3); update pgndex");
+    insta::assert_snapshot!(refused(&path), @"games.db: made by a newer pgndex (schema version 99, this program knows 4); update pgndex");
 }
 
 #[test]
