@@ -229,7 +229,7 @@ fn a_fresh_database_is_recognised_and_empty() {
     let database = Database::open_read_only(&path).expect("a database");
     assert_eq!(table(database.connection(), "PRAGMA page_size"), "8192");
     assert_eq!(table(database.connection(), "PRAGMA application_id"), 0x5047_4e78.to_string());
-    assert_eq!(table(database.connection(), "PRAGMA user_version"), "3");
+    assert_eq!(table(database.connection(), "PRAGMA user_version"), "4");
     assert_eq!(table(database.connection(), "PRAGMA journal_mode"), "delete");
     assert_eq!(database.info().expect("info").totals, Totals::default());
     assert_eq!(names(directory.path()), ["games.db"]);
