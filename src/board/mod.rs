@@ -32,7 +32,6 @@ mod square;
 mod tables;
 mod variants;
 
-#[cfg(feature = "index")]
 pub(crate) use describe::pieces;
 pub use describe::{
     AskedMove, Description, Ending, Material, MaterialError, MaterialSignature, MovePattern,

@@ -336,7 +336,7 @@ fn patterns_and_material() {
     ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
       51  Carlsen, Magnus         Karjakin, Sergey       1-0     2016.11.30  World Championship tie-break   97  49... Kh7
       42  Ivanchuk, Vassily       Yusupov, Artur         0-1     1991.08.24  Candidates match               75  38... Qxb8
-    2 shown, there are more; --limit 0 shows all
+    2 of 10 games shown; --limit 0 shows all
     ");
     insta::assert_snapshot!(sample.told(0, &["--material", "KBNvK", "--event", "nowhere"]), @"
     pgndex: note: no event has a name that fits --event
@@ -360,7 +360,7 @@ fn descriptions_one_after_the_other() {
     ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
        5  Morphy, Paul        Duke of Brunswick and Count Isouard       1-0     1858.??.??  Paris Opera   32  17. Rd8#
       12  Réti, Richard       Tartakower, Savielly                      1-0     1910.??.??  Casual game   20  11. Bd8#
-    2 shown, there are more; --limit 0 shows all
+    2 of 3 games shown; --limit 0 shows all
     ");
     insta::assert_snapshot!(sample.ok(&["--ending", "rook", "--for", "10", "--ply", "60-", "--format", "csv"]), @r#"
     game_id,white,white_elo,black,black_elo,result,date,event,site,round,eco,ply,move_number,side,next_san,next_uci,fen

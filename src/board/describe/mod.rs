@@ -15,5 +15,4 @@ pub use pattern::{Pattern, PatternError, PatternPart};
 pub use phase::Phase;
 pub use played::{AskedMove, MovePattern, MovePatternError};
 pub use structure::PawnStructure;
-#[cfg(feature = "index")]
 pub(crate) use structure::pieces;

@@ -1,10 +1,7 @@
 //! What each of some games passes.
 
-#[cfg(feature = "index")]
 use crate::board::{Material, MoveCode, PawnStructure, Piece, Special, Square};
-use crate::store::passed::feature::Feature;
-#[cfg(feature = "index")]
-use crate::store::passed::feature::piece_square;
+use crate::store::passed::feature::{Feature, piece_square};
 
 /// The squares on which each piece stands at some time, by piece code less 2.
 pub(crate) type PieceSquares = [u64; 12];
@@ -72,6 +69,7 @@ impl PassedGames {
     }
 
     /// The games of which `is_kept` says so.
+    #[cfg(feature = "index")]
     pub(crate) fn kept(&self, mut is_kept: impl FnMut(usize) -> bool) -> Self {
         let mut kept = Self::default();
         for (_, game) in self.iter().enumerate().filter(|(index, _)| is_kept(*index)) {
@@ -84,7 +82,6 @@ impl PassedGames {
 }
 
 /// What a game passes, told from its rows one by one. It is what the quick way of a run is held to.
-#[cfg(feature = "index")]
 #[derive(Debug, Default)]
 pub(crate) struct PassedRows {
     game: PassedGames,
@@ -92,7 +89,6 @@ pub(crate) struct PassedRows {
     last: Option<(u64, Feature)>,
 }
 
-#[cfg(feature = "index")]
 impl PassedRows {
     /// Looks at the game's next row: a canonical FEN, and the move that is played there.
     pub(crate) fn see(&mut self, fen: &[u8], played: Option<MoveCode>) {
@@ -126,7 +122,6 @@ impl PassedRows {
 }
 
 /// Notes down that a piece stands on a square.
-#[cfg(feature = "index")]
 #[inline]
 pub(crate) const fn set(pieces: &mut PieceSquares, piece: Piece, square: Square) {
     let place = piece_square(piece, square);
@@ -134,7 +129,6 @@ pub(crate) const fn set(pieces: &mut PieceSquares, piece: Piece, square: Square)
 }
 
 /// What a move is, by the piece that moves.
-#[cfg(feature = "index")]
 #[inline]
 pub(crate) fn features_of(piece: Piece, code: MoveCode) -> [Option<Feature>; 4] {
     let to = code.to();

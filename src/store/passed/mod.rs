@@ -12,10 +12,12 @@ mod question;
 mod set_row;
 
 pub(crate) use block::{BlockSets, PassedBlock};
+#[cfg(feature = "index")]
 pub(crate) use feature::Feature;
 pub use games::PassedGames;
+pub(crate) use games::PassedRows;
 #[cfg(feature = "index")]
-pub(crate) use games::{PassedRows, PieceSquares, features_of, set};
+pub(crate) use games::{PieceSquares, features_of, set};
 pub(crate) use kind::PassedKind;
 pub(crate) use question::BlockGames;
 pub use question::PassedQuestion;

@@ -4,18 +4,14 @@ use std::ops::RangeInclusive;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
-#[cfg(feature = "index")]
-use {
-    crate::board::MoveCode,
-    crate::id::GameId,
-    crate::store::block_set::{block_of, game_of},
-    crate::store::cell::GAME_POSITION,
-    crate::store::passed::{PassedBlock, PassedRows},
-};
 
-use crate::store::block_set::decode;
-use crate::store::cell::{Cells, GAME_SET};
-use crate::store::passed::{BlockGames, BlockSets, PassedKind, PassedQuestion, each_set};
+use crate::board::MoveCode;
+use crate::id::GameId;
+use crate::store::block_set::{block_of, decode, game_of};
+use crate::store::cell::{Cells, GAME_POSITION, GAME_SET};
+use crate::store::passed::{
+    BlockGames, BlockSets, PassedBlock, PassedKind, PassedQuestion, PassedRows, each_set,
+};
 
 /// What a column of sets holds.
 const EXPECTED: &str = "sets of games, each value once";
@@ -114,7 +110,6 @@ pub(crate) fn block_sets(connection: &Connection, schema: &str, block: u32) -> r
 }
 
 /// Adds the games of a block that are wanted, as their rows tell; but none of whose rows one cannot be read.
-#[cfg(feature = "index")]
 pub(crate) fn fill_block(
     connection: &Connection,
     number: u32,

@@ -9,9 +9,7 @@ use crate::store::block_set::{block_of, encode};
 use crate::store::error::Result;
 use crate::store::game_set::GameSet;
 use crate::store::passed::{BlockSets, PassedBlock, PassedKind, SetRows};
-use crate::store::read::passed::block_sets;
-#[cfg(feature = "index")]
-use crate::store::read::passed::fill_block;
+use crate::store::read::passed::{block_sets, fill_block};
 use crate::store::row::HeaderBatch;
 use crate::store::write::bulk::BulkLoader;
 
@@ -153,7 +151,6 @@ impl BulkLoader<'_> {
 }
 
 /// Makes all sets anew from the rows of the games. Of a game whose rows cannot be read, no set tells.
-#[cfg(feature = "index")]
 pub(super) fn make_sets_anew(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("DELETE FROM game_set")?;
     let mut writer = PassedWriter::default();
