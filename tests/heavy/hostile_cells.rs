@@ -29,7 +29,7 @@ const NEW_GAMES: &str = "[Event \"n\"]\n[Site \"n\"]\n[White \"New, A\"]\n[Black
     [WhiteElo \"2700\"]\n[BlackElo \"2600\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n";
 
 /// Tables, and the columns that tell their rows apart.
-const TABLES: [&str; 17] = [
+const TABLES: [&str; 18] = [
     "import",
     "source",
     "player",
@@ -43,6 +43,7 @@ const TABLES: [&str; 17] = [
     "continuation",
     "visit_set",
     "game_column",
+    "game_set",
     "opening",
     "setting",
     "problem",
