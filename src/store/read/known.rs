@@ -9,7 +9,8 @@ use crate::board::{GameResult, MoveCode, PositionKey};
 use crate::id::ImportId;
 use crate::store::block_set::game_of;
 use crate::store::cell::{
-    Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table, VISITED_POSITION,
+    Cells, EVENT, GAME, GAME_COLUMN, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table,
+    VISITED_POSITION,
 };
 use crate::store::database::open_file;
 use crate::store::error::{Error, Result};
@@ -185,7 +186,7 @@ impl Known {
     ) -> Result<()> {
         let mut blocks: Vec<u32> = Vec::new();
         self.each("SELECT DISTINCT block FROM game_column ORDER BY block", [], |row| {
-            blocks.push(row.get(0)?);
+            blocks.push(Cells::new(row, GAME_COLUMN).get::<u16>("block")?.into());
             Ok(true)
         })?;
         for block in blocks {

@@ -1,10 +1,10 @@
 //! Columns and sets of games, written as games come and changed as they go.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::board::PositionKey;
 use crate::store::block_set::{block_of, game_of};
-use crate::store::cell::{Cells, VISIT_SET};
+use crate::store::cell::{Cells, GAME_COLUMN, VISIT_SET};
 use crate::store::error::Result;
 use crate::store::game_column::{ColumnBuilder, StoredColumns, places};
 use crate::store::game_set::GameSet;
@@ -26,8 +26,9 @@ impl BulkLoader<'_> {
     /// What SQLite says.
     pub(crate) fn resume_columns(&mut self, database: &Connection, removed: &GameSet) -> Result<()> {
         let resume = || -> rusqlite::Result<Option<ColumnBuilder>> {
-            let last = "SELECT max(block) FROM game_column";
-            let Some(block) = database.query_row(last, [], |row| row.get(0))? else { return Ok(None) };
+            let last = "SELECT max(block) AS block FROM game_column";
+            let read = |row: &Row<'_>| Cells::new(row, GAME_COLUMN).get::<Option<u16>>("block");
+            let Some(block) = database.query_row(last, [], read)?.map(u32::from) else { return Ok(None) };
             let Some(columns) = BlockColumns::new(database, block).all()? else { return Ok(None) };
             let mut builder = ColumnBuilder::resume(block, columns);
             let (first, last) = games_of(block);

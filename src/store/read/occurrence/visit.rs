@@ -66,7 +66,7 @@ pub(crate) fn for_each_in_sets(
     let mut rows = statement.query([key.as_i64()])?;
     while let Some(row) = rows.next()? {
         let cells = Cells::new(row, VISIT_SET);
-        let block = cells.get("block")?;
+        let block = cells.get::<u16>("block")?.into();
         for_each_visit(cells.get("games")?, |number, played| see(game_of(block, number), played));
     }
     Ok(())

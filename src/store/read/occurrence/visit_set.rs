@@ -51,7 +51,7 @@ impl Asked<'_> {
         let mut rows = statement.query([self.key.as_i64()])?;
         while let Some(row) = rows.next()? {
             let cells = Cells::new(row, VISIT_SET);
-            let block = cells.get("block")?;
+            let block = cells.get::<u16>("block")?.into();
             let columns = BlockColumns::new(connection, block);
             let selected = columns.selected(selection)?;
             counted.blocks += 1;
