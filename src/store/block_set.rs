@@ -29,22 +29,28 @@ pub const fn game_of(block: u32, number: u16) -> GameId {
     GameId(block * BLOCK_GAMES + number as u32)
 }
 
+/// The first and the last game of a block.
+#[must_use]
+pub const fn games_of(block: u32) -> [u32; 2] {
+    [game_of(block, 0).0, game_of(block, u16::MAX).0]
+}
+
 /// Writes a set behind what stands in `bytes`; its numbers are in ascending order.
 pub fn encode(numbers: &[u16], bytes: &mut Vec<u8>) {
     let start = bytes.len();
-    let count = 2 * numbers.len() as u32;
+    let count = 2 * numbers.len() as u64;
     let map_bytes = numbers.last().map_or(0, |&last| usize::from(last) / 8 + 1);
     push_number(count, bytes);
     let mut next = 0;
     for &number in numbers {
-        push_number(u32::from(number) - next, bytes);
-        next = u32::from(number) + 1;
+        push_number(u64::from(number) - next, bytes);
+        next = u64::from(number) + 1;
     }
     // Two more for the length of the map, which has at most as many bytes as numbers do.
     if bytes.len() - start > map_bytes + 4 {
         bytes.truncate(start);
         push_number(count + 1, bytes);
-        push_number(map_bytes as u32, bytes);
+        push_number(map_bytes as u64, bytes);
         let map = bytes.len();
         bytes.resize(map + map_bytes, 0);
         for &number in numbers {
@@ -88,7 +94,7 @@ pub fn decode(bytes: &[u8], mut see: impl FnMut(u16)) -> Option<&[u8]> {
 }
 
 /// Writes a number.
-pub(super) fn push_number(mut number: u32, bytes: &mut Vec<u8>) {
+pub(crate) fn push_number(mut number: u64, bytes: &mut Vec<u8>) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;

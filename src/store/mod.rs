@@ -7,6 +7,7 @@
 //! | open a database, look things up | [`Database`] |
 //! | be the only one who writes | [`WriterLock`] |
 
+pub(crate) mod block_games;
 pub mod block_set;
 mod cell;
 mod database;

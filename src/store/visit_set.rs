@@ -9,13 +9,23 @@ use crate::store::block_set::{block_of, decode, encode, game_of, push_number, ta
 pub(crate) struct PlayedMove(u16);
 
 impl PlayedMove {
-    /// Nothing: the game ended there. No [`ShortMove`] has these bits.
+    /// Nothing: the game ended there. Kind 7 is a null move if both squares are the first, and nothing else: no [`ShortMove`] has these
+    /// bits.
     pub(crate) const NOTHING: Self = Self(7 << 12 | 1);
 
     /// A move, or nothing.
     #[must_use]
-    pub(crate) fn new(played: Option<ShortMove>) -> Self {
-        played.map_or(Self::NOTHING, |played| Self(played.bits()))
+    pub(crate) const fn new(played: Option<ShortMove>) -> Self {
+        match played {
+            Some(played) => Self(played.bits()),
+            None => Self::NOTHING,
+        }
+    }
+
+    /// Its bits, of which [`ShortMove::MASK`] has all.
+    #[cfg(feature = "index")]
+    pub(crate) const fn bits(self) -> u16 {
+        self.0
     }
 
     /// The move.
@@ -74,8 +84,8 @@ impl Visits {
                 numbers,
                 packed_block,
             );
-            push_number(block_of(visits[0].0).0, bytes);
-            push_number(packed_block.len() as u32, bytes);
+            push_number(block_of(visits[0].0).0.into(), bytes);
+            push_number(packed_block.len() as u64, bytes);
             bytes.extend_from_slice(packed_block);
         }
         self.packed = bytes.as_slice().to_vec();

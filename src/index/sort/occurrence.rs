@@ -2,6 +2,7 @@
 
 use crate::board::{MoveCode, PositionKey, ShortMove};
 use crate::store::row::{GameId, Occurrence, Ply};
+use crate::store::visit_set::PlayedMove;
 
 /// One game's coming by at a position.
 ///
@@ -40,8 +41,8 @@ impl PlayedOccurrence {
     const LONG: u32 = 1 << 31;
     /// The last ply that leaves room for a move.
     const LAST_SHORT: u32 = (1 << 14) - 1;
-    /// No move: kind 7 is a null move if both squares are the first, and nothing else.
-    const NOTHING: u16 = 7 << 12 | 1;
+    /// No move.
+    const NOTHING: u16 = PlayedMove::NOTHING.bits();
 
     #[inline]
     pub(crate) const fn new(key: PositionKey, game: GameId, ply: Ply, move_code: Option<MoveCode>) -> Self {

@@ -1,7 +1,9 @@
 //! Conditions on the values of columns: the same that [`Selection`](crate::store::Selection) says in SQL.
 
+use std::rc::Rc;
+
 use super::{ColumnBlock, ColumnValue};
-use crate::store::block_set::BLOCK_GAMES;
+use crate::store::block_games::BlockGames;
 
 /// What a value is to be. NULL never fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,46 +60,31 @@ pub(crate) type Alternative = Vec<(&'static str, Test)>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Condition(pub(crate) Vec<Alternative>);
 
-/// A bit for each number of a block.
-pub(crate) type BlockBits = Vec<u64>;
-
-/// No number.
-pub(crate) fn no_bits() -> BlockBits {
-    vec![0; BLOCK_GAMES as usize / 64]
-}
-
 impl Condition {
-    /// The numbers of a block that fit; `column` gives the columns asked for.
-    pub(crate) fn bits<E>(
+    /// The games of a block that fit; `column` gives the columns asked for.
+    pub(crate) fn games<E>(
         &self,
-        mut column: impl FnMut(&'static str) -> Result<std::rc::Rc<ColumnBlock>, E>,
-    ) -> Result<BlockBits, E> {
-        let mut any = no_bits();
+        mut column: impl FnMut(&'static str) -> Result<Rc<ColumnBlock>, E>,
+    ) -> Result<BlockGames, E> {
+        let mut any = BlockGames::default();
         for alternative in &self.0 {
-            let mut all: Option<BlockBits> = None;
+            let mut all = BlockGames::default();
+            all.fill();
             for (name, test) in alternative {
-                let found = fitting(&*column(name)?, test);
-                match &mut all {
-                    Some(all) => all.iter_mut().zip(&found).for_each(|(word, found)| *word &= found),
-                    none => *none = Some(found),
-                }
+                all.keep(&fitting(&*column(name)?, test));
             }
-            any.iter_mut().zip(all.unwrap_or_default()).for_each(|(word, found)| *word |= found);
+            any.add(&all);
         }
         Ok(any)
     }
 }
 
-/// The numbers whose value fits.
-fn fitting(column: &ColumnBlock, test: &Test) -> BlockBits {
+/// The games whose value fits.
+fn fitting(column: &ColumnBlock, test: &Test) -> BlockGames {
     let fits: Vec<u64> = column.values.iter().map(|value| test.fits(value).into()).collect();
-    let mut bits = no_bits();
     if fits.contains(&1) {
-        for (word, games) in bits.iter_mut().zip(column.games.chunks(64)) {
-            for (bit, &index) in games.iter().enumerate() {
-                *word |= fits[index as usize] << bit;
-            }
-        }
+        BlockGames::of(&column.games, |&index| fits[index as usize])
+    } else {
+        BlockGames::default()
     }
-    bits
 }

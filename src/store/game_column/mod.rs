@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 pub(crate) use builder::{ColumnBuilder, StoredColumns, places};
-pub(crate) use condition::{Alternative, BlockBits, Condition, Test};
+pub(crate) use condition::{Alternative, Condition, Test};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -19,6 +19,5 @@ pub(crate) use games::PassedRows;
 #[cfg(feature = "index")]
 pub(crate) use games::{PieceSquares, features_of, set};
 pub(crate) use kind::PassedKind;
-pub(crate) use question::BlockGames;
 pub use question::PassedQuestion;
 pub(crate) use set_row::{SetRows, each_set};

@@ -6,7 +6,7 @@ use crate::board::{
     AskedMove, Color, Description, Ending, Kind, Material, MaterialSignature, Pattern, PatternPart, Piece,
     SquareSet,
 };
-use crate::store::block_set::BLOCK_GAMES;
+use crate::store::block_games::BlockGames;
 use crate::store::passed::feature::{Feature, piece_square};
 use crate::store::passed::kind::PassedKind;
 
@@ -210,100 +210,4 @@ fn places(pieces: &[Piece], squares: SquareSet) -> impl Iterator<Item = i64> + u
 
 fn pieces_of(kinds: &[Kind]) -> Vec<Piece> {
     kinds.iter().flat_map(|&kind| COLORS.map(|color| Piece::new(kind, color))).collect()
-}
-
-/// Some games of a block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BlockGames(Vec<u64>);
-
-impl Default for BlockGames {
-    fn default() -> Self {
-        Self(vec![0; BLOCK_GAMES as usize / 64])
-    }
-}
-
-impl BlockGames {
-    /// Adds a game.
-    #[inline]
-    pub(crate) fn insert(&mut self, number: u16) {
-        self.0[usize::from(number / 64)] |= 1 << (number % 64);
-    }
-
-    /// Adds all games of the block.
-    pub(crate) fn fill(&mut self) {
-        self.0.fill(u64::MAX);
-    }
-
-    /// Adds some games.
-    pub(crate) fn add(&mut self, others: &Self) {
-        self.0.iter_mut().zip(&others.0).for_each(|(games, others)| *games |= others);
-    }
-
-    /// Takes all out but some games.
-    pub(crate) fn keep(&mut self, others: &Self) {
-        self.0.iter_mut().zip(&others.0).for_each(|(games, others)| *games &= others);
-    }
-
-    /// All other games of the block.
-    pub(crate) fn others(&self) -> Self {
-        Self(self.0.iter().map(|games| !games).collect())
-    }
-
-    /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.iter().all(|&games| games == 0)
-    }
-
-    /// How many there are.
-    pub(crate) fn len(&self) -> u32 {
-        self.0.iter().map(|games| games.count_ones()).sum()
-    }
-
-    /// Takes those out that are not within a range.
-    pub(crate) fn limit(&mut self, range: RangeInclusive<u16>) {
-        for (games, first) in self.0.iter_mut().zip((0..=u16::MAX).step_by(64)) {
-            for number in first..=first + 63 {
-                if !range.contains(&number) {
-                    *games &= !(1 << (number % 64));
-                }
-            }
-        }
-    }
-
-    /// The games as runs of numbers that follow each other.
-    pub(crate) fn runs(&self) -> Vec<RangeInclusive<u16>> {
-        let mut runs: Vec<RangeInclusive<u16>> = Vec::new();
-        for (&games, first) in self.0.iter().zip((0..=u16::MAX).step_by(64)) {
-            let mut rest = games;
-            while rest != 0 {
-                let number = first + rest.trailing_zeros() as u16;
-                rest &= rest - 1;
-                match runs.last_mut() {
-                    Some(run) if *run.end() + 1 == number => *run = *run.start()..=number,
-                    _ => runs.push(number..=number),
-                }
-            }
-        }
-        runs
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn games_of_a_block_come_as_runs() {
-        let mut games = BlockGames::default();
-        assert!(games.is_empty() && games.runs().is_empty());
-        for number in [0, 1, 63, 64, 65, 100, 65_535] {
-            games.insert(number);
-        }
-        assert_eq!(games.runs(), [0..=1, 63..=65, 100..=100, 65_535..=65_535]);
-        assert_eq!((games.len(), games.others().len()), (7, 65_536 - 7));
-        games.limit(1..=64);
-        assert_eq!(games.runs(), [1..=1, 63..=64]);
-        games.fill();
-        assert_eq!(games.runs(), [0..=u16::MAX]);
-    }
 }

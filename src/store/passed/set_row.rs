@@ -3,6 +3,7 @@
 //! For each value, in ascending order, there stand by how much it is greater than the one before, or than the row's own value; how many
 //! bytes its set has; and the set. Numbers are written seven bits a byte, the lowest first, and all bytes but the last have the top bit set.
 
+use crate::store::block_set::push_number;
 use crate::store::passed::kind::PassedKind;
 
 /// A row is full when it has as many bytes: then the last page of each, half full on average, hardly counts.
@@ -68,14 +69,7 @@ pub(crate) fn each_set<'b>(
     Some(())
 }
 
-fn push_number(mut number: u64, bytes: &mut Vec<u8>) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
+/// Reads a number of 63 bits, longer than those in sets.
 fn take_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let end = bytes.iter().take(9).position(|byte| byte & 0x80 == 0)?;
     let number = bytes[..=end].iter().rev().fold(0, |all, byte| all << 7 | u64::from(byte & 0x7f));

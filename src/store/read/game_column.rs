@@ -7,10 +7,9 @@ use std::rc::Rc;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::board::GameResult;
+use crate::store::block_games::BlockGames;
 use crate::store::cell::{Cells, GAME_COLUMN, WrongCell};
-use crate::store::game_column::{
-    BLACK_ELO, BlockBits, COLUMNS, ColumnBlock, ColumnValue, DATE, RESULT, WHITE_ELO,
-};
+use crate::store::game_column::{BLACK_ELO, COLUMNS, ColumnBlock, ColumnValue, DATE, RESULT, WHITE_ELO};
 use crate::store::read::selection::Selection;
 use crate::store::row::day_number;
 
@@ -88,16 +87,13 @@ impl<'c> BlockColumns<'c> {
         Ok(is_there.then_some(columns))
     }
 
-    /// The games that fit; `None` if all do.
-    pub(crate) fn selected(&self, selection: &Selection) -> Result<Option<BlockBits>, ColumnError> {
-        let mut selected: Option<BlockBits> = None;
+    /// The games that fit; there may be none with some of these numbers.
+    pub(crate) fn selected(&self, selection: &Selection) -> Result<BlockGames, ColumnError> {
+        let mut selected = BlockGames::default();
+        selected.fill();
         for condition in selection.conditions() {
-            let found = condition.bits(|name| self.column(name))?;
-            match &mut selected {
-                Some(bits) => bits.iter_mut().zip(&found).for_each(|(word, found)| *word &= found),
-                none => *none = Some(found),
-            }
-            if selected.iter().flatten().all(|&word| word == 0) {
+            selected.keep(&condition.games(|name| self.column(name))?);
+            if selected.is_empty() {
                 break;
             }
         }

@@ -289,14 +289,6 @@ impl Known {
         })
     }
 
-    /// What a game came to; `None` if there is no such game.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn game_outcome(&self, game: GameId) -> Result<Option<GameOutcome>> {
-        GameOutcome::of(&self.connection, game).map_err(|source| self.failed(source))
-    }
-
     /// What the rows of a visited position say; `None` if it has none.
     ///
     /// # Errors

@@ -7,11 +7,10 @@ use rusqlite::{Connection, params};
 
 use crate::board::MoveCode;
 use crate::id::GameId;
-use crate::store::block_set::{block_of, decode, game_of};
+use crate::store::block_games::BlockGames;
+use crate::store::block_set::{block_of, decode, games_of};
 use crate::store::cell::{Cells, GAME_POSITION, GAME_SET};
-use crate::store::passed::{
-    BlockGames, BlockSets, PassedBlock, PassedKind, PassedQuestion, PassedRows, each_set,
-};
+use crate::store::passed::{BlockSets, PassedBlock, PassedKind, PassedQuestion, PassedRows, each_set};
 
 /// What a column of sets holds.
 const EXPECTED: &str = "sets of games, each value once";
@@ -120,7 +119,7 @@ pub(crate) fn fill_block(
         "SELECT game.game_id, ply, fen, move_code FROM game LEFT JOIN game_position USING (game_id)
          WHERE game.game_id BETWEEN ?1 AND ?2 ORDER BY game.game_id, ply",
     )?;
-    let mut rows = statement.query([game_of(number, 0).0, game_of(number, u16::MAX).0])?;
+    let mut rows = statement.query(games_of(number))?;
     let mut passed = PassedRows::default();
     let mut push = |passed: &mut PassedRows, (number, is_readable): (u16, bool)| {
         passed.finish(|seen| {

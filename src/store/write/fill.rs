@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 
 use crate::board::{MoveCode, PositionKey, ShortMove};
 use crate::id::GameId;
-use crate::store::block_set::{BLOCK_GAMES, block_of};
+use crate::store::block_set::{block_of, games_of};
 use crate::store::cell::{Cells, GAME_POSITION, VISITED_POSITION};
 use crate::store::game_column::{COLUMNS, ColumnBuilder, StoredColumns};
 use crate::store::row::virtual_table::Cell;
@@ -18,11 +18,6 @@ const PUT_COLUMN: &str =
 const REMOVE_COLUMN: &str = "DELETE FROM game_column WHERE name = ?1 AND block = ?2";
 pub(super) const PUT_VISITS: &str =
     "INSERT OR REPLACE INTO visit_set (key, block, games) VALUES (?1, ?2, ?3)";
-
-/// The games of one block, as numbers that `BETWEEN` takes.
-pub(super) const fn games_of(block: u32) -> (u32, u32) {
-    (block * BLOCK_GAMES, block * BLOCK_GAMES + (BLOCK_GAMES - 1))
-}
 
 /// Writes a block of columns in the place of what stands there.
 pub(super) fn put_columns(connection: &Connection, (block, columns): &StoredColumns) -> rusqlite::Result<()> {
@@ -47,7 +42,7 @@ pub(crate) fn columns_of_games(
         COLUMNS.join(", ")
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query(params![games_of(block).0, games_of(block).1])?;
+    let mut rows = statement.query(games_of(block))?;
     let mut builder = ColumnBuilder::default();
     while let Some(row) = rows.next()? {
         let cell = |index| match row.get_ref(index + 1) {
@@ -68,7 +63,7 @@ fn visits_of_games(
 ) -> rusqlite::Result<BTreeMap<i64, Vec<u8>>> {
     let sql = "SELECT game_id, ply, key, fen, move_code FROM game_position WHERE game_id BETWEEN ?1 AND ?2 ORDER BY 1, 2";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params![games_of(block).0, games_of(block).1])?;
+    let mut rows = statement.query(games_of(block))?;
     let mut visits: HashMap<PositionKey, Vec<(u16, PlayedMove)>> = HashMap::new();
     while let Some(row) = rows.next()? {
         let cells = Cells::new(row, GAME_POSITION);
@@ -105,7 +100,7 @@ pub(crate) fn blocks_with_games(connection: &Connection) -> rusqlite::Result<Vec
     let blocks = last.map_or(0..0, |last| 0..block_of(GameId(last)).0 + 1);
     let mut found = Vec::new();
     for block in blocks {
-        if some.query_row(params![games_of(block).0, games_of(block).1], |row| row.get(0))? {
+        if some.query_row(games_of(block), |row| row.get(0))? {
             found.push(block);
         }
     }

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 
 use rusqlite::{Connection, params};
 
-use crate::id::GameId;
 use crate::store::block_set::{block_of, encode};
 use crate::store::error::Result;
 use crate::store::game_set::GameSet;
@@ -12,6 +11,7 @@ use crate::store::passed::{BlockSets, PassedBlock, PassedKind, SetRows};
 use crate::store::read::passed::{block_sets, fill_block};
 use crate::store::row::HeaderBatch;
 use crate::store::write::bulk::BulkLoader;
+use crate::store::write::fill::blocks_with_games;
 
 /// The games that were written since the last block was full.
 #[derive(Debug, Default)]
@@ -154,8 +154,7 @@ impl BulkLoader<'_> {
 pub(super) fn make_sets_anew(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("DELETE FROM game_set")?;
     let mut writer = PassedWriter::default();
-    let last: Option<u32> = connection.query_row("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
-    for block in 0..=block_of(GameId(last.unwrap_or(0))).0 {
+    for block in blocks_with_games(connection)? {
         writer.number = block;
         fill_block(connection, block, |_| true, &mut writer.block)?;
         writer.write(connection)?;

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::board::PositionKey;
-use crate::store::block_set::{block_of, game_of};
+use crate::store::block_set::{block_of, game_of, games_of};
 use crate::store::cell::{Cells, GAME_COLUMN, VISIT_SET};
 use crate::store::error::Result;
 use crate::store::game_column::{ColumnBuilder, StoredColumns, places};
@@ -13,7 +13,7 @@ use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch};
 use crate::store::visit_set::{for_each_visit, pack_block};
 use crate::store::write::bulk::BulkLoader;
-use crate::store::write::fill::{PUT_VISITS, games_of, put_columns};
+use crate::store::write::fill::{PUT_VISITS, put_columns};
 
 const WRITE_COLUMNS: &str = "write table game_column";
 const WRITE_VISITS: &str = "write table visit_set";
@@ -31,7 +31,7 @@ impl BulkLoader<'_> {
             let Some(block) = database.query_row(last, [], read)?.map(u32::from) else { return Ok(None) };
             let Some(columns) = BlockColumns::new(database, block).all()? else { return Ok(None) };
             let mut builder = ColumnBuilder::resume(block, columns);
-            let (first, last) = games_of(block);
+            let [first, last] = games_of(block);
             let gone = removed.iter().skip_while(|game| game.0 < first).take_while(|game| game.0 <= last);
             gone.for_each(|game| builder.remove(block_of(game).1));
             Ok(Some(builder))

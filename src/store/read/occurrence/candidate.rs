@@ -2,13 +2,12 @@
 
 use std::collections::VecDeque;
 
-use rusqlite::params;
-
 use crate::id::GameId;
-use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
+use crate::store::block_games::BlockGames;
+use crate::store::block_set::{BLOCK_GAMES, block_of, game_of, games_of};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
-use crate::store::passed::{BlockGames, PassedQuestion};
+use crate::store::passed::PassedQuestion;
 use crate::store::read::occurrence::hit::Lines;
 use crate::store::read::passed::{Passing, has_sets};
 
@@ -84,7 +83,7 @@ impl<'c> Candidates<'c> {
             // The sets tell of what was played only.
             let sql = "SELECT DISTINCT game_id FROM variation WHERE game_id BETWEEN ?1 AND ?2";
             let mut statement = self.database.connection().prepare_cached(sql)?;
-            let mut rows = statement.query(params![block * BLOCK_GAMES, game_of(block, u16::MAX).0])?;
+            let mut rows = statement.query(games_of(block))?;
             while let Some(row) = rows.next()? {
                 told.insert(block_of(GameId(row.get(0)?)).1);
             }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::params;
 
 use crate::board::{GameResult, Position};
+use crate::store::block_games::BlockGames;
 use crate::store::block_set::game_of;
-use crate::store::cell::{Cells, VISIT_SET, VISITED_POSITION};
+use crate::store::cell::{Cells, VISIT_SET};
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
 use crate::store::read::occurrence::explore::{Asked, ListLengths, MoveTally, Tally};
 use crate::store::read::occurrence::hit::shares_key;
@@ -33,14 +34,9 @@ impl Asked<'_> {
 
     /// Whether the position has sets, and no other one's games can be among them.
     fn has_sets(&self) -> rusqlite::Result<bool> {
-        let sql = "SELECT key FROM visited_position WHERE key = ?1 AND fen = ?2";
+        let sql = "SELECT 1 FROM visited_position WHERE key = ?1 AND fen = ?2";
         let mut statement = self.database.connection().prepare_cached(sql)?;
-        let is_visited = statement
-            .query_row(params![self.key.as_i64(), self.fen], |row| {
-                Cells::new(row, VISITED_POSITION).get::<i64>("key")
-            })
-            .optional()?;
-        Ok(is_visited.is_some() && !shares_key(self.fen))
+        Ok(statement.exists(params![self.key.as_i64(), self.fen])? && !shares_key(self.fen))
     }
 
     fn count_blocks(&self, selection: &Selection, lists: ListLengths) -> Result<Counted, ColumnError> {
@@ -55,13 +51,10 @@ impl Asked<'_> {
             let columns = BlockColumns::new(connection, block);
             let selected = columns.selected(selection)?;
             counted.blocks += 1;
-            if selected.iter().flatten().all(|&word| word == 0) && selected.is_some() {
+            if selected.is_empty() {
                 continue;
             }
-            let is_selected = |number: u16| {
-                selected.as_ref().is_none_or(|bits| bits[usize::from(number) / 64] >> (number % 64) & 1 == 1)
-            };
-            if !counted.add(block, cells.get("games")?, &columns.outcomes()?, is_selected) {
+            if !counted.add(block, cells.get("games")?, &columns.outcomes()?, &selected) {
                 return Err(ColumnError::Missing);
             }
         }
@@ -78,13 +71,7 @@ struct Counted {
 
 impl Counted {
     /// Counts the selected games of a block. Gives back whether its set is as it should be.
-    fn add(
-        &mut self,
-        block: u32,
-        games: &[u8],
-        outcomes: &Outcomes,
-        is_selected: impl Fn(u16) -> bool,
-    ) -> bool {
+    fn add(&mut self, block: u32, games: &[u8], outcomes: &Outcomes, selected: &BlockGames) -> bool {
         let Self { tally, moves, .. } = self;
         let mut current: Option<(PlayedMove, MoveTally)> = None;
         let mut keep = |current: Option<(PlayedMove, MoveTally)>| {
@@ -95,7 +82,7 @@ impl Counted {
             }
         };
         let is_whole = for_each_visit(games, |number, played| {
-            if !is_selected(number) {
+            if !selected.contains(number) {
                 return;
             }
             // A set of a game that somebody deleted is not up to date.
