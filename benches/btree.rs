@@ -1,4 +1,4 @@
-//! Rows per second into `position_game` and `game_position`: pages built directly, and SQL's prepared `INSERT`.
+//! Rows per second into `occurrence` and `game_position`: pages built directly, and SQL's prepared `INSERT`.
 //!
 //! The rows are made up: random keys in order, games of 80 plies, FENs of 53 bytes on average.
 
@@ -9,10 +9,8 @@ use std::sync::Arc;
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use pgndex::board::{MoveCode, PositionKey};
-use pgndex::store::pages::{
-    LeafWriter, OccurrenceRecord, PageFile, PageNumber, PositionRecord, Record, assemble,
-};
-use pgndex::store::row::{GameId, Occurrence, Ply, PositionBatch, PositionRow};
+use pgndex::store::pages::{LeafWriter, PageFile, PageNumber, PositionRecord, Record, assemble};
+use pgndex::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply, PositionBatch, PositionRow};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -25,13 +23,17 @@ const SCHEMA: &str = "
     CREATE TABLE game_position(
         game_id INTEGER NOT NULL, ply INTEGER NOT NULL, key INTEGER NOT NULL, halfmove_clock INTEGER NOT NULL,
         move_code INTEGER, fen TEXT NOT NULL, PRIMARY KEY(game_id, ply)) WITHOUT ROWID;
-    CREATE TABLE position_game(
-        key INTEGER NOT NULL, game_id INTEGER NOT NULL, ply INTEGER NOT NULL,
-        PRIMARY KEY(key, game_id, ply)) WITHOUT ROWID;";
+    CREATE TABLE occurrence(
+        level INTEGER NOT NULL, key INTEGER NOT NULL, game_id INTEGER NOT NULL, ply INTEGER NOT NULL,
+        PRIMARY KEY(level, key, game_id, ply)) WITHOUT ROWID;";
 
 const OCCURRENCES: u32 = 5_000_000;
 const POSITIONS: u32 = 2_000_000;
 const PLIES: u32 = 80;
+
+const fn level_row(occurrence: Occurrence) -> OccurrenceRow {
+    OccurrenceRow { level: Level::FIRST, occurrence }
+}
 
 fn main() {
     divan::main();
@@ -138,10 +140,10 @@ fn measure(bencher: Bencher<'_, '_>, rows: u32, query: &str, expected: i64, fill
 }
 
 #[divan::bench_group(sample_count = 5, sample_size = 1)]
-mod position_game {
+mod occurrence {
     use super::*;
 
-    const QUERY: &str = "SELECT count(*), sum(game_id * 100 + ply) FROM position_game";
+    const QUERY: &str = "SELECT count(*), sum(game_id * 100 + ply) FROM occurrence";
 
     fn expected(rows: &[Occurrence]) -> i64 {
         rows.iter().map(|row| i64::from(row.game().0) * 100 + i64::from(row.ply().0)).sum()
@@ -151,7 +153,7 @@ mod position_game {
     fn direct(bencher: Bencher<'_, '_>, threads: usize) {
         let rows = occurrences();
         measure(bencher, OCCURRENCES, QUERY, expected(&rows), |path| {
-            build(path, "position_game", threads, black_box(&rows), |&row| OccurrenceRecord(row));
+            build(path, "occurrence", threads, black_box(&rows), |&row| level_row(row));
         });
     }
 
@@ -162,7 +164,7 @@ mod position_game {
             let connection = connect(path);
             connection.execute_batch(PRAGMAS).expect("pragmas");
             let mut insert =
-                connection.prepare("INSERT INTO position_game VALUES (?1, ?2, ?3)").expect("a statement");
+                connection.prepare("INSERT INTO occurrence VALUES (1, ?1, ?2, ?3)").expect("a statement");
             for row in &rows {
                 insert.execute(params![row.key().as_i64(), row.game().0, row.ply().0]).expect("a row");
             }
@@ -177,7 +179,7 @@ mod position_game {
         let mut space = [0; 64];
         let bencher = bencher.counter(ItemsCount::new(rows.len()));
         bencher.bench_local(|| {
-            rows.iter().map(|&row| OccurrenceRecord(row).write_at_end(black_box(&mut space))).sum::<usize>()
+            rows.iter().map(|&row| level_row(row).write_at_end(black_box(&mut space))).sum::<usize>()
         });
     }
 }

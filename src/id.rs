@@ -25,3 +25,12 @@ pub struct ImportId(pub u32);
 /// The number of a row in `opening`: 1, 2, 3 … in the order of the list of openings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpeningId(pub u32);
+
+/// A level of `occurrence`: the number of its first game. The games of a level have greater numbers than those of the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Level(pub u32);
+
+impl Level {
+    /// The level that a database begins with.
+    pub const FIRST: Self = Self(1);
+}

@@ -60,6 +60,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Game(args) => command::game::run(&args)?,
         Command::Sql(args) => command::sql::run(&args)?,
         Command::Remove(args) => command::remove::run(&args)?,
+        Command::Optimize(args) => command::optimize::run(&args)?,
         Command::Verify(args) => return command::verify::run(&args),
         Command::Repair(args) => return command::repair::run(&args),
         Command::Key(args) => command::key::run(&args)?,

@@ -35,6 +35,8 @@ pub struct IndexOptions {
     pub continuation_threshold: u32,
     /// Whether that number may be another one; else it is an error.
     pub any_threshold: bool,
+    /// Up to how many games a level of `occurrence` is written anew with each addition. Answers do not depend on it.
+    pub small_level: u32,
     /// The openings that games are classified by: a game's is the last of its positions that has a name, whatever the order
     /// of moves.
     pub openings: Arc<OpeningBook>,
@@ -160,6 +162,7 @@ impl Default for IndexOptions {
             duplicates: Duplicates::default(),
             continuation_threshold: 64,
             any_threshold: true,
+            small_level: 1000,
             openings: OpeningBook::built_in(),
             chunk_size: 1 << 20,
             annotations: Annotations::default(),

@@ -42,6 +42,7 @@ pub(crate) const VARIATION: Table = Table::new("variation", &["game_id", "line"]
 pub(crate) const VARIATION_MOVE: Table = Table::new("variation_move", &["game_id", "line", "ply"]);
 pub(crate) const GAME_POSITION: Table = Table::new("game_position", &["game_id", "ply"]);
 pub(crate) const POSITION_GAME: Table = Table::new("position_game", &["key", "game_id", "ply"]);
+pub(crate) const OCCURRENCE_LEVEL: Table = Table::new("occurrence_level", &["level"]);
 pub(crate) const VISITED_POSITION: Table = Table::new("visited_position", &["key"]);
 pub(crate) const CONTINUATION: Table = Table::new("continuation", &["key", "move_code"]);
 pub(crate) const VISIT_SET: Table = Table::new("visit_set", &["key", "block"]);

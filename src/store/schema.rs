@@ -34,6 +34,7 @@ static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         M::up_with_hook(include_str!("../../migrations/0004_sets.sql"), |step: &Transaction<'_>| {
             Ok(fill_sets(step)?)
         }),
+        M::up(include_str!("../../migrations/0005_levels.sql")),
     ];
     Migrations::new(steps.into())
 });

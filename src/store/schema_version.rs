@@ -12,8 +12,11 @@ impl SchemaVersion {
     /// The oldest that was released.
     pub const OLDEST: Self = Self(1);
 
+    /// The first whose occurrences stand in levels.
+    pub(crate) const WITH_LEVELS: Self = Self(5);
+
     /// The version this program writes.
-    pub const LATEST: Self = Self(4);
+    pub const LATEST: Self = Self(5);
 }
 
 impl fmt::Display for SchemaVersion {

@@ -76,6 +76,14 @@ pub(crate) fn show_lacking(connection: &Connection) -> rusqlite::Result<()> {
     show_lacking_columns(connection)
 }
 
+/// Shows a connection that reads a database without levels its `position_game` as one.
+pub(super) fn show_level(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(
+        "CREATE TEMP VIEW occurrence_level AS SELECT 1 AS level;
+         CREATE TEMP VIEW occurrence AS SELECT 1 AS level, key, game_id, ply FROM main.position_game",
+    )
+}
+
 fn show_lacking_columns(connection: &Connection) -> rusqlite::Result<()> {
     let lacking = GameRow::COLUMNS.iter().filter_map(|column| match lacks(connection, column) {
         Ok(false) => None,

@@ -23,7 +23,7 @@ use crate::verify::report::Report;
 use crate::verify::rows::checksum::Checksum;
 use crate::verify::rows::duplicates::{DuplicateScan, Duplicates};
 use crate::verify::rows::games::{GameScan, Sums};
-use crate::verify::rows::occurrences::{OccurrenceScan, find_missing, find_surplus};
+use crate::verify::rows::occurrences::{OccurrenceScan, find_missing, find_surplus, find_unlisted};
 use crate::verify::rows::problems::{self, ProblemCounts, Problems};
 use crate::verify::rows::visited_positions::{AT_ONCE, VisitedPositions};
 use crate::verify::rows::{aliases, annotations, passed, sets};
@@ -319,6 +319,7 @@ impl<'a> Check<'a> {
             self.guard("game", RowId::default(), structure::numbers(connection, findings, self.gone))?;
         self.guard("removed_game", RowId::default(), structure::removed_games(connection, findings))?;
         let problems = self.guard("problem", RowId::default(), problems::check(connection, findings))?;
+        self.guard("occurrence", RowId::default(), find_unlisted(connection, findings))?;
         self.guard("player_alias", RowId::default(), aliases::check(connection, findings))?;
         self.guard(passed::TABLE, RowId::default(), passed::check_blocks(connection, findings))?;
         let done = links.is_some() && numbers.is_some() && problems.is_some();

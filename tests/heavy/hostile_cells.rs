@@ -29,7 +29,7 @@ const NEW_GAMES: &str = "[Event \"n\"]\n[Site \"n\"]\n[White \"New, A\"]\n[Black
     [WhiteElo \"2700\"]\n[BlackElo \"2600\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n";
 
 /// Tables, and the columns that tell their rows apart.
-const TABLES: [&str; 18] = [
+const TABLES: [&str; 19] = [
     "import",
     "source",
     "player",
@@ -38,7 +38,8 @@ const TABLES: [&str; 18] = [
     "game",
     "tag",
     "game_position",
-    "position_game",
+    "occurrence",
+    "occurrence_level",
     "visited_position",
     "continuation",
     "visit_set",
@@ -399,7 +400,7 @@ fn a_gap_in_the_numbers_of_games_takes_no_time() {
     let bases = Bases::new();
     let sql = "UPDATE game SET game_id = 4294967295 WHERE game_id = 1;
                UPDATE game_position SET game_id = 4294967295 WHERE game_id = 1;
-               UPDATE position_game SET game_id = 4294967295 WHERE game_id = 1;
+               UPDATE occurrence SET game_id = 4294967295 WHERE game_id = 1;
                DELETE FROM tag; DELETE FROM duplicate; DELETE FROM visit_set; DELETE FROM visited_position; DELETE FROM continuation";
     for arguments in [
         &["find", "x.db", "--material", "KQRRBBNNPPPPPPPPvKQRRBBNNPPPPPPPP", "--format", "csv"][..],

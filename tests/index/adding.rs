@@ -10,7 +10,7 @@ use crate::needs::{corpus, part_of_corpus};
 use crate::support::*;
 
 /// What must not depend on how the games came in; game ids are as they were given.
-const TABLES: [&str; 16] = [
+pub(crate) const TABLES: [&str; 16] = [
     "SELECT game_id, byte_offset, byte_length, event_id, site_id, date, round, white_id, black_id, result, white_elo,
         black_elo, white_title, black_title, eco, opening_id, time_control, variant, start_fen, ply_count, status,
         moves_hash, eval_count, clock_count FROM game ORDER BY 1",
@@ -94,7 +94,7 @@ fn boundaries(text: &[u8]) -> Vec<usize> {
     }
 }
 
-fn parts(text: &[u8], count: usize, directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn parts(text: &[u8], count: usize, directory: &Path) -> Vec<PathBuf> {
     let boundaries = boundaries(text);
     let at = |part: usize| boundaries[part * (boundaries.len() - 1) / count];
     (0..count)
@@ -198,8 +198,8 @@ fn few_games_added_to_many() {
 /// What somebody did to a database through SQL, and what must then be true of the games added to it.
 const CHANGES: [(&str, &str); 13] = [
     (
-        "CREATE INDEX own ON position_game (game_id)",
-        "EXISTS (SELECT 1 FROM position_game INDEXED BY own WHERE game_id > 20)",
+        "CREATE INDEX own ON occurrence (game_id)",
+        "EXISTS (SELECT 1 FROM occurrence INDEXED BY own WHERE game_id > 20)",
     ),
     ("CREATE INDEX own ON game_position (halfmove_clock)", "TRUE"),
     ("CREATE INDEX own ON game (round COLLATE NOCASE DESC) WHERE round <> ''", "TRUE"),
@@ -209,7 +209,7 @@ const CHANGES: [(&str, &str); 13] = [
         "ALTER TABLE game ADD COLUMN note TEXT; ALTER TABLE player ADD COLUMN born INTEGER DEFAULT 1900",
         "count(*) = 0 FROM game WHERE note IS NOT NULL",
     ),
-    ("ALTER TABLE position_game ADD COLUMN note TEXT; UPDATE position_game SET note = 'x'", "TRUE"),
+    ("ALTER TABLE occurrence ADD COLUMN note TEXT; UPDATE occurrence SET note = 'x'", "TRUE"),
     ("ALTER TABLE game_position ADD COLUMN note TEXT", "TRUE"),
     ("ALTER TABLE problem ADD COLUMN note TEXT; ALTER TABLE continuation ADD COLUMN note TEXT", "TRUE"),
     ("DROP INDEX game_white; ANALYZE", "NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'game_white')"),
@@ -241,7 +241,7 @@ fn nothing_is_added_to_counts_that_do_not_fit() {
     let files = parts(include_bytes!("../../examples/synthetic.pgn"), 2, directory.path());
     let options = IndexOptions { continuation_threshold: 4, ..options() };
     let added = directory.path().join("added.db");
-    let delete = ["position_game", "game_position", "tag", "game"]
+    let delete = ["occurrence", "game_position", "tag", "game"]
         .map(|table| format!("DELETE FROM {table} WHERE game_id % 3 = 0;"));
     let changed = changed(&added, &files[0], &options, &delete.concat());
     let before = number(&changed, "SELECT count(*) FROM game");

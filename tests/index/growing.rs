@@ -278,7 +278,8 @@ fn both_writers_number_what_they_write_alike() {
     let tables = [
         "game",
         "game_position",
-        "position_game",
+        "occurrence",
+        "occurrence_level",
         "visited_position",
         "continuation",
         "visit_set",

@@ -12,6 +12,7 @@ mod failures;
 mod growing;
 mod growing_archives;
 mod inputs;
+mod levels;
 #[path = "../common/needs.rs"]
 mod needs;
 mod passed;

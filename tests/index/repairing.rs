@@ -126,8 +126,7 @@ fn games_of_a_file_that_were_deleted_through_sql() {
         place.index("games.db", &["a.pgn"]);
         place.assert_sound();
         place.index("both.db", &["b.pgn", "a.pgn"]);
-        for table in ["game", "game_position", "position_game", "player", "visited_position", "continuation"]
-        {
+        for table in ["game", "game_position", "occurrence", "player", "visited_position", "continuation"] {
             assert_eq!(count(&place.database(), table), count(&place.path("both.db"), table), "{table}");
         }
     }
@@ -136,7 +135,7 @@ fn games_of_a_file_that_were_deleted_through_sql() {
 #[test]
 fn what_follows_from_other_rows_is_made_anew() {
     for change in [
-        "DELETE FROM position_game WHERE game_id % 2 = 0",
+        "DELETE FROM occurrence WHERE game_id % 2 = 0",
         "DELETE FROM visited_position WHERE key % 3 = 0",
         "UPDATE visited_position SET games = games + 1, top_games = '[]'; DELETE FROM continuation",
         "UPDATE source SET games = 7, plies = 0; UPDATE import SET games = 0, distinct_positions = 1, problems = 99",

@@ -34,7 +34,9 @@ pub(crate) fn directory_for(text: usize) -> TempDir {
 /// Two threads and modest memory; games that are repeated are kept.
 pub(crate) fn options() -> IndexOptions {
     let duplicates = Duplicates::Keep;
-    IndexOptions { threads: 2, memory: 64 * MIB, duplicates, ..IndexOptions::default() }
+    // So that few games make many levels.
+    let small_level = 2;
+    IndexOptions { threads: 2, memory: 64 * MIB, duplicates, small_level, ..IndexOptions::default() }
 }
 
 pub(crate) fn run<P: AsRef<Path>>(

@@ -238,14 +238,26 @@ const DAMAGE: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "DELETE FROM position_game WHERE game_id = 9 AND ply = 30",
+        "DELETE FROM occurrence WHERE game_id = 9 AND ply = 30",
         &[
             "missing-row position_game key ",
             "wrong-count import import_id 1: distinct_positions is ",
         ],
     ),
     (
-        "INSERT INTO position_game VALUES (5, 9, 30)",
+        "UPDATE occurrence SET level = 7 WHERE game_id = 9 AND ply = 30",
+        &[
+            "missing-row occurrence_level level 7: its rows of occurrence are not found: the level is not listed",
+            "missing-row position_game key ",
+            "wrong-count import import_id 1: distinct_positions is ",
+        ],
+    ),
+    (
+        "INSERT INTO occurrence_level VALUES (1000); UPDATE occurrence SET level = 1000 WHERE game_id = 9 AND ply = 30",
+        &["wrong-value occurrence key "],
+    ),
+    (
+        "INSERT INTO occurrence VALUES (1, 5, 9, 30)",
         &[
             "surplus-row position_game key 5, game_id 9, ply 30: game_position has the key ",
             "wrong-count import import_id 1: distinct_positions is ",
@@ -860,7 +872,7 @@ fn few_findings_are_kept_and_all_are_counted() {
 fn damaged_pages_are_found() {
     let place = Place::new(GAMES, 3);
     let bytes = fs::read(place.database()).unwrap();
-    for table in ["game_position", "position_game", "game", "visited_position", "player"] {
+    for table in ["game_position", "occurrence", "game", "visited_position", "player"] {
         let root = place.number(&format!("SELECT rootpage FROM sqlite_schema WHERE name = '{table}'"));
         let mut damaged = bytes.clone();
         // The number of cells and where they begin.

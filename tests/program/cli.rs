@@ -31,19 +31,20 @@ mod help {
         Usage: pgndex [OPTIONS] <COMMAND>
 
         Commands:
-          index    Index PGN files, packed or not, into a database
-          info     Show what a database holds
-          find     Find the games that reached a position
-          explore  Show what was played from a position, and with what results
-          game     Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
-          export   Write chosen games as PGN or CSV, or their positions as FEN or EPD
-          players  List the players, and say which names are those of one player
-          sql      Run SQL, or show a prompt for it
-          remove   Take games out of a database; all counts stay exact
-          verify   Check whether a database is sound; changes and repairs nothing
-          repair   Make the tables fit each other after somebody changed rows by other means
-          key      Show the key and the canonical FEN of a position
-          help     Print this message or the help of the given subcommand(s)
+          index     Index PGN files, packed or not, into a database
+          info      Show what a database holds
+          find      Find the games that reached a position
+          explore   Show what was played from a position, and with what results
+          game      Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
+          export    Write chosen games as PGN or CSV, or their positions as FEN or EPD
+          players   List the players, and say which names are those of one player
+          sql       Run SQL, or show a prompt for it
+          remove    Take games out of a database; all counts stay exact
+          optimize  Merge what many additions left side by side, as if all games had come at once
+          verify    Check whether a database is sound; changes and repairs nothing
+          repair    Make the tables fit each other after somebody changed rows by other means
+          key       Show the key and the canonical FEN of a position
+          help      Print this message or the help of the given subcommand(s)
 
         Options:
               --verbose  With --version: also the version of SQLite and how it was compiled
@@ -678,7 +679,7 @@ mod info {
     fn a_table() {
         let sample = odd();
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 4
+        games.db: SIZE, schema version 5
 
           games       4
           plies      23  5.8 a game; 9 in game 1, the longest
@@ -741,7 +742,7 @@ mod info {
         {
           "path": "games.db",
           "bytes": SIZE,
-          "schema_version": 4,
+          "schema_version": 5,
           "games": 4,
           "plies": 23,
           "positions": 27,
@@ -832,7 +833,7 @@ mod info {
     fn an_empty_database_is_shown_too() {
         let sample = Place::new().built("");
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 4
+        games.db: SIZE, schema version 5
 
           games      0
           plies      0
@@ -982,7 +983,7 @@ mod databases_that_cannot_be_opened {
         ");
         change(&sample.path("games.db"), "PRAGMA user_version = 99");
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"
-        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 4); update pgndex
+        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 5); update pgndex
         ");
     }
 }

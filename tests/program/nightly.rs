@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,13 @@ fn blocks(language: &str) -> Vec<&'static str> {
         .skip(1)
         .map(|rest| &rest[..rest.find("```").expect("an end of the block")])
         .collect()
+}
+
+/// Where programs are looked for, ours first.
+fn path_with_program() -> OsString {
+    let program = Path::new(env!("CARGO_BIN_EXE_pgndex")).parent().unwrap().to_owned();
+    let paths = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect::<Vec<_>>();
+    std::env::join_paths([program].into_iter().chain(paths)).unwrap()
 }
 
 struct Place {
@@ -45,13 +53,11 @@ impl Place {
 
     /// Runs the script, with our program on its path. Gives back its exit status and what it says.
     fn night(&self) -> (i32, String) {
-        let program = Path::new(env!("CARGO_BIN_EXE_pgndex")).parent().unwrap().to_owned();
-        let paths = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect::<Vec<_>>();
         let Output { status, stdout, stderr } = Command::new("sh")
             // Not run as a program: another test's child may still have it open for writing.
             .arg(self.path("nightly"))
             .args([self.path("games.db"), self.path("incoming"), self.path("log")])
-            .env("PATH", std::env::join_paths([program].into_iter().chain(paths)).unwrap())
+            .env("PATH", path_with_program())
             .output()
             .unwrap();
         assert_eq!(stdout, b"");
@@ -113,20 +119,23 @@ fn the_other_commands_work() {
     let place = Place::new();
     place.deliver("a.pgn", &[BAD, "\n", BAD].concat());
     assert_eq!(place.night().0, 3);
-    let [_, kinds, copy] = blocks("sh")[..] else { panic!("other commands than before") };
+    let [_, kinds, optimize, copy] = blocks("sh")[..] else { panic!("other commands than before") };
     let problems = fs::read_dir(place.path("log")).unwrap().map(|entry| entry.unwrap().path());
     let problems = problems
         .map(|path| path.to_string_lossy().into_owned())
         .find(|path| path.ends_with(".jsonl"))
         .unwrap();
-    for (tool, command, variable) in
-        [("jq", kinds, problems.trim_end_matches("-problems.jsonl")), ("sqlite3", copy, "")]
-    {
+    for (tool, command, variable) in [
+        ("jq", kinds, problems.trim_end_matches("-problems.jsonl")),
+        ("true", optimize, ""),
+        ("sqlite3", copy, ""),
+    ] {
         if !has_program(tool) {
             continue;
         }
         let output = Command::new("sh")
             .args(["-c", command])
+            .env("PATH", path_with_program())
             .env("run", variable)
             .env("database", place.path("games.db"))
             .env("backup", place.path("copy.db"))
@@ -135,6 +144,7 @@ fn the_other_commands_work() {
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
         match tool {
             "jq" => assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "2 illegal-move"),
+            "true" => assert!(String::from_utf8(output.stderr).unwrap().contains("nothing to merge")),
             _ => assert!(place.path("copy.db").metadata().unwrap().len() > 0),
         }
     }

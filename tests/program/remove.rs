@@ -181,3 +181,32 @@ fn counts_that_do_not_fit_are_put_right() {
     let told = place.told(1, &["repair", "games.db", "--quiet"]);
     assert!(told.contains(&format!("game {game} has not all positions")), "{told}");
 }
+
+/// What additions left side by side becomes one whole, and says so.
+#[test]
+fn levels_are_merged() {
+    let place = place();
+    let found = |place: &Place| place.ok(&["find", "games.db", "--moves", "e4 e5", "--limit", "99"]);
+    place.ok(&["optimize", "games.db", "--quiet"]);
+    let before = found(&place);
+    place
+        .connection("games.db")
+        .execute_batch(
+            "INSERT INTO occurrence_level VALUES (3), (9);
+             UPDATE occurrence SET level = 9 WHERE game_id >= 9;
+             UPDATE occurrence SET level = 3 WHERE game_id BETWEEN 3 AND 8;",
+        )
+        .expect("three levels");
+    assert_sound(&place);
+    assert_eq!(found(&place), before);
+    let summary = parsed(&place.ok(&["optimize", "games.db", "--json", "--quiet"]));
+    assert_eq!(summary["levels"], json!(3));
+    let levels: i64 = place.number("games.db", "SELECT count(*) FROM occurrence_level");
+    assert_eq!(levels, 1);
+    assert_sound(&place);
+    assert_eq!(found(&place), before);
+    let told = place.told(0, &["optimize", "games.db"]);
+    assert!(told.starts_with("nothing to merge"), "{told}");
+    let told = place.told(1, &["optimize", "none.db"]);
+    assert!(told.contains("none.db"), "{told}");
+}

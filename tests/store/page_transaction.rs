@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::pages::{
-    LeafWriter, OccurrenceRecord, OldRows, PositionRecord, RebuiltTree, Segment, Tree, assemble_anew, extend,
+    LeafWriter, LevelRange, OldRows, PositionRecord, RebuiltTree, Segment, Tree, assemble_anew, extend,
 };
-use pgndex::store::row::{GameId, Occurrence, Ply};
+use pgndex::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply};
 use pgndex::store::{BulkLoader, Database, GameSet, ImportId, PageTransaction, migrate};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
-const LONGEST: usize = OccurrenceRecord::LONGEST_CELL;
+const LONGEST: usize = OccurrenceRow::LONGEST_CELL;
 
 /// Numbers that look random and are the same each time.
 struct Random(u64);
@@ -60,10 +60,10 @@ fn database(directory: &TempDir, page_size: u32, rows: u64, random: &mut Random)
             // One that is there, often.
             let Some(&gone) = model.occurrences.range(row..).next() else { continue };
             model.occurrences.remove(&gone);
-            let delete = "DELETE FROM position_game WHERE key = ?1 AND game_id = ?2 AND ply = ?3";
+            let delete = "DELETE FROM occurrence WHERE level = 1 AND key = ?1 AND game_id = ?2 AND ply = ?3";
             connection.execute(delete, params![gone.key().as_i64(), gone.game().0, gone.ply().0]).unwrap();
         } else if model.occurrences.insert(row) {
-            connection.execute("INSERT INTO position_game VALUES (?1, ?2, ?3)", values).unwrap();
+            connection.execute("INSERT INTO occurrence VALUES (1, ?1, ?2, ?3)", values).unwrap();
         }
     }
     for game in 1..=u32::try_from(rows / 100).unwrap() {
@@ -118,7 +118,7 @@ fn merge(
     ranges: usize,
 ) -> RebuiltTree {
     let file = transaction.file();
-    let old = Tree::read(file, transaction.root_page("position_game").unwrap()).unwrap();
+    let old = Tree::read(file, transaction.root_page("occurrence").unwrap()).unwrap();
     let bounds: Vec<Occurrence> = (0..ranges as u64)
         .map(|range| {
             let key = (range << 32) / ranges as u64;
@@ -130,7 +130,9 @@ fn merge(
     let segments: Vec<Segment> = (0..ranges)
         .map(|range| {
             let (start, end) = (bounds[range], bounds.get(range + 1).copied());
-            let mut rows = OldRows::new(file, &old, (start, end), &none, 5).unwrap();
+            let mut rows =
+                OldRows::new(file, &old, LevelRange::new(Level::FIRST, None, (start, end)), &none, 5)
+                    .unwrap();
             let mut last = None;
             for &row in new.range(start..).take_while(|row| end.is_none_or(|end| **row < end)) {
                 rows.copy_before(row, &mut writer).unwrap();
@@ -140,7 +142,7 @@ fn merge(
                     assert_eq!(rows.rows_of(row.key()) as usize, there.min(5), "{row:?}");
                 }
                 last = Some(row.key());
-                writer.push(&OccurrenceRecord(row)).unwrap();
+                writer.push(&OccurrenceRow { level: Level::FIRST, occurrence: row }).unwrap();
             }
             rows.copy_rest(&mut writer).unwrap();
             writer.finish_segment().unwrap()
@@ -210,16 +212,16 @@ fn trees_of_any_shape_grow_again_and_again() {
                     connection.execute("INSERT INTO setting VALUES (?1, ?2)", [&name, &text]).unwrap();
                 }
             };
-            let roots = ["position_game", "game_position"].map(|table| transaction.root_page(table).unwrap());
+            let roots = ["occurrence", "game_position"].map(|table| transaction.root_page(table).unwrap());
             let ranges = 1 + random.below(9) as usize;
             let positions = play(&transaction, plies.into_iter(), &mut model);
             // SQLite goes on in the same transaction: on pages that are free by then, and behind the end.
             if round % 2 == 0 {
                 let old = Tree::read(transaction.file(), roots[0]).unwrap();
-                let bytes = old.bytes(transaction.file().page_size())
-                    + new.len() as u64 * OccurrenceRecord::MOST_BYTES;
+                let bytes =
+                    old.bytes(transaction.file().page_size()) + new.len() as u64 * OccurrenceRow::MOST_BYTES;
                 let room = Tree::room_for(bytes, transaction.file().page_size(), LONGEST, ranges);
-                let leaves = old.pages().count() as u64 + new.len() as u64 * 27 / u64::from(page_size);
+                let leaves = old.pages().count() as u64 + new.len() as u64 * 34 / u64::from(page_size);
                 assert!(u64::from(room) < leaves * 5 / 4 + 100, "{room} pages for {leaves}");
                 transaction.publish(vec![(roots[1], positions)], room).unwrap();
                 set(0..10);
@@ -238,7 +240,7 @@ fn trees_of_any_shape_grow_again_and_again() {
                 let game = 1_000_000;
                 let row = Occurrence::new(first.key(), GameId(game), Ply(1));
                 let values = params![row.key().as_i64(), game, 1];
-                connection.execute("INSERT INTO position_game VALUES (?1, ?2, ?3)", values).unwrap();
+                connection.execute("INSERT INTO occurrence VALUES (1, ?1, ?2, ?3)", values).unwrap();
                 model.occurrences.insert(row);
             }
             BulkLoader::go_on(&database, ImportId(1)).unwrap().finish().unwrap();
@@ -262,7 +264,7 @@ fn what_is_given_up_leaves_nothing() {
         let database = Database::open(&path).unwrap();
         database.begin_adding(1 << 20).unwrap();
         let transaction = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
-        let root = transaction.root_page("position_game").unwrap();
+        let root = transaction.root_page("occurrence").unwrap();
         let tree = merge(&transaction, &BTreeSet::new(), &model, 3);
         assert!(length(&path) > before, "pages were written behind the end");
         if commits {
@@ -325,7 +327,7 @@ fn readers_see_what_was_there_until_the_commit() {
         };
         let seen = sum();
         let new: BTreeSet<_> = (0..500).map(|_| random.occurrence(1000 * round)).collect();
-        let root = transaction.root_page("position_game").unwrap();
+        let root = transaction.root_page("occurrence").unwrap();
         let tree = merge(&transaction, &new, &model, 2);
         model.occurrences.extend(&new);
         assert_eq!(sum(), seen);
@@ -363,7 +365,7 @@ fn what_others_commit_is_not_written_over() {
     let database = Database::open(&path).unwrap();
     database.begin_adding(1 << 20).unwrap();
     let mut transaction = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
-    let root = transaction.root_page("position_game").unwrap();
+    let root = transaction.root_page("occurrence").unwrap();
     let page_size = transaction.file().page_size();
     let bytes = Tree::read(transaction.file(), root).unwrap().bytes(page_size);
     let room = Tree::room_for(bytes, page_size, LONGEST, 3);

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use crate::properties::cases;
 use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::pages::{
-    BtreeError, LONGEST_COMBINED, LeafWriter, OccurrenceRecord, PageFile, PageNumber, PositionRecord, Record,
-    Segment, Tree, assemble, assemble_anew, combine,
+    BtreeError, LONGEST_COMBINED, LeafWriter, PageFile, PageNumber, PositionRecord, Record, Segment, Tree,
+    assemble, assemble_anew, combine,
 };
-use pgndex::store::row::{GameId, Occurrence, Ply};
+use pgndex::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply};
 use proptest::prelude::*;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
@@ -21,9 +21,9 @@ const SCHEMA: &str = "
     CREATE TABLE game_position(
         game_id INTEGER NOT NULL, ply INTEGER NOT NULL, key INTEGER NOT NULL, halfmove_clock INTEGER NOT NULL,
         move_code INTEGER, fen TEXT NOT NULL, PRIMARY KEY(game_id, ply)) WITHOUT ROWID;
-    CREATE TABLE position_game(
-        key INTEGER NOT NULL, game_id INTEGER NOT NULL, ply INTEGER NOT NULL,
-        PRIMARY KEY(key, game_id, ply)) WITHOUT ROWID;";
+    CREATE TABLE occurrence(
+        level INTEGER NOT NULL, key INTEGER NOT NULL, game_id INTEGER NOT NULL, ply INTEGER NOT NULL,
+        PRIMARY KEY(level, key, game_id, ply)) WITHOUT ROWID;";
 
 /// A directory with an empty database, made by SQLite.
 struct Database {
@@ -73,35 +73,39 @@ trait Table {
 
 struct Occurrences;
 
+const fn level_row(occurrence: Occurrence) -> OccurrenceRow {
+    OccurrenceRow { level: Level::FIRST, occurrence }
+}
+
 fn read_occurrence(row: &rusqlite::Row<'_>) -> rusqlite::Result<Occurrence> {
     Ok(Occurrence::new(PositionKey::from_i64(row.get(0)?), GameId(row.get(1)?), Ply(row.get(2)?)))
 }
 
 impl Table for Occurrences {
-    const NAME: &'static str = "position_game";
+    const NAME: &'static str = "occurrence";
     type Row = Occurrence;
-    type Record<'r> = OccurrenceRecord;
+    type Record<'r> = OccurrenceRow;
 
-    fn record(row: &Occurrence) -> OccurrenceRecord {
-        OccurrenceRecord(*row)
+    fn record(row: &Occurrence) -> OccurrenceRow {
+        level_row(*row)
     }
 
     fn insert(connection: &Connection, row: &Occurrence) {
-        let mut insert = connection.prepare_cached("INSERT INTO position_game VALUES (?1, ?2, ?3)").unwrap();
+        let mut insert = connection.prepare_cached("INSERT INTO occurrence VALUES (1, ?1, ?2, ?3)").unwrap();
         insert.execute(params![row.key().as_i64(), row.game().0, row.ply().0]).unwrap();
     }
 
     fn all(connection: &Connection) -> Vec<Occurrence> {
-        select(connection, "SELECT * FROM position_game", [], read_occurrence)
+        select(connection, "SELECT key, game_id, ply FROM occurrence", [], read_occurrence)
     }
 
     fn look_up(connection: &Connection, row: &Occurrence) -> Vec<Occurrence> {
-        let query = "SELECT * FROM position_game WHERE key = ?1 AND game_id = ?2 AND ply = ?3";
+        let query = "SELECT key, game_id, ply FROM occurrence WHERE level = 1 AND key = ?1 AND game_id = ?2 AND ply = ?3";
         select(connection, query, params![row.key().as_i64(), row.game().0, row.ply().0], read_occurrence)
     }
 
     fn range(connection: &Connection, row: &Occurrence) -> Vec<Occurrence> {
-        let query = "SELECT * FROM position_game WHERE key = ?1 ORDER BY key, game_id, ply";
+        let query = "SELECT key, game_id, ply FROM occurrence WHERE level = 1 AND key = ?1 ORDER BY key, game_id, ply";
         select(connection, query, [row.key().as_i64()], read_occurrence)
     }
 }
@@ -265,7 +269,7 @@ impl Case<'_> {
 /// Deletes and inserts through SQL, so that SQLite splits, joins and frees the pages that were built.
 fn check_changes<T: Table>(connection: &Connection, rows: &[T::Row]) {
     connection.execute_batch("BEGIN").unwrap();
-    let column = if T::NAME == "position_game" { "game_id" } else { "key" };
+    let column = if T::NAME == "occurrence" { "game_id" } else { "key" };
     connection.execute(&format!("DELETE FROM {} WHERE {column} % 3 = 0", T::NAME), []).unwrap();
     connection.execute_batch("COMMIT").unwrap();
     check_integrity(connection);
@@ -459,7 +463,7 @@ fn two_tables_at_once() {
     let database = Database::new(1024);
     let (occurrences, positions) = (occurrences(20_000), positions(20_000, 80));
     let file = Arc::new(PageFile::open(&database.path()).unwrap());
-    let roots = (database.root("position_game"), database.root("game_position"));
+    let roots = (database.root("occurrence"), database.root("game_position"));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut writer = LeafWriter::new(Arc::clone(&file));
@@ -570,7 +574,7 @@ fn unsuitable_roots() {
     drop(connection);
     let file = Arc::new(PageFile::open(&database.path()).unwrap());
     for root in
-        [PageNumber(0), PageNumber(1), database.root("t"), database.root("position_game"), PageNumber(99)]
+        [PageNumber(0), PageNumber(1), database.root("t"), database.root("occurrence"), PageNumber(99)]
     {
         let error = assemble(&file, root, []).unwrap_err();
         assert!(matches!(error, BtreeError::Root { root: other } if other == root), "{error}");

@@ -5,6 +5,7 @@ use crate::cli::args::Memory;
 use crate::cli::args::within;
 use clap::Args;
 use clap::ValueEnum;
+use pgndex::index::Writer;
 use std::path::PathBuf;
 
 /// Index PGN files, packed or not, into a database
@@ -164,4 +165,13 @@ pub(crate) enum WriterArg {
     Direct,
     /// SQLite inserts the rows.
     Sql,
+}
+
+impl From<WriterArg> for Writer {
+    fn from(writer: WriterArg) -> Self {
+        match writer {
+            WriterArg::Direct => Self::Direct,
+            WriterArg::Sql => Self::Sql,
+        }
+    }
 }

@@ -13,9 +13,9 @@ mod key;
 mod players;
 mod position;
 mod remove;
-mod repair;
 mod size;
 mod sql;
+mod upkeep;
 mod verify;
 
 use clap::Parser;
@@ -34,15 +34,15 @@ pub(crate) use export::{ExportArgs, ExportFormatArgs};
 pub(crate) use filter::SortArg;
 pub(crate) use find::{FindArgs, FindFormat, FindTargetArgs};
 pub(crate) use game::{BoardPly, GameArgs, GameFormat};
-pub(crate) use index::{AnnotationsArg, DuplicatesArg, IndexArgs, LogFormat, OnProblemArg, WriterArg};
+pub(crate) use index::{AnnotationsArg, DuplicatesArg, IndexArgs, LogFormat, OnProblemArg};
 pub(crate) use info::{InfoArgs, InfoFormat};
 pub(crate) use key::KeyArgs;
 pub(crate) use players::{PlayerSortArg, PlayersArgs};
 pub(crate) use position::{read_fen, read_position};
 pub(crate) use remove::RemoveArgs;
-pub(crate) use repair::RepairArgs;
 pub(crate) use size::{ByteSize, Memory};
 pub(crate) use sql::{SqlArgs, SqlFormat};
+pub(crate) use upkeep::{OptimizeArgs, RepairArgs};
 pub(crate) use verify::VerifyArgs;
 
 const EXAMPLES: &str = "\
@@ -115,6 +115,7 @@ pub(crate) enum Command {
     Players(PlayersArgs),
     Sql(SqlArgs),
     Remove(Box<RemoveArgs>),
+    Optimize(OptimizeArgs),
     Verify(VerifyArgs),
     Repair(RepairArgs),
     Key(KeyArgs),

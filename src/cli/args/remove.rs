@@ -1,9 +1,8 @@
 //! Arguments of `pgndex remove`.
 
-use crate::cli::args::Memory;
 use crate::cli::args::filter::{FilterArgs, WHICH};
 use crate::cli::args::index::WriterArg;
-use crate::cli::args::within;
+use crate::cli::args::upkeep::WorkArgs;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -47,15 +46,8 @@ pub(crate) struct RemoveArgs {
     /// Write the file anew afterwards, without its free pages. This takes as much space again while it lasts
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) shrink: bool,
-    /// Threads, at most 256 [default: one for each processor]
-    #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
-    pub(crate) threads: Option<u16>,
-    /// Memory to use, such as 512M or 4G [default: a quarter of the machine's, at most 4G]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) memory: Option<Memory>,
-    /// Directory for temporary files [default: the database's]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) temp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
     /// How the two big tables are written; the rows are the same
     #[arg(long, value_name = "WRITER", hide = true, value_enum, default_value = "direct")]
     pub(crate) writer: WriterArg,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use pgndex::index::{
-    Annotations, Duplicates, Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Summary, Writer,
+    Annotations, Duplicates, Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Summary,
 };
 use pgndex::opening::OpeningBook;
 use pgndex::store::Database;
@@ -16,7 +16,7 @@ use pgndex::store::row::Severity;
 
 use crate::cli::Status;
 use crate::cli::args::Memory;
-use crate::cli::args::{AnnotationsArg, DuplicatesArg, IndexArgs, LogFormat, OnProblemArg, WriterArg};
+use crate::cli::args::{AnnotationsArg, DuplicatesArg, IndexArgs, LogFormat, OnProblemArg};
 use crate::cli::render::number::bytes;
 use crate::cli::render::summary::Report;
 use crate::cli::render::text::escaped_json;
@@ -230,6 +230,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         },
         continuation_threshold: args.continuation_threshold.unwrap_or(before.continuation_threshold),
         any_threshold: args.continuation_threshold.is_none(),
+        small_level: default.small_level,
         player_aliases: before.player_aliases,
         openings: match args.openings.as_ref().or(args.eco.as_ref()) {
             Some(path) => Arc::new(OpeningBook::read(path)?),
@@ -243,10 +244,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         chunk_size: args
             .chunk_size
             .map_or(default.chunk_size, |size| usize::try_from(size.0).unwrap_or(usize::MAX)),
-        writer: match args.writer {
-            WriterArg::Direct => Writer::Direct,
-            WriterArg::Sql => Writer::Sql,
-        },
+        writer: args.writer.into(),
     })
 }
 

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pgndex::index::{
-    IndexOptions, LostDuplicates, Progress, Removal, RemovalSummary, Writer, removable, remove, shrink,
+    IndexOptions, LostDuplicates, Progress, Removal, RemovalSummary, removable, remove, shrink,
 };
 use pgndex::query::{Choice, choose_games, near_names};
 use pgndex::store::Database;
 use pgndex::store::row::SourceId;
 use serde_json::json;
 
-use crate::cli::args::{Memory, RemoveArgs, WriterArg, WrongValue};
+use crate::cli::args::{RemoveArgs, WrongValue};
 use crate::cli::command::index::snapshot;
 use crate::cli::note;
 use crate::cli::render::number::{bytes, counted};
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || stopped.stop())?;
     ignore_file_size_signal();
-    let options = options(args);
+    let options = IndexOptions { writer: args.writer.into(), ..args.work.options() };
     let shown = Arc::clone(&progress);
     let display = Display::start(args.quiet, move || snapshot(&shown));
     let removed = removal.map(|removal| remove(&args.database, &removal, &options, &progress)).transpose();
@@ -93,20 +93,6 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
 
 fn wrong(message: &'static str) -> anyhow::Error {
     WrongValue(anyhow::anyhow!(message)).into()
-}
-
-fn options(args: &RemoveArgs) -> IndexOptions {
-    let default = IndexOptions::default();
-    IndexOptions {
-        threads: args.threads.map_or(default.threads, usize::from),
-        memory: args.memory.map_or(default.memory, |Memory(size)| size.0),
-        temp_dir: args.temp_dir.clone(),
-        writer: match args.writer {
-            WriterArg::Direct => Writer::Direct,
-            WriterArg::Sql => Writer::Sql,
-        },
-        ..default
-    }
 }
 
 fn tell(args: &RemoveArgs, summary: &RemovalSummary) -> anyhow::Result<()> {

@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use pgndex::index::{IndexOptions, Progress, RepairSummary, repair};
+use pgndex::index::{Progress, RepairSummary, repair};
 use serde_json::json;
 
 use crate::cli::Status;
-use crate::cli::args::{Memory, RepairArgs};
+use crate::cli::args::RepairArgs;
 use crate::cli::command::index::snapshot;
 use crate::cli::note;
 use crate::cli::render::number::{bytes, counted};
@@ -25,16 +25,9 @@ pub(crate) fn run(args: &RepairArgs) -> anyhow::Result<Status> {
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || stopped.stop())?;
     ignore_file_size_signal();
-    let default = IndexOptions::default();
-    let options = IndexOptions {
-        threads: args.threads.map_or(default.threads, usize::from),
-        memory: args.memory.map_or(default.memory, |Memory(size)| size.0),
-        temp_dir: args.temp_dir.clone(),
-        ..default
-    };
     let shown = Arc::clone(&progress);
     let display = Display::start(args.quiet, move || snapshot(&shown));
-    let repaired = repair(&args.database, &options, &progress);
+    let repaired = repair(&args.database, &args.work.options(), &progress);
     display.stop();
     let summary = repaired?;
     if args.json {

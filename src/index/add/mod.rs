@@ -20,7 +20,8 @@ use crate::index::visited_position::sorting::Update;
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources, Watch as _};
 use crate::store::row::SourceId;
-use crate::store::sink::{AddedPages, AddedRows, Replaced, is_merging_quicker};
+use crate::store::sink::{AddedPages, AddedRows, LevelRule, Replaced};
+use crate::store::write::level::games_to_merge;
 use crate::store::write::remove::{Leaving, Reason};
 use crate::store::{
     Database, GameSet, ImportId, Known, KnownSource, KnownSources, Tail, WriterLock, keep_temporary_files_in,
@@ -103,13 +104,14 @@ impl Adding<'_> {
         progress.enter(Phase::Reading);
         progress.expect(plan.sources.bytes().unwrap_or(0));
         let known = Known::open(lock.target())?;
-        let (rows, visited) = (known.positions()?, known.visited_keys()?);
+        let (rows, visited, last_game) = (known.positions()?, known.visited_keys()?, known.last_game()?);
         let has_orphans = known.has_orphans()?;
         drop(known);
         let spill = directory(plan.options, lock.target());
         keep_temporary_files_in(&spill, database.connection());
-        let new_rows = plan.estimate.plies + plan.estimate.games;
-        let copied = if is_merging_quicker(rows, new_rows) { rows } else { 0 };
+        let merged =
+            games_to_merge(&database.levels()?, last_game, plan.estimate.games, plan.options.small_level);
+        let copied = (u128::from(rows) * u128::from(merged) / u128::from(last_game.0.max(1))) as u64;
         let estimate = plan.estimate.with_copy(copied, database.free_bytes()?);
         progress.estimated(&estimate);
         estimate.check(lock.target(), &spill)?;
@@ -123,16 +125,17 @@ impl Adding<'_> {
         let update = Update { visited: &visited, decreases: &decreases, replaced };
         let (positions, reason) = (decreases.positions, Reason::ReadAgain(tails));
         let leaving = Leaving { games: &games, positions, threshold, reason };
+        let rule = LevelRule { rows, small: plan.options.small_level, merges_all: false };
         let pages = match plan.options.writer {
             // Through SQL a row that stands in the way is found.
             Writer::Direct if !has_orphans => {
-                AddedPages::new(database, lock, plan.options.memory / 8, rows, leaving)?
+                AddedPages::new(database, lock, plan.options.memory / 8, rule, leaving)?
             }
             Writer::Direct | Writer::Sql => None,
         };
         match pages {
             Some(pages) => run.fill(pages, Some(&update)),
-            None => run.fill(AddedRows::new(database, leaving)?, Some(&update)),
+            None => run.fill(AddedRows::new(database, rule, leaving)?, Some(&update)),
         }
     }
 }

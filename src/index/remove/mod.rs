@@ -17,7 +17,7 @@ use crate::index::visited_position::decrease::{Decreases, Removed};
 use crate::index::visited_position::sorting::Update;
 use crate::source::Finder;
 use crate::store::row::{GameId, SourceId};
-use crate::store::sink::{AddedPages, AddedRows};
+use crate::store::sink::{AddedPages, AddedRows, LevelRule};
 use crate::store::write::remove::{Leaving, Reason, TakenOut};
 use crate::store::{Database, GameFilter, GameSet, ImportId, Known, WriterLock, keep_temporary_files_in};
 
@@ -115,6 +115,23 @@ pub fn remove(
     Ok(summary)
 }
 
+/// Merges the levels of the lock's target into one. Gives back how many there were.
+///
+/// # Errors
+/// Those of [`remove`].
+pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) -> Result<u64> {
+    let database = Database::open(lock.target())?;
+    progress.watch(database.connection());
+    Known::open(lock.target())?.check_counts()?;
+    database.begin_adding(options.memory / 4)?;
+    let levels = database.levels()?.len();
+    if levels > 1 {
+        Taking { database: &database, lock, options, progress }.run(Chosen::default())?;
+    }
+    database.end_adding()?;
+    Ok(levels as u64)
+}
+
 /// Looks what [`remove`] would take out, without doing so. Duplicates that would come back are counted if their files are there; only
 /// reading these would tell whether they are as they were.
 ///
@@ -179,7 +196,7 @@ impl Chosen {
     }
 }
 
-/// One transaction in which games are taken out.
+/// One transaction in which games are taken out. If none are, the levels are merged.
 struct Taking<'t> {
     database: &'t Database,
     lock: &'t WriterLock,
@@ -234,16 +251,20 @@ impl Taking<'_> {
         let removed = Removed { target, games: &games, visited: &visited, threshold, pool, progress };
         let decreases = Decreases::of(removed)?;
         let taken_out = TakenOut { sources, returning: returning.places(), last_game };
-        let reason = Reason::TakenOut(&taken_out);
+        let merges_all = games.is_empty() && taken_out.sources.is_empty();
+        let reason = if merges_all { Reason::ReadAgain(&[]) } else { Reason::TakenOut(&taken_out) };
         let leaving = Leaving { games: &games, positions: decreases.positions, threshold, reason };
         let update = Update { visited: &visited, decreases: &decreases, replaced: &[] };
+        let rule = LevelRule { rows, small: options.small_level, merges_all };
         let pages = match options.writer {
-            Writer::Direct => AddedPages::new(database, lock, options.memory / 8, rows, leaving)?,
+            Writer::Direct => AddedPages::new(database, lock, options.memory / 8, rule, leaving)?,
             Writer::Sql => None,
         };
         let returned = match pages {
-            Some(pages) => run.take_out(pages, &update, &returning)?,
-            None => run.take_out(AddedRows::new(database, leaving)?, &update, &returning)?,
+            Some(pages) => run.take_out(pages, &update, &returning, !merges_all)?,
+            None => {
+                run.take_out(AddedRows::new(database, rule, leaving)?, &update, &returning, !merges_all)?
+            }
         };
         let sources = taken_out.sources.len() as u64;
         Ok(Taken { games: games.len(), plies, sources, returned, lost: returning.lost })

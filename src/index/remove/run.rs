@@ -30,12 +30,13 @@ struct ReadAgain {
 
 impl Run<'_> {
     /// Takes the games out that the sink removes, and brings those back that had been skipped as their duplicates. Gives back how many
-    /// these are.
+    /// these are. If nothing is taken out, the sink only merges levels.
     pub(crate) fn take_out<'u, S: RemovalSink>(
         &'u self,
         mut sink: S,
         update: &Update<'u>,
         returning: &Returning,
+        takes_out: bool,
     ) -> Result<u64> {
         let read = self.read_again(&mut sink, returning)?;
         let note_prefixes =
@@ -48,10 +49,10 @@ impl Run<'_> {
         self.progress.enter(Phase::Finishing);
         sink.end_removal(read.last_game)?;
         let links = DuplicateLinks {
-            prefixes: true,
+            prefixes: takes_out,
             last_game: read.last_game,
             replaced: Vec::new(),
-            taken_out: true,
+            taken_out: takes_out,
         };
         sink.links(&sorted, &links)?;
         self.progress.check()?;

@@ -120,6 +120,11 @@ impl CountedGames {
         GameId(self.first.0 - 1)
     }
 
+    /// How many games there are.
+    pub(crate) fn count(&self) -> u32 {
+        u32::try_from(self.counted_games.len()).unwrap_or(u32::MAX)
+    }
+
     pub(crate) fn extend(&mut self, counted_games: impl Iterator<Item = CountedGame>) {
         self.counted_games.extend(counted_games);
     }

@@ -44,6 +44,10 @@ impl UnsortedOccurrences for Sorting<'_> {
         self.partitions.records()
     }
 
+    fn games(&self) -> (GameId, u32) {
+        (GameId(self.counted_games.before().0 + 1), self.counted_games.count())
+    }
+
     fn range(&self, partition: usize) -> (Occurrence, Option<Occurrence>) {
         self.partitions.range(partition)
     }

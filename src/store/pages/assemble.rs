@@ -4,10 +4,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::interior::Interior;
+use super::leaves::partition_point;
 use super::page::{PageFill, PageView};
+use super::record::is_before;
 use super::segment::Cells;
 use super::tree::Spine;
-use super::{BtreeError, LeafWriter, PageFile, PageNumber, Segment};
+use super::{BtreeError, LeafWriter, PageFile, PageNumber, Segment, Tree};
+use crate::store::row::OccurrenceRow;
 
 /// Joins `segments` to the B-tree whose root page is `root`.
 ///
@@ -76,6 +79,47 @@ pub fn extend(
     }
     last_leaf.rows().try_for_each(|row| assembly.loose.push_cell(row))?;
     Ok(RebuiltTree { root: assembly.run(segments)?, freed: numbers[1..].to_vec() })
+}
+
+/// Joins segments to the leaves of a tree whose rows come before `row`, in the place of all its other rows. Nothing is written to a page
+/// of the tree.
+///
+/// # Errors
+/// As [`extend`].
+pub fn replace_end(
+    file: &Arc<PageFile>,
+    tree: &Tree,
+    row: OccurrenceRow,
+    segments: impl IntoIterator<Item = Segment>,
+) -> Result<RebuiltTree, BtreeError> {
+    let damaged = |leaf: PageNumber| BtreeError::Damaged { page: leaf };
+    let is_before = |cell: &[u8], leaf| is_before(cell, row).ok_or_else(|| damaged(leaf));
+    let divider = |leaf: usize| tree.divider(leaf).ok_or_else(|| damaged(tree.leaves()[leaf]));
+    let end =
+        partition_point(0..tree.divider_count(), |leaf| is_before(divider(leaf)?, tree.leaves()[leaf]))?;
+    // The rows of one more leaf are written again: to the last page something may be added.
+    let kept = end.saturating_sub(1);
+    let mut assembly = Assembly::new(file);
+    for leaf in 0..kept {
+        assembly.push_leaf(tree.leaves()[leaf], divider(leaf)?)?;
+    }
+    let mut page = vec![0; file.page_size().bytes()];
+    for leaf in kept..=end {
+        let number = tree.leaves()[leaf];
+        file.read_page(number, &mut page)?;
+        let view = PageView::new(&page).filter(|view| view.is_leaf()).ok_or_else(|| damaged(number))?;
+        for index in 0..view.count() {
+            let cell = view.row(index).ok_or_else(|| damaged(number))?;
+            if is_before(cell, number)? {
+                assembly.loose.push_cell(cell)?;
+            }
+        }
+        if leaf < end {
+            assembly.loose.push_cell(divider(leaf)?)?;
+        }
+    }
+    let root = assembly.run(segments)?;
+    Ok(RebuiltTree { root, freed: tree.pages_without(kept).collect() })
 }
 
 /// A tree whose segments come in one by one.

@@ -5,15 +5,41 @@ use super::page::PageView;
 use super::record::{game_of, is_before, key_of, occurrence_of};
 use super::{BtreeError, LeafWriter, PageFile, Tree};
 use crate::board::PositionKey;
+use crate::id::Level;
 use crate::store::game_set::GameSet;
-use crate::store::row::Occurrence;
+use crate::store::row::{Occurrence, OccurrenceRow};
 
-/// The rows of one key range of a tree of `position_game`, copied in order between those that are new.
+/// A part of a level: the rows from one on that come before another.
+#[derive(Clone, Copy, Debug)]
+pub struct LevelRange {
+    /// The level.
+    pub level: Level,
+    /// The first row that can be there.
+    pub start: OccurrenceRow,
+    /// The first one behind it that can be there; `None`: it goes to the end of the table.
+    pub end: Option<OccurrenceRow>,
+}
+
+impl LevelRange {
+    /// The part of a level, behind which comes the level `next`, from the start of a range of occurrences to its end.
+    #[must_use]
+    pub fn new(level: Level, next: Option<Level>, (start, end): (Occurrence, Option<Occurrence>)) -> Self {
+        let end = end.map(|occurrence| OccurrenceRow { level, occurrence });
+        Self {
+            level,
+            start: OccurrenceRow { level, occurrence: start },
+            end: end.or(next.map(OccurrenceRow::first_of)),
+        }
+    }
+}
+
+/// The rows of one level and key range of a tree of `occurrence`, copied in order between those that are new.
 #[derive(Debug)]
 pub struct OldRows<'t> {
     tree: &'t Tree,
+    level: Level,
     /// Where the range ends.
-    end: Option<Occurrence>,
+    end: Option<OccurrenceRow>,
     leaves: Leaves<'t>,
     /// Where the next row stands: behind the last one of a leaf its divider follows.
     leaf: usize,
@@ -23,6 +49,8 @@ pub struct OldRows<'t> {
     most_counted: u32,
     /// Games whose rows are left out.
     removed: &'t GameSet,
+    /// Whether the keys of all of these are noted.
+    notes_all: bool,
     /// Keys of rows that were left out and may have, or have had, `most_counted` rows.
     thinned: Vec<PositionKey>,
     /// The key of the row that was left out last.
@@ -30,7 +58,7 @@ pub struct OldRows<'t> {
 }
 
 impl<'t> OldRows<'t> {
-    /// The rows from the start of a range on that come before its end, without those of `removed` games. Of each key up to
+    /// The rows of a level from the start of a range on that come before its end, without those of `removed` games. Of each key up to
     /// `most_counted` rows are counted.
     ///
     /// # Errors
@@ -38,13 +66,15 @@ impl<'t> OldRows<'t> {
     pub fn new(
         file: &'t PageFile,
         tree: &'t Tree,
-        (start, end): (Occurrence, Option<Occurrence>),
+        range: LevelRange,
         removed: &'t GameSet,
         most_counted: u32,
     ) -> Result<Self, BtreeError> {
+        let LevelRange { level, start, end } = range;
         let leaves = Leaves::new(file, tree);
         let mut rows = Self {
             tree,
+            level,
             end,
             leaves,
             leaf: 0,
@@ -52,6 +82,7 @@ impl<'t> OldRows<'t> {
             run: None,
             most_counted,
             removed,
+            notes_all: false,
             thinned: Vec::new(),
             left_out: None,
         };
@@ -63,12 +94,18 @@ impl<'t> OldRows<'t> {
         Ok(rows)
     }
 
+    /// The same, but [`copy_rest`](Self::copy_rest) gives back the keys of all rows that were left out.
+    #[must_use]
+    pub fn noting_all(self) -> Self {
+        Self { notes_all: true, ..self }
+    }
+
     /// Copies the rows that come before `row`.
     ///
     /// # Errors
     /// When a page cannot be read, is damaged, or cannot be written.
     pub fn copy_before(&mut self, row: Occurrence, writer: &mut LeafWriter) -> Result<(), BtreeError> {
-        self.copy(Some(row), writer)
+        self.copy(Some(OccurrenceRow { level: self.level, occurrence: row }), writer)
     }
 
     /// Copies all rows that are left. Gives back, in order, all keys of which rows of removed games were left out and that have had
@@ -87,7 +124,7 @@ impl<'t> OldRows<'t> {
         self.run.filter(|(last, _)| *last == key).map_or(0, |(_, count)| count)
     }
 
-    fn copy(&mut self, end: Option<Occurrence>, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+    fn copy(&mut self, end: Option<OccurrenceRow>, writer: &mut LeafWriter) -> Result<(), BtreeError> {
         while self.leaf < self.tree.leaves().len() {
             let to = match end {
                 Some(end) => self.first_from(end)?,
@@ -103,14 +140,14 @@ impl<'t> OldRows<'t> {
             match self.divider(self.leaf)? {
                 Some((_, divider)) if end == Some(divider) => return Err(self.damaged()),
                 Some((_, divider)) if end.is_some_and(|end| divider > end) => return Ok(()),
-                Some((_, divider)) if self.removed.contains(divider.game()) => {
-                    self.left_out = Some(divider.key());
-                    self.thinned.push(divider.key());
+                Some((_, divider)) if self.removed.contains(divider.occurrence.game()) => {
+                    self.left_out = Some(divider.occurrence.key());
+                    self.thinned.push(divider.occurrence.key());
                 }
                 Some((cell, divider)) => {
                     writer.push_cell(cell)?;
-                    let before = self.rows_of(divider.key());
-                    self.run = Some((divider.key(), (before + 1).min(self.most_counted)));
+                    let key = divider.occurrence.key();
+                    self.run = Some((key, (self.rows_of(key) + 1).min(self.most_counted)));
                 }
                 None => {}
             }
@@ -156,6 +193,11 @@ impl<'t> OldRows<'t> {
         if self.left_out == Some(key) {
             return Ok(());
         }
+        if self.notes_all {
+            self.left_out = Some(key);
+            self.thinned.push(key);
+            return Ok(());
+        }
         let (mut first, mut last) = (index, index);
         let most = self.most_counted as usize;
         while first > 0 && last - first < most && self.key(page, first - 1)? == key {
@@ -198,14 +240,14 @@ impl<'t> OldRows<'t> {
     }
 
     /// The number of the leaf's first row, from the next one on, that does not come before `end`.
-    fn first_from(&self, end: Occurrence) -> Result<usize, BtreeError> {
+    fn first_from(&self, end: OccurrenceRow) -> Result<usize, BtreeError> {
         let page = self.page()?;
         partition_point(self.cell..page.count(), |index| {
             page.row(index).and_then(|cell| is_before(cell, end)).ok_or_else(|| self.damaged())
         })
     }
 
-    fn row(&self, page: PageView<'_>, index: usize) -> Result<Occurrence, BtreeError> {
+    fn row(&self, page: PageView<'_>, index: usize) -> Result<OccurrenceRow, BtreeError> {
         page.row(index).and_then(occurrence_of).ok_or_else(|| self.damaged())
     }
 
@@ -213,7 +255,7 @@ impl<'t> OldRows<'t> {
         page.row(index).and_then(key_of).ok_or_else(|| self.damaged())
     }
 
-    fn divider(&self, leaf: usize) -> Result<Option<(&'t [u8], Occurrence)>, BtreeError> {
+    fn divider(&self, leaf: usize) -> Result<Option<(&'t [u8], OccurrenceRow)>, BtreeError> {
         let Some(cell) = self.tree.divider(leaf) else { return Ok(None) };
         Ok(Some((cell, occurrence_of(cell).ok_or_else(|| self.damaged())?)))
     }

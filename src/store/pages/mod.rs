@@ -6,7 +6,7 @@
 //!
 //! 1. SQLite creates the empty schema and closes the file; [`PageFile`] opens it.
 //! 2. Each worker owns a [`LeafWriter`], pushes the rows of one key range in strictly ascending order
-//!    ([`OccurrenceRecord`] or [`PositionRecord`]) and gets a [`Segment`] for it.
+//!    ([`OccurrenceRow`] or [`PositionRecord`]) and gets a [`Segment`] for it.
 //! 3. [`assemble`] takes the segments in key order and writes the interior pages, the topmost onto the table's root page.
 //! 4. [`PageFile::finish`] makes the new pages part of the database.
 //!
@@ -14,7 +14,8 @@
 //!
 //! A tree that has rows already grows in the same way. If all new keys are greater than the old ones, [`extend`] puts the new
 //! leaves behind the old. Otherwise old and new rows are merged into new leaves ([`OldRows`], for indexes [`combine`]), and
-//! [`assemble_anew`] makes the tree that takes the old one's place.
+//! [`assemble_anew`] makes the tree that takes the old one's place, or [`replace_end`] one that keeps the leaves before them.
+//! An [`OccurrenceCursor`] reads rows.
 //!
 //! A table with rowids is a tree of another kind: all of its rows stand on leaves, and a row may go on on pages of its own. A
 //! [`TableWriter`] builds it on one thread.
@@ -22,11 +23,13 @@
 //! A `WITHOUT ROWID` table is what the format calls an index B-tree: its interior cells are rows themselves, and each row
 //! stands in the tree once. Between two neighbouring children one row, here called the *divider*, stands in the parent.
 //!
+//! [`OccurrenceRow`]: crate::store::row::OccurrenceRow
 //! [file format]: https://www.sqlite.org/fileformat2.html
 
 mod assemble;
 mod buffer;
 mod combine;
+mod cursor;
 mod error;
 mod file;
 mod interior;
@@ -41,14 +44,15 @@ mod segment;
 mod table;
 mod tree;
 
-pub use assemble::{RebuiltTree, assemble, assemble_anew, extend};
+pub use assemble::{RebuiltTree, assemble, assemble_anew, extend, replace_end};
 pub use combine::{Combined, LONGEST_COMBINED, combine};
+pub use cursor::OccurrenceCursor;
 pub use error::BtreeError;
 pub use file::PageFile;
 pub use leaf_writer::LeafWriter;
-pub use merge::OldRows;
+pub use merge::{LevelRange, OldRows};
 pub use number::{PageNumber, PageRun, PageSize};
-pub use record::{BoardFen, Fen, OccurrenceRecord, PositionRecord, Record};
+pub use record::{BoardFen, Fen, PositionRecord, Record};
 #[cfg(feature = "index")]
 pub(crate) use row_record::RowRecord;
 pub use segment::Segment;

@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
-use crate::store::row::{EvalRow, GameId, Occurrence, Ply, PositionRow};
+use crate::store::row::{EvalRow, GameId, Level, Occurrence, OccurrenceRow, Ply, PositionRow};
 
 /// A row that can be written as a record.
 pub trait Record {
@@ -23,13 +23,9 @@ pub trait Record {
     fn write_at_end(&self, space: &mut [u8]) -> usize;
 }
 
-/// A row of `position_game`: `key`, `game_id`, `ply`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OccurrenceRecord(pub Occurrence);
-
-impl OccurrenceRecord {
-    /// Bytes of the longest one in a leaf: its length (1), the header (4), key (8), game and ply (6 each).
-    pub const LONGEST_CELL: usize = 25;
+impl OccurrenceRow {
+    /// Bytes of the longest one in a leaf: its length (1), the header (5), key (8), level, game and ply (6 each).
+    pub const LONGEST_CELL: usize = 32;
 
     /// The most bytes that one takes on a leaf, with those that tell where it stands.
     pub const MOST_BYTES: u64 = Self::LONGEST_CELL as u64 + 2;
@@ -38,7 +34,8 @@ impl OccurrenceRecord {
     const ROOM: usize = Self::LONGEST_CELL - 1 + 8;
 }
 
-impl Record for OccurrenceRecord {
+/// A row of `occurrence`: `level`, `key`, `game_id`, `ply`.
+impl Record for OccurrenceRow {
     #[inline]
     fn room(&self) -> usize {
         Self::ROOM
@@ -47,64 +44,74 @@ impl Record for OccurrenceRecord {
     #[inline]
     fn write_at_end(&self, space: &mut [u8]) -> usize {
         let space: &mut [u8; Self::ROOM] = space.last_chunk_mut().expect("room for a record");
-        let (key, game, ply) = (self.0.key(), self.0.game(), self.0.ply());
+        let Self { level, occurrence } = self;
         let mut end = Self::ROOM;
-        let ply_type = write_unsigned(space, &mut end, ply.0);
-        let game_type = write_unsigned(space, &mut end, game.0);
-        let key_type = write_signed(space, &mut end, key.as_i64());
-        end -= 4;
-        space[end..end + 4].copy_from_slice(&[4, key_type, game_type, ply_type]);
+        let ply_type = write_unsigned(space, &mut end, occurrence.ply().0);
+        let game_type = write_unsigned(space, &mut end, occurrence.game().0);
+        let key_type = write_signed(space, &mut end, occurrence.key().as_i64());
+        let level_type = write_unsigned(space, &mut end, level.0);
+        end -= 5;
+        space[end..end + 5].copy_from_slice(&[5, level_type, key_type, game_type, ply_type]);
         Self::ROOM - end
     }
 }
 
-/// The row of `position_game` that a leaf cell holds; `None` if it holds another one.
+/// The row of `occurrence` that a leaf cell holds; `None` if it holds another one.
 #[inline]
-pub(super) fn occurrence_of(cell: &[u8]) -> Option<Occurrence> {
+pub(super) fn occurrence_of(cell: &[u8]) -> Option<OccurrenceRow> {
     // The record's length (below 128, so one byte), its header, the columns.
-    let &[length, 4, key_type, game_type, ply_type, ref columns @ ..] = cell else { return None };
+    let &[length, 5, level_type, key_type, game_type, ply_type, ref columns @ ..] = cell else { return None };
     if usize::from(length) != cell.len() - 1 {
         return None;
     }
+    let (level, columns) = read_integer(columns, level_type)?;
     let (key, columns) = read_integer(columns, key_type)?;
     let (game, columns) = read_integer(columns, game_type)?;
     let (ply, _) = read_integer(columns, ply_type)?;
-    let (game, ply) = (u32::try_from(game).ok()?, u32::try_from(ply).ok()?);
-    Some(Occurrence::new(PositionKey::from_i64(key), GameId(game), Ply(ply)))
+    let [level, game, ply] = [level, game, ply].map(|number| u32::try_from(number).ok());
+    let occurrence = Occurrence::new(PositionKey::from_i64(key), GameId(game?), Ply(ply?));
+    Some(OccurrenceRow { level: Level(level?), occurrence })
 }
 
-/// The key of the row of `position_game` that a leaf cell holds; `None` if it holds another one.
+/// The key of the row of `occurrence` that a leaf cell holds; `None` if it holds another one.
 #[inline]
 pub(super) fn key_of(cell: &[u8]) -> Option<PositionKey> {
-    // Nearly all keys take eight bytes.
+    // Nearly all keys take eight bytes, and most rows belong to the first level, whose number takes none.
     match *cell {
-        [_, 4, 6, _, _, a, b, c, d, e, f, g, h, ..] => {
+        [_, 5, 9, 6, _, _, a, b, c, d, e, f, g, h, ..] => {
             Some(PositionKey(u64::from_be_bytes([a, b, c, d, e, f, g, h])))
         }
-        _ => occurrence_of(cell).map(Occurrence::key),
+        _ => occurrence_of(cell).map(|row| row.occurrence.key()),
     }
 }
 
-/// The game of the row of `position_game` that a leaf cell holds; `None` if it holds another one.
+/// The game of the row of `occurrence` that a leaf cell holds; `None` if it holds another one.
 #[inline]
 pub(super) fn game_of(cell: &[u8]) -> Option<GameId> {
-    // Nearly all keys take eight bytes, and numbers of games two or three.
+    // As above, and numbers of games take two or three bytes.
     match *cell {
-        [_, 4, 6, 2, _, _, _, _, _, _, _, _, _, a @ ..0x80, b, ..] => {
+        [_, 5, 9, 6, 2, _, _, _, _, _, _, _, _, _, a @ ..0x80, b, ..] => {
             Some(GameId(u32::from_be_bytes([0, 0, a, b])))
         }
-        [_, 4, 6, 3, _, _, _, _, _, _, _, _, _, a @ ..0x80, b, c, ..] => {
+        [_, 5, 9, 6, 3, _, _, _, _, _, _, _, _, _, a @ ..0x80, b, c, ..] => {
             Some(GameId(u32::from_be_bytes([0, a, b, c])))
         }
-        _ => occurrence_of(cell).map(Occurrence::game),
+        _ => occurrence_of(cell).map(|row| row.occurrence.game()),
     }
 }
 
-/// Whether the row of `position_game` that a leaf cell holds comes before `row`; `None` if it holds another one.
+/// Whether the row of `occurrence` that a leaf cell holds comes before `row`; `None` if it holds another one.
 #[inline]
-pub(super) fn is_before(cell: &[u8], row: Occurrence) -> Option<bool> {
-    let (key, other) = (key_of(cell)?, row.key());
-    if key == other { Some(occurrence_of(cell)? < row) } else { Some(key.as_i64() < other.as_i64()) }
+pub(super) fn is_before(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
+    if let [_, 5, 9, 6, _, _, a, b, c, d, e, f, g, h, ..] = *cell
+        && row.level == Level::FIRST
+    {
+        let (key, other) = (PositionKey(u64::from_be_bytes([a, b, c, d, e, f, g, h])), row.occurrence.key());
+        if key != other {
+            return Some(key.as_i64() < other.as_i64());
+        }
+    }
+    Some(occurrence_of(cell)? < row)
 }
 
 /// How two rows of an index stand to each other: cells whose columns are NULL, integers, texts or blobs and compared as bytes.
@@ -494,20 +501,28 @@ mod tests {
 
     #[test]
     fn occurrences() {
-        for key in key_edges() {
+        let row = |level, key, game, ply| OccurrenceRow {
+            level: Level(level),
+            occurrence: Occurrence::new(PositionKey::from_i64(key), GameId(game), Ply(ply)),
+        };
+        for (at, key) in key_edges().into_iter().enumerate() {
             for game in EDGES {
                 for ply in EDGES {
-                    let row = Occurrence::new(PositionKey::from_i64(key), GameId(game), Ply(ply));
-                    let naive = naive(&[Some(key), Some(game.into()), Some(ply.into())], None);
-                    let bytes = bytes(&OccurrenceRecord(row));
-                    assert_eq!(bytes, naive, "{key} {game} {ply}");
+                    let level = EDGES[(at + game as usize % 5) % EDGES.len()];
+                    let columns = [Some(level.into()), Some(key), Some(game.into()), Some(ply.into())];
+                    let row_there = row(level, key, game, ply);
+                    let bytes = bytes(&row_there);
+                    assert_eq!(bytes, naive(&columns, None), "{level} {key} {game} {ply}");
                     let cell = [&[bytes.len() as u8], &bytes[..]].concat();
-                    assert_eq!(occurrence_of(&cell), Some(row));
-                    assert_eq!(key_of(&cell), Some(row.key()));
-                    assert_eq!(is_before(&cell, row), Some(false));
+                    assert_eq!(occurrence_of(&cell), Some(row_there));
+                    assert_eq!(key_of(&cell), Some(PositionKey::from_i64(key)));
+                    assert_eq!(game_of(&cell), Some(GameId(game)));
+                    assert_eq!(is_before(&cell, row_there), Some(false));
                     for other in key_edges() {
-                        let other = Occurrence::new(PositionKey::from_i64(other), GameId(7), Ply(game));
-                        assert_eq!(is_before(&cell, other), Some(row < other));
+                        for level in [1, level] {
+                            let other = row(level, other, 7, game);
+                            assert_eq!(is_before(&cell, other), Some(row_there < other));
+                        }
                     }
                     assert_eq!(occurrence_of(&cell[..cell.len() - 1]), None);
                 }

@@ -1,7 +1,10 @@
 //! Trees that are there already: their pages, and their rows in order.
 
+use super::leaves::partition_point;
 use super::page::{CHILD, INTERIOR_HEADER, LEAF_HEADER, POINTER, PageView};
+use super::record::is_before;
 use super::{BtreeError, PageFile, PageNumber, PageSize};
+use crate::store::row::OccurrenceRow;
 
 /// SQLite opens no deeper tree either.
 const MOST_LEVELS: usize = 20;
@@ -93,6 +96,23 @@ impl Tree {
         (self.leaves.len() * page_size.bytes() + self.dividers.len() + self.ends.len() * POINTER) as u64
     }
 
+    /// The same of its rows from `row` on, which is one of `occurrence`, and of those that stand before it on the same leaves.
+    #[must_use]
+    pub fn bytes_from(&self, row: OccurrenceRow, page_size: PageSize) -> u64 {
+        let is_before =
+            |leaf| Ok::<_, ()>(self.divider(leaf).and_then(|cell| is_before(cell, row)) == Some(true));
+        let end = partition_point(0..self.divider_count(), is_before).unwrap_or(0);
+        let leaves = self.leaves.len() - end.saturating_sub(1);
+        (leaves * (page_size.bytes() + OccurrenceRow::LONGEST_CELL + POINTER)) as u64
+    }
+
+    /// The most pages above its leaves that there are if others are packed in the places of some.
+    #[must_use]
+    pub fn room_above(&self) -> u32 {
+        // Each level may end with two pages that are not full.
+        u32::try_from(self.interior.len() + 2 * MOST_LEVELS).unwrap_or(u32::MAX)
+    }
+
     /// The most pages of at least 1024 bytes, the root not counted, on which there is room for rows of so many bytes if they are
     /// packed in so many segments, and no row is longer, as a cell, than `longest` bytes.
     #[must_use]
@@ -114,7 +134,12 @@ impl Tree {
 
     /// All its pages but the root.
     pub fn pages(&self) -> impl Iterator<Item = PageNumber> {
-        let pages = self.interior.iter().chain(&self.leaves).copied();
+        self.pages_without(0)
+    }
+
+    /// The same without so many leaves, the first ones.
+    pub(super) fn pages_without(&self, leaves: usize) -> impl Iterator<Item = PageNumber> {
+        let pages = self.interior.iter().chain(&self.leaves[leaves..]).copied();
         pages.filter(|&page| page != self.root)
     }
 

@@ -27,7 +27,7 @@ pub(crate) use header::{GameRows, SideTable};
 pub(in crate::store) use header::{HeaderTables, InsertInto};
 pub use import::{ImportTotals, NewImport, SourceDigest, SourceTotals};
 pub(in crate::store) use position::Occurrences;
-pub use position::{Occurrence, PositionBatch, PositionRow};
+pub use position::{Occurrence, OccurrenceRow, PositionBatch, PositionRow};
 pub use problem::{DuplicateKind, DuplicateRow, ProblemRow, Severity};
 #[cfg(feature = "index")]
 pub(crate) use problem::{StoredDuplicate, StoredProblem};
@@ -38,4 +38,4 @@ pub(crate) use stored::{Misfit, StoredId, StoredRow, read_cell};
 pub use text::Text;
 pub use visited_position::{ContinuationRow, ResultCounts, VisitedPositionBatch, VisitedPositionRow};
 
-pub use crate::id::{GameId, NameId, Ply, SourceId};
+pub use crate::id::{GameId, Level, NameId, Ply, SourceId};

@@ -1,11 +1,11 @@
-//! Rows of `game_position` and `position_game`.
+//! Rows of `game_position` and `occurrence`.
 
 use super::description::{columns, table_row};
 use super::text::Text;
 use crate::board::{MoveCode, PositionKey};
-use crate::id::{GameId, Ply};
+use crate::id::{GameId, Level, Ply};
 
-/// One row of `position_game`: in which game and at which ply a position arose.
+/// In which game and at which ply a position arose.
 ///
 /// One 128-bit number, so that sorting compares once: the key (biased, so that unsigned order is SQLite's signed
 /// order), then the game, then the ply.
@@ -40,16 +40,34 @@ impl Occurrence {
     }
 }
 
-/// Rows of `position_game`, sorted.
+/// One row of `occurrence`, in the order of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OccurrenceRow {
+    /// The level that the game belongs to.
+    pub level: Level,
+    /// What arose where.
+    pub occurrence: Occurrence,
+}
+
+impl OccurrenceRow {
+    /// No row of a level comes before this one.
+    #[must_use]
+    pub const fn first_of(level: Level) -> Self {
+        Self { level, occurrence: Occurrence(0) }
+    }
+}
+
+/// Rows of `occurrence`, sorted.
 pub(in crate::store) struct Occurrences;
 
 columns! {
-    Occurrences: Occurrence in "position_game",
-    |batch: [Occurrence]| batch, "";
+    Occurrences: OccurrenceRow in "occurrence",
+    |batch: [OccurrenceRow]| batch, "";
     |row| {
-        "key" => row.key(),
-        "game_id" => row.game(),
-        "ply" => row.ply(),
+        "level" => row.level,
+        "key" => row.occurrence.key(),
+        "game_id" => row.occurrence.game(),
+        "ply" => row.occurrence.ply(),
     }
 }
 

@@ -1,44 +1,33 @@
-//! Into a database that is there: new leaves behind those of `game_position`, and all of `position_game` and of the indexes of `game`
-//! anew, with the new rows merged in.
+//! Into a database that is there: new leaves behind those of `game_position`, and the last level of `occurrence` and the indexes of
+//! `game` anew, with the new rows merged in.
 
 use std::sync::Arc;
 
 use rayon::ThreadPoolBuilder;
-use rayon::iter::{IntoParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
-use super::added_rows::add_occurrences;
+use super::added_occurrences::{ChangedLevels, LevelRule, is_merging_quicker};
 use super::encoder::{BlockNumber, GameLeafList, GameLeaves, LeafEncoder};
 use super::{
-    DuplicateLinks, NewRun, OccurrenceRows, RemovalSink, RunTotals, Sink, SortedOccurrences,
-    UnsortedOccurrences, begin, end, link_duplicates,
+    DuplicateLinks, NewRun, RemovalSink, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin, end,
+    link_duplicates,
 };
-use crate::board::PositionKey;
 use crate::id::{GameId, ImportId};
 use crate::store::error::{Error, Result};
 use crate::store::pages::{
-    Combined, LONGEST_COMBINED, LeafWriter, OccurrenceRecord, OldRows, PageFile, PageNumber, PageRun,
-    RebuiltTree, Segment, Tree, assemble_anew, combine, extend,
+    Combined, LONGEST_COMBINED, PageFile, PageNumber, PageRun, RebuiltTree, Tree, assemble_anew, combine,
+    extend,
 };
-use crate::store::row::{HeaderBatch, Occurrence};
+use crate::store::row::HeaderBatch;
 use crate::store::write::remove::{Leaving, OccurrencesOfRemoved};
-use crate::store::{
-    BulkLoader, Database, GameSet, LoadMode, PageTransaction, SideDatabase, SideIndex, WriterLock,
-};
-
-/// Whether `position_game` with so many rows is better copied, with the new rows merged in, than given them one by one through
-/// SQL. Measured: see docs/performance.md.
-pub(crate) const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
-    const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 10_000;
-    new_rows.saturating_mul(ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED) >= rows
-}
+use crate::store::{BulkLoader, Database, LoadMode, PageTransaction, SideDatabase, SideIndex, WriterLock};
 
 /// Adds games in one transaction, most of it as pages beside those that readers go on reading.
 pub(crate) struct AddedPages<'d> {
     database: &'d Database,
     /// Until SQLite was told of all pages.
     pages: Option<PageTransaction<'d>>,
-    /// How many rows `position_game` has.
-    rows: u64,
+    rule: LevelRule,
     leaving: Leaving<'d>,
     leaves: GameLeafList,
     /// Writes the small tables into a file of their own while games are read.
@@ -54,7 +43,7 @@ impl<'d> AddedPages<'d> {
         database: &'d Database,
         lock: &WriterLock,
         cache_bytes: u64,
-        rows: u64,
+        rule: LevelRule,
         leaving: Leaving<'d>,
     ) -> Result<Option<Self>> {
         let Some(pages) = PageTransaction::begin(database)? else { return Ok(None) };
@@ -63,7 +52,7 @@ impl<'d> AddedPages<'d> {
         small.resume_columns(database.connection(), leaving.games)?;
         let small = Some(small);
         let (leaves, import) = (GameLeafList::default(), ImportId(0));
-        Ok(Some(Self { database, pages: Some(pages), rows, leaving, leaves, small, loader: None, import }))
+        Ok(Some(Self { database, pages: Some(pages), rule, leaving, leaves, small, loader: None, import }))
     }
 
     fn small(&mut self) -> &mut BulkLoader<'static> {
@@ -91,24 +80,7 @@ impl<'d> AddedPages<'d> {
         Ok(trees)
     }
 
-    /// Adds the occurrences through SQL: they are few.
-    fn insert<S: SortedOccurrences>(
-        &mut self,
-        side: SideDatabase,
-        trees: Vec<(PageNumber, RebuiltTree)>,
-        sorted: &S,
-    ) -> Result<(), S::Error> {
-        self.pages.take().expect("until all pages are told of").finish(trees)?;
-        self.loader = Some(BulkLoader::go_on(self.database, self.import)?);
-        let leaving = self.leaving;
-        self.loader().make_room(leaving)?;
-        sorted.thinned(self.loader().remove(leaving, OccurrencesOfRemoved::There)?);
-        self.loader().take_rows(side)?;
-        self.loader().take_problems()?;
-        add_occurrences(self.loader(), sorted)
-    }
-
-    /// Builds `position_game` and the indexes of `game` anew while the small tables are written through SQL.
+    /// Builds the last level of `occurrence` and the indexes of `game` anew while the small tables are written through SQL.
     fn merge<S: SortedOccurrences>(
         &mut self,
         side: SideDatabase,
@@ -116,38 +88,50 @@ impl<'d> AddedPages<'d> {
         sorted: &S,
     ) -> Result<(), S::Error> {
         let mut pages = self.pages.take().expect("until all pages are told of");
+        let leaving = self.leaving;
         let file = Arc::clone(pages.file());
-        let root = pages.root_page("position_game")?;
-        let occurrences = Tree::read(&file, root).map_err(Error::from)?;
+        let root = pages.root_page("occurrence")?;
+        let tree = Tree::read(&file, root).map_err(Error::from)?;
+        let levels = self.database.levels()?;
+        let target = self.rule.level(&levels, sorted, leaving);
+        let changed = target.map(|target| ChangedLevels {
+            file: &file,
+            tree: &tree,
+            levels: &levels,
+            target,
+            removed: leaving.games,
+        });
         // Without new games, a few rows leave the indexes as they are.
-        let indexes = if trees.is_empty() { Vec::new() } else { game_indexes(&pages, &side)? };
-        let room = occurrence_room(&file, &occurrences, sorted);
+        let is_worth = is_merging_quicker(self.rule.rows, sorted.unsorted().count() + leaving.positions);
+        let indexes = if trees.is_empty() || !is_worth { Vec::new() } else { game_indexes(&pages, &side)? };
+        let room = changed.as_ref().map_or(0, |changed| changed.room(sorted));
         pages
             .publish(trees, indexes.iter().map(|index| index.room(&file)).fold(room, u32::saturating_add))?;
         self.loader = Some(BulkLoader::go_on(self.database, self.import)?);
         let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
-        let leaving = self.leaving;
         let loader = self.loader();
         loader.make_room(leaving)?;
         loader.hide_indexes(&names)?;
+        // Rows of removed games may stand in levels that stay as they are.
+        let are_gone = target.is_some_and(|target| leaving.games.iter().all(|game| game.0 >= target.0));
+        let is_removed_meanwhile = are_gone && indexes.is_empty();
         let (tree, built) = std::thread::scope(|scope| {
             let merged = scope.spawn(|| {
                 let _drained = DrainedOnDrop(sorted);
-                merge_trees(&file, &occurrences, &indexes, (sorted, leaving.games))
+                merge_trees(&file, changed.as_ref(), &indexes, sorted)
             });
             let written = sorted.update_visited(loader, |loader| {
                 loader.take_rows(side)?;
                 // Where no index is made anew, nobody needs the rows that leave.
-                if indexes.is_empty() {
-                    loader.remove(leaving, OccurrencesOfRemoved::Gone).map(drop)
-                } else {
-                    Ok(())
+                if is_removed_meanwhile {
+                    loader.remove(leaving, OccurrencesOfRemoved::Gone)?;
                 }
+                Ok(())
             });
             written.inspect_err(|_| sorted.drained())?;
             merged.join().map_err(|_| sorted.unsorted().panicked())?
         })?;
-        let mut trees = vec![(root, tree)];
+        let mut trees: Vec<_> = tree.map(|tree| (root, tree)).into_iter().collect();
         let mut not_built = Vec::new();
         for (index, built) in indexes.iter().zip(built) {
             match built {
@@ -162,11 +146,15 @@ impl<'d> AddedPages<'d> {
         let loader = self.loader();
         loader.put_indexes_back()?;
         not_built.into_iter().try_for_each(|name| loader.make_index_anew(name))?;
-        if !indexes.is_empty() {
-            self.loader().remove(leaving, OccurrencesOfRemoved::Gone)?;
+        if let Some(target) = target {
+            loader.set_last_level(target)?;
         }
-        self.loader().take_problems()?;
-        sorted.write_visited(self.loader())
+        if !is_removed_meanwhile {
+            let occurrences = if are_gone { OccurrencesOfRemoved::Gone } else { OccurrencesOfRemoved::There };
+            sorted.thinned(loader.remove(leaving, occurrences)?);
+        }
+        loader.take_problems()?;
+        sorted.write_visited(loader)
     }
 }
 
@@ -179,73 +167,22 @@ impl<S: SortedOccurrences> Drop for DrainedOnDrop<'_, S> {
     }
 }
 
-/// The most pages that `position_game` takes with the new rows.
-fn occurrence_room(file: &PageFile, old: &Tree, sorted: &impl SortedOccurrences) -> u32 {
-    let bytes = old.bytes(file.page_size()) + sorted.unsorted().count() * OccurrenceRecord::MOST_BYTES;
-    Tree::room_for(bytes, file.page_size(), OccurrenceRecord::LONGEST_CELL, sorted.unsorted().partitions())
-}
-
-/// Builds `position_game` and indexes of `game` anew, on twice as many threads as others use: half of the time they wait for the
-/// disk.
+/// Builds the last level of `occurrence`, if it changes, and indexes of `game` anew, on twice as many threads as others use: half of the
+/// time they wait for the disk.
 fn merge_trees<S: SortedOccurrences>(
     file: &Arc<PageFile>,
-    occurrences: &Tree,
+    changed: Option<&ChangedLevels<'_>>,
     indexes: &[GameIndex],
-    (sorted, removed): (&S, &GameSet),
-) -> Result<(RebuiltTree, Vec<Built>), S::Error> {
+    sorted: &S,
+) -> Result<(Option<RebuiltTree>, Vec<Built>), S::Error> {
     let threads = 2 * sorted.unsorted().pool().current_num_threads();
     let pool =
         ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.unsorted().panicked())?;
     let (built, merged) = pool.join(
         || indexes.par_iter().map(|index| index.build(file)).collect::<Result<_>>(),
-        || merge_occurrences(file, occurrences, sorted, removed),
+        || changed.map(|changed| changed.merge(sorted)).transpose(),
     );
     Ok((merged?, built?))
-}
-
-/// Takes new rows and puts those that were there between them.
-struct Merging<'m> {
-    old: OldRows<'m>,
-    writer: &'m mut LeafWriter,
-}
-
-impl OccurrenceRows for Merging<'_> {
-    const MANY_AT_ONCE: bool = false;
-
-    fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
-        rows.try_for_each(|row| {
-            self.old.copy_before(row, self.writer)?;
-            Ok(self.writer.push(&OccurrenceRecord(row))?)
-        })
-    }
-
-    fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool> {
-        Ok(self.old.rows_of(key).saturating_add(appended) >= count)
-    }
-}
-
-/// Builds `position_game` anew: its rows but those of removed games, and in their places the new ones.
-fn merge_occurrences<S: SortedOccurrences>(
-    file: &Arc<PageFile>,
-    old: &Tree,
-    sorted: &S,
-    removed: &GameSet,
-) -> Result<RebuiltTree, S::Error> {
-    let merge = |writer: &mut LeafWriter, partition| {
-        let (start, end) = sorted.unsorted().range(partition);
-        let old = OldRows::new(file, old, (start, end), removed, sorted.threshold()).map_err(Error::from)?;
-        let mut merging = Merging { old, writer };
-        sorted.drain(partition, &mut merging)?;
-        let Merging { old, writer } = merging;
-        sorted.thinned(old.copy_rest(writer).map_err(Error::from)?);
-        Ok(writer.finish_segment().map_err(Error::from)?)
-    };
-    let segments: Vec<Segment> = (0..sorted.unsorted().partitions())
-        .into_par_iter()
-        .map_init(|| LeafWriter::new(Arc::clone(file)), merge)
-        .collect::<Result<_, S::Error>>()?;
-    let root = assemble_anew(file, segments).map_err(Error::from)?;
-    Ok(RebuiltTree { root, freed: old.pages().collect() })
 }
 
 /// An index of `game` that has rows, and that of the new rows.
@@ -319,11 +256,7 @@ impl Sink for AddedPages<'_> {
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
         let side = self.small.take().expect("while games are read").finish_side_database()?;
         let trees = self.extend_games()?;
-        if is_merging_quicker(self.rows, sorted.unsorted().count() + self.leaving.positions) {
-            self.merge(side, trees, sorted)
-        } else {
-            self.insert(side, trees, sorted)
-        }
+        self.merge(side, trees, sorted)
     }
 
     fn end(&mut self, run: &RunTotals) -> Result<()> {

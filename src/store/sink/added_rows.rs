@@ -1,5 +1,6 @@
 //! Into a database that is there, through SQL.
 
+use super::added_occurrences::LevelRule;
 use super::encoder::{BlockNumber, RowEncoder};
 use super::fresh_rows::SqlOccurrences;
 use super::{
@@ -17,18 +18,19 @@ use crate::store::{BulkLoader, Database, ImportId, LoadMode};
 pub(crate) struct AddedRows<'d> {
     loader: BulkLoader<'d>,
     leaving: Leaving<'d>,
+    rule: LevelRule,
     /// Keys that rows were removed of.
     thinned: Vec<PositionKey>,
 }
 
 impl<'d> AddedRows<'d> {
     /// Begins to add, and removes what leaves.
-    pub(crate) fn new(database: &'d Database, leaving: Leaving<'d>) -> Result<Self> {
+    pub(crate) fn new(database: &'d Database, rule: LevelRule, leaving: Leaving<'d>) -> Result<Self> {
         let mut loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
         loader.make_room(leaving)?;
         let thinned = loader.remove(leaving, OccurrencesOfRemoved::There)?;
         loader.resume_columns(database.connection(), leaving.games)?;
-        Ok(Self { loader, leaving, thinned })
+        Ok(Self { loader, leaving, rule, thinned })
     }
 }
 
@@ -55,6 +57,10 @@ impl Sink for AddedRows<'_> {
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
         sorted.thinned(std::mem::take(&mut self.thinned));
+        if let Some(level) = self.rule.level(&self.loader.levels()?, sorted, self.leaving) {
+            self.loader.merge_levels(level)?;
+            self.loader.set_last_level(level)?;
+        }
         add_occurrences(&mut self.loader, sorted)
     }
 
@@ -87,10 +93,7 @@ impl RemovalSink for AddedRows<'_> {
 }
 
 /// Adds occurrences through SQL, and brings the visited positions up to date.
-pub(super) fn add_occurrences<S: SortedOccurrences>(
-    loader: &mut BulkLoader<'_>,
-    sorted: &S,
-) -> Result<(), S::Error> {
+fn add_occurrences<S: SortedOccurrences>(loader: &mut BulkLoader<'_>, sorted: &S) -> Result<(), S::Error> {
     let mut rows = SqlOccurrences { loader, batch: Vec::new() };
     (0..sorted.unsorted().partitions()).try_for_each(|partition| sorted.drain(partition, &mut rows))?;
     sorted.drained();

@@ -16,8 +16,8 @@ use super::{
 use crate::board::PositionKey;
 use crate::id::ImportId;
 use crate::store::error::{Error, Result};
-use crate::store::pages::{LeafWriter, OccurrenceRecord, PageFile, PageNumber, Segment, assemble};
-use crate::store::row::{HeaderBatch, Occurrence};
+use crate::store::pages::{LeafWriter, PageFile, PageNumber, Segment, assemble};
+use crate::store::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
 use crate::store::{Build, BulkLoader, LoadMode};
 
 /// Builds the large tables of a new database as pages, and `game` with its indexes, while the others are written through SQL into another
@@ -44,7 +44,7 @@ pub(crate) struct FreshPages<'b> {
 struct Roots {
     game_position: PageNumber,
     move_eval: PageNumber,
-    position_game: PageNumber,
+    occurrence: PageNumber,
 }
 
 impl<'b> FreshPages<'b> {
@@ -58,7 +58,7 @@ impl<'b> FreshPages<'b> {
         let roots = Roots {
             game_position: build.root_page("game_position")?,
             move_eval: build.root_page("move_eval")?,
-            position_game: build.root_page("position_game")?,
+            occurrence: build.root_page("occurrence")?,
         };
         let layout = GameLayout::of(build.connection(), build.root_page("game")?)
             .map_err(|source| Error::sqlite(build.path(), "read the schema", source))?;
@@ -90,7 +90,7 @@ impl OccurrenceRows for Leaves<'_> {
 
     #[inline]
     fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
-        rows.try_for_each(|row| Ok(self.0.push(&OccurrenceRecord(row))?))
+        rows.try_for_each(|row| Ok(self.0.push(&OccurrenceRow { level: Level::FIRST, occurrence: row })?))
     }
 
     fn has(&mut self, _: PositionKey, count: u32, appended: u32) -> Result<bool> {
@@ -98,7 +98,7 @@ impl OccurrenceRows for Leaves<'_> {
     }
 }
 
-/// Builds the leaves of `position_game`, a segment a partition, and the indexes of `game`, and completes all trees. Gives back the names
+/// Builds the leaves of `occurrence`, a segment a partition, and the indexes of `game`, and completes all trees. Gives back the names
 /// of those indexes that are left to SQLite.
 fn build_trees<S: SortedOccurrences>(
     file: &Arc<PageFile>,
@@ -122,7 +122,7 @@ fn build_trees<S: SortedOccurrences>(
     let (not_built, occurrences) = (not_built?, occurrences?);
     let assembled = assemble(file, roots.game_position, positions)
         .and_then(|()| assemble(file, roots.move_eval, evals))
-        .and_then(|()| assemble(file, roots.position_game, occurrences));
+        .and_then(|()| assemble(file, roots.occurrence, occurrences));
     assembled.map_err(Error::from)?;
     Ok(not_built)
 }

@@ -13,6 +13,7 @@
 //! The order of calls: [`begin`](Sink::begin); while games are read, [`headers`](Sink::headers) and [`positions`](Sink::positions);
 //! when all are read, [`occurrences`](Sink::occurrences), [`end`](Sink::end), [`links`](Sink::links), [`finish`](Sink::finish).
 
+mod added_occurrences;
 mod added_pages;
 mod added_rows;
 mod encoder;
@@ -27,7 +28,8 @@ use std::path::Path;
 
 use rayon::ThreadPool;
 
-pub(crate) use added_pages::{AddedPages, is_merging_quicker};
+pub(crate) use added_occurrences::LevelRule;
+pub(crate) use added_pages::AddedPages;
 pub(crate) use added_rows::AddedRows;
 pub(crate) use encoder::{BlockNumber, PositionEncoder, PositionView};
 pub(crate) use fresh_pages::FreshPages;
@@ -144,6 +146,9 @@ pub(crate) trait UnsortedOccurrences: Sync {
 
     /// How many occurrences there are.
     fn count(&self) -> u64;
+
+    /// The number of the first game that they are of, and how many games there are.
+    fn games(&self) -> (GameId, u32);
 
     /// Where the keys of a partition begin, and where they end, unless it is the last one.
     fn range(&self, partition: usize) -> (Occurrence, Option<Occurrence>);

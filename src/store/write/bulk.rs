@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, Params, ToSql, params};
 
 use crate::board::MoveCode;
-use crate::id::{GameId, ImportId, Ply, SourceId};
+use crate::id::{GameId, ImportId, Level, Ply, SourceId};
 use crate::store::cell::{Cells, GAME_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
@@ -16,10 +16,11 @@ use crate::store::path::StoredPath;
 use crate::store::row::virtual_table::RowTable;
 use crate::store::row::{
     ContinuationRow, HeaderBatch, HeaderTables, ImportTotals, InsertInto, InsertRows, NewImport, Occurrence,
-    Occurrences, PositionBatch, PositionRow, SourceDigest, SourceTotals, VisitedPositionBatch,
+    OccurrenceRow, Occurrences, PositionBatch, PositionRow, SourceDigest, SourceTotals, VisitedPositionBatch,
     VisitedPositionRow,
 };
 use crate::store::write::hidden_index::{self, SchemaRow};
+use crate::store::write::level::levels;
 use crate::store::write::passed::PassedWriter;
 use crate::store::write::side_database::{SideDatabase, copy_problems, copy_rows, make_room};
 use crate::store::write::temporary::Temporary;
@@ -59,6 +60,8 @@ pub struct BulkLoader<'c> {
     /// `CREATE INDEX` statements to be run at the end.
     indexes: Vec<String>,
     last_occurrence: Option<Occurrence>,
+    /// Where occurrences go.
+    pub(super) level: Level,
     positions: RowTable<PositionRow>,
     occurrences: RowTable<Occurrences>,
     headers: HeaderTables,
@@ -144,6 +147,7 @@ impl<'c> BulkLoader<'c> {
         let headers = HeaderTables::register(&connection).map_err(failed)?;
         let visited = RowTable::register(&connection).map_err(failed)?;
         let continuations = RowTable::register(&connection).map_err(failed)?;
+        let levels = levels(&connection).map_err(failed)?;
         Ok(Self {
             connection,
             path: path.to_owned(),
@@ -153,6 +157,7 @@ impl<'c> BulkLoader<'c> {
             import: None,
             indexes: Vec::new(),
             last_occurrence: None,
+            level: levels.last().copied().unwrap_or(Level::FIRST),
             positions,
             occurrences,
             headers,
@@ -292,7 +297,7 @@ impl<'c> BulkLoader<'c> {
         self.insert(&self.positions, batch)
     }
 
-    /// Writes rows of `position_game`, sorted; in a [fresh](LoadMode::Fresh) load, from batch to batch too.
+    /// Writes rows of the last level of `occurrence`, sorted; in a [fresh](LoadMode::Fresh) load, from batch to batch too.
     ///
     /// # Errors
     /// [`Error::RowOrder`]; what SQLite says, such as [`Error::DiskFull`].
@@ -301,12 +306,13 @@ impl<'c> BulkLoader<'c> {
         let follows = self.last_occurrence.is_none_or(|previous| previous < *first);
         if !follows || !batch.is_sorted_by(|a, b| a < b) {
             self.broken.set(true);
-            return Err(Error::RowOrder { path: self.path.clone(), table: "position_game" });
+            return Err(Error::RowOrder { path: self.path.clone(), table: "occurrence" });
         }
         if self.mode == LoadMode::Fresh {
             self.last_occurrence = Some(*last);
         }
-        self.insert(&self.occurrences, batch)
+        let row = |&occurrence| OccurrenceRow { level: self.level, occurrence };
+        self.insert(&self.occurrences, &batch.iter().map(row).collect::<Vec<_>>()[..])
     }
 
     /// Writes rows of `visited_position` and `continuation`.

@@ -6,6 +6,7 @@ pub(crate) mod bulk;
 pub(crate) mod duplicate;
 pub(crate) mod fill;
 pub(crate) mod hidden_index;
+pub(crate) mod level;
 pub(crate) mod opening;
 pub(crate) mod page_transaction;
 pub(crate) mod passed;

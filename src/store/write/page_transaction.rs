@@ -74,10 +74,10 @@ impl<'d> PageTransaction<'d> {
         // What others made of the schema would not be told of new rows.
         let possible = "SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage')
              AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger'
-                             OR type = 'index' AND sql IS NOT NULL AND tbl_name IN ('game_position', 'move_eval', 'position_game'))
+                             OR type = 'index' AND sql IS NOT NULL AND tbl_name IN ('game_position', 'move_eval', 'occurrence'))
              AND (SELECT count(*) FROM pragma_table_xinfo('game_position')) = 6
              AND (SELECT count(*) FROM pragma_table_xinfo('move_eval')) = 7
-             AND (SELECT count(*) FROM pragma_table_xinfo('position_game')) = 3";
+             AND (SELECT count(*) FROM pragma_table_xinfo('occurrence')) = 4";
         if !connection.query_row(possible, [], |row| row.get::<_, bool>(0)).map_err(failed)? {
             return Ok(None);
         }

@@ -68,8 +68,9 @@ const LIST_THINNED: &str =
     "SELECT key FROM temp.removing CROSS JOIN game_position AS p USING (game_id) GROUP BY key
      HAVING EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = p.key LIMIT 1 OFFSET ?1 - 1)";
 /// In the order of their keys, so that each page is looked at once.
-const REMOVE_OCCURRENCES: &str = "DELETE FROM position_game WHERE (key, game_id, ply) IN
-     (SELECT key, game_id, ply FROM temp.removing CROSS JOIN game_position USING (game_id))";
+const REMOVE_OCCURRENCES: &str = "DELETE FROM occurrence WHERE (level, key, game_id, ply) IN
+     (SELECT (SELECT max(level) FROM occurrence_level WHERE level <= game_id), key, game_id, ply
+      FROM temp.removing CROSS JOIN game_position USING (game_id))";
 
 /// Removes the rows of games, those first that others are found by. Those of side tables go before the last.
 const REMOVE: [&str; 3] = [

@@ -61,10 +61,12 @@ const FORGET: &str = "DELETE FROM source WHERE last_game IS NOT NULL AND source_
      SELECT source_id FROM game UNION SELECT source_id FROM duplicate UNION SELECT source_id FROM removed_game)
      AND source_id NOT IN (SELECT source_id FROM problem)";
 
-/// Makes `position_game` anew; the visited positions are counted afterwards.
-const OCCURRENCES: [&str; 5] = [
-    "DELETE FROM position_game",
-    "INSERT INTO position_game SELECT key, game_id, ply FROM game_position ORDER BY 1, 2, 3",
+/// Makes `occurrence` anew, as one level; the visited positions are counted afterwards.
+const OCCURRENCES: [&str; 7] = [
+    "DELETE FROM occurrence",
+    "DELETE FROM occurrence_level",
+    "INSERT INTO occurrence_level VALUES (1)",
+    "INSERT INTO occurrence SELECT 1, key, game_id, ply FROM game_position ORDER BY key, game_id, ply",
     "DELETE FROM visit_set",
     "DELETE FROM continuation",
     "DELETE FROM visited_position",
@@ -72,7 +74,7 @@ const OCCURRENCES: [&str; 5] = [
 
 /// The number of distinct positions of a database of one run, and a note that numbers are missing.
 const TOTALS: [&str; 2] = [
-    "UPDATE import SET distinct_positions = (SELECT count(DISTINCT key) FROM position_game)
+    "UPDATE import SET distinct_positions = (SELECT count(DISTINCT key) FROM occurrence WHERE level = 1)
      WHERE (SELECT count(*) FROM import) = 1",
     "INSERT INTO setting (name, value)
      SELECT 'removed_games', (SELECT ifnull(max(game_id), 0) - count(*) FROM game) WHERE true
@@ -106,7 +108,7 @@ impl Build {
         Self::of_copy(temporary, options, lock, database.set_up())
     }
 
-    /// Removes rows of what is not there, makes `position_game` anew, empties the tables of visited positions, and counts sources and
+    /// Removes rows of what is not there, makes `occurrence` anew, empties the tables of visited positions, and counts sources and
     /// runs.
     ///
     /// # Errors
@@ -179,15 +181,15 @@ impl Build {
         run().map_err(|source| self.failed(source))
     }
 
-    /// The keys of positions that so many rows of `position_game` have, in order.
+    /// The keys of positions that so many rows of `occurrence` have, which is one level now, in order.
     ///
     /// # Errors
     /// What SQLite says.
     pub fn keys_with(&self, rows: u32) -> Result<Vec<PositionKey>> {
         let keys = || -> rusqlite::Result<Vec<PositionKey>> {
-            let mut statement = self
-                .connection()
-                .prepare("SELECT key FROM position_game GROUP BY key HAVING count(*) >= ?1 ORDER BY key")?;
+            let mut statement = self.connection().prepare(
+                "SELECT key FROM occurrence WHERE level = 1 GROUP BY key HAVING count(*) >= ?1 ORDER BY key",
+            )?;
             let read = |row: &Row<'_>| Ok(PositionKey::from_i64(Cells::new(row, POSITION_GAME).get("key")?));
             statement.query_map([rows], read)?.collect()
         };

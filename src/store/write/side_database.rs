@@ -113,11 +113,11 @@ pub(crate) fn make_room(main: &Connection) -> rusqlite::Result<()> {
 /// Whether there are sets that those of new games are to be joined with.
 const SETS_THERE: &str = "SELECT EXISTS (SELECT 1 FROM main.game_set)";
 
-/// Copies all rows of the attached side database but those of `problem`. Tables and columns that the other database has beside
+/// Copies all rows of the attached side database but those of `problem` and `occurrence_level`. Tables and columns that the other database has beside
 /// them stay as they are.
 pub(crate) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
     let sql = "SELECT name FROM side.sqlite_schema
-               WHERE type = 'table' AND name <> 'problem' AND name NOT LIKE 'sqlite%' ORDER BY rowid";
+               WHERE type = 'table' AND name NOT IN ('problem', 'occurrence_level') AND name NOT LIKE 'sqlite%' ORDER BY rowid";
     let tables: Vec<String> =
         main.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for table in tables {

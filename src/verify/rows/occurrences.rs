@@ -1,4 +1,4 @@
-//! `position_game`: one scan of it beside `visited_position`, and where it differs from `game_position`.
+//! `occurrence`: one scan of it beside `visited_position`, and where it differs from `game_position`.
 
 use std::ops::RangeInclusive;
 
@@ -61,9 +61,16 @@ impl<'c> OccurrenceScan<'c> {
     ) -> rusqlite::Result<()> {
         const TELL_AFTER: u64 = 1 << 14;
         let bounds = [*range.start(), *range.end()];
-        let mut statement = connection.prepare_cached(
-            "SELECT key, game_id, ply FROM position_game WHERE key BETWEEN ?1 AND ?2 ORDER BY key, game_id, ply",
-        )?;
+        let mut statement = connection.prepare_cached(if has_one_level(connection)? {
+            // Nothing needs to be sorted.
+            "SELECT key, game_id, ply, game_id < level FROM occurrence
+             WHERE level = (SELECT level FROM occurrence_level) AND key BETWEEN ?1 AND ?2 ORDER BY key, game_id, ply"
+        } else {
+            "SELECT o.key, o.game_id, o.ply, o.game_id < l.level OR o.game_id >= l.next
+             FROM (SELECT level, lead(level) OVER (ORDER BY level) AS next FROM occurrence_level) AS l
+             CROSS JOIN occurrence AS o ON o.level = l.level
+             WHERE o.key BETWEEN ?1 AND ?2 ORDER BY o.key, o.game_id, o.ply"
+        })?;
         let mut rows = statement.query(bounds)?;
         let mut statement = connection.prepare_cached(
             "SELECT key, games + unfinished FROM visited_position WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
@@ -74,6 +81,11 @@ impl<'c> OccurrenceScan<'c> {
         while let Some(row) = rows.next()? {
             let Occurrence { key, game, ply } = Occurrence::read(row)?;
             self.occurrences.add(key, game, ply);
+            if row.get::<_, Option<bool>>(3)? == Some(true) {
+                let id = Occurrence { key, game, ply }.id();
+                let found = "the row stands in the level of other games";
+                self.check.findings.about(Kind::WrongValue, "occurrence", id, found);
+            }
             match &mut run {
                 Some(run) if run.key == key => {
                     run.games += i64::from(run.game != game);
@@ -148,6 +160,30 @@ impl<'c> OccurrenceScan<'c> {
         let found = "no row of position_game has this key";
         self.check.findings.about(Kind::SurplusRow, "visited_position", id, found);
     }
+}
+
+fn has_one_level(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) = 1 FROM occurrence_level";
+    connection.prepare_cached(sql)?.query_row([], |row| row.get(0))
+}
+
+/// Tells rows of `occurrence` whose level is not listed: nobody finds them.
+pub(crate) fn find_unlisted(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    // A step for each level, not for each row.
+    let sql = "WITH RECURSIVE found (level) AS (
+                   SELECT min(level) FROM occurrence
+                   UNION ALL
+                   SELECT (SELECT min(level) FROM occurrence AS o WHERE o.level > found.level) FROM found
+                   WHERE level NOTNULL)
+               SELECT level FROM found WHERE level NOTNULL AND level NOT IN (SELECT level FROM occurrence_level)";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let id = RowId::of([("level", row.get::<_, i64>(0)?)]);
+        let found = "its rows of occurrence are not found: the level is not listed";
+        findings.about(Kind::MissingRow, "occurrence_level", id, found);
+    }
+    Ok(())
 }
 
 /// Whether two positions share a key.

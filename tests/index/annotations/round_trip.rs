@@ -26,7 +26,7 @@ const TABLES: [&str; 14] = [
     "variation",
     "variation_move",
     "game_position",
-    "position_game",
+    "occurrence",
     "visited_position",
     "continuation",
     "visit_set",

@@ -260,9 +260,10 @@ impl Asked<'_> {
         let sql = format!(
             "SELECT o.game_id, p.move_code, game.result, game.white_elo, game.black_elo, game.date
              FROM {} CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
-             WHERE o.key = :key AND p.fen = :fen{} ORDER BY o.game_id, o.ply",
+             WHERE o.key = :key AND p.fen = :fen{} ORDER BY {}o.game_id, o.ply",
             join(games_first),
-            selection.sql()
+            selection.sql(),
+            if games_first { "" } else { "l.level, " }
         );
         let mut statement = self.database.connection().prepare_cached(&sql)?;
         selection.bind(&mut statement)?;

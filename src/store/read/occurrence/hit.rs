@@ -92,12 +92,16 @@ pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
     }
 }
 
-/// `game` and `position_game AS o` in the order in which they are walked.
+/// `occurrence AS o`, level by level. Ordered by `l.level` and then `o.game_id`, the rows of a key come in the order of the games, and
+/// nothing is sorted.
+pub(crate) const OCCURRENCES: &str = "occurrence_level AS l CROSS JOIN occurrence AS o ON o.level = l.level";
+
+/// `game` and [`OCCURRENCES`] in the order in which they are walked.
 pub(crate) const fn join(games_first: bool) -> &'static str {
     if games_first {
-        "game CROSS JOIN position_game AS o ON o.game_id = game.game_id"
+        "game CROSS JOIN occurrence_level AS l CROSS JOIN occurrence AS o ON o.level = l.level AND o.game_id = game.game_id"
     } else {
-        "position_game AS o CROSS JOIN game ON game.game_id = o.game_id"
+        "occurrence_level AS l CROSS JOIN occurrence AS o ON o.level = l.level CROSS JOIN game ON game.game_id = o.game_id"
     }
 }
 

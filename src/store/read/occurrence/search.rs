@@ -9,7 +9,8 @@ use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
 use crate::store::read::occurrence::hit::{
-    Hit, HitOrder, Lines, Part, Place, Taken, join, join_variations, listed_games, rank_sql, shares_key,
+    Hit, HitOrder, Lines, OCCURRENCES, Part, Place, Taken, join, join_variations, listed_games, rank_sql,
+    shares_key,
 };
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
@@ -206,7 +207,7 @@ impl Database {
         // With the cap as a parameter SQLite would prepare the statement again each time.
         let sql = format!(
             "SELECT count(*) FILTER (WHERE p.fen = :fen), count(DISTINCT o.game_id) FILTER (WHERE p.fen = :fen), count(*)
-             FROM (SELECT game_id, ply FROM position_game WHERE key = :key ORDER BY game_id, ply LIMIT {cap}) AS o
+             FROM (SELECT game_id, ply FROM {OCCURRENCES} WHERE key = :key ORDER BY l.level, game_id, ply LIMIT {cap}) AS o
              CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply"
         );
         let mut statement = self.connection().prepare_cached(&sql).map_err(failed)?;
@@ -365,8 +366,11 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
             "SELECT o.game_id AS game_id, {line} AS line, o.ply AS ply, o.key AS key{rank} FROM {tables} WHERE o.key = :key{conditions}"
         )
     };
-    let played = rows("0", "position_game AS o", join(games_first));
+    let played = rows("0", OCCURRENCES, join(games_first));
     match search.lines {
+        Lines::Main if !games_first && search.order == HitOrder::Game => {
+            format!("{played} ORDER BY l.level, o.game_id, o.ply")
+        }
         Lines::Main => format!("{played} ORDER BY {}ply", order_sql(search.order)),
         Lines::All => {
             let in_variations = rows("o.line", "variation_move AS o", join_variations(games_first));

@@ -1,0 +1,47 @@
+//! A database to which games were added, written as if all had come at once.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::index::error::{Error, Result};
+use crate::index::options::IndexOptions;
+use crate::index::progress::Progress;
+use crate::index::remove::{merge_levels, shrink};
+use crate::store::{Database, WriterLock};
+
+/// What [`optimize`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OptimizeSummary {
+    /// How many levels there were. One is left.
+    pub levels: u64,
+    /// Size of the database before, in bytes.
+    pub bytes_before: u64,
+    /// Size of the database, in bytes.
+    pub file_bytes: u64,
+    /// Bytes of it that hold nothing and are used again.
+    pub free_bytes: u64,
+    /// Wall time.
+    pub elapsed: Duration,
+}
+
+/// Merges the levels of the database at `target` into one, in one transaction, so that look-ups are as quick as after one run. If more
+/// than a tenth of the file is free then, it is written anew without its free pages, which takes as much space again while it lasts. Of
+/// the options, threads, memory, directory of temporary files and writer count.
+///
+/// # Errors
+/// When the database cannot be written, its tables do not fit each other, or the run is [stopped](Progress::stop).
+pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<OptimizeSummary> {
+    const MOST_FREE: u64 = 10;
+    let started = Instant::now();
+    let size = || std::fs::metadata(target).map_or(0, |metadata| metadata.len());
+    let bytes_before = size();
+    let lock = WriterLock::acquire(target)?;
+    let levels = merge_levels(&lock, options, progress)?;
+    drop(lock);
+    let free_bytes = || Ok::<_, Error>(Database::open_read_only(target)?.free_bytes()?);
+    if free_bytes()?.saturating_mul(MOST_FREE) > size() {
+        shrink(target, options, progress)?;
+    }
+    let (file_bytes, free_bytes) = (size(), free_bytes()?);
+    Ok(OptimizeSummary { levels, bytes_before, file_bytes, free_bytes, elapsed: started.elapsed() })
+}

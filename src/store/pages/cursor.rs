@@ -1,0 +1,115 @@
+//! The rows of a level of `occurrence`, read in their order.
+
+use super::leaves::{Leaves, partition_point};
+use super::merge::LevelRange;
+use super::record::{is_before, occurrence_of};
+use super::{BtreeError, PageFile, Tree};
+use crate::board::PositionKey;
+use crate::id::{GameId, Ply};
+use crate::store::row::{Occurrence, OccurrenceRow};
+
+/// A place in a part of a level, which only moves on.
+#[derive(Debug)]
+pub struct OccurrenceCursor<'t> {
+    tree: &'t Tree,
+    range: LevelRange,
+    leaves: Leaves<'t>,
+    leaf: usize,
+    /// Behind the last row of a leaf its divider follows.
+    cell: usize,
+}
+
+impl<'t> OccurrenceCursor<'t> {
+    /// A cursor at the first row of the part.
+    ///
+    /// # Errors
+    /// When a page cannot be read or is damaged.
+    pub fn new(file: &'t PageFile, tree: &'t Tree, range: LevelRange) -> Result<Self, BtreeError> {
+        let leaves = Leaves::new(file, tree);
+        let mut cursor = Self { tree, range, leaves, leaf: 0, cell: 0 };
+        cursor.leaf =
+            partition_point(0..tree.divider_count(), |leaf| cursor.is_divider_before(leaf, range.start))?;
+        cursor.leaves.load(cursor.leaf)?;
+        cursor.go_in_leaf(range.start)?;
+        Ok(cursor)
+    }
+
+    /// The row at this place; `None` at the end.
+    ///
+    /// # Errors
+    /// When a page is damaged.
+    pub fn row(&self) -> Result<Option<Occurrence>, BtreeError> {
+        let page = self.leaves.get(self.leaf)?;
+        let cell = if self.cell < page.count() {
+            page.row(self.cell)
+        } else {
+            let Some(divider) = self.tree.divider(self.leaf) else { return Ok(None) };
+            Some(divider)
+        };
+        let row = cell.and_then(occurrence_of).ok_or_else(|| self.leaves.damaged(self.leaf))?;
+        let is_there = self.range.end.is_none_or(|end| row < end);
+        Ok(is_there.then_some(row.occurrence))
+    }
+
+    /// Goes to the next row. At the end it stays there.
+    ///
+    /// # Errors
+    /// When a page cannot be read or is damaged.
+    pub fn advance(&mut self) -> Result<(), BtreeError> {
+        if self.cell < self.leaves.get(self.leaf)?.count() {
+            self.cell += 1;
+        } else if self.leaf < self.tree.divider_count() {
+            self.leaf += 1;
+            self.cell = 0;
+            self.leaves.load(self.leaf)?;
+        }
+        Ok(())
+    }
+
+    /// How many rows a key has, at most `most`. Keys are asked for in their order.
+    ///
+    /// # Errors
+    /// When a page cannot be read or is damaged.
+    pub fn count(&mut self, key: PositionKey, most: u32) -> Result<u32, BtreeError> {
+        self.go_to(Occurrence::new(key, GameId(0), Ply(0)))?;
+        let mut count = 0;
+        while count < most && self.row()?.is_some_and(|row| row.key() == key) {
+            count += 1;
+            self.advance()?;
+        }
+        Ok(count)
+    }
+
+    /// Goes on to the first row that does not come before one.
+    fn go_to(&mut self, occurrence: Occurrence) -> Result<(), BtreeError> {
+        let row = OccurrenceRow { level: self.range.level, occurrence };
+        let count = self.tree.divider_count();
+        if self.leaf < count && self.is_divider_before(self.leaf, row)? {
+            // It is near, as a rule.
+            let (mut first, mut step) = (self.leaf + 1, 1);
+            while first + step < count && self.is_divider_before(first + step, row)? {
+                first += step;
+                step *= 2;
+            }
+            let range = first..(first + step).min(count);
+            self.leaf = partition_point(range, |leaf| self.is_divider_before(leaf, row))?;
+            self.cell = 0;
+            self.leaves.load(self.leaf)?;
+        }
+        self.go_in_leaf(row)
+    }
+
+    fn go_in_leaf(&mut self, row: OccurrenceRow) -> Result<(), BtreeError> {
+        let page = self.leaves.get(self.leaf)?;
+        self.cell = partition_point(self.cell..page.count(), |index| {
+            page.row(index)
+                .and_then(|cell| is_before(cell, row))
+                .ok_or_else(|| self.leaves.damaged(self.leaf))
+        })?;
+        Ok(())
+    }
+
+    fn is_divider_before(&self, leaf: usize, row: OccurrenceRow) -> Result<bool, BtreeError> {
+        self.tree.divider(leaf).and_then(|cell| is_before(cell, row)).ok_or_else(|| self.leaves.damaged(leaf))
+    }
+}

@@ -1,0 +1,255 @@
+//! Rows of `occurrence` that are added to a database: the last levels, merged into one with the new rows.
+
+use std::sync::Arc;
+
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+
+use super::{OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
+use crate::board::PositionKey;
+use crate::store::GameSet;
+use crate::store::error::{Error, Result};
+use crate::store::pages::{
+    BtreeError, LeafWriter, LevelRange, OccurrenceCursor, OldRows, PageFile, RebuiltTree, Segment, Tree,
+    replace_end,
+};
+use crate::store::row::{Level, Occurrence, OccurrenceRow};
+use crate::store::write::level::level_for;
+use crate::store::write::remove::Leaving;
+
+/// Whether a table with so many rows is better copied, with the new rows merged in, than given them one by one through SQL. Measured: see
+/// docs/performance.md.
+pub(super) const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
+    const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 10_000;
+    new_rows.saturating_mul(ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED) >= rows
+}
+
+/// What tells which level is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LevelRule {
+    /// How many rows `occurrence` has.
+    pub(crate) rows: u64,
+    /// Levels of up to so many games are written anew with each addition.
+    pub(crate) small: u32,
+    /// Whether all levels are to become one.
+    pub(crate) merges_all: bool,
+}
+
+impl LevelRule {
+    /// The level that is written, with all later ones merged into it; `None` if none need be.
+    pub(super) fn level(
+        self,
+        levels: &[Level],
+        sorted: &impl SortedOccurrences,
+        leaving: Leaving<'_>,
+    ) -> Option<Level> {
+        if self.merges_all {
+            return levels.first().copied();
+        }
+        let (first, games) = sorted.unsorted().games();
+        let of_new_games = (games > 0).then(|| level_for(levels, first, games, self.small));
+        // Many rows are best left out while others are copied.
+        let is_worth = is_merging_quicker(self.rows, leaving.positions);
+        let first_removed = leaving.games.iter().next().filter(|_| is_worth);
+        let of_removed =
+            first_removed.and_then(|game| levels.iter().copied().rfind(|level| level.0 <= game.0));
+        of_new_games.into_iter().chain(of_removed).min()
+    }
+}
+
+/// The table, and how it is to change.
+#[derive(Debug)]
+pub(super) struct ChangedLevels<'l> {
+    pub(super) file: &'l Arc<PageFile>,
+    /// What is there.
+    pub(super) tree: &'l Tree,
+    pub(super) levels: &'l [Level],
+    /// The level that is written.
+    pub(super) target: Level,
+    /// Games whose rows are left out.
+    pub(super) removed: &'l GameSet,
+}
+
+impl ChangedLevels<'_> {
+    /// The most pages that are written.
+    pub(super) fn room(&self, sorted: &impl SortedOccurrences) -> u32 {
+        let size = self.file.page_size();
+        let old = self.tree.bytes_from(OccurrenceRow::first_of(self.target), size);
+        let bytes = old + sorted.unsorted().count() * OccurrenceRow::MOST_BYTES;
+        let partitions = sorted.unsorted().partitions();
+        let rows = Tree::room_for(bytes, size, OccurrenceRow::LONGEST_CELL, partitions);
+        rows.saturating_add(self.tree.room_above())
+    }
+
+    /// Builds the last level anew: the rows of those that are merged, but for those of removed games, and in their places the new ones.
+    pub(super) fn merge<S: SortedOccurrences>(&self, sorted: &S) -> Result<RebuiltTree, S::Error> {
+        let merge = |writer: &mut LeafWriter, partition| {
+            let mut merging =
+                Merging::new(self, sorted.unsorted().range(partition), sorted.threshold(), writer)
+                    .map_err(Error::from)?;
+            sorted.drain(partition, &mut merging)?;
+            sorted.thinned(merging.finish().map_err(Error::from)?);
+            Ok(writer.finish_segment().map_err(Error::from)?)
+        };
+        let segments: Vec<Segment> = (0..sorted.unsorted().partitions())
+            .into_par_iter()
+            .map_init(|| LeafWriter::new(Arc::clone(self.file)), merge)
+            .collect::<Result<_, S::Error>>()?;
+        let first = OccurrenceRow::first_of(self.target);
+        Ok(replace_end(self.file, self.tree, first, segments).map_err(Error::from)?)
+    }
+
+    /// Cursors at the rows of a key range in some levels.
+    fn cursors(
+        &self,
+        range: (Occurrence, Option<Occurrence>),
+        is_wanted: impl Fn(Level) -> bool,
+    ) -> Result<Vec<OccurrenceCursor<'_>>, BtreeError> {
+        let wanted = (0..self.levels.len()).filter(|&index| is_wanted(self.levels[index]));
+        wanted.map(|index| OccurrenceCursor::new(self.file, self.tree, self.range(index, range))).collect()
+    }
+
+    fn range(&self, index: usize, range: (Occurrence, Option<Occurrence>)) -> LevelRange {
+        LevelRange::new(self.levels[index], self.levels.get(index + 1).copied(), range)
+    }
+}
+
+/// Takes new rows of a key range and puts those of the merged levels between them.
+struct Merging<'m> {
+    changed: &'m ChangedLevels<'m>,
+    range: (Occurrence, Option<Occurrence>),
+    /// How many rows of a key are worth counting.
+    threshold: u32,
+    /// The rows of the target, if it is there already.
+    old: Option<OldRows<'m>>,
+    /// The rows of later levels.
+    newer: Vec<OccurrenceCursor<'m>>,
+    /// The last of these that was written, and how many with its key were.
+    newer_run: Option<(PositionKey, u32)>,
+    /// Keys of those that were left out.
+    thinned: Vec<PositionKey>,
+    /// The rows of levels that stay as they are.
+    others: Vec<OccurrenceCursor<'m>>,
+    writer: &'m mut LeafWriter,
+}
+
+impl<'m> Merging<'m> {
+    fn new(
+        changed: &'m ChangedLevels<'m>,
+        range: (Occurrence, Option<Occurrence>),
+        threshold: u32,
+        writer: &'m mut LeafWriter,
+    ) -> Result<Self, BtreeError> {
+        let ChangedLevels { file, tree, levels, target, removed } = *changed;
+        let old = levels.iter().position(|&level| level == target).map(|index| {
+            let old = OldRows::new(file, tree, changed.range(index, range), removed, threshold)?;
+            // One level alone does not tell how many rows a key has.
+            Ok(if levels.len() > 1 { old.noting_all() } else { old })
+        });
+        Ok(Self {
+            changed,
+            range,
+            threshold,
+            old: old.transpose()?,
+            newer: changed.cursors(range, |level| level > target)?,
+            newer_run: None,
+            thinned: Vec::new(),
+            others: changed.cursors(range, |level| level < target)?,
+            writer,
+        })
+    }
+
+    /// Writes the rows of merged levels that come before `end`, or all of the later ones.
+    fn copy_before(&mut self, end: Option<Occurrence>) -> Result<(), BtreeError> {
+        while let Some((cursor, row)) = self.next_newer()?
+            && end.is_none_or(|end| row < end)
+        {
+            self.newer[cursor].advance()?;
+            if self.changed.removed.contains(row.game()) {
+                if self.thinned.last() != Some(&row.key()) {
+                    self.thinned.push(row.key());
+                }
+                continue;
+            }
+            self.push(row)?;
+            let earlier = self.newer_run.filter(|(key, _)| *key == row.key()).map_or(0, |(_, count)| count);
+            self.newer_run = Some((row.key(), earlier + 1));
+        }
+        match (&mut self.old, end) {
+            (Some(old), Some(end)) => old.copy_before(end, self.writer),
+            _ => Ok(()),
+        }
+    }
+
+    /// The next row of the later levels, and where it stands.
+    fn next_newer(&self) -> Result<Option<(usize, Occurrence)>, BtreeError> {
+        let mut next: Option<(usize, Occurrence)> = None;
+        for (index, cursor) in self.newer.iter().enumerate() {
+            if let Some(row) = cursor.row()?
+                && next.is_none_or(|(_, first)| row < first)
+            {
+                next = Some((index, row));
+            }
+        }
+        Ok(next)
+    }
+
+    /// Writes a row behind those of the target that come before it.
+    fn push(&mut self, row: Occurrence) -> Result<(), BtreeError> {
+        if let Some(old) = &mut self.old {
+            old.copy_before(row, self.writer)?;
+        }
+        self.writer.push(&OccurrenceRow { level: self.changed.target, occurrence: row })
+    }
+
+    /// Writes what is left. Gives back the keys of rows that were left out, if these had many rows.
+    fn finish(mut self) -> Result<Vec<PositionKey>, BtreeError> {
+        self.copy_before(None)?;
+        let mut thinned = std::mem::take(&mut self.thinned);
+        if let Some(old) = self.old {
+            thinned.extend(old.copy_rest(self.writer)?);
+        }
+        if self.changed.levels.len() > 1 && !thinned.is_empty() {
+            thinned.sort_unstable_by_key(|key| key.as_i64());
+            thinned.dedup();
+            let mut levels = self.changed.cursors(self.range, |_| true)?;
+            let mut many = Vec::new();
+            for key in thinned {
+                if has(&mut levels, key, self.threshold)? {
+                    many.push(key);
+                }
+            }
+            thinned = many;
+        }
+        Ok(thinned)
+    }
+}
+
+impl OccurrenceRows for Merging<'_> {
+    const MANY_AT_ONCE: bool = false;
+
+    fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
+        rows.try_for_each(|row| {
+            self.copy_before(Some(row))?;
+            Ok(self.push(row)?)
+        })
+    }
+
+    fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool> {
+        let newer = self.newer_run.filter(|(last, _)| *last == key).map_or(0, |(_, count)| count);
+        let old = self.old.as_ref().map_or(0, |old| old.rows_of(key));
+        let merged = old.saturating_add(newer).saturating_add(appended);
+        Ok(merged >= count || has(&mut self.others, key, count - merged)?)
+    }
+}
+
+/// Whether a key has so many rows in some levels, which are asked for keys in their order.
+fn has(levels: &mut [OccurrenceCursor<'_>], key: PositionKey, count: u32) -> Result<bool, BtreeError> {
+    let mut missing = count;
+    for level in levels {
+        missing -= level.count(key, missing)?;
+        if missing == 0 {
+            break;
+        }
+    }
+    Ok(missing == 0)
+}

@@ -1,0 +1,128 @@
+//! Levels of `occurrence`: which one the positions of new games go to.
+
+use rusqlite::Connection;
+
+use crate::id::{GameId, Level};
+use crate::store::cell::{Cells, OCCURRENCE_LEVEL};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::write::bulk::BulkLoader;
+
+/// The levels of a database, in order.
+///
+/// # Errors
+/// What SQLite says.
+pub(crate) fn levels(connection: &Connection) -> rusqlite::Result<Vec<Level>> {
+    let sql = "SELECT level FROM occurrence_level ORDER BY level";
+    let read = |row: &rusqlite::Row<'_>| Ok(Level(Cells::new(row, OCCURRENCE_LEVEL).get("level")?));
+    connection.prepare_cached(sql)?.query_map([], read)?.collect()
+}
+
+/// The level that new games go to: one of those that are there, which takes in all that come after it, or one of their own.
+///
+/// A level is written anew with the games that are added if they, and what comes between, are not far fewer. So no level is written
+/// often, and there are never many: each has more than twice as many games as all after it together, but for a small last one.
+///
+/// A level of up to `small` games is always written anew.
+pub(crate) fn level_for(levels: &[Level], first: GameId, games: u32, small: u32) -> Level {
+    const TIMES: u32 = 2;
+    let (mut chosen, mut newer) = (Level(first.0), games);
+    for &level in levels.iter().rev() {
+        let older = chosen.0.saturating_sub(level.0);
+        if older > small.max(newer.saturating_mul(TIMES)) {
+            break;
+        }
+        newer = newer.saturating_add(older);
+        chosen = level;
+    }
+    chosen
+}
+
+/// How many games that are there are written anew, in their level, when so many are added after the last one.
+pub(crate) fn games_to_merge(levels: &[Level], last: GameId, games: u64, small: u32) -> u32 {
+    let first = GameId(last.0.saturating_add(1));
+    first.0 - level_for(levels, first, u32::try_from(games).unwrap_or(u32::MAX), small).0
+}
+
+impl Database {
+    /// The levels of `occurrence`, in order.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn levels(&self) -> Result<Vec<Level>> {
+        levels(self.connection())
+            .map_err(|source| Error::sqlite(self.path(), "read table occurrence_level", source))
+    }
+}
+
+impl BulkLoader<'_> {
+    /// Makes a level the last one, to which occurrences go.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn set_last_level(&mut self, level: Level) -> Result<()> {
+        const ACTION: &str = "write table occurrence_level";
+        self.execute(ACTION, "DELETE FROM occurrence_level WHERE level > ?1", [level.0])?;
+        self.execute(ACTION, "INSERT OR IGNORE INTO occurrence_level VALUES (?1)", [level.0])?;
+        self.level = level;
+        Ok(())
+    }
+
+    /// Moves the rows of all later levels to a level.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn merge_levels(&self, level: Level) -> Result<()> {
+        let sql = "UPDATE occurrence SET level = ?1 WHERE level > ?1";
+        self.execute("write table occurrence", sql, [level.0])
+    }
+
+    /// The levels that there are.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn levels(&self) -> Result<Vec<Level>> {
+        levels(self.connection()).map_err(|source| self.failed("read table occurrence_level", source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Adds as many games as each number says, one after the other, and gives back the levels.
+    fn add(counts: &[u32]) -> Vec<u32> {
+        let (mut levels, mut first) = (vec![Level::FIRST], 1);
+        for &count in counts {
+            let level = level_for(&levels, GameId(first), count, 1000);
+            levels.retain(|&other| other < level);
+            levels.push(level);
+            first += count;
+        }
+        levels.into_iter().map(|level| level.0).collect()
+    }
+
+    #[test]
+    fn small_additions_leave_large_levels_alone() {
+        assert_eq!(add(&[]), [1]);
+        assert_eq!(add(&[0]), [1]);
+        assert_eq!(add(&[400_000]), [1]);
+        assert_eq!(add(&[400_000, 10_000]), [1, 400_001]);
+        assert_eq!(add(&[400_000, 10_000, 10_000]), [1, 400_001]);
+        assert_eq!(add(&[400_000, 10_000, 10_000, 10_000]), [1, 400_001]);
+        assert_eq!(add(&[400_000, 10_000, 10_000, 10_000, 10_000]), [1, 400_001, 430_001]);
+        assert_eq!(add(&[400_000, 200_000]), [1]);
+        assert_eq!(add(&[400_000, 1]), [1, 400_001]);
+        assert_eq!(add(&[400_000, 1, 1, 998, 1]), [1, 400_001]);
+        assert_eq!(add(&[400_000, 1, 1, 998, 1, 1]), [1, 400_001, 401_002]);
+    }
+
+    #[test]
+    fn there_are_few_levels_after_many_additions() {
+        for count in [1, 10, 999, 1001, 10_000] {
+            let mut counts = vec![count; 3000];
+            counts.insert(0, 400_000);
+            assert!(add(&counts).len() <= 12, "{count}: {:?}", add(&counts));
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Games that are added are written beside those that are there, and merged with them now and then.
+
+use std::fs;
+use std::path::Path;
+
+use pgndex::index::{IndexOptions, OptimizeSummary, Progress, Writer, optimize};
+use pgndex::verify::{Sample, VerifyOptions, verify};
+
+use crate::adding::{TABLES, assert_equal, assert_whole, parts};
+use crate::support::*;
+
+fn levels(path: &Path) -> u64 {
+    number(&open(path), "SELECT count(*) FROM occurrence_level")
+}
+
+fn assert_sound(path: &Path) {
+    assert_whole(path);
+    let options = VerifyOptions { sample: Sample::All, threads: 2, ..VerifyOptions::default() };
+    let report = verify(path, &options, &pgndex::verify::Progress::default()).expect("verified");
+    assert!(report.is_sound(), "{report:#?}");
+}
+
+/// What a reader of plain SQL is shown.
+const SHOWN: [&str; 3] = [
+    "SELECT * FROM positions ORDER BY key, fen",
+    "SELECT p.ply, count(*) FROM game_position AS p JOIN position_game AS o ON o.key = p.key
+     WHERE p.game_id = 7 GROUP BY p.ply",
+    "SELECT key, count(*) FROM position_game GROUP BY key ORDER BY 2 DESC, 1 LIMIT 100",
+];
+
+#[test]
+fn thirty_additions_are_like_one() {
+    let directory = directory();
+    let files = parts(include_bytes!("../../examples/synthetic.pgn"), 31, directory.path());
+    let once = directory.path().join("once.db");
+    let options = IndexOptions { continuation_threshold: 4, ..options() };
+    run(&once, &files, &options).expect("indexed");
+    for writer in [Writer::Direct, Writer::Sql] {
+        let added = directory.path().join(format!("{writer:?}.db"));
+        let options = IndexOptions { writer, ..options.clone() };
+        let mut most = 0;
+        for file in &files {
+            run(&added, &[file], &options).expect("added");
+            most = most.max(levels(&added));
+        }
+        // Fewer than once a level for each third of the games.
+        assert!((3..=6).contains(&most), "{most} levels");
+        assert_sound(&added);
+        assert_equal(&added, &once, &TABLES);
+        assert_equal(&added, &once, &SHOWN);
+        let before = levels(&added);
+        let summary = optimize(&added, &options, &Progress::default()).expect("optimized");
+        let OptimizeSummary { levels: merged, file_bytes, .. } = summary;
+        assert_eq!((merged, levels(&added)), (before, 1));
+        assert_sound(&added);
+        assert_equal(&added, &once, &TABLES);
+        let size = fs::metadata(&once).expect("a file").len();
+        assert!(file_bytes <= size + size * 15 / 100, "{file_bytes} bytes, and {size} at once");
+        let again = optimize(&added, &options, &Progress::default()).expect("nothing to do");
+        assert_eq!((again.levels, again.file_bytes), (1, file_bytes));
+    }
+}
+
+/// Ten times few games take as long, and as much space, whatever is there.
+#[test]
+fn small_additions_leave_what_is_there_alone() {
+    let directory = directory();
+    let files = parts(include_bytes!("../../examples/synthetic.pgn"), 40, directory.path());
+    let path = directory.path().join("games.db");
+    run(&path, &files[..20], &options()).expect("indexed");
+    let first = "SELECT count(*), total(key / 65536), total(game_id) FROM occurrence WHERE level = 1";
+    let before = lines(&open(&path), first);
+    for file in &files[20..24] {
+        run(&path, &[file], &options()).expect("added");
+        assert_eq!(lines(&open(&path), first), before);
+    }
+    // As many as there were before: all is written anew.
+    run(&path, &files[24..], &options()).expect("added");
+    assert_eq!(levels(&path), 1);
+    assert_sound(&path);
+}
