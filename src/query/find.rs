@@ -3,14 +3,17 @@
 
 use serde::Serialize;
 
-use crate::board::{Color, Position};
+use crate::board::{Color, Position, Resemblance};
 use crate::id::{GameId, Ply};
 use crate::query::course::Course;
 use crate::query::error::{Error, Result};
 use crate::query::names::{NearNames, near_names};
 use crate::query::position::{PositionQuery, san};
 use crate::query::variants::count_games;
-use crate::store::{self, Database, Hit, HitCount, HitOrder, Lines, Scan, Search, Selection};
+use crate::store::{self, Database, Hit, HitCount, HitOrder, Lines, Nearest, Scan, Search, Selection};
+
+/// Games that are looked at for those nearest to a position, if only some are wanted.
+const LOOKED_AT: u32 = 2_500;
 
 const NONE: HitCount = HitCount::Exact { occurrences: 0, games: 0 };
 
@@ -21,12 +24,15 @@ pub enum FindTarget {
     Position(Box<PositionQuery>),
     /// Positions that are described.
     Course(Box<Course>),
+    /// Those nearest to a position, as [`Resemblance`] tells the distance.
+    Like(Box<PositionQuery>),
 }
 
 /// A question for the games that reached something.
 ///
 /// A position is found each time that a game reached it, and each time in its variations if these are looked into. Of a course, each
-/// game's first position is found with which it is complete; one in a variation only if none of the main line is.
+/// game's first position is found with which it is complete; one in a variation only if none of the main line is. The nearest
+/// positions are looked for in main lines, one of each game, and come in the order of their distances.
 #[derive(Clone, Copy, Debug)]
 pub struct Find<'a> {
     /// The database.
@@ -55,6 +61,8 @@ pub struct Shown {
     last: Option<GameId>,
     /// Whether there was another hit after the last.
     is_more: bool,
+    /// Of the nearest positions: from this distance on, games that were not looked at may have nearer ones.
+    pub unseen: Option<u32>,
 }
 
 impl Shown {
@@ -172,8 +180,27 @@ impl Find<'_> {
                 self.database.visit_hits(&Search { limit, ..search }, see)?;
             }
             FindTarget::Course(course) => self.database.scan(&self.scan(), &**course, see)?,
+            FindTarget::Like(query) => {
+                let unseen = self.visit_nearest(query, see)?;
+                shown.unseen = unseen;
+            }
         }
         Ok(shown)
+    }
+
+    fn visit_nearest(
+        &self,
+        query: &PositionQuery,
+        visit: impl FnMut(Hit) -> bool,
+    ) -> store::Result<Option<u32>> {
+        let nearest = Nearest {
+            to: &Resemblance::to(&query.position),
+            selection: self.selection,
+            limit: self.one_more(),
+            offset: self.offset,
+            most_games: self.limit.map(|_| LOOKED_AT),
+        };
+        self.database.nearest(&nearest, visit)
     }
 
     fn one_more(&self) -> Option<u32> {
@@ -209,7 +236,10 @@ impl Find<'_> {
         let total = |all, is_more| Total { occurrences, games, all, is_more };
         let query = match self.target {
             FindTarget::Position(query) => query,
-            FindTarget::Course(_) if !saw_more => return Ok(total(AllHits::Shown, false)),
+            FindTarget::Course(_) | FindTarget::Like(_) if !saw_more => {
+                return Ok(total(AllHits::Shown, false));
+            }
+            FindTarget::Like(_) => return Ok(total(AllHits::Unknown, true)),
             FindTarget::Course(course) => {
                 let all = self.database.count_scanned(&self.scan(), &**course)?;
                 return Ok(total(all.map_or(AllHits::Unknown, AllHits::Games), true));
@@ -316,6 +346,9 @@ pub struct FoundPosition<'h> {
     pub next_uci: Option<String>,
     /// The canonical FEN.
     pub fen: &'h str,
+    /// How far it is from the position to which the nearest are looked for. `None` if none are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<u32>,
 }
 
 impl<'h> FoundPosition<'h> {
@@ -349,6 +382,7 @@ impl<'h> FoundPosition<'h> {
             next_san: hit.next.map(|code| san(&position, code)),
             next_uci: hit.next.map(|code| position.uci(code).to_string()),
             fen: &hit.fen,
+            distance: hit.distance,
         })
     }
 }

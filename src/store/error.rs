@@ -188,12 +188,14 @@ pub enum Error {
         path: PathBuf,
     },
     /// No source has this path.
-    #[error("{}: no source of this database is {}; `SELECT source_id, path FROM source` lists them", path.display(), source_path.display())]
+    #[error("{}: no source of this database is {}; {}`SELECT source_id, path FROM source` lists all", path.display(), source_path.display(), meant(near))]
     UnknownSource {
         /// The database.
         path: PathBuf,
         /// The path looked for.
         source_path: PathBuf,
+        /// Paths of sources that are like it, the most alike first: three at most.
+        near: Vec<PathBuf>,
     },
     /// Counts do not fit the rows that are there.
     #[error(
@@ -425,6 +427,16 @@ fn is_about_values(error: &rusqlite::Error) -> bool {
             | Sql::Utf8Error(..)
             | Sql::QueryReturnedNoRows
     )
+}
+
+/// What may have been meant instead of an unknown path.
+fn meant(near: &[PathBuf]) -> String {
+    let near: Vec<_> = near.iter().map(|path| path.display().to_string()).collect();
+    match near.split_last() {
+        None => String::new(),
+        Some((last, [])) => format!("did you mean {last}? "),
+        Some((last, others)) => format!("did you mean {} or {last}? ", others.join(", ")),
+    }
 }
 
 impl From<BtreeError> for Error {

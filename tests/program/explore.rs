@@ -456,6 +456,10 @@ fn help_has_examples() {
           --plies-min <N>        The game has this many half-moves or more
           --plies-max <N>        The game has this many half-moves or fewer
           --with-evals           An engine's evaluations stand in the game
+          --source <PATH|ID>     Read from this file, given by its path as `pgndex info` shows it, or by
+                                 its number in the table source. Given several times: any of these
+          --variant <NAME>       The variant as in the PGN's tag Variant, such as Chess960; standard is
+                                 also a game without one
 
     Examples:
       pgndex explore games.db --moves "1. e4 c5"

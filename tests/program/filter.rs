@@ -204,6 +204,70 @@ fn games_with_evaluations() {
     assert_eq!(agree(&sample, &["--with-evals", "--speed", "bullet"], "game_id = 3"), 1);
 }
 
+/// Files, one of which grew, with games of several variants.
+fn files() -> Place {
+    let game = |number: &str, variant: &str| {
+        let tag = if variant.is_empty() { String::new() } else { format!("[Variant \"{variant}\"]\n") };
+        format!("[White \"{number}\"]\n{tag}[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 1-0\n\n")
+    };
+    let begun = game("1", "") + &game("2", "Standard");
+    let place = Place::new().with("march.pgn", &begun);
+    std::fs::create_dir(place.path("more")).expect("a directory");
+    place.write("more/2.pgn", game("3", "Chess960") + &game("4", ""));
+    place.printed(&["index", "--quiet", "games.db", "march.pgn", "more/2.pgn"]);
+    place.write("march.pgn", begun + &game("5", "chess960"));
+    place.printed(&["index", "--quiet", "games.db", "march.pgn"]);
+    assert_eq!(place.number("games.db", "SELECT count(*) FROM source"), 3);
+    place
+}
+
+#[test]
+fn games_of_files_and_of_variants() {
+    let place = files();
+    let cases: [(&[&str], &str, usize); 10] = [
+        (&["--source", "march.pgn"], "source = 'march.pgn'", 3),
+        (&["--source", "more/2.pgn"], "game_id IN (3, 4)", 2),
+        // By the number of any reading.
+        (&["--source", "1"], "source = 'march.pgn'", 3),
+        (&["--source", "3"], "source = 'march.pgn'", 3),
+        (&["--source", "march.pgn", "--source", "more/2.pgn"], "true", 5),
+        (&["--variant", "chess960"], "variant IN ('Chess960', 'chess960')", 2),
+        (&["--variant", "STANDARD"], "variant IS NULL OR variant = 'Standard'", 3),
+        (&["--variant", "chess"], "false", 0),
+        (&["--variant", "Chess960", "--source", "march.pgn"], "game_id = 5", 1),
+        (&["--variant", "standard", "--source", "march.pgn", "--white", "1"], "game_id = 1", 1),
+    ];
+    for (options, condition, count) in cases {
+        assert_eq!(agree(&place, options, condition), count, "{options:?}");
+    }
+}
+
+#[test]
+fn a_file_that_the_database_does_not_have_is_told_with_those_like_it() {
+    let place = files();
+    for command in [&["find", "--fen", START][..], &["explore", "--fen", START], &["export", "--pgn"]] {
+        let told = |source: &str| {
+            let run =
+                place.run(&[&command[..1], &["games.db"], &command[1..], &["--source", source]].concat());
+            assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{command:?} {source}");
+            run.stderr
+        };
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(told("2.pgn"), @"
+            pgndex: error: games.db: no source of this database is 2.pgn; did you mean more/2.pgn? `SELECT source_id, path FROM source` lists all
+            ");
+            insta::assert_snapshot!(told("marhc.pgn"), @"
+            pgndex: error: games.db: no source of this database is marhc.pgn; did you mean march.pgn? `SELECT source_id, path FROM source` lists all
+            ");
+            insta::assert_snapshot!(told("7"), @"
+            pgndex: error: games.db: no source of this database is 7; `SELECT source_id, path FROM source` lists all
+            ");
+        }
+    }
+    let run = place.run(&["export", "games.db", "--pgn", "--source", "", "--variant", ""]);
+    assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+}
+
 #[test]
 fn filters_choose_among_games_of_lichess() {
     let Some(part) = part_of_corpus("lichess-24k", 2_500_000) else { return };

@@ -25,11 +25,71 @@ fn games(sample: &Place, arguments: &[&str]) -> Vec<u64> {
 }
 
 #[test]
+fn the_nearest_positions_come_with_their_distance() {
+    let sample = indexed(FAMOUS);
+    let fen = "8/8/5k2/R4p2/5P2/4K1P1/r7/8 w - -";
+    let table = sample.ok(&["--like", fen, "--limit", "2"]);
+    let lines: Vec<&str> = table.lines().collect();
+    assert!(lines[0].ends_with("  distance") && lines.len() == 5, "{table}");
+    assert_eq!(lines[4], "2 shown, there are more; --limit 0 shows all");
+    let objects = sample.ok(&["--like", fen, "--limit", "0", "--format", "json"]);
+    let distances: Vec<u64> =
+        objects.lines().map(|line| json(line)["distance"].as_u64().expect("a number")).collect();
+    assert!(distances.len() == 53 && distances.is_sorted(), "{distances:?}");
+    let csv = sample.ok(&["--like", fen, "--limit", "0", "--format", "csv"]);
+    let lines: Vec<&str> = csv.lines().collect();
+    assert!(lines[0].ends_with(",fen,distance"), "{csv}");
+    assert!(lines[1].ends_with(&format!(",{}", distances[0])), "{csv}");
+    // Another page, under a filter.
+    let filtered = ["--like", fen, "--result", "1-0"];
+    let won = games(&sample, &filtered);
+    let page = [&filtered[..], &["--limit", "3", "--offset", "2", "--format", "json"]].concat();
+    let page = sample.ask(&page).stdout;
+    let page: Vec<u64> = page.lines().map(|line| json(line)["game_id"].as_u64().expect("a number")).collect();
+    assert_eq!(page, won[2..5]);
+    let start = sample.ask(&["--like", START, "--limit", "1", "--format", "json"]);
+    let start = json(&start.stdout);
+    assert_eq!((&start["game_id"], &start["distance"]), (&1.into(), &0.into()));
+    let nothing = sample.ask(&["--like", fen, "--player", "nobody"]);
+    assert_eq!((nothing.status, nothing.stdout.as_str()), (0, ""), "{nothing:?}");
+    assert!(nothing.stderr.ends_with("pgndex: note: no position fits\n"), "{nothing:?}");
+}
+
+#[test]
+fn what_cannot_be_asked_of_the_nearest_positions_is_told() {
+    let sample = odd();
+    for option in [
+        &["--fen", START][..],
+        &["--moves", "1. e4"],
+        &["--variations"],
+        &["--sort", "date"],
+        &["--ending", "rook"],
+        &["--either"],
+        &["--for", "3"],
+    ] {
+        let told = sample.told(2, &[&["--like", START], option].concat());
+        assert!(told.contains("cannot be used with"), "{option:?}: {told}");
+    }
+    insta::assert_snapshot!(sample.told(2, &["--like", "8/8/8/8/8/8/8/8 w - -"]), @r#"
+    pgndex: error: no legal position: "8/8/8/8/8/8/8/8 w - -"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+      because: White has 0 kings, not 1
+    "#);
+    // What was put right in the FEN is told.
+    let run = sample.ask(&[
+        "--like",
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",
+        "--limit",
+        "1",
+    ]);
+    assert!(run.stderr.contains("en-passant square dropped"), "{run:?}");
+}
+
+#[test]
 fn help() {
     insta::assert_snapshot!(indexed("").run(&["find", "--help"]).stdout, @r#"
     Find the games that reached a position
 
-    Usage: pgndex find [OPTIONS] <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
+    Usage: pgndex find [OPTIONS] <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
 
     Arguments:
       <DB>  Database
@@ -40,6 +100,9 @@ fn help() {
           --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
                              Nf3"
           --play <MOVES>     The same in UCI notation: e2e4,c7c5
+          --like <FEN>       The nearest positions to the one with this FEN, nearest first, one of each
+                             game: those with the same pawns and material come first. Takes a FEN as
+                             --fen does
           --variations       Look into the variations of games too, not only at what was played
           --sort <ORDER>     Order of the lines: by the games' numbers, by the players' mean rating
                              (best first), or by date (latest first) [default: game] [possible values:
@@ -101,6 +164,10 @@ fn help() {
           --plies-min <N>        The game has this many half-moves or more
           --plies-max <N>        The game has this many half-moves or fewer
           --with-evals           An engine's evaluations stand in the game
+          --source <PATH|ID>     Read from this file, given by its path as `pgndex info` shows it, or by
+                                 its number in the table source. Given several times: any of these
+          --variant <NAME>       The variant as in the PGN's tag Variant, such as Chess960; standard is
+                                 also a game without one
 
     Examples:
       pgndex find games.db --moves "1. e4 c5 2. Nf3 d6"
@@ -113,6 +180,7 @@ fn help() {
       pgndex find games.db --ending opposite-bishops --for 20 --player carlsen
       pgndex find games.db --move "Qxh7#" --either
       pgndex find games.db --structure "8/pp3ppp/2p1p3/3p4/3P4/2P1P3/PP3PPP/8" --then --ending rook
+      pgndex find games.db --like "8/5pk1/R5p1/8/6P1/8/r4PK1/8 w - -" --elo-min 2500
       pgndex find games.db --moves "1. e4 e5 2. Ke2" --variations
 
     Two positions are the same if placement, side to move, castling rights and en passant are the same.
@@ -382,19 +450,19 @@ fn descriptions_one_after_the_other() {
     ");
     insta::assert_snapshot!(sample.told(2, &["--for", "3", "--either"]), @r#"
     error: the following required arguments were not provided:
-      <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>>
+      <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>>
 
       tip: to choose games by other conditions alone: pgndex export DB --csv --white NAME
       tip: the same as a table: pgndex sql DB "SELECT * FROM games WHERE white LIKE 'NAME%'"
 
-    Usage: pgndex find --for <PLIES> --either <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
+    Usage: pgndex find --for <PLIES> --either <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
 
     For more information, try '--help'.
     "#);
     insta::assert_snapshot!(sample.told(2, &["--moves", "1. e4", "--ending", "rook"]), @"
     error: the argument '--moves <MOVES>' cannot be used with '--ending <KIND>'
 
-    Usage: pgndex find <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
+    Usage: pgndex find <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
 
     For more information, try '--help'.
     ");
@@ -478,12 +546,12 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
 fn without_a_position_there_is_a_hint() {
     insta::assert_snapshot!(indexed("").ask(&["--white", "Carlsen"]).stderr, @r#"
     error: the following required arguments were not provided:
-      <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>>
+      <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>>
 
       tip: to choose games by other conditions alone: pgndex export DB --csv --white NAME
       tip: the same as a table: pgndex sql DB "SELECT * FROM games WHERE white LIKE 'NAME%'"
 
-    Usage: pgndex find --white <NAME> <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
+    Usage: pgndex find --white <NAME> <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
 
     For more information, try '--help'.
     "#);

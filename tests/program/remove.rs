@@ -55,6 +55,23 @@ fn what_would_go_is_what_goes() {
 }
 
 #[test]
+fn of_a_file_all_goes_or_what_is_chosen() {
+    let place = place();
+    let summary = remove(&place, &["--games", "--source", "all.pgn", "--player", "fischer"]);
+    assert_eq!(summary["sources"], json!(0));
+    assert!(summary["games"].as_u64().is_some_and(|games| (1..10).contains(&games)), "{summary}");
+    assert_sound(&place);
+    // The file is still known, even without a game.
+    remove(&place, &["--games", "--source", "all.pgn"]);
+    let readings = "SELECT count(*) FROM source WHERE path = 'all.pgn'";
+    assert_eq!(place.number("games.db", readings), 1);
+    assert_sound(&place);
+    assert_eq!(remove(&place, &["--source", "all.pgn"])["sources"], json!(1));
+    assert_eq!(place.number("games.db", readings), 0);
+    assert_sound(&place);
+}
+
+#[test]
 fn duplicates_come_back_if_their_file_is_as_it_was() {
     let skipped = "SELECT count(*) FROM duplicate WHERE game_id IS NULL";
     let place = self::place();
@@ -136,6 +153,11 @@ fn what_makes_no_sense_is_refused_with_a_way_on() {
     for (arguments, status, told) in [
         (&[][..], 2, "say what is to go: --source PATH, --games with conditions, or --sql QUERY"),
         (&["--player", "tal"], 2, "the games that these options choose go only if you say --games too"),
+        (
+            &["--source", "all.pgn", "--player", "tal"],
+            2,
+            "the games that these options choose go only if you say --games too",
+        ),
         (&["--dry-run"], 2, "--dry-run: say what would go: --source, --games or --sql"),
         (&["--games"], 2, "the following required arguments were not provided"),
         (&["--source", "none.pgn"], 1, "no source of this database is none.pgn"),

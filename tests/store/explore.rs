@@ -35,6 +35,34 @@ impl Sample {
         Self { database, _directory: directory }
     }
 
+    /// The same of games in several files, one of which was read, grew, and was read on.
+    fn of_files(pgn: &[u8], threshold: u32) -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = |name: &str| directory.path().join(name);
+        let target = path("out.db");
+        let ends: Vec<usize> =
+            memchr::memmem::find_iter(pgn, "\n\n[Event ").map(|at| at + 2).chain([pgn.len()]).collect();
+        let [one, two, three] = [1, 2, 3].map(|quarter| ends[ends.len() * quarter / 4]);
+        let options = IndexOptions {
+            continuation_threshold: threshold,
+            duplicates: Duplicates::Keep,
+            ..IndexOptions::default()
+        };
+        for files in [
+            [("in.pgn", &pgn[..one]), ("a.pgn", &pgn[one..two])],
+            [("in.pgn", &pgn[two..three]), ("b.pgn", &pgn[three..])],
+        ] {
+            let inputs = files.map(|(name, text)| {
+                let before = std::fs::read(path(name)).unwrap_or_default();
+                std::fs::write(path(name), [&before, text].concat()).expect("written");
+                path(name)
+            });
+            index(&target, &inputs, &options, &Progress::default()).expect("indexed");
+        }
+        let database = Database::open(&target).expect("a database");
+        Self { database, _directory: directory }
+    }
+
     fn sql(&self) -> &Connection {
         self.database.connection()
     }
@@ -241,6 +269,11 @@ fn varied_games() -> String {
                 game.insert_str(moves + 1, "1. Nf3 Nf6 2. Ng1 Ng8 ");
             }
         }
+        if let Some(variant) = [Some("Standard"), None, Some("chess960"), None, Some("Chess960")][number % 5]
+        {
+            let second_tag = game.find("\n[").expect("two tags") + 1;
+            game.insert_str(second_tag, &format!("[Variant \"{variant}\"]\n"));
+        }
         text += &game;
         text += "\n\n";
     }
@@ -322,7 +355,7 @@ impl Sample {
             };
             let number = |column: &str| of_game(column).and_then(|text| text.parse::<u16>().ok());
             let exactly = |name: &str| Some(format!("={name}").parse().unwrap());
-            match random.below(12) {
+            match random.below(14) {
                 0 => {
                     let Some(name) = of_game("white") else { continue };
                     filter.player = exactly(&name);
@@ -382,6 +415,16 @@ impl Sample {
                     filter.plies_min = plies;
                     conditions.push(format!("ply_count >= {}", plies.unwrap()));
                 }
+                11 => {
+                    let source = of_game("source").unwrap();
+                    conditions.push(format!("source = {}", quoted(&source)));
+                    filter.sources = vec![source.into()];
+                }
+                12 => {
+                    let variant = of_game("variant").unwrap_or("standard".to_owned()).to_lowercase();
+                    conditions.push(format!("lower(ifnull(variant, 'standard')) = {}", quoted(&variant)));
+                    filter.variant = Some(variant);
+                }
                 _ => {
                     let result = of_game("result").unwrap();
                     filter.result = GameResult::parse(result.as_bytes());
@@ -434,10 +477,13 @@ impl Sample {
 
 #[test]
 fn under_any_filter_it_is_what_plain_sql_says() {
-    let sample = Sample::of(varied_games(), 8);
+    let sample = Sample::of_files(varied_games().as_bytes(), 8);
+    let readings =
+        "SELECT count(*), count(DISTINCT path), (SELECT count(DISTINCT variant) FROM game) FROM source";
+    assert_eq!(lines(sample.sql(), readings), ["4 3 3"]);
     assert!(sample.assert_right_under_filters(300) > 100);
     let Some(text) = part_of_corpus("otb-40k", 3 << 20) else { return };
-    let sample = Sample::of(text, 16);
+    let sample = Sample::of_files(&text, 16);
     assert!(sample.assert_right_under_filters(2000) > 500);
 }
 

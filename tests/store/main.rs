@@ -2,6 +2,7 @@
 
 mod explore;
 mod file;
+mod near;
 #[path = "../common/needs.rs"]
 mod needs;
 mod page_transaction;

@@ -98,6 +98,12 @@ impl Material {
         Self(placement.fold(0, |all, &letter| all.wrapping_add(COUNTS[usize::from(letter)])))
     }
 
+    /// With the piece of a letter of a placement.
+    #[inline]
+    pub(super) fn and(self, letter: u8) -> Self {
+        Self(self.0.wrapping_add(COUNTS[usize::from(letter)]))
+    }
+
     /// How many of these pieces there are.
     #[must_use]
     pub const fn count(self, piece: Piece) -> u32 {

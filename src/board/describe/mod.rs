@@ -1,4 +1,5 @@
-//! What a position is like: its material, what stands on some squares, its pawns, its phase; and what is played there.
+//! What a position is like: its material, what stands on some squares, its pawns, its phase; what is played there; and how far
+//! others are from it.
 
 mod description;
 mod ending;
@@ -6,6 +7,7 @@ mod material;
 mod pattern;
 mod phase;
 mod played;
+mod resemblance;
 mod structure;
 
 pub use description::Description;
@@ -14,5 +16,6 @@ pub use material::{Material, MaterialError, MaterialSignature};
 pub use pattern::{Pattern, PatternError, PatternPart};
 pub use phase::Phase;
 pub use played::{AskedMove, MovePattern, MovePatternError};
+pub use resemblance::Resemblance;
 pub use structure::PawnStructure;
 pub(crate) use structure::pieces;

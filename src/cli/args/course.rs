@@ -128,7 +128,7 @@ impl Args for CourseArgs {
         Options::augment_args(command).mut_args(|option| {
             let is_own = |name: &&str| option.get_id() == *name;
             if DESCRIBING.iter().chain(&ASIDE).any(is_own) {
-                option.conflicts_with_all(["fen", "moves", "play"])
+                option.conflicts_with_all(["fen", "moves", "play", "like"])
             } else {
                 option
             }

@@ -14,7 +14,7 @@ use pgndex::store::EcoRange;
 use pgndex::store::FilterError;
 use pgndex::store::GameFilter;
 use pgndex::store::NameFilter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Orders of games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -92,6 +92,13 @@ pub(crate) struct FilterArgs {
     /// An engine's evaluations stand in the game
     #[arg(help_heading = WHICH, long)]
     pub(crate) with_evals: bool,
+    /// Read from this file, given by its path as `pgndex info` shows it, or by its number in the table source. Given several times:
+    /// any of these
+    #[arg(help_heading = WHICH, long, value_name = "PATH|ID")]
+    pub(crate) source: Vec<PathBuf>,
+    /// The variant as in the PGN's tag Variant, such as Chess960; standard is also a game without one
+    #[arg(help_heading = WHICH, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) variant: Option<String>,
 }
 
 /// Reads the word for a speed.
@@ -146,6 +153,8 @@ impl FilterArgs {
             plies_min: args.plies_min,
             plies_max: args.plies_max,
             with_evals: args.with_evals,
+            sources: args.source,
+            variant: args.variant,
         };
         filter.check().map_err(|error| WrongValue(error.into()))?;
         Ok(filter)

@@ -23,6 +23,7 @@ Examples:
   pgndex find games.db --ending opposite-bishops --for 20 --player carlsen
   pgndex find games.db --move \"Qxh7#\" --either
   pgndex find games.db --structure \"8/pp3ppp/2p1p3/3p4/3P4/2P1P3/PP3PPP/8\" --then --ending rook
+  pgndex find games.db --like \"8/5pk1/R5p1/8/6P1/8/r4PK1/8 w - -\" --elo-min 2500
   pgndex find games.db --moves \"1. e4 e5 2. Ke2\" --variations
 
 Two positions are the same if placement, side to move, castling rights and en passant are the same. The moves that led \
@@ -62,7 +63,7 @@ pub(crate) struct FindArgs {
 
 /// What is looked for: a position, told in one of three ways, or positions that are described.
 #[derive(Args, Debug)]
-#[group(id = "target", required = true, multiple = true, args = ["fen", "moves", "play", "pattern", "material", "structure", "ending", "played"])]
+#[group(id = "target", required = true, multiple = true, args = ["fen", "moves", "play", "like", "pattern", "material", "structure", "ending", "played"])]
 pub(crate) struct FindTargetArgs {
     /// The position as a FEN. Missing fields mean White to move, no castling and no en passant. The counters are ignored
     #[arg(long, value_name = "FEN", alias = "position", conflicts_with_all = ["moves", "play"])]
@@ -73,6 +74,10 @@ pub(crate) struct FindTargetArgs {
     /// The same in UCI notation: e2e4,c7c5
     #[arg(long, value_name = "MOVES")]
     play: Option<String>,
+    /// The nearest positions to the one with this FEN, nearest first, one of each game: those with the same pawns and material come
+    /// first. Takes a FEN as --fen does
+    #[arg(long, value_name = "FEN", conflicts_with_all = ["fen", "moves", "play", "variations", "sort"])]
+    pub(crate) like: Option<String>,
     #[command(flatten)]
     pub(crate) course: CourseArgs,
 }

@@ -28,11 +28,8 @@ pub(crate) struct RemoveArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// All games of this file, given by its path as `pgndex info` shows it, or by its number in the table source. Given several times:
-    /// of all these
-    #[arg(help_heading = WHICH, long, value_name = "PATH|ID", conflicts_with_all = ["games", "sql", "FilterArgs"])]
-    pub(crate) source: Vec<PathBuf>,
-    /// The games that the following options choose
+    /// The games that the following options choose. Without it, only --source can be given, and all that is noted of its files goes
+    /// too
     #[arg(help_heading = WHICH, long, requires = "FilterArgs")]
     pub(crate) games: bool,
     /// The games whose numbers are in the first column of this query

@@ -12,8 +12,8 @@ use pgndex::store::row::GameId;
 use pgndex::store::{Database, Hit, HitOrder, Lines, Seek as _};
 
 use crate::cli::args::WrongValue;
-use crate::cli::args::read_position;
 use crate::cli::args::{CourseArgs, FindArgs, FindFormat, FindTargetArgs, RowFormat, SortArg, StepArgs};
+use crate::cli::args::{read_fen, read_position};
 use crate::cli::command::variants::{games_that_reached, read_lines, tell_variants};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
@@ -21,11 +21,11 @@ use crate::cli::render::output::{RowWriter, Value, shown, stdout, write_json};
 use crate::cli::terminal::timing::Timing;
 use crate::cli::unknown_name::{tell_near_players, tell_unknown_names};
 
-const TABLE: [&str; 11] =
-    ["game", "white", "elo", "black", "elo", "result", "date", "event", LINE, "ply", "next"];
+const TABLE: [&str; 12] =
+    ["game", "white", "elo", "black", "elo", "result", "date", "event", LINE, "ply", "next", DISTANCE];
 /// The columns that are cut short if the terminal is narrow.
 const NAMES: [&str; 3] = ["white", "black", "event"];
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 19] = [
     "game_id",
     "white",
     "white_elo",
@@ -44,10 +44,13 @@ const FIELDS: [&str; 18] = [
     "next_san",
     "next_uci",
     "fen",
+    DISTANCE,
 ];
 
 /// The column that is there if variations are looked into.
 const LINE: &str = "line";
+/// The column that is there if the nearest positions are looked for.
+const DISTANCE: &str = "distance";
 
 /// What to do to see more.
 const ALL: &str = "--limit 0 shows all";
@@ -65,7 +68,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     tell_near_players(&database, &selection)?;
     let lines = read_lines(&database, args.variations)?;
     match &target {
-        FindTarget::Position(query) => tell_changes(query),
+        FindTarget::Position(query) | FindTarget::Like(query) => tell_changes(query),
         FindTarget::Course(course) if course.asks_for_moves() && lines == Lines::All => {
             let error = anyhow!("--move looks at what was played; leave --variations out");
             return Err(WrongValue(error).into());
@@ -88,6 +91,11 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     } else {
         printer.finish(Some(&find.total(&shown)?))?;
     }
+    if let Some(distance) = shown.unseen {
+        note(&format!(
+            "not all games were looked at; from distance {distance} on there may be nearer positions than these; --limit 0 looks at all"
+        ));
+    }
     if let FindTarget::Position(query) = &target {
         tell_variants(&database, &query.position, lines)?;
     }
@@ -96,6 +104,9 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
 }
 
 fn read_target(args: &FindTargetArgs) -> anyhow::Result<FindTarget> {
+    if let Some(fen) = &args.like {
+        return Ok(FindTarget::Like(read_fen(fen)?.into()));
+    }
     let CourseArgs { steps, either, mirror } = &args.course;
     if steps.is_empty() {
         return Ok(FindTarget::Position(read_position(&args.position())?.into()));
@@ -147,7 +158,7 @@ pub(super) fn tell_changes(query: &PositionQuery) {
 
 /// Prints the hits as they come by.
 fn print_hits<'a>(find: &Find<'a>, format: FindFormat) -> anyhow::Result<(Printer<'a>, Shown)> {
-    let mut printer = Printer::new(find.database, find.lines, format)?;
+    let mut printer = Printer::new(find, format)?;
     let mut printed = Ok(());
     let shown = find.visit(|hit| {
         printed = printer.hit(hit);
@@ -256,6 +267,8 @@ fn total_text(total: &Total) -> String {
 /// Prints hits in one of the formats.
 struct Printer<'a> {
     lines: Lines,
+    /// Whether hits have a distance.
+    is_like: bool,
     out: Printed<'a>,
 }
 
@@ -274,21 +287,26 @@ enum Printed<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(database: &'a Database, lines: Lines, format: FindFormat) -> anyhow::Result<Self> {
+    fn new(find: &Find<'a>, format: FindFormat) -> anyhow::Result<Self> {
+        let (database, lines) = (find.database, find.lines);
+        let is_like = matches!(find.target, FindTarget::Like(_));
         let out = match format {
             FindFormat::Table => Printed::EmptyTable(database),
             FindFormat::Json => Printed::Json(stdout()),
-            FindFormat::Csv => Printed::Csv(RowWriter::stdout(RowFormat::Csv, &names(&FIELDS, lines))?),
+            FindFormat::Csv => {
+                Printed::Csv(RowWriter::stdout(RowFormat::Csv, &names(&FIELDS, lines, is_like))?)
+            }
             FindFormat::Pgn => Printed::Pgn { database, out: stdout(), text: String::new(), last: None },
         };
-        Ok(Self { lines, out })
+        Ok(Self { lines, is_like, out })
     }
 
     fn hit(&mut self, hit: &Hit) -> anyhow::Result<()> {
         let lines = self.lines;
         if let Printed::EmptyTable(database) = self.out {
             let digits = database.last_game()?.map_or(0, |game| game.0.to_string().len());
-            let rows = RowWriter::stdout(RowFormat::Table, &names(&TABLE, lines))?.shortening(&NAMES);
+            let rows =
+                RowWriter::stdout(RowFormat::Table, &names(&TABLE, lines, self.is_like))?.shortening(&NAMES);
             self.out = Printed::Table(rows.reserving(TABLE[0], digits));
         }
         match &mut self.out {
@@ -326,9 +344,14 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// The columns for these lines.
-fn names(all: &[&'static str], lines: Lines) -> Vec<&'static str> {
-    all.iter().copied().filter(|&name| name != LINE || lines == Lines::All).collect()
+/// The columns for these lines, with the distance or without.
+fn names(all: &[&'static str], lines: Lines, is_like: bool) -> Vec<&'static str> {
+    let is_there = |name: &&str| match *name {
+        LINE => lines == Lines::All,
+        DISTANCE => is_like,
+        _ => true,
+    };
+    all.iter().copied().filter(is_there).collect()
 }
 
 fn table_row<'h>(found: &FoundPosition<'h>) -> Vec<Value<'h>> {
@@ -348,7 +371,9 @@ fn table_row<'h>(found: &FoundPosition<'h>) -> Vec<Value<'h>> {
         found.date.into(),
         found.event.into(),
     ];
-    game.into_iter().chain(found.line.map(Value::from)).chain([found.ply.0.into(), next.into()]).collect()
+    let position = [found.ply.0.into(), next.into()];
+    let distance = found.distance.map(Value::from);
+    game.into_iter().chain(found.line.map(Value::from)).chain(position).chain(distance).collect()
 }
 
 fn field_row<'f>(found: &'f FoundPosition<'_>) -> Vec<Value<'f>> {
@@ -373,5 +398,6 @@ fn field_row<'f>(found: &'f FoundPosition<'_>) -> Vec<Value<'f>> {
         found.next_uci.as_deref().into(),
         Value::from(found.fen),
     ];
-    game.into_iter().chain(found.line.map(Value::from)).chain(position).collect()
+    let distance = found.distance.map(Value::from);
+    game.into_iter().chain(found.line.map(Value::from)).chain(position).chain(distance).collect()
 }

@@ -8,8 +8,7 @@ use pgndex::index::{
     IndexOptions, LostDuplicates, Progress, Removal, RemovalSummary, removable, remove, shrink,
 };
 use pgndex::query::{Choice, choose_games, near_names};
-use pgndex::store::Database;
-use pgndex::store::row::SourceId;
+use pgndex::store::{Database, GameFilter};
 use serde_json::json;
 
 use crate::cli::args::{RemoveArgs, WrongValue};
@@ -60,7 +59,8 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
 /// What is to go.
 fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     let filter = args.filter.filter()?;
-    if !filter.is_empty() && !args.games {
+    let whole_files = GameFilter { sources: filter.sources.clone(), ..GameFilter::default() };
+    if filter != whole_files && !args.games {
         return Err(wrong("the games that these options choose go only if you say --games too"));
     }
     let database = Database::open_read_only(&args.database)?;
@@ -77,18 +77,7 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
         })?;
         return Ok(Some(Removal::Games(games)));
     }
-    if args.source.is_empty() {
-        return Ok(None);
-    }
-    let path = |given: &std::path::PathBuf| -> anyhow::Result<std::path::PathBuf> {
-        let id = given.to_str().and_then(|text| text.parse().ok()).map(SourceId);
-        // A file may have a number as its name.
-        let is_path = database.readings_of(given).is_ok();
-        let path = id.filter(|_| !is_path).map(|id| database.path_of_source(id)).transpose()?;
-        Ok(path.flatten().unwrap_or_else(|| given.clone()))
-    };
-    let paths = args.source.iter().map(path).collect::<anyhow::Result<_>>()?;
-    Ok(Some(Removal::Sources(paths)))
+    Ok((!filter.sources.is_empty()).then_some(Removal::Sources(filter.sources)))
 }
 
 fn wrong(message: &'static str) -> anyhow::Error {

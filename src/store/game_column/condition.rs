@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::{ColumnBlock, ColumnValue};
 use crate::store::block_games::BlockGames;
 
-/// What a value is to be. NULL never fits.
+/// What a value is to be. NULL fits only [`Test::Missing`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
     /// One of these numbers, which are in order.
@@ -18,6 +18,8 @@ pub(crate) enum Test {
     Between(String, String),
     /// This text, whatever the case of the letters A to Z.
     AnyCase(String),
+    /// NULL.
+    Missing,
     /// A date whose year is known, from this one on: what is unknown of it may be late enough.
     Since(String),
     /// A date whose year is known, up to before this text: what is unknown of it may be early enough.
@@ -39,6 +41,7 @@ impl Test {
             (Self::AtMost(most), ColumnValue::Integer(number)) => number <= most,
             (Self::OneOfTexts(texts), ColumnValue::Text(text)) => texts.iter().any(|other| **other == **text),
             (Self::Between(first, end), ColumnValue::Text(text)) => **first <= **text && **text < **end,
+            (Self::Missing, ColumnValue::Null) => true,
             (Self::AnyCase(wanted), ColumnValue::Text(text)) => wanted.eq_ignore_ascii_case(text),
             (Self::Since(first), ColumnValue::Text(date)) => is_year_known(date) && **date >= **first,
             (Self::Until(end), ColumnValue::Text(date)) => {
@@ -81,10 +84,14 @@ impl Condition {
 
 /// The games whose value fits.
 fn fitting(column: &ColumnBlock, test: &Test) -> BlockGames {
-    let fits: Vec<u64> = column.values.iter().map(|value| test.fits(value).into()).collect();
-    if fits.contains(&1) {
-        BlockGames::of(&column.games, |&index| fits[index as usize])
+    // Numbers behind the last have NULL: those that differ from it are looked for.
+    let null_fits = test.fits(&ColumnValue::Null);
+    let differs: Vec<u64> =
+        column.values.iter().map(|value| (test.fits(value) != null_fits).into()).collect();
+    let differing = if differs.contains(&1) {
+        BlockGames::of(&column.games, |&index| differs[index as usize])
     } else {
         BlockGames::default()
-    }
+    };
+    if null_fits { differing.others() } else { differing }
 }

@@ -42,7 +42,7 @@ const PROMOTION: u16 = first_of(PassedKind::Promotion);
 
 /// The number of a piece on a square: the column `value` of most kinds.
 #[inline]
-pub(super) const fn piece_square(piece: Piece, square: Square) -> u16 {
+pub(crate) const fn piece_square(piece: Piece, square: Square) -> u16 {
     (piece.code() as u16 - 2) * 64 + square.ordinal() as u16
 }
 

@@ -14,6 +14,7 @@ mod set_row;
 pub(crate) use block::{BlockSets, PassedBlock};
 #[cfg(feature = "index")]
 pub(crate) use feature::Feature;
+pub(crate) use feature::piece_square;
 pub use games::PassedGames;
 pub(crate) use games::PassedRows;
 #[cfg(feature = "index")]

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::board::{
     AskedMove, Color, Description, Ending, Kind, Material, MaterialSignature, Pattern, PatternPart, Piece,
-    SquareSet,
+    Resemblance, SquareSet,
 };
 use crate::store::block_games::BlockGames;
 use crate::store::passed::feature::{Feature, piece_square};
@@ -58,6 +58,16 @@ impl PassedQuestion {
         }));
         parts.extend(played.map(|asked| Self::of_move(&asked.asked())));
         Self::all(parts)
+    }
+
+    /// Which games can have a position with the same pawns and the same material.
+    pub(crate) fn alike(to: &Resemblance) -> Self {
+        let structure = Feature::structure(to.structure()).place().1;
+        let material = to.material().packed().cast_signed();
+        Self::all(vec![
+            Self::values(PassedKind::Pawns, [structure]),
+            Self::values(PassedKind::Material, [material]),
+        ])
     }
 
     fn of_pattern(pattern: &Pattern) -> Self {

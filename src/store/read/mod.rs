@@ -16,5 +16,6 @@ pub(crate) mod passed;
 pub(crate) mod player;
 pub(crate) mod removal;
 pub(crate) mod selection;
+pub(crate) mod source;
 pub(crate) mod sql_query;
 pub(crate) mod statistics;

@@ -56,10 +56,21 @@ pub(crate) fn has_sets(connection: &Connection) -> rusqlite::Result<bool> {
 /// Adds the games of the sets of a kind that are wanted.
 fn add_sets(
     connection: &Connection,
-    (block, kind): (u32, PassedKind),
+    place: (u32, PassedKind),
     values: RangeInclusive<i64>,
     is_wanted: &dyn Fn(i64) -> bool,
     games: &mut BlockGames,
+) -> rusqlite::Result<()> {
+    visit_sets(connection, place, values, is_wanted, |_, number| games.insert(number))
+}
+
+/// Shows each game of the sets of a kind that are wanted, with the set's value.
+pub(crate) fn visit_sets(
+    connection: &Connection,
+    (block, kind): (u32, PassedKind),
+    values: RangeInclusive<i64>,
+    is_wanted: &dyn Fn(i64) -> bool,
+    mut see: impl FnMut(i64, u16),
 ) -> rusqlite::Result<()> {
     // The first of them may stand in the middle of a row.
     let sql = "SELECT block, kind, value, sets FROM game_set WHERE block = ?1 AND kind = ?2 AND value <= ?4 AND value >= ifnull(
@@ -71,7 +82,7 @@ fn add_sets(
             if !values.contains(&value) || !is_wanted(value) {
                 return Some(());
             }
-            decode(set, |number| games.insert(number)).filter(|rest| rest.is_empty()).map(|_| ())
+            decode(set, |number| see(value, number)).filter(|rest| rest.is_empty()).map(|_| ())
         })?;
     }
     Ok(())

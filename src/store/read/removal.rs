@@ -1,7 +1,7 @@
 //! What is asked of a database before games are taken out.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
@@ -131,30 +131,6 @@ fn skipped_source(
 }
 
 impl Database {
-    /// All readings of a file, by its path as it stands in the database.
-    ///
-    /// # Errors
-    /// [`Error::UnknownSource`] if there is none; what SQLite says.
-    pub fn readings_of(&self, path: &Path) -> Result<Vec<SourceId>> {
-        let read = || -> rusqlite::Result<Vec<SourceId>> {
-            let mut statement = self.connection().prepare("SELECT source_id, path FROM source")?;
-            let mut rows = statement.query([])?;
-            let mut readings = Vec::new();
-            while let Some(row) = rows.next()? {
-                let cells = Cells::new(row, SOURCE);
-                if cells.get::<PathBuf>("path")? == path {
-                    readings.push(SourceId(cells.get("source_id")?));
-                }
-            }
-            Ok(readings)
-        };
-        let readings = read().map_err(|source| Error::sqlite(self.path(), "read table source", source))?;
-        if readings.is_empty() {
-            return Err(Error::UnknownSource { path: self.path().to_owned(), source_path: path.to_owned() });
-        }
-        Ok(readings)
-    }
-
     /// How many games were taken out of the database so far.
     ///
     /// # Errors
@@ -164,18 +140,6 @@ impl Database {
         let read = |row: &Row<'_>| Cells::new(row, SETTING).get("value");
         let found = self.connection().query_row(sql, [], read).optional();
         Ok(found.map_err(|source| Error::sqlite(self.path(), "read table setting", source))?.unwrap_or(0))
-    }
-
-    /// The path of the file that a reading is of; `None` if there is no such reading.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn path_of_source(&self, source: SourceId) -> Result<Option<PathBuf>> {
-        let read = |row: &Row<'_>| Cells::new(row, SOURCE).get("path");
-        self.connection()
-            .query_row("SELECT source_id, path FROM source WHERE source_id = ?1", [source.0], read)
-            .optional()
-            .map_err(|source| Error::sqlite(self.path(), "read table source", source))
     }
 
     /// The games of some sources.

@@ -1,4 +1,6 @@
-//! Which games are meant: by names, ratings, date, result, opening, clock and length.
+//! Which games are meant: by names, ratings, date, result, opening, clock, length, source and variant.
+
+use std::path::PathBuf;
 
 use rusqlite::types::Value;
 use rusqlite::{Statement, named_params};
@@ -64,6 +66,11 @@ pub struct GameFilter {
     pub plies_max: Option<u32>,
     /// An engine's evaluation of some position stands in the PGN.
     pub with_evals: bool,
+    /// Read from one of these files, given as [`Database::readings_of`] takes them; none are all games.
+    pub sources: Vec<PathBuf>,
+    /// The PGN's tag `Variant`, such as `Chess960`. The case of the letters A to Z does not matter. `standard` is also a game
+    /// without a variant.
+    pub variant: Option<String>,
 }
 
 impl GameFilter {
@@ -196,7 +203,8 @@ impl Database {
     /// Makes a filter ready: looks up its names.
     ///
     /// # Errors
-    /// [`Error::LacksColumn`] if the filter asks for what a database of this version does not have; what SQLite says.
+    /// [`Error::LacksColumn`] if the filter asks for what a database of this version does not have; [`Error::UnknownSource`]; what
+    /// SQLite says.
     pub fn select(&self, filter: &GameFilter) -> Result<Selection> {
         self.check_columns(filter)?;
         let mut selection = Selection::default();
@@ -239,6 +247,8 @@ impl Database {
         self.add_codes(&mut selection, filter)?;
         selection.add_plain(filter);
         selection.add_clock(filter);
+        self.add_sources(&mut selection, filter)?;
+        selection.add_variant(filter);
         Ok(selection)
     }
 
@@ -377,9 +387,39 @@ impl Database {
         }
         Ok(())
     }
+
+    /// The condition on sources: any reading of one of these files.
+    fn add_sources(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
+        if filter.sources.is_empty() {
+            return Ok(());
+        }
+        let mut ids = Vec::new();
+        for source in &filter.sources {
+            ids.extend(self.readings_of(source)?.into_iter().map(|id| i64::from(id.0)));
+        }
+        let list: Vec<_> = ids.iter().map(i64::to_string).collect();
+        let sql = "game.source_id IN (SELECT value FROM json_each(:sources))";
+        selection.add(false, sql, [vec![("source_id", Test::one_of(ids))]]);
+        selection.set(":sources", format!("[{}]", list.join(",")));
+        Ok(())
+    }
 }
 
 impl Selection {
+    /// The condition on the variant.
+    fn add_variant(&mut self, filter: &GameFilter) {
+        const STANDARD: &str = "standard";
+        let Some(variant) = &filter.variant else { return };
+        let named = vec![("variant", Test::AnyCase(variant.clone()))];
+        if variant.eq_ignore_ascii_case(STANDARD) {
+            let sql = "(game.variant IS NULL OR game.variant = :variant COLLATE NOCASE)";
+            self.add(false, sql, [vec![("variant", Test::Missing)], named]);
+        } else {
+            self.add(false, "game.variant = :variant COLLATE NOCASE", [named]);
+        }
+        self.set(":variant", variant.clone());
+    }
+
     /// The conditions on dates, ratings and the result.
     fn add_plain(&mut self, filter: &GameFilter) {
         if let Some(since) = &filter.since {

@@ -247,17 +247,28 @@ fn json_has_the_names_that_its_page_explains() {
     let directory = directory_with_samples();
     run("pgndex index --quiet sample.db examples/famous-games.pgn", directory.path());
     let page = read(Path::new("docs/json.md"));
-    for (heading, command) in [
-        ("find", "pgndex find sample.db --moves \"1. e4 c5\" --variations --format json --limit 0"),
-        ("key", "pgndex key --format json \"8/8/8/4k3/8/4K3/4P3/8\""),
-        ("players", "pgndex players sample.db --format json"),
-        ("verify", "pgndex verify --json sample.db"),
-    ] {
+    let cases: [(&str, &[&str]); 4] = [
+        (
+            "find",
+            &[
+                "pgndex find sample.db --moves \"1. e4 c5\" --variations --format json --limit 0",
+                "pgndex find sample.db --like \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --format json --limit 0",
+            ],
+        ),
+        ("key", &["pgndex key --format json \"8/8/8/4k3/8/4K3/4P3/8\""]),
+        ("players", &["pgndex players sample.db --format json"]),
+        ("verify", &["pgndex verify --json sample.db"]),
+    ];
+    for (heading, commands) in cases {
         let (_, section) = page.split_once(&format!("\n## `pgndex {heading}`\n")).expect("a heading");
         let section = section.split("\n## ").next().expect("a section");
-        let printed = run(command, directory.path());
-        let object: serde_json::Map<_, _> =
-            printed.lines().next().and_then(|line| serde_json::from_str(line).ok()).expect("an object");
+        let mut object = serde_json::Map::new();
+        for command in commands {
+            let printed = run(command, directory.path());
+            let first: Option<serde_json::Map<_, _>> =
+                printed.lines().next().and_then(|line| serde_json::from_str(line).ok());
+            object.extend(first.expect("an object"));
+        }
         for name in object.keys() {
             assert!(
                 section.contains(&format!("`{name}`")),

@@ -49,6 +49,8 @@ pub struct Hit {
     pub next: Option<MoveCode>,
     /// Six-field FEN of the game's start position; `None` is the standard one.
     pub start_fen: Option<String>,
+    /// How far it is from the position to which the nearest are looked for.
+    pub distance: Option<u32>,
 }
 
 impl Hit {
@@ -151,6 +153,7 @@ impl Database {
                 fen: position.get("fen")?,
                 next: position.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored),
                 start_fen: Cells::new(row, GAMES).get("start_fen")?,
+                distance: None,
             })
         };
         statement.raw_query().next()?.map(read).transpose()

@@ -18,7 +18,7 @@ use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
 
 /// Games looked at in one go: some 20,000 positions, a few milliseconds.
-const GAMES: u32 = 250;
+pub(super) const GAMES: u32 = 250;
 /// Games that are looked at to count those that fit: a tenth of a second.
 const FEW: u32 = 12_000;
 /// Such pieces for each thread before their hits are passed on, at most.
@@ -85,18 +85,18 @@ impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
 }
 
 /// Connections for the threads of the pool, each opened by the thread that needs it first.
-struct Readers<'a> {
+pub(super) struct Readers<'a> {
     database: &'a std::path::Path,
     set_up: SetUp,
     open: Vec<Mutex<Option<Database>>>,
 }
 
 impl<'a> Readers<'a> {
-    fn new(database: &'a std::path::Path, set_up: SetUp) -> Self {
+    pub(super) fn new(database: &'a std::path::Path, set_up: SetUp) -> Self {
         Self { database, set_up, open: (0..rayon::current_num_threads()).map(|_| Mutex::new(None)).collect() }
     }
 
-    fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
+    pub(super) fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
         let index = rayon::current_thread_index().unwrap_or(0);
         // A thread has its own; nobody else can have panicked with it.
         let mut reader = match self.open[index].lock() {
@@ -336,7 +336,7 @@ fn games_in(ranges: &[GameRange]) -> u32 {
 }
 
 /// The positions of the games of a selection in a range.
-fn scan_sql(selection: &Selection, lines: Lines) -> String {
+pub(super) fn scan_sql(selection: &Selection, lines: Lines) -> String {
     // A variation's moves lead to its positions; those of a game are played from them.
     let (table, line, order, played) = match lines {
         Lines::Main => ("game_position", "0", "p.ply", "p.move_code"),

@@ -1,0 +1,162 @@
+//! How far positions are from one: what stands elsewhere, what only one of them has.
+
+use super::material::Material;
+use super::structure::{PawnStructure, pieces};
+use crate::board::{Color, Kind, Piece, Position, Square};
+
+/// What a piece counts that one position has more of than the other, beside its square.
+const SURPLUS: u32 = 3;
+
+/// A position, and how far others are from it.
+///
+/// The distance is the sum of
+///
+/// - 2 for each pawn and 1 for each other piece, of either position, that does not stand on the same square in the other;
+/// - 3 for each piece of a kind and colour that one of the positions has more of;
+/// - 1 if the other side is to move;
+/// - 100 if the pawns of the two do not stand on the same squares, or their material is not the same.
+///
+/// Castling rights, en-passant squares and counters do not matter.
+///
+/// ```
+/// use pgndex::board::{Position, Resemblance};
+///
+/// let start = Resemblance::to(&Position::start());
+/// let moved = |placement: &str| start.distance(format!("{placement} w KQkq -").as_bytes());
+/// assert_eq!(moved("rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R"), 2);
+/// assert_eq!(moved("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR"), 104);
+/// assert_eq!(moved("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/R1BQKBNR"), 104);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Resemblance {
+    /// The letter on each square in the order of a FEN, from a8 to h1; 0 where there is none.
+    squares: [u8; 64],
+    structure: PawnStructure,
+    material: Material,
+    side: Color,
+    /// What all its pieces count, and in the upper half how many pawns it has.
+    all: u32,
+}
+
+/// What a piece counts that does not stand on the same square in the other position.
+const fn weight(kind: Kind) -> u32 {
+    match kind {
+        Kind::Pawn => 2,
+        _ => 1,
+    }
+}
+
+/// The bits in which pawns are counted.
+const PAWNS: u32 = 0xffff_0000;
+
+/// By letter: what a piece counts, and in the upper half whether it is a pawn.
+static COUNTS: [u32; 256] = {
+    let mut counts = [0; 256];
+    let mut code = 2;
+    while let Some(piece) = Piece::from_code(code) {
+        let pawns = if matches!(piece.kind(), Kind::Pawn) { 1 << 16 } else { 0 };
+        counts[piece.letter() as usize] = weight(piece.kind()) + pawns;
+        code += 1;
+    }
+    counts
+};
+
+/// All kinds of pieces of both colours.
+fn all_pieces() -> impl Iterator<Item = Piece> {
+    Kind::ALL.into_iter().flat_map(|kind| [Color::White, Color::Black].map(|color| Piece::new(kind, color)))
+}
+
+/// Which square it is in a FEN, from a8 to h1.
+fn place(square: Square) -> usize {
+    usize::from(square.ordinal() ^ 0o70)
+}
+
+impl Resemblance {
+    /// What a position is farther away if its pawns or its material are not the same: more than all else together where these are.
+    pub(crate) const OTHER: u32 = 100;
+
+    /// How far others are from this position.
+    #[must_use]
+    pub fn to(position: &Position) -> Self {
+        let fen = position.canonical_fen();
+        let (mut squares, mut all) = ([0; 64], 0);
+        for (square, letter) in pieces(fen.as_bytes()) {
+            squares[place(square)] = letter;
+            all += COUNTS[usize::from(letter)];
+        }
+        let (structure, material) = (PawnStructure::of(fen.as_bytes()), Material::of(fen.as_bytes()));
+        Self { squares, structure, material, side: position.side(), all }
+    }
+
+    /// How far a legal position is, given as a FEN. Allocates nothing, checks nothing.
+    #[must_use]
+    pub fn distance(&self, fen: &[u8]) -> u32 {
+        let (mut all, mut same, mut material) = (0, 0, Material::default());
+        let (mut square, mut rest) = (0, fen.iter());
+        for &letter in &mut rest {
+            match letter {
+                b' ' => break,
+                b'1'..=b'8' => square += usize::from(letter - b'0'),
+                b'/' => {}
+                _ => {
+                    let Some(own) = self.squares.get(square) else { break };
+                    let count = COUNTS[usize::from(letter)];
+                    all += count;
+                    same += if *own == letter { count } else { 0 };
+                    material = material.and(letter);
+                    square += 1;
+                }
+            }
+        }
+        let surplus = self.surplus(material);
+        let is_other = surplus > 0 || same & PAWNS != all & PAWNS || same & PAWNS != self.all & PAWNS;
+        let is_other_side = rest.next().is_some_and(|&letter| letter != self.side.letter());
+        (all & !PAWNS) + (self.all & !PAWNS) - 2 * (same & !PAWNS)
+            + SURPLUS * surplus
+            + u32::from(is_other_side)
+            + if is_other { Self::OTHER } else { 0 }
+    }
+
+    /// How many pieces there are that one has more of.
+    fn surplus(&self, other: Material) -> u32 {
+        if other == self.material {
+            return 0;
+        }
+        all_pieces().map(|piece| self.material.count(piece).abs_diff(other.count(piece))).sum()
+    }
+
+    /// Where its pawns stand.
+    #[must_use]
+    pub const fn structure(&self) -> PawnStructure {
+        self.structure
+    }
+
+    /// Its material.
+    #[must_use]
+    pub const fn material(&self) -> Material {
+        self.material
+    }
+
+    /// Its pieces, and what each counts if it does not stand there in another position.
+    pub fn pieces(&self) -> impl Iterator<Item = (Piece, Square, u32)> {
+        (0..64).map(Square::from_ordinal).filter_map(|square| {
+            let piece = Piece::from_letter(self.squares[place(square)])?;
+            Some((piece, square, weight(piece.kind())))
+        })
+    }
+
+    /// What positions with this material count at the least, beside [`OTHER`](Self::OTHER): as they are, and on top of what the pieces of
+    /// this position count, twice, that do not stand where they stand here. Such a piece is missing there, and the other position has it
+    /// elsewhere, unless it has fewer of them.
+    pub(crate) fn bounds(&self, material: Material) -> [u32; 2] {
+        let (mut apart, mut beside) = (0, 0);
+        for piece in all_pieces() {
+            let (weight, own, other) =
+                (weight(piece.kind()), self.material.count(piece), material.count(piece));
+            apart += (weight + SURPLUS) * own.abs_diff(other);
+            // A piece counts less than one that the other has not: this is never below 0.
+            beside += SURPLUS * own.abs_diff(other) + weight * other - weight * own;
+        }
+        [apart, beside]
+    }
+}

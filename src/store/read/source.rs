@@ -1,0 +1,83 @@
+//! The readings of a file, as somebody names it.
+
+use std::path::{Path, PathBuf};
+
+use crate::id::SourceId;
+use crate::store::cell::{Cells, SOURCE};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+
+/// How many paths are suggested.
+const SUGGESTED: usize = 3;
+
+impl Database {
+    /// All readings of a file, by its path as it stands in the database. If no source has that path and it is a number, by the number
+    /// of one of them.
+    ///
+    /// # Errors
+    /// [`Error::UnknownSource`] if there is none; what SQLite says.
+    pub fn readings_of(&self, path: &Path) -> Result<Vec<SourceId>> {
+        let sources =
+            self.sources().map_err(|source| Error::sqlite(self.path(), "read table source", source))?;
+        let of_path = |path: &Path| -> Vec<SourceId> {
+            sources.iter().filter(|(_, other)| other == path).map(|&(id, _)| id).collect()
+        };
+        let mut readings = of_path(path);
+        if readings.is_empty()
+            && let Some(id) = path.to_str().and_then(|text| text.parse().ok()).map(SourceId)
+            && let Some((_, path)) = sources.iter().find(|&&(other, _)| other == id)
+        {
+            readings = of_path(path);
+        }
+        if readings.is_empty() {
+            let near = near(path, sources.into_iter().map(|(_, path)| path));
+            let source_path = path.to_owned();
+            return Err(Error::UnknownSource { path: self.path().to_owned(), source_path, near });
+        }
+        Ok(readings)
+    }
+
+    fn sources(&self) -> rusqlite::Result<Vec<(SourceId, PathBuf)>> {
+        let mut statement = self.connection().prepare("SELECT source_id, path FROM source")?;
+        let rows = statement.query_map([], |row| {
+            let cells = Cells::new(row, SOURCE);
+            Ok((SourceId(cells.get("source_id")?), cells.get("path")?))
+        })?;
+        rows.collect()
+    }
+}
+
+/// The paths that are like a path: those of files with the same name, then those that differ in a third of their letters or fewer.
+fn near(wanted: &Path, paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let text = wanted.to_string_lossy();
+    let likeness = |path: &Path| match path.file_name() {
+        name if name.is_some() && name == wanted.file_name() => Some(0),
+        _ => {
+            let wrong = strsim::osa_distance(&text, &path.to_string_lossy());
+            (wrong <= text.chars().count() / 3).then_some(wrong)
+        }
+    };
+    let mut near: Vec<(usize, PathBuf)> =
+        paths.filter_map(|path| likeness(&path).map(|wrong| (wrong, path))).collect();
+    near.sort();
+    near.dedup();
+    near.into_iter().take(SUGGESTED).map(|(_, path)| path).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_like_others_by_the_name_of_the_file_or_by_their_letters() {
+        let paths = ["2024/march.pgn", "march.pgn", "2024/april.pgn", "2024/march.pgn", "x.pgn"];
+        let near = |wanted: &str| -> Vec<String> {
+            let near = near(Path::new(wanted), paths.iter().map(PathBuf::from));
+            near.iter().map(|path| path.display().to_string()).collect()
+        };
+        assert_eq!(near("march.pgn"), ["2024/march.pgn", "march.pgn"]);
+        assert_eq!(near("2024/marhc.pgn"), ["2024/march.pgn", "2024/april.pgn"]);
+        assert_eq!(near("7"), [""; 0]);
+        assert_eq!(near(""), [""; 0]);
+    }
+}

@@ -1,0 +1,225 @@
+//! The nearest positions: those that looking at all rows finds.
+
+use std::collections::BTreeMap;
+
+use pgndex::board::{GameResult, Position, Resemblance};
+use pgndex::index::{Duplicates, IndexOptions, Progress, index};
+use pgndex::store::{Database, GameFilter, Hit, Nearest, Selection};
+use tempfile::TempDir;
+
+use crate::needs::part_of_corpus;
+
+/// Numbers drawn at random, the same in each run.
+struct Random(u32);
+
+impl Random {
+    /// A number below `most`.
+    fn below(&mut self, most: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        u32::try_from((u64::from(self.0) * u64::from(most)) >> 32).unwrap()
+    }
+}
+
+/// What stands on the squares of a FEN, a blank where nothing does, and who is to move.
+#[derive(Clone, Debug)]
+struct Board {
+    squares: [char; 64],
+    side: char,
+}
+
+const PIECES: [char; 12] = ['K', 'Q', 'R', 'B', 'N', 'P', 'k', 'q', 'r', 'b', 'n', 'p'];
+
+impl Board {
+    fn of(fen: &str) -> Self {
+        let (placement, rest) = fen.split_once(' ').expect("a side to move");
+        let letters = placement.chars().filter(|&letter| letter != '/');
+        let squares = letters.flat_map(|letter| match letter.to_digit(10) {
+            Some(empty) => vec![' '; empty as usize],
+            None => vec![letter],
+        });
+        let squares = squares.collect::<Vec<_>>().try_into().expect("64 squares");
+        Self { squares, side: rest.chars().next().expect("a side to move") }
+    }
+
+    fn fen(&self) -> String {
+        let line = |line: &[char]| line.iter().collect::<String>().replace(' ', "1");
+        format!("{} {} - -", self.squares.chunks(8).map(line).collect::<Vec<_>>().join("/"), self.side)
+    }
+
+    fn count(&self, piece: char) -> u32 {
+        self.squares.iter().filter(|&&other| other == piece).count() as u32
+    }
+
+    /// The distance as the manual says it.
+    fn distance(&self, other: &Self) -> u32 {
+        let mut distance = u32::from(self.side != other.side);
+        let (mut same_pawns, mut same_material) = (true, true);
+        let differing = self.squares.iter().zip(&other.squares).filter(|(one, two)| one != two);
+        for &piece in differing.flat_map(|(one, two)| [one, two]).filter(|piece| **piece != ' ') {
+            let is_pawn = piece.eq_ignore_ascii_case(&'p');
+            distance += if is_pawn { 2 } else { 1 };
+            same_pawns &= !is_pawn;
+        }
+        for piece in PIECES {
+            let surplus = self.count(piece).abs_diff(other.count(piece));
+            distance += 3 * surplus;
+            same_material &= surplus == 0;
+        }
+        distance + if same_pawns && same_material { 0 } else { 100 }
+    }
+}
+
+struct Sample {
+    path: std::path::PathBuf,
+    database: Database,
+    /// Game, ply and FEN of all positions, in order.
+    rows: Vec<(u32, u32, Board, String)>,
+    _directory: TempDir,
+}
+
+impl Sample {
+    fn of(pgn: &[u8]) -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (input, path) = (directory.path().join("in.pgn"), directory.path().join("out.db"));
+        std::fs::write(&input, pgn).expect("written");
+        let options = IndexOptions { duplicates: Duplicates::Keep, ..IndexOptions::default() };
+        index(&path, &[input], &options, &Progress::default()).expect("indexed");
+        let database = Database::open(&path).expect("a database");
+        let mut statement = database
+            .connection()
+            .prepare("SELECT game_id, ply, fen FROM game_position ORDER BY game_id, ply")
+            .expect("SQL");
+        let row = |row: &rusqlite::Row<'_>| {
+            let fen: String = row.get(2)?;
+            Ok((row.get(0)?, row.get(1)?, Board::of(&fen), fen))
+        };
+        let rows =
+            statement.query_map([], row).expect("rows").collect::<rusqlite::Result<_>>().expect("rows");
+        drop(statement);
+        Self { path, database, rows, _directory: directory }
+    }
+
+    /// A position of a game, of which a piece may be missing, or another one have moved.
+    fn position(&self, random: &mut Random) -> Position {
+        loop {
+            let (_, _, board, fen) = &self.rows[random.below(self.rows.len() as u32) as usize];
+            let mut board = board.clone();
+            let [square, other] = [0; 2].map(|_| random.below(64) as usize);
+            match random.below(4) {
+                0 => board.squares.swap(square, other),
+                1 => board.squares[square] = ' ',
+                _ => return Position::from_fen(fen.as_bytes()).expect("a legal position").0,
+            }
+            if let Ok((position, _)) = Position::from_fen(board.fen().as_bytes()) {
+                return position;
+            }
+        }
+    }
+
+    /// Distance, game and ply of each game's nearest position, nearest first, by looking at all.
+    fn expected(&self, position: &Position, is_selected: impl Fn(u32) -> bool) -> Vec<(u32, u32, u32)> {
+        let board = Board::of(&position.canonical_fen());
+        let mut best: BTreeMap<u32, (u32, u32, u32)> = BTreeMap::new();
+        for &(game, ply, ref other, _) in self.rows.iter().filter(|row| is_selected(row.0)) {
+            let near = (board.distance(other), game, ply);
+            best.entry(game).and_modify(|best| *best = near.min(*best)).or_insert(near);
+        }
+        let mut best: Vec<_> = best.into_values().collect();
+        best.sort_unstable();
+        best
+    }
+
+    fn found(&self, nearest: &Nearest<'_>) -> (Vec<(u32, u32, u32)>, Option<u32>) {
+        let mut found = Vec::new();
+        let mut see = |hit: Hit| {
+            found.push((hit.distance.expect("a distance"), hit.game.game.0, hit.ply.0));
+            true
+        };
+        let unseen = self.database.nearest(nearest, &mut see).expect("an answer");
+        (found, unseen)
+    }
+
+    /// Holds so many answers, under filters too, to what looking at all rows finds.
+    fn assert_right(&self, count: u32, seed: u32) {
+        let mut random = Random(seed);
+        let filters = [
+            (GameFilter::default(), "true"),
+            (GameFilter { result: Some(GameResult::Draw), ..GameFilter::default() }, "result = '1/2-1/2'"),
+            (
+                GameFilter { elo_min: Some(2000), ..GameFilter::default() },
+                "white_elo >= 2000 AND black_elo >= 2000",
+            ),
+            (GameFilter { plies_max: Some(60), ..GameFilter::default() }, "ply_count <= 60"),
+            (GameFilter { event: Some("=nowhere".parse().unwrap()), ..GameFilter::default() }, "false"),
+        ];
+        for round in 0..count {
+            let (filter, condition) = &filters[random.below(9).saturating_sub(4) as usize];
+            let selection = self.database.select(filter).expect("a selection");
+            let games = self.games(condition);
+            let position = self.position(&mut random);
+            let to = Resemblance::to(&position);
+            let expected = self.expected(&position, |game| games.contains(&game));
+            let (limit, offset) = (1 + random.below(30), random.below(5));
+            let nearest =
+                Nearest { to: &to, selection: &selection, limit: Some(limit), offset, most_games: None };
+            let about = format!("{round}: {} {condition}", position.canonical_fen());
+            let page = expected.iter().copied().skip(offset as usize).take(limit as usize);
+            assert_eq!(self.found(&nearest), (page.collect(), None), "{about}");
+            // Of few games, what is surely the nearest is.
+            let (found, unseen) = self.found(&Nearest { most_games: Some(20), offset: 0, ..nearest });
+            let is_sure = |near: &&(u32, u32, u32)| unseen.is_none_or(|unseen| near.0 < unseen);
+            let sure: Vec<_> = found.iter().take_while(is_sure).collect();
+            let all: Vec<_> = expected.iter().take(limit as usize).take_while(is_sure).collect();
+            assert_eq!(sure, all, "{about} {unseen:?}");
+            if round % 10 == 0 {
+                assert_eq!(
+                    self.found(&Nearest { limit: None, offset: 0, ..nearest }),
+                    (expected, None),
+                    "{about}"
+                );
+            }
+        }
+    }
+
+    fn games(&self, condition: &str) -> Vec<u32> {
+        let sql = format!("SELECT game_id FROM game WHERE {condition} ORDER BY 1");
+        let mut statement = self.database.connection().prepare(&sql).expect("SQL");
+        statement
+            .query_map([], |row| row.get(0))
+            .expect("rows")
+            .collect::<rusqlite::Result<_>>()
+            .expect("numbers")
+    }
+}
+
+#[test]
+fn the_nearest_are_those_that_looking_at_all_finds() {
+    let sample = Sample::of(include_bytes!("../../examples/synthetic.pgn"));
+    sample.assert_right(30, 1);
+    let sample = Sample::of(include_bytes!("../../examples/famous-games.pgn"));
+    sample.assert_right(100, 2);
+    let Some(text) = part_of_corpus("otb-40k", 1 << 19) else { return };
+    Sample::of(&text).assert_right(40, 3);
+}
+
+#[test]
+fn they_are_the_same_without_sets_or_columns() {
+    let mut sample = Sample::of(include_bytes!("../../examples/famous-games.pgn"));
+    for change in [
+        "DELETE FROM game_set WHERE kind = 'game'",
+        "DELETE FROM game_column WHERE name = 'ply_count'",
+        "DROP TABLE game_set",
+    ] {
+        sample.database.connection().execute_batch(change).expect("SQL");
+        sample.database = Database::open(&sample.path).expect("a database");
+        sample.assert_right(20, 4);
+    }
+}
+
+#[test]
+fn of_no_game_nothing_is_near() {
+    let sample = Sample::of(b"[FEN \"no position\"]\n[SetUp \"1\"]\n\n1. e4 *\n");
+    let (to, selection) = (Resemblance::to(&Position::start()), Selection::default());
+    let nearest = Nearest { to: &to, selection: &selection, limit: Some(15), offset: 0, most_games: None };
+    assert_eq!(sample.found(&nearest), (vec![], None));
+}
