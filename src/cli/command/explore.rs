@@ -274,9 +274,9 @@ impl Bars {
 
     fn draw(self, results: &ResultCounts) -> String {
         // Each part ends where its share of the whole does, so that rounding never changes the width.
-        let end =
-            |games: u32| (f64::from(games) * self.width as f64 / results.games() as f64).round() as usize;
-        let (white, draws) = (end(results.white_wins), end(results.white_wins + results.draws));
+        let end = |games: u64| (games as f64 * self.width as f64 / results.games() as f64).round() as usize;
+        let [white, draws] = [results.white_wins, results.draws].map(u64::from);
+        let (white, draws) = (end(white), end(white + draws));
         let part = |letter, from, to| std::iter::repeat_n(letter, to - from);
         part(self.white, 0, white)
             .chain(part(self.draw, white, draws))

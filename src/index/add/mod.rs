@@ -111,7 +111,11 @@ impl Adding<'_> {
         keep_temporary_files_in(&spill, database.connection());
         let merged =
             games_to_merge(&database.levels()?, last_game, plan.estimate.games, plan.options.small_level);
-        let copied = (u128::from(rows) * u128::from(merged) / u128::from(last_game.0.max(1))) as u64;
+        // Whatever the runs say: more rows do not fit into the file.
+        const FEWEST_BYTES_A_ROW: u64 = 12;
+        let file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
+        let there = rows.min(file_bytes / FEWEST_BYTES_A_ROW);
+        let copied = (u128::from(there) * u128::from(merged) / u128::from(last_game.0.max(1))) as u64;
         let estimate = plan.estimate.with_copy(copied, database.free_bytes()?);
         progress.estimated(&estimate);
         estimate.check(lock.target(), &spill)?;

@@ -31,7 +31,7 @@ impl SetRows {
             self.finish(write)?;
             (self.begun, self.last) = (Some((kind, value)), value);
         }
-        push_number((value - self.last).cast_unsigned(), &mut self.bytes);
+        push_number(value.wrapping_sub(self.last).cast_unsigned(), &mut self.bytes);
         push_number(set.len() as u64, &mut self.bytes);
         self.bytes.extend_from_slice(set);
         self.last = value;

@@ -41,7 +41,7 @@ pub(crate) fn level_for(levels: &[Level], first: GameId, games: u32, small: u32)
 /// How many games that are there are written anew, in their level, when so many are added after the last one.
 pub(crate) fn games_to_merge(levels: &[Level], last: GameId, games: u64, small: u32) -> u32 {
     let first = GameId(last.0.saturating_add(1));
-    first.0 - level_for(levels, first, u32::try_from(games).unwrap_or(u32::MAX), small).0
+    first.0.saturating_sub(level_for(levels, first, u32::try_from(games).unwrap_or(u32::MAX), small).0)
 }
 
 impl Database {
