@@ -23,7 +23,8 @@ DROP TABLE position_game;
 CREATE VIEW position_game AS
 SELECT o.key, o.game_id, o.ply
 FROM occurrence_level AS l
-CROSS JOIN occurrence AS o ON o.level = l.level;
+CROSS JOIN occurrence AS o
+WHERE o.level = l.level;
 
 -- One row per distinct position; quick when asked by key: SELECT * FROM positions WHERE key = 5060803636482931868. Two positions that
 -- share a key have a row each.

@@ -18,6 +18,8 @@ import polars
 GAMES = 20
 # Views without games, and what they are ordered by.
 OTHERS = {"positions": "key", "players": "name"}
+# Views whose rows of a game do not come in the order of the game.
+UNORDERED = {"position_game": "ply"}
 
 
 def question(view):
@@ -53,6 +55,8 @@ def by_datasette(path, view, columns):
     """The rows of the first game, or some of a view without games."""
     name = os.path.splitext(os.path.basename(path))[0]
     where = "_size=100" if view in OTHERS else "_size=max&game_id=1"
+    if view in UNORDERED:
+        where += f"&_sort={UNORDERED[view]}"
     url = f"/{name}/{view}.json?_shape=array&_nocount=1&{where}"
     command = ["datasette", "serve", path, "--get", url, "--setting", "sql_time_limit_ms", "60000"]
     printed = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, check=False)

@@ -21,7 +21,7 @@ pub(crate) fn levels(connection: &Connection) -> rusqlite::Result<Vec<Level>> {
 /// The level that new games go to: one of those that are there, which takes in all that come after it, or one of their own.
 ///
 /// A level is written anew with the games that are added if they, and what comes between, are not far fewer. So no level is written
-/// often, and there are never many: each has more than twice as many games as all after it together, but for a small last one.
+/// often, and there are never many: each has more than twice as many games as the next one, but for a small last one.
 ///
 /// A level of up to `small` games is always written anew.
 pub(crate) fn level_for(levels: &[Level], first: GameId, games: u32, small: u32) -> Level {
