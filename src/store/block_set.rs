@@ -93,6 +93,11 @@ pub fn decode(bytes: &[u8], mut see: impl FnMut(u16)) -> Option<&[u8]> {
     (seen == count / 2).then_some(rest)
 }
 
+/// Reads a set, as [`decode`] does, that `bytes` are as a whole.
+pub fn decode_whole(bytes: &[u8], see: impl FnMut(u16)) -> Option<()> {
+    decode(bytes, see)?.is_empty().then_some(())
+}
+
 /// Writes a number.
 pub(crate) fn push_number(mut number: u64, bytes: &mut Vec<u8>) {
     while number >= 0x80 {

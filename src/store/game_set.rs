@@ -1,5 +1,7 @@
 //! Sets of games.
 
+use std::ops::RangeInclusive;
+
 use crate::id::GameId;
 
 /// A set of games: a bit for each number up to the greatest one in it.
@@ -26,6 +28,18 @@ impl GameSet {
     pub fn contains(&self, game: GameId) -> bool {
         let (word, bit) = place(game);
         self.words.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    /// Whether any game of a range is in it.
+    #[must_use]
+    pub fn has_any(&self, games: RangeInclusive<GameId>) -> bool {
+        let ((first, first_bit), (last, last_bit)) = (place(*games.start()), place(*games.end()));
+        let Some(words) = self.words.get(first..self.words.len().min(last + 1)) else { return false };
+        words.iter().enumerate().any(|(index, word)| {
+            let from = if index == 0 { !(first_bit - 1) } else { u64::MAX };
+            let to = if first + index == last { last_bit | (last_bit - 1) } else { u64::MAX };
+            word & from & to != 0
+        })
     }
 
     /// How many games are in it.
@@ -81,5 +95,20 @@ mod tests {
         assert!(numbers.iter().all(|&number| set.contains(GameId(number))));
         assert!(![2, 62, 129, 4097, u32::MAX].iter().any(|&number| set.contains(GameId(number))));
         assert!(GameSet::default().is_empty() && !set.is_empty());
+    }
+
+    #[test]
+    fn ranges_of_games_are_looked_for() {
+        let numbers = [1, 63, 64, 130, 4096];
+        let set: GameSet = numbers.map(GameId).into_iter().collect();
+        for first in (0..200).chain(4000..4300).chain([u32::MAX]) {
+            for last in [first, first.saturating_add(1), first.saturating_add(70), 4095, 4096, 4097, u32::MAX]
+            {
+                let range = GameId(first)..=GameId(last);
+                let expected = numbers.iter().any(|&number| range.contains(&GameId(number)));
+                assert_eq!(set.has_any(range), expected, "{first} to {last}");
+            }
+        }
+        assert!(!GameSet::default().has_any(GameId(0)..=GameId(u32::MAX)));
     }
 }

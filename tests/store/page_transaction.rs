@@ -1,6 +1,6 @@
 //! Trees built beside SQLite become part of a database in a transaction, whatever SQLite had made of its pages before.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use std::time::Duration;
 use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::pages::{
     LeafWriter, LevelRange, OldRows, PositionRecord, RebuiltTree, Segment, Tree, assemble_anew, extend,
+    leave_games_out,
 };
 use pgndex::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply};
 use pgndex::store::{BulkLoader, Database, GameSet, ImportId, PageTransaction, migrate};
@@ -38,6 +39,26 @@ impl Random {
             _ => PositionKey(self.next().wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         };
         Occurrence::new(key, GameId(first + self.below(500) as u32), Ply(self.below(300) as u32))
+    }
+}
+
+impl Random {
+    /// Some of the games that are there: none, few, many of them, those in a row, or all.
+    fn removed(&mut self, model: &Model) -> GameSet {
+        let games: BTreeSet<u32> = model.positions.iter().map(|&(game, ..)| game).collect();
+        let among = model.occurrences.iter().map(|row| row.game().0);
+        let games: Vec<u32> = games.into_iter().chain(among).collect();
+        let part = games.len() as u64 / 3 + 1;
+        let first = self.below(part) as usize;
+        let chosen = self.below(6);
+        let is_chosen = |&(index, _): &(usize, u32)| match chosen {
+            0 | 1 => false,
+            2 => index % 29 == first % 29,
+            3 => index % 3 != 0,
+            4 => (first..first + part as usize).contains(&index),
+            _ => true,
+        };
+        games.into_iter().enumerate().filter(is_chosen).map(|(_, game)| GameId(game)).collect()
     }
 }
 
@@ -110,10 +131,11 @@ impl Model {
     }
 }
 
-/// Merges new rows in, in `ranges` pieces.
+/// Merges new rows in, in `ranges` pieces, and leaves those of removed games out.
 fn merge(
     transaction: &PageTransaction<'_>,
     new: &BTreeSet<Occurrence>,
+    removed: &GameSet,
     model: &Model,
     ranges: usize,
 ) -> RebuiltTree {
@@ -126,35 +148,42 @@ fn merge(
         })
         .collect();
     let mut writer = LeafWriter::new(Arc::clone(file));
-    let none = GameSet::default();
+    let gone = std::cell::Cell::new(0);
+    let stays = |row: &&Occurrence| !removed.contains(row.game());
     let segments: Vec<Segment> = (0..ranges)
         .map(|range| {
             let (start, end) = (bounds[range], bounds.get(range + 1).copied());
             let mut rows =
-                OldRows::new(file, &old, LevelRange::new(Level::FIRST, None, (start, end)), &none, 5)
+                OldRows::new(file, &old, LevelRange::new(Level::FIRST, None, (start, end)), removed, 5)
                     .unwrap();
             let mut last = None;
             for &row in new.range(start..).take_while(|row| end.is_none_or(|end| **row < end)) {
                 rows.copy_before(row, &mut writer).unwrap();
                 if last != Some(row.key()) {
                     let first = Occurrence::new(row.key(), GameId(0), Ply(0));
-                    let there = model.occurrences.range(first..row).count();
+                    let there = model.occurrences.range(first..row).filter(stays).count();
                     assert_eq!(rows.rows_of(row.key()) as usize, there.min(5), "{row:?}");
                 }
                 last = Some(row.key());
                 writer.push(&OccurrenceRow { level: Level::FIRST, occurrence: row }).unwrap();
             }
-            rows.copy_rest(&mut writer).unwrap();
+            gone.set(gone.get() + rows.copy_rest(&mut writer).unwrap().gone);
             writer.finish_segment().unwrap()
         })
         .collect();
+    let keys =
+        |rows: &mut dyn Iterator<Item = &Occurrence>| rows.map(|row| row.key()).collect::<HashSet<_>>();
+    let (all, left) =
+        (keys(&mut model.occurrences.iter()), keys(&mut model.occurrences.iter().filter(stays)));
+    assert_eq!(gone.get() as usize, all.len() - left.len(), "keys without rows");
     RebuiltTree { root: assemble_anew(file, segments).unwrap(), freed: old.pages().collect() }
 }
 
-/// Adds games to the end of `game_position`, a segment each.
+/// Adds games to the end of `game_position`, a segment each, and leaves removed ones out.
 fn play(
     transaction: &PageTransaction<'_>,
     games: impl Iterator<Item = (u32, u32)>,
+    removed: &GameSet,
     model: &mut Model,
 ) -> RebuiltTree {
     let file = transaction.file();
@@ -175,7 +204,20 @@ fn play(
             writer.finish_segment().unwrap()
         })
         .collect();
-    extend(file, transaction.root_page("game_position").unwrap(), segments).unwrap()
+    let root = transaction.root_page("game_position").unwrap();
+    if removed.is_empty() {
+        return extend(file, root, segments).unwrap();
+    }
+    let mut gone = 0;
+    let tree = Tree::read(file, root).unwrap();
+    let rebuilt = leave_games_out(file, &tree, removed, segments, |game| {
+        assert!(removed.contains(game));
+        gone += 1;
+    });
+    let before = model.positions.len();
+    model.positions.retain(|&(game, ..)| !removed.contains(GameId(game)));
+    assert_eq!(gone, before - model.positions.len());
+    rebuilt.unwrap()
 }
 
 fn assert_sound(path: &Path) {
@@ -195,7 +237,7 @@ fn trees_of_any_shape_grow_again_and_again() {
     {
         let directory = TempDir::new().unwrap();
         let (path, mut model) = database(&directory, page_size, rows, &mut random);
-        for round in 1..=4_u32 {
+        for round in 1..=6_u32 {
             let database = Database::open(&path).unwrap();
             database.begin_adding(1 << 20).unwrap();
             let mut transaction =
@@ -214,7 +256,8 @@ fn trees_of_any_shape_grow_again_and_again() {
             };
             let roots = ["occurrence", "game_position"].map(|table| transaction.root_page(table).unwrap());
             let ranges = 1 + random.below(9) as usize;
-            let positions = play(&transaction, plies.into_iter(), &mut model);
+            let removed = random.removed(&model);
+            let positions = play(&transaction, plies.into_iter(), &removed, &mut model);
             // SQLite goes on in the same transaction: on pages that are free by then, and behind the end.
             if round % 2 == 0 {
                 let old = Tree::read(transaction.file(), roots[0]).unwrap();
@@ -225,13 +268,14 @@ fn trees_of_any_shape_grow_again_and_again() {
                 assert!(u64::from(room) < leaves * 5 / 4 + 100, "{room} pages for {leaves}");
                 transaction.publish(vec![(roots[1], positions)], room).unwrap();
                 set(0..10);
-                let tree = merge(&transaction, &new, &model, ranges);
+                let tree = merge(&transaction, &new, &removed, &model, ranges);
                 set(10..15);
                 transaction.finish(vec![(roots[0], tree)]).unwrap();
             } else {
-                let tree = merge(&transaction, &new, &model, ranges);
+                let tree = merge(&transaction, &new, &removed, &model, ranges);
                 transaction.finish(vec![(roots[0], tree), (roots[1], positions)]).unwrap();
             }
+            model.occurrences.retain(|row| !removed.contains(row.game()));
             model.occurrences.extend(&new);
             set(15..20);
             if round == 2 {
@@ -265,7 +309,7 @@ fn what_is_given_up_leaves_nothing() {
         database.begin_adding(1 << 20).unwrap();
         let transaction = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
         let root = transaction.root_page("occurrence").unwrap();
-        let tree = merge(&transaction, &BTreeSet::new(), &model, 3);
+        let tree = merge(&transaction, &BTreeSet::new(), &GameSet::default(), &model, 3);
         assert!(length(&path) > before, "pages were written behind the end");
         if commits {
             // A crash, or an error, after SQLite was told and before the commit.
@@ -295,7 +339,7 @@ fn what_a_crash_left_behind_the_end_is_cut_off() {
         assert!(database.free_bytes().unwrap() >= 50 << 20);
         let transaction = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
         let root = transaction.root_page("game_position").unwrap();
-        let tree = play(&transaction, [(1000 * round, 30)].into_iter(), &mut model);
+        let tree = play(&transaction, [(1000 * round, 30)].into_iter(), &GameSet::default(), &mut model);
         transaction.finish(vec![(root, tree)]).unwrap();
         BulkLoader::go_on(&database, ImportId(1)).unwrap().finish().unwrap();
         database.end_adding().unwrap();
@@ -328,7 +372,7 @@ fn readers_see_what_was_there_until_the_commit() {
         let seen = sum();
         let new: BTreeSet<_> = (0..500).map(|_| random.occurrence(1000 * round)).collect();
         let root = transaction.root_page("occurrence").unwrap();
-        let tree = merge(&transaction, &new, &model, 2);
+        let tree = merge(&transaction, &new, &GameSet::default(), &model, 2);
         model.occurrences.extend(&new);
         assert_eq!(sum(), seen);
         transaction.finish(vec![(root, tree)]).unwrap();
@@ -382,7 +426,7 @@ fn what_others_commit_is_not_written_over() {
     };
     let (_, pages, written_back) = checkpoint(&other);
     assert!(pages > 1000 && written_back == 0, "{written_back} of {pages}");
-    drop(merge(&transaction, &BTreeSet::new(), &model, 3));
+    drop(merge(&transaction, &BTreeSet::new(), &GameSet::default(), &model, 3));
     drop(transaction);
     let (_, pages, written_back) = checkpoint(&other);
     assert_eq!(pages, written_back);

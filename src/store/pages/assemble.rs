@@ -4,12 +4,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::interior::Interior;
-use super::leaves::partition_point;
 use super::page::{PageFill, PageView};
-use super::record::is_before;
+use super::record::{first_number, is_before};
 use super::segment::Cells;
 use super::tree::Spine;
 use super::{BtreeError, LeafWriter, PageFile, PageNumber, Segment, Tree};
+use crate::id::GameId;
+use crate::store::game_set::GameSet;
 use crate::store::row::OccurrenceRow;
 
 /// Joins `segments` to the B-tree whose root page is `root`.
@@ -95,8 +96,7 @@ pub fn replace_end(
     let damaged = |leaf: PageNumber| BtreeError::Damaged { page: leaf };
     let is_before = |cell: &[u8], leaf| is_before(cell, row).ok_or_else(|| damaged(leaf));
     let divider = |leaf: usize| tree.divider(leaf).ok_or_else(|| damaged(tree.leaves()[leaf]));
-    let end =
-        partition_point(0..tree.divider_count(), |leaf| is_before(divider(leaf)?, tree.leaves()[leaf]))?;
+    let end = tree.leaves_before(row).ok_or_else(|| damaged(tree.leaves()[0]))?;
     // The rows of one more leaf are written again: to the last page something may be added.
     let kept = end.saturating_sub(1);
     let mut assembly = Assembly::new(file);
@@ -120,6 +120,67 @@ pub fn replace_end(
     }
     let root = assembly.run(segments)?;
     Ok(RebuiltTree { root, freed: tree.pages_without(kept).collect() })
+}
+
+/// Leaves the rows of some games out of a tree whose rows begin with the number of a game, and joins segments to its end: all their keys
+/// are greater than those that are there. Leaves without such rows stay as they are. Nothing is written to a page of the tree. `see` is
+/// shown the game of each row that is left out, in order.
+///
+/// # Errors
+/// As [`extend`].
+pub fn leave_games_out(
+    file: &Arc<PageFile>,
+    tree: &Tree,
+    games: &GameSet,
+    segments: impl IntoIterator<Item = Segment>,
+    mut see: impl FnMut(GameId),
+) -> Result<RebuiltTree, BtreeError> {
+    let damaged = |leaf: usize| BtreeError::Damaged { page: tree.leaves()[leaf] };
+    let game = |cell: &[u8], leaf| {
+        let number = first_number(cell).and_then(|number| u32::try_from(number).ok());
+        Ok::<_, BtreeError>(GameId(number.ok_or_else(|| damaged(leaf))?))
+    };
+    let game_behind = |leaf| game(tree.divider(leaf).ok_or_else(|| damaged(leaf))?, leaf);
+    let last = tree.divider_count();
+    // A divider belongs to the leaf before it.
+    let changes = |leaf| {
+        let first = if leaf == 0 { GameId(0) } else { game_behind(leaf - 1)? };
+        Ok::<_, BtreeError>(leaf == last || games.has_any(first..=game_behind(leaf)?))
+    };
+    // To the last page something may be added, so there must be one that is new: the last rows that stay are written again.
+    let mut end = last;
+    while end > 0 && changes(end)? {
+        end -= 1;
+    }
+    let mut assembly = Assembly::new(file);
+    let mut freed: Vec<PageNumber> = tree.pages_without(tree.leaves().len()).collect();
+    let mut page = vec![0; file.page_size().bytes()];
+    for (leaf, &number) in tree.leaves().iter().enumerate() {
+        let divider = tree.divider(leaf);
+        if let Some(divider) = divider
+            && leaf < end
+            && !changes(leaf)?
+            && assembly.make_way_for(number)?
+        {
+            assembly.push_leaf(number, divider)?;
+            continue;
+        }
+        file.read_page(number, &mut page)?;
+        let view = PageView::new(&page).filter(|view| view.is_leaf()).ok_or_else(|| damaged(leaf))?;
+        for cell in (0..view.count()).map(|index| view.row(index)).chain(divider.map(Some)) {
+            let cell = cell.ok_or_else(|| damaged(leaf))?;
+            let game = game(cell, leaf)?;
+            if games.contains(game) {
+                see(game);
+            } else {
+                assembly.loose.push_cell(cell)?;
+            }
+        }
+        freed.push(number);
+    }
+    // The root stays where it is.
+    freed.retain(|&page| page != tree.root());
+    Ok(RebuiltTree { root: assembly.run(segments)?, freed })
 }
 
 /// A tree whose segments come in one by one.
@@ -156,6 +217,22 @@ impl<'f> Assembly<'f> {
         }
         self.push_leaves(&loose)?;
         self.push_leaves(segment)
+    }
+
+    /// Writes the loose rows before the leaf `next`, which is not written to. Gives back whether that can be done: one row alone has no
+    /// place.
+    fn make_way_for(&mut self, next: PageNumber) -> Result<bool, BtreeError> {
+        let loose = self.loose.finish_segment()?;
+        if loose.leaves.is_empty() {
+            let mut rows = loose.rows.iter();
+            if let (Some(row), None) = (rows.next(), rows.next()) {
+                self.loose.push_cell(row)?;
+                return Ok(false);
+            }
+            self.place_rows(&loose.rows, next)?;
+        }
+        self.push_leaves(&loose)?;
+        Ok(true)
     }
 
     fn finish(mut self) -> Result<Vec<u8>, BtreeError> {

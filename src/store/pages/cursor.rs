@@ -6,6 +6,7 @@ use super::record::{is_before, occurrence_of};
 use super::{BtreeError, PageFile, Tree};
 use crate::board::PositionKey;
 use crate::id::{GameId, Ply};
+use crate::store::game_set::GameSet;
 use crate::store::row::{Occurrence, OccurrenceRow};
 
 /// A place in a part of a level, which only moves on.
@@ -78,6 +79,21 @@ impl<'t> OccurrenceCursor<'t> {
             self.advance()?;
         }
         Ok(count)
+    }
+
+    /// Whether a key has rows of games other than those of a set. Keys are asked for in their order.
+    ///
+    /// # Errors
+    /// When a page cannot be read or is damaged.
+    pub fn has_other(&mut self, key: PositionKey, games: &GameSet) -> Result<bool, BtreeError> {
+        self.go_to(Occurrence::new(key, GameId(0), Ply(0)))?;
+        while let Some(row) = self.row()?.filter(|row| row.key() == key) {
+            if !games.contains(row.game()) {
+                return Ok(true);
+            }
+            self.advance()?;
+        }
+        Ok(false)
     }
 
     /// Goes on to the first row that does not come before one.

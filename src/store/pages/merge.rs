@@ -55,6 +55,19 @@ pub struct OldRows<'t> {
     thinned: Vec<PositionKey>,
     /// The key of the row that was left out last.
     left_out: Option<PositionKey>,
+    /// The same if no row with it was copied so far.
+    going: Option<PositionKey>,
+    /// How many keys there were all of whose rows were left out.
+    gone: u64,
+}
+
+/// Keys of rows that were left out.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut {
+    /// In order, all keys that have had as many rows as are counted, and some that had fewer: of those, rows may stand on several pages.
+    pub thinned: Vec<PositionKey>,
+    /// How many keys have no rows left in this level.
+    pub gone: u64,
 }
 
 impl<'t> OldRows<'t> {
@@ -85,6 +98,8 @@ impl<'t> OldRows<'t> {
             notes_all: false,
             thinned: Vec::new(),
             left_out: None,
+            going: None,
+            gone: 0,
         };
         rows.leaf = partition_point(0..tree.divider_count(), |leaf| {
             Ok(rows.divider(leaf)?.is_some_and(|(_, divider)| divider < start))
@@ -108,14 +123,14 @@ impl<'t> OldRows<'t> {
         self.copy(Some(OccurrenceRow { level: self.level, occurrence: row }), writer)
     }
 
-    /// Copies all rows that are left. Gives back, in order, all keys of which rows of removed games were left out and that have had
-    /// `most_counted` rows, and some that had fewer: of those, rows may stand on several pages.
+    /// Copies all rows that are left. Tells the keys of which rows of removed games were left out.
     ///
     /// # Errors
     /// As [`copy_before`](Self::copy_before).
-    pub fn copy_rest(mut self, writer: &mut LeafWriter) -> Result<Vec<PositionKey>, BtreeError> {
+    pub fn copy_rest(mut self, writer: &mut LeafWriter) -> Result<LeftOut, BtreeError> {
         self.copy(self.end, writer)?;
-        Ok(self.thinned)
+        self.end_going(None);
+        Ok(LeftOut { thinned: self.thinned, gone: self.gone })
     }
 
     /// How many of the rows copied last have this key, if it is that of the last one.
@@ -141,12 +156,15 @@ impl<'t> OldRows<'t> {
                 Some((_, divider)) if end == Some(divider) => return Err(self.damaged()),
                 Some((_, divider)) if end.is_some_and(|end| divider > end) => return Ok(()),
                 Some((_, divider)) if self.removed.contains(divider.occurrence.game()) => {
-                    self.left_out = Some(divider.occurrence.key());
-                    self.thinned.push(divider.occurrence.key());
+                    let key = divider.occurrence.key();
+                    self.left_out = Some(key);
+                    self.thinned.push(key);
+                    self.begin_going(key);
                 }
                 Some((cell, divider)) => {
                     writer.push_cell(cell)?;
                     let key = divider.occurrence.key();
+                    self.end_going(Some(key));
                     self.run = Some((key, (self.rows_of(key) + 1).min(self.most_counted)));
                 }
                 None => {}
@@ -193,6 +211,8 @@ impl<'t> OldRows<'t> {
         if self.left_out == Some(key) {
             return Ok(());
         }
+        self.begin_going(key);
+        let page = self.page()?;
         if self.notes_all {
             self.left_out = Some(key);
             self.thinned.push(key);
@@ -214,8 +234,26 @@ impl<'t> OldRows<'t> {
         Ok(())
     }
 
+    /// Notes that the next row, which has this key, is left out.
+    fn begin_going(&mut self, key: PositionKey) {
+        if self.going != Some(key) {
+            self.end_going(None);
+            self.going = Some(key).filter(|_| self.rows_of(key) == 0);
+        }
+    }
+
+    /// Notes that a row with this key is copied, or that there are none left.
+    fn end_going(&mut self, copied: Option<PositionKey>) {
+        if let Some(key) = self.going.take() {
+            self.gone += u64::from(copied != Some(key));
+        }
+    }
+
     /// Copies the leaf's rows up to the one numbered `to`.
     fn copy_cells(&mut self, to: usize, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+        if self.going.is_some() {
+            self.end_going(Some(self.key(self.page()?, self.cell)?));
+        }
         let page = self.page()?;
         if self.leaves.is_packed() {
             writer.push_packed(page, self.cell..to)?;

@@ -15,6 +15,7 @@
 //! A tree that has rows already grows in the same way. If all new keys are greater than the old ones, [`extend`] puts the new
 //! leaves behind the old. Otherwise old and new rows are merged into new leaves ([`OldRows`], for indexes [`combine`]), and
 //! [`assemble_anew`] makes the tree that takes the old one's place, or [`replace_end`] one that keeps the leaves before them.
+//! [`leave_games_out`] makes one without the rows of some games.
 //! An [`OccurrenceCursor`] reads rows.
 //!
 //! A table with rowids is a tree of another kind: all of its rows stand on leaves, and a row may go on on pages of its own. A
@@ -44,13 +45,13 @@ mod segment;
 mod table;
 mod tree;
 
-pub use assemble::{RebuiltTree, assemble, assemble_anew, extend, replace_end};
+pub use assemble::{RebuiltTree, assemble, assemble_anew, extend, leave_games_out, replace_end};
 pub use combine::{Combined, LONGEST_COMBINED, combine};
 pub use cursor::OccurrenceCursor;
 pub use error::BtreeError;
 pub use file::PageFile;
 pub use leaf_writer::LeafWriter;
-pub use merge::{LevelRange, OldRows};
+pub use merge::{LeftOut, LevelRange, OldRows};
 pub use number::{PageNumber, PageRun, PageSize};
 pub use record::{BoardFen, Fen, PositionRecord, Record};
 #[cfg(feature = "index")]

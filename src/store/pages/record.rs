@@ -130,6 +130,14 @@ pub(super) fn compare(cell: &[u8], other: &[u8]) -> Option<Ordering> {
     }
 }
 
+/// The first column of the row that a leaf cell holds; `None` if it is no number.
+pub(super) fn first_number(cell: &[u8]) -> Option<i64> {
+    match Columns::of(cell)?.next()?? {
+        Value::Integer(number) => Some(number),
+        _ => None,
+    }
+}
+
 /// A column's value, in the order in which SQLite sorts values.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Value<'c> {

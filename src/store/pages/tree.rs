@@ -99,11 +99,15 @@ impl Tree {
     /// The same of its rows from `row` on, which is one of `occurrence`, and of those that stand before it on the same leaves.
     #[must_use]
     pub fn bytes_from(&self, row: OccurrenceRow, page_size: PageSize) -> u64 {
-        let is_before =
-            |leaf| Ok::<_, ()>(self.divider(leaf).and_then(|cell| is_before(cell, row)) == Some(true));
-        let end = partition_point(0..self.divider_count(), is_before).unwrap_or(0);
-        let leaves = self.leaves.len() - end.saturating_sub(1);
+        let before = self.leaves_before(row).unwrap_or(0);
+        let leaves = self.leaves.len() - before.saturating_sub(1);
         (leaves * (page_size.bytes() + OccurrenceRow::LONGEST_CELL + POINTER)) as u64
+    }
+
+    /// How many leaves have only rows that come before `row`, which is one of `occurrence`; `None` if there are others.
+    pub(super) fn leaves_before(&self, row: OccurrenceRow) -> Option<usize> {
+        let is_before = |leaf| self.divider(leaf).and_then(|cell| is_before(cell, row)).ok_or(());
+        partition_point(0..self.divider_count(), is_before).ok()
     }
 
     /// The most pages above its leaves that there are if others are packed in the places of some.
@@ -141,6 +145,11 @@ impl Tree {
     pub(super) fn pages_without(&self, leaves: usize) -> impl Iterator<Item = PageNumber> {
         let pages = self.interior.iter().chain(&self.leaves[leaves..]).copied();
         pages.filter(|&page| page != self.root)
+    }
+
+    /// The page on which its root stands.
+    pub(super) const fn root(&self) -> PageNumber {
+        self.root
     }
 
     /// The leaves in key order.

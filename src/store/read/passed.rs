@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 use crate::board::MoveCode;
 use crate::id::GameId;
 use crate::store::block_games::BlockGames;
-use crate::store::block_set::{block_of, decode, games_of};
+use crate::store::block_set::{block_of, decode_whole, games_of};
 use crate::store::cell::{Cells, GAME_POSITION, GAME_SET};
 use crate::store::passed::{BlockSets, PassedBlock, PassedKind, PassedQuestion, PassedRows, each_set};
 
@@ -82,7 +82,7 @@ pub(crate) fn visit_sets(
             if !values.contains(&value) || !is_wanted(value) {
                 return Some(());
             }
-            decode(set, |number| see(value, number)).filter(|rest| rest.is_empty()).map(|_| ())
+            decode_whole(set, |number| see(value, number))
         })?;
     }
     Ok(())
@@ -99,24 +99,37 @@ fn each_set_of<'r>(cells: Cells<'r>, see: impl FnMut(i64, &'r [u8]) -> Option<()
 
 /// All sets of a block.
 pub(crate) fn block_sets(connection: &Connection, schema: &str, block: u32) -> rusqlite::Result<BlockSets> {
-    let sql = format!("SELECT block, kind, value, sets FROM {schema}.game_set WHERE block = ?1");
+    let mut sets = BlockSets::new();
+    each_block_set(connection, schema, block, |kind, value, set| {
+        let mut numbers = Vec::new();
+        decode_whole(set, |number| numbers.push(number))?;
+        // Each value has one set.
+        sets.insert((kind, value), numbers).is_none().then_some(())
+    })?;
+    Ok(sets)
+}
+
+/// Shows each set of a block as it is stored, until one is found to be none.
+pub(crate) fn each_block_set(
+    connection: &Connection,
+    schema: &str,
+    block: u32,
+    mut see: impl FnMut(PassedKind, i64, &[u8]) -> Option<()>,
+) -> rusqlite::Result<()> {
+    let sql = format!(
+        "SELECT block, kind, value, sets FROM {schema}.game_set WHERE block = ?1 ORDER BY block, kind, value"
+    );
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([block])?;
-    let mut sets = BlockSets::new();
     while let Some(row) = rows.next()? {
         let cells = Cells::new(row, GAME_SET);
         let kind = cells.read("kind", "a kind of sets", |value| match value {
             ValueRef::Text(name) => PassedKind::from_name(std::str::from_utf8(name).ok()?),
             _ => None,
         })?;
-        each_set_of(cells, |value, set| {
-            let mut numbers = Vec::new();
-            decode(set, |number| numbers.push(number)).filter(|rest| rest.is_empty())?;
-            // Each value has one set.
-            sets.insert((kind, value), numbers).is_none().then_some(())
-        })?;
+        each_set_of(cells, |value, set| see(kind, value, set))?;
     }
-    Ok(sets)
+    Ok(())
 }
 
 /// Adds the games of a block that are wanted, as their rows tell; but none of whose rows one cannot be read.

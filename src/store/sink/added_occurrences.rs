@@ -9,8 +9,8 @@ use crate::board::PositionKey;
 use crate::store::GameSet;
 use crate::store::error::{Error, Result};
 use crate::store::pages::{
-    BtreeError, LeafWriter, LevelRange, OccurrenceCursor, OldRows, PageFile, RebuiltTree, Segment, Tree,
-    replace_end,
+    BtreeError, LeafWriter, LeftOut, LevelRange, OccurrenceCursor, OldRows, PageFile, RebuiltTree, Segment,
+    Tree, replace_end,
 };
 use crate::store::row::{Level, Occurrence, OccurrenceRow};
 use crate::store::write::level::level_for;
@@ -35,6 +35,11 @@ pub(crate) struct LevelRule {
 }
 
 impl LevelRule {
+    /// Whether so many rows leave that they are best left out while others are copied.
+    pub(super) const fn copies_others(self, leaving: Leaving<'_>) -> bool {
+        is_merging_quicker(self.rows, leaving.positions)
+    }
+
     /// The level that is written, with all later ones merged into it; `None` if none need be.
     pub(super) fn level(
         self,
@@ -47,9 +52,7 @@ impl LevelRule {
         }
         let (first, games) = sorted.unsorted().games();
         let of_new_games = (games > 0).then(|| level_for(levels, first, games, self.small));
-        // Many rows are best left out while others are copied.
-        let is_worth = is_merging_quicker(self.rows, leaving.positions);
-        let first_removed = leaving.games.iter().next().filter(|_| is_worth);
+        let first_removed = leaving.games.iter().next().filter(|_| self.copies_others(leaving));
         let of_removed =
             first_removed.and_then(|game| levels.iter().copied().rfind(|level| level.0 <= game.0));
         of_new_games.into_iter().chain(of_removed).min()
@@ -67,6 +70,16 @@ pub(super) struct ChangedLevels<'l> {
     pub(super) target: Level,
     /// Games whose rows are left out.
     pub(super) removed: &'l GameSet,
+    /// Whether keys are counted that have no rows left.
+    pub(super) counts_gone: bool,
+}
+
+/// The table with its last level built anew.
+#[derive(Debug)]
+pub(super) struct MergedLevels {
+    pub(super) tree: RebuiltTree,
+    /// How many keys have no rows left, if these are counted; new rows do not count.
+    pub(super) gone: u64,
 }
 
 impl ChangedLevels<'_> {
@@ -81,21 +94,23 @@ impl ChangedLevels<'_> {
     }
 
     /// Builds the last level anew: the rows of those that are merged, but for those of removed games, and in their places the new ones.
-    pub(super) fn merge<S: SortedOccurrences>(&self, sorted: &S) -> Result<RebuiltTree, S::Error> {
+    pub(super) fn merge<S: SortedOccurrences>(&self, sorted: &S) -> Result<MergedLevels, S::Error> {
         let merge = |writer: &mut LeafWriter, partition| {
             let mut merging =
                 Merging::new(self, sorted.unsorted().range(partition), sorted.threshold(), writer)
                     .map_err(Error::from)?;
             sorted.drain(partition, &mut merging)?;
-            sorted.thinned(merging.finish().map_err(Error::from)?);
-            Ok(writer.finish_segment().map_err(Error::from)?)
+            let LeftOut { thinned, gone } = merging.finish().map_err(Error::from)?;
+            sorted.thinned(thinned);
+            Ok((writer.finish_segment().map_err(Error::from)?, gone))
         };
-        let segments: Vec<Segment> = (0..sorted.unsorted().partitions())
+        let (segments, gone): (Vec<Segment>, Vec<u64>) = (0..sorted.unsorted().partitions())
             .into_par_iter()
             .map_init(|| LeafWriter::new(Arc::clone(self.file)), merge)
             .collect::<Result<_, S::Error>>()?;
         let first = OccurrenceRow::first_of(self.target);
-        Ok(replace_end(self.file, self.tree, first, segments).map_err(Error::from)?)
+        let tree = replace_end(self.file, self.tree, first, segments).map_err(Error::from)?;
+        Ok(MergedLevels { tree, gone: gone.into_iter().sum() })
     }
 
     /// Cursors at the rows of a key range in some levels.
@@ -139,7 +154,7 @@ impl<'m> Merging<'m> {
         threshold: u32,
         writer: &'m mut LeafWriter,
     ) -> Result<Self, BtreeError> {
-        let ChangedLevels { file, tree, levels, target, removed } = *changed;
+        let ChangedLevels { file, tree, levels, target, removed, .. } = *changed;
         let old = levels.iter().position(|&level| level == target).map(|index| {
             let old = OldRows::new(file, tree, changed.range(index, range), removed, threshold)?;
             // One level alone does not tell how many rows a key has.
@@ -158,8 +173,8 @@ impl<'m> Merging<'m> {
         })
     }
 
-    /// Writes the rows of merged levels that come before `end`, or all of the later ones.
-    fn copy_before(&mut self, end: Option<Occurrence>) -> Result<(), BtreeError> {
+    /// Writes the rows of later levels that come before `end`, or all of them.
+    fn copy_newer(&mut self, end: Option<Occurrence>) -> Result<(), BtreeError> {
         while let Some((cursor, row)) = self.next_newer()?
             && end.is_none_or(|end| row < end)
         {
@@ -174,10 +189,7 @@ impl<'m> Merging<'m> {
             let earlier = self.newer_run.filter(|(key, _)| *key == row.key()).map_or(0, |(_, count)| count);
             self.newer_run = Some((row.key(), earlier + 1));
         }
-        match (&mut self.old, end) {
-            (Some(old), Some(end)) => old.copy_before(end, self.writer),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// The next row of the later levels, and where it stands.
@@ -201,26 +213,45 @@ impl<'m> Merging<'m> {
         self.writer.push(&OccurrenceRow { level: self.changed.target, occurrence: row })
     }
 
-    /// Writes what is left. Gives back the keys of rows that were left out, if these had many rows.
-    fn finish(mut self) -> Result<Vec<PositionKey>, BtreeError> {
-        self.copy_before(None)?;
-        let mut thinned = std::mem::take(&mut self.thinned);
-        if let Some(old) = self.old {
-            thinned.extend(old.copy_rest(self.writer)?);
+    /// Writes what is left. Tells the keys of rows that were left out.
+    fn finish(mut self) -> Result<LeftOut, BtreeError> {
+        self.copy_newer(None)?;
+        let mut left_out = match self.old.take() {
+            Some(old) => old.copy_rest(self.writer)?,
+            None => LeftOut::default(),
+        };
+        if self.changed.levels.len() > 1 {
+            left_out.thinned.append(&mut self.thinned);
+            self.look_into_all_levels(&mut left_out)?;
         }
-        if self.changed.levels.len() > 1 && !thinned.is_empty() {
-            thinned.sort_unstable_by_key(|key| key.as_i64());
-            thinned.dedup();
+        Ok(left_out)
+    }
+
+    /// Brings together what the rows of several levels tell of keys, all of which were noted.
+    fn look_into_all_levels(&self, left_out: &mut LeftOut) -> Result<(), BtreeError> {
+        let LeftOut { thinned, gone } = left_out;
+        thinned.sort_unstable_by_key(|key| key.as_i64());
+        thinned.dedup();
+        *gone = 0;
+        if self.changed.counts_gone {
             let mut levels = self.changed.cursors(self.range, |_| true)?;
-            let mut many = Vec::new();
-            for key in thinned {
-                if has(&mut levels, key, self.threshold)? {
-                    many.push(key);
+            for &key in &*thinned {
+                let mut stays = false;
+                for level in &mut levels {
+                    stays = stays || level.has_other(key, self.changed.removed)?;
                 }
+                *gone += u64::from(!stays);
             }
-            thinned = many;
         }
-        Ok(thinned)
+        let mut levels = self.changed.cursors(self.range, |_| true)?;
+        let mut many = Vec::new();
+        for &key in &*thinned {
+            if has(&mut levels, key, self.threshold)? {
+                many.push(key);
+            }
+        }
+        *thinned = many;
+        Ok(())
     }
 }
 
@@ -229,7 +260,7 @@ impl OccurrenceRows for Merging<'_> {
 
     fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
         rows.try_for_each(|row| {
-            self.copy_before(Some(row))?;
+            self.copy_newer(Some(row))?;
             Ok(self.push(row)?)
         })
     }

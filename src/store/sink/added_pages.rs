@@ -1,12 +1,12 @@
 //! Into a database that is there: new leaves behind those of `game_position`, and the last level of `occurrence` and the indexes of
-//! `game` anew, with the new rows merged in.
+//! `game` anew, with the new rows merged in. Many rows that leave are left out on the way.
 
 use std::sync::Arc;
 
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
-use super::added_occurrences::{ChangedLevels, LevelRule, is_merging_quicker};
+use super::added_occurrences::{ChangedLevels, LevelRule, MergedLevels, is_merging_quicker};
 use super::encoder::{BlockNumber, GameLeafList, GameLeaves, LeafEncoder};
 use super::{
     DuplicateLinks, NewRun, RemovalSink, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin, end,
@@ -16,10 +16,10 @@ use crate::id::{GameId, ImportId};
 use crate::store::error::{Error, Result};
 use crate::store::pages::{
     Combined, LONGEST_COMBINED, PageFile, PageNumber, PageRun, RebuiltTree, Tree, assemble_anew, combine,
-    extend,
+    extend, leave_games_out,
 };
 use crate::store::row::HeaderBatch;
-use crate::store::write::remove::{Leaving, OccurrencesOfRemoved};
+use crate::store::write::remove::{Leaving, RowsOfRemoved};
 use crate::store::{BulkLoader, Database, LoadMode, PageTransaction, SideDatabase, SideIndex, WriterLock};
 
 /// Adds games in one transaction, most of it as pages beside those that readers go on reading.
@@ -67,26 +67,50 @@ impl<'d> AddedPages<'d> {
         self.loader.as_mut().expect("once all games are read")
     }
 
-    /// Puts the new leaves of `game_position` and `move_eval` behind those that are there.
-    fn extend_games(&mut self) -> Result<Vec<(PageNumber, RebuiltTree)>> {
+    /// Whether the rows of games that leave are left out of the large tables while others are copied.
+    fn leaves_out(&self) -> bool {
+        !self.leaving.games.is_empty() && self.rule.copies_others(self.leaving)
+    }
+
+    /// Puts the new leaves of `game_position` and `move_eval` behind those that are there, of which many rows may leave.
+    fn change_games(&mut self) -> Result<ChangedGames> {
         let (positions, evals) = self.leaves.take();
-        let mut trees = Vec::new();
+        let mut changed = ChangedGames { trees: Vec::new(), has_new: false, left_out: Vec::new() };
+        let (leaves_out, games) = (self.leaves_out(), self.leaving.games);
+        let mut count = |game: GameId| match changed.left_out.last_mut() {
+            Some((last, rows)) if *last == game => *rows += 1,
+            _ => changed.left_out.push((game, 1)),
+        };
         for (table, leaves) in [("game_position", positions), ("move_eval", evals)] {
-            if leaves.iter().any(|segment| !segment.is_empty()) {
-                let root = self.pages().root_page(table)?;
-                trees.push((root, extend(self.pages().file(), root, leaves)?));
+            let has_new = leaves.iter().any(|segment| !segment.is_empty());
+            changed.has_new |= has_new;
+            if !has_new && !leaves_out {
+                continue;
             }
+            let (file, root) = (self.pages().file(), self.pages().root_page(table)?);
+            let tree = if leaves_out {
+                let old = Tree::read(file, root)?;
+                leave_games_out(file, &old, games, leaves, |game| {
+                    if table == "game_position" {
+                        count(game);
+                    }
+                })?
+            } else {
+                extend(file, root, leaves)?
+            };
+            changed.trees.push((root, tree));
         }
-        Ok(trees)
+        Ok(changed)
     }
 
     /// Builds the last level of `occurrence` and the indexes of `game` anew while the small tables are written through SQL.
     fn merge<S: SortedOccurrences>(
         &mut self,
         side: SideDatabase,
-        trees: Vec<(PageNumber, RebuiltTree)>,
+        games: ChangedGames,
         sorted: &S,
     ) -> Result<(), S::Error> {
+        let leaves_out = self.leaves_out();
         let mut pages = self.pages.take().expect("until all pages are told of");
         let leaving = self.leaving;
         let file = Arc::clone(pages.file());
@@ -94,28 +118,37 @@ impl<'d> AddedPages<'d> {
         let tree = Tree::read(&file, root).map_err(Error::from)?;
         let levels = self.database.levels()?;
         let target = self.rule.level(&levels, sorted, leaving);
+        let counts_gone = leaves_out && leaving.counts_positions(self.database)?;
         let changed = target.map(|target| ChangedLevels {
             file: &file,
             tree: &tree,
             levels: &levels,
             target,
             removed: leaving.games,
+            counts_gone,
         });
         // Without new games, a few rows leave the indexes as they are.
         let is_worth = is_merging_quicker(self.rule.rows, sorted.unsorted().count() + leaving.positions);
-        let indexes = if trees.is_empty() || !is_worth { Vec::new() } else { game_indexes(&pages, &side)? };
+        let indexes = if !games.has_new || !is_worth { Vec::new() } else { game_indexes(&pages, &side)? };
         let room = changed.as_ref().map_or(0, |changed| changed.room(sorted));
-        pages
-            .publish(trees, indexes.iter().map(|index| index.room(&file)).fold(room, u32::saturating_add))?;
+        pages.publish(
+            games.trees,
+            indexes.iter().map(|index| index.room(&file)).fold(room, u32::saturating_add),
+        )?;
         self.loader = Some(BulkLoader::go_on(self.database, self.import)?);
         let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
         let loader = self.loader();
         loader.make_room(leaving)?;
         loader.hide_indexes(&names)?;
         // Rows of removed games may stand in levels that stay as they are.
-        let are_gone = target.is_some_and(|target| leaving.games.iter().all(|game| game.0 >= target.0));
-        let is_removed_meanwhile = are_gone && indexes.is_empty();
-        let (tree, built) = std::thread::scope(|scope| {
+        let is_level_gone = target.is_some_and(|target| leaving.games.iter().all(|game| game.0 >= target.0));
+        let rows = match (leaves_out, is_level_gone) {
+            (true, _) => RowsOfRemoved::Gone { positions: &games.left_out },
+            (false, true) => RowsOfRemoved::InGamePosition,
+            (false, false) => RowsOfRemoved::There,
+        };
+        let is_removed_meanwhile = is_level_gone && indexes.is_empty();
+        let (merged, built) = std::thread::scope(|scope| {
             let merged = scope.spawn(|| {
                 let _drained = DrainedOnDrop(sorted);
                 merge_trees(&file, changed.as_ref(), &indexes, sorted)
@@ -124,13 +157,14 @@ impl<'d> AddedPages<'d> {
                 loader.take_rows(side)?;
                 // Where no index is made anew, nobody needs the rows that leave.
                 if is_removed_meanwhile {
-                    loader.remove(leaving, OccurrencesOfRemoved::Gone)?;
+                    loader.remove(leaving, rows)?;
                 }
                 Ok(())
             });
             written.inspect_err(|_| sorted.drained())?;
             merged.join().map_err(|_| sorted.unsorted().panicked())?
         })?;
+        let (tree, gone) = merged.map_or((None, 0), |MergedLevels { tree, gone }| (Some(tree), gone));
         let mut trees: Vec<_> = tree.map(|tree| (root, tree)).into_iter().collect();
         let mut not_built = Vec::new();
         for (index, built) in indexes.iter().zip(built) {
@@ -150,8 +184,10 @@ impl<'d> AddedPages<'d> {
             loader.set_last_level(target)?;
         }
         if !is_removed_meanwhile {
-            let occurrences = if are_gone { OccurrencesOfRemoved::Gone } else { OccurrencesOfRemoved::There };
-            sorted.thinned(loader.remove(leaving, occurrences)?);
+            sorted.thinned(loader.remove(leaving, rows)?);
+        }
+        if counts_gone {
+            loader.uncount_positions(gone)?;
         }
         loader.take_problems()?;
         sorted.write_visited(loader)
@@ -174,7 +210,7 @@ fn merge_trees<S: SortedOccurrences>(
     changed: Option<&ChangedLevels<'_>>,
     indexes: &[GameIndex],
     sorted: &S,
-) -> Result<(Option<RebuiltTree>, Vec<Built>), S::Error> {
+) -> Result<(Option<MergedLevels>, Vec<Built>), S::Error> {
     let threads = 2 * sorted.unsorted().pool().current_num_threads();
     let pool =
         ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.unsorted().panicked())?;
@@ -183,6 +219,16 @@ fn merge_trees<S: SortedOccurrences>(
         || changed.map(|changed| changed.merge(sorted)).transpose(),
     );
     Ok((merged?, built?))
+}
+
+/// What becomes of `game_position` and `move_eval`.
+struct ChangedGames {
+    /// Each with its root page.
+    trees: Vec<(PageNumber, RebuiltTree)>,
+    /// Whether games are added.
+    has_new: bool,
+    /// Games whose rows were left out, and how many rows of `game_position` each had.
+    left_out: Vec<(GameId, u32)>,
 }
 
 /// An index of `game` that has rows, and that of the new rows.
@@ -255,8 +301,8 @@ impl Sink for AddedPages<'_> {
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
         let side = self.small.take().expect("while games are read").finish_side_database()?;
-        let trees = self.extend_games()?;
-        self.merge(side, trees, sorted)
+        let games = self.change_games()?;
+        self.merge(side, games, sorted)
     }
 
     fn end(&mut self, run: &RunTotals) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::board::PositionKey;
 use crate::id::GameId;
 use crate::store::error::Result;
 use crate::store::row::{HeaderBatch, PositionBatch};
-use crate::store::write::remove::{Leaving, OccurrencesOfRemoved};
+use crate::store::write::remove::{Leaving, RowsOfRemoved};
 use crate::store::{BulkLoader, Database, ImportId, LoadMode};
 
 /// Adds rows in one transaction.
@@ -28,7 +28,7 @@ impl<'d> AddedRows<'d> {
     pub(crate) fn new(database: &'d Database, rule: LevelRule, leaving: Leaving<'d>) -> Result<Self> {
         let mut loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
         loader.make_room(leaving)?;
-        let thinned = loader.remove(leaving, OccurrencesOfRemoved::There)?;
+        let thinned = loader.remove(leaving, RowsOfRemoved::There)?;
         loader.resume_columns(database.connection(), leaving.games)?;
         Ok(Self { loader, leaving, rule, thinned })
     }

@@ -4,14 +4,17 @@ use std::convert::Infallible;
 
 use rusqlite::{Connection, params};
 
-use crate::store::block_set::{block_of, encode};
+use crate::store::block_games::BlockGames;
+use crate::store::block_set::{block_of, decode_whole, encode};
 use crate::store::error::Result;
 use crate::store::game_set::GameSet;
 use crate::store::passed::{BlockSets, PassedBlock, PassedKind, SetRows};
-use crate::store::read::passed::{block_sets, fill_block};
+use crate::store::read::passed::{block_sets, each_block_set, fill_block};
 use crate::store::row::HeaderBatch;
 use crate::store::write::bulk::BulkLoader;
 use crate::store::write::fill::blocks_with_games;
+
+const INSERT: &str = "INSERT INTO main.game_set (block, kind, value, sets) VALUES (?1, ?2, ?3, ?4)";
 
 /// The games that were written since the last block was full.
 #[derive(Debug, Default)]
@@ -63,8 +66,7 @@ struct RowWriter<'c> {
 
 impl<'c> RowWriter<'c> {
     fn new(connection: &'c Connection, block: u32) -> rusqlite::Result<Self> {
-        let sql = "INSERT INTO main.game_set (block, kind, value, sets) VALUES (?1, ?2, ?3, ?4)";
-        let insert = connection.prepare_cached(sql)?;
+        let insert = connection.prepare_cached(INSERT)?;
         Ok(Self { insert, block, rows: SetRows::default(), set: Vec::new() })
     }
 
@@ -126,23 +128,50 @@ pub(super) fn copy_sets(main: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// Takes games out of the sets of a block.
+fn take_out_of_block(connection: &Connection, block: u32, games: &BlockGames) -> rusqlite::Result<()> {
+    let (mut rows, mut left) = (SetRows::default(), Vec::new());
+    let mut keep = |kind: PassedKind, first: i64, sets: &[u8]| {
+        left.push((kind, first, sets.to_vec()));
+        Ok::<_, rusqlite::Error>(())
+    };
+    let (mut numbers, mut set) = (Vec::new(), Vec::new());
+    each_block_set(connection, "main", block, |kind, value, old| {
+        numbers.clear();
+        let mut loses = false;
+        decode_whole(old, |number| if games.contains(number) { loses = true } else { numbers.push(number) })?;
+        let new = if loses {
+            set.clear();
+            encode(&numbers, &mut set);
+            &set
+        } else {
+            old
+        };
+        if !numbers.is_empty() {
+            rows.push(kind, value, new, &mut keep).ok()?;
+        }
+        Some(())
+    })?;
+    rows.finish(&mut keep)?;
+    connection.prepare_cached("DELETE FROM main.game_set WHERE block = ?1")?.execute([block])?;
+    let mut insert = connection.prepare_cached(INSERT)?;
+    left.into_iter().try_for_each(|(kind, first, sets)| {
+        insert.execute(params![block, kind.as_str(), first, sets]).map(drop)
+    })
+}
+
 impl BulkLoader<'_> {
     /// Takes games out of all sets.
     pub(super) fn take_out_of_sets(&self, games: &GameSet) -> Result<()> {
         let take_out = || -> rusqlite::Result<()> {
             let mut games = games.iter().map(block_of).peekable();
             while let Some((block, number)) = games.next() {
-                let mut gone = vec![number];
-                gone.extend(std::iter::from_fn(|| games.next_if(|game| game.0 == block)).map(|game| game.1));
-                let mut sets = block_sets(self.connection(), "main", block)?;
-                if sets.is_empty() {
-                    continue;
+                let mut gone = BlockGames::default();
+                gone.insert(number);
+                while let Some((_, number)) = games.next_if(|game| game.0 == block) {
+                    gone.insert(number);
                 }
-                sets.retain(|_, numbers| {
-                    numbers.retain(|number| gone.binary_search(number).is_err());
-                    !numbers.is_empty()
-                });
-                rewrite(self.connection(), block, &sets)?;
+                take_out_of_block(self.connection(), block, &gone)?;
             }
             Ok(())
         };

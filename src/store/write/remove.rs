@@ -1,11 +1,10 @@
 //! Taking games out of a database, and the ends of sources that are read again.
 
-use std::borrow::Cow;
-
 use rusqlite::params;
 
 use crate::board::PositionKey;
-use crate::store::error::Result;
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
 use crate::store::game_set::GameSet;
 use crate::store::read::known::{READINGS, Tail};
 use crate::store::row::{GameId, HeaderBatch, SourceId};
@@ -34,11 +33,14 @@ const REMOVE_NOTES: [&str; 7] = [
     "DELETE FROM removed_game WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2",
 ];
 
-/// The games that are removed, with the numbers of their names: these may be those of no game afterwards.
+/// The games that are removed, with the numbers of their names, which may be those of no game afterwards, and how many rows of
+/// `game_position` they have: `?2` says so where these have gone already.
 const LIST: &str = "CREATE TEMP TABLE IF NOT EXISTS removing (
-     game_id INTEGER PRIMARY KEY, event_id INTEGER, site_id INTEGER, white_id INTEGER, black_id INTEGER)";
+     game_id INTEGER PRIMARY KEY, event_id INTEGER, site_id INTEGER, white_id INTEGER, black_id INTEGER, positions INTEGER)";
 const ADD_TO_LIST: &str = "INSERT OR IGNORE INTO temp.removing
-     SELECT game_id, event_id, site_id, white_id, black_id FROM main.game WHERE game_id = ?1";
+     SELECT game_id, event_id, site_id, white_id, black_id,
+         ifnull(?2, (SELECT count(*) FROM game_position AS p WHERE p.game_id = game.game_id))
+     FROM main.game WHERE game_id = ?1";
 const DROP_LIST: &str = "DROP TABLE IF EXISTS temp.removing";
 
 /// Brings the counts of sources and imports down.
@@ -49,8 +51,7 @@ const UNCOUNT: [&str; 4] = [
      WHERE gone.source_id = source.source_id",
     "UPDATE import SET games = import.games - gone.games, plies = import.plies - gone.plies,
          positions = import.positions - gone.positions
-     FROM (SELECT import_id, count(*) AS games, sum(ply_count) AS plies,
-               sum((SELECT count(*) FROM game_position AS p WHERE p.game_id = game.game_id)) AS positions
+     FROM (SELECT import_id, count(*) AS games, sum(ply_count) AS plies, sum(removing.positions) AS positions
            FROM temp.removing CROSS JOIN game USING (game_id) GROUP BY 1) AS gone
      WHERE gone.import_id = import.import_id",
     "UPDATE source SET problems = source.problems - gone.problems
@@ -72,14 +73,6 @@ const REMOVE_OCCURRENCES: &str = "DELETE FROM occurrence WHERE (level, key, game
      (SELECT (SELECT max(level) FROM occurrence_level WHERE level <= game_id), key, game_id, ply
       FROM temp.removing CROSS JOIN game_position USING (game_id))";
 
-/// Removes the rows of games, those first that others are found by. Those of side tables go before the last.
-const REMOVE: [&str; 3] = [
-    "DELETE FROM problem WHERE game_id IN (SELECT game_id FROM temp.removing)",
-    "DELETE FROM duplicate WHERE game_id IN (SELECT game_id FROM temp.removing)",
-    "DELETE FROM game_position WHERE game_id IN (SELECT game_id FROM temp.removing)",
-];
-const REMOVE_GAMES: &str = "DELETE FROM game WHERE game_id IN (SELECT game_id FROM temp.removing)";
-
 /// Removes the names of removed games that no other game has.
 const REMOVE_NAMES: [&str; 3] = [
     "DELETE FROM player WHERE player_id IN (SELECT white_id FROM temp.removing UNION SELECT black_id FROM temp.removing)
@@ -87,7 +80,10 @@ const REMOVE_NAMES: [&str; 3] = [
          AND NOT EXISTS (SELECT 1 FROM game WHERE black_id = player_id)",
     "DELETE FROM event WHERE event_id IN (SELECT event_id FROM temp.removing)
          AND NOT EXISTS (SELECT 1 FROM game WHERE game.event_id = event.event_id)",
-    "DELETE FROM site WHERE site_id IN (SELECT site_id FROM temp.removing EXCEPT SELECT site_id FROM game)",
+    // There is no index of sites: the games are looked through only if the columns, which somebody may have left behind, have none.
+    "DELETE FROM site WHERE site_id IN (SELECT site_id FROM temp.removing EXCEPT
+             SELECT value FROM game_column, json_each(cells) WHERE name = 'site_id')
+         AND site_id NOT IN (SELECT site_id FROM game WHERE site_id IS NOT NULL)",
 ];
 
 /// Notes down where the text of games stands that are taken out of a source that stays.
@@ -129,8 +125,7 @@ const COUNT_RETURNED: [&str; 2] = [
      WHERE new.source_id = source.source_id",
     "UPDATE import SET games = import.games + new.games, plies = import.plies + new.plies,
          positions = import.positions + new.positions
-     FROM (SELECT import_id, count(*) AS games, sum(ply_count) AS plies,
-               sum((SELECT count(*) FROM game_position AS p WHERE p.game_id = game.game_id)) AS positions
+     FROM (SELECT import_id, count(*) AS games, sum(ply_count) AS plies, sum(ply_count + 1) AS positions
            FROM game WHERE game_id > ?1 GROUP BY 1) AS new
      WHERE new.import_id = import.import_id",
 ];
@@ -154,6 +149,8 @@ pub(super) const COUNT_AFRESH: [&str; 4] = [
      WHERE i.import_id = import.import_id",
 ];
 
+const COUNT_POSITIONS: &str = "count positions";
+
 /// Keeps the number of distinct positions of a database of one run true. Of several runs each says what it counted itself. `?1` is the
 /// last game that was there before those that came back.
 const COUNT_GONE_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions - (
@@ -161,18 +158,31 @@ const COUNT_GONE_POSITIONS: &str = "UPDATE import SET distinct_positions = disti
          WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = gone.key AND o.game_id <= ?1
                                AND o.game_id NOT IN (SELECT game_id FROM temp.removing)))
      WHERE (SELECT count(*) FROM import) = 1";
+const UNCOUNT_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions - ?1
+     WHERE (SELECT count(*) FROM import) = 1";
 const COUNT_NEW_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions + (
          SELECT count(*) FROM (SELECT DISTINCT key FROM game_position WHERE game_id > ?1) AS new
          WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = new.key AND o.game_id <= ?1))
      WHERE (SELECT count(*) FROM import) = 1";
 
-/// Whether the rows of removed games are still in `position_game`.
+/// Which rows of removed games the large tables still have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OccurrencesOfRemoved {
-    /// They are.
+pub(crate) enum RowsOfRemoved<'r> {
+    /// All of them.
     There,
-    /// The table was built anew without them.
-    Gone,
+    /// Those of `game_position` and `move_eval`; `occurrence` is built anew without them.
+    InGamePosition,
+    /// None: these tables are built anew without them.
+    Gone {
+        /// How many rows of `game_position` each game had, those with rows in order.
+        positions: &'r [(GameId, u32)],
+    },
+}
+
+impl RowsOfRemoved<'_> {
+    const fn are_gone(self) -> bool {
+        matches!(self, Self::Gone { .. })
+    }
 }
 
 /// What leaves a database in a run.
@@ -185,6 +195,22 @@ pub(crate) struct Leaving<'l> {
     /// How many rows of a key are worth counting.
     pub(crate) threshold: u32,
     pub(crate) reason: Reason<'l>,
+}
+
+impl Leaving<'_> {
+    /// Whether it is counted how many positions no game has reached any more: in a database of one run, as long as no games are read
+    /// again.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn counts_positions(&self, database: &Database) -> Result<bool> {
+        if matches!(self.reason, Reason::ReadAgain(_)) {
+            return Ok(false);
+        }
+        let sql = "SELECT count(*) = 1 FROM import";
+        let counted = database.connection().query_row(sql, [], |row| row.get(0));
+        counted.map_err(|source| Error::sqlite(database.path(), COUNT_POSITIONS, source))
+    }
 }
 
 /// Why games leave.
@@ -236,32 +262,30 @@ impl BulkLoader<'_> {
     ///
     /// # Errors
     /// What SQLite says.
-    pub(crate) fn remove(
-        &self,
-        leaving: Leaving<'_>,
-        occurrences: OccurrencesOfRemoved,
-    ) -> Result<Vec<PositionKey>> {
+    pub(crate) fn remove(&self, leaving: Leaving<'_>, rows: RowsOfRemoved<'_>) -> Result<Vec<PositionKey>> {
         if let Reason::ReadAgain(tails) = leaving.reason {
             tails.iter().try_for_each(|tail| self.remove_notes(tail))?;
             if leaving.games.is_empty() {
                 return Ok(Vec::new());
             }
         }
-        self.list_removed(leaving.games)?;
+        self.list_removed(leaving.games, rows)?;
         self.take_out_of_sets(leaving.games)?;
-        let thinned = match occurrences {
-            OccurrencesOfRemoved::There => self.list_thinned(leaving.threshold)?,
-            OccurrencesOfRemoved::Gone => Vec::new(),
+        let thinned = match rows {
+            RowsOfRemoved::There => self.list_thinned(leaving.threshold)?,
+            RowsOfRemoved::InGamePosition | RowsOfRemoved::Gone { .. } => Vec::new(),
         };
         match leaving.reason {
-            Reason::ReadAgain(_) => self.remove_games(leaving.games, occurrences)?,
+            Reason::ReadAgain(_) => self.remove_games(leaving.games, rows)?,
             Reason::TakenOut(taken_out) => {
                 let sources = taken_out.sources_json();
                 self.execute("note removed games down", NOTE, [&sources])?;
                 self.execute("note removed games down", COUNT, [])?;
                 self.execute("note removed games down", KEEP_NUMBER, [taken_out.last_game.0])?;
-                self.execute("count positions", COUNT_GONE_POSITIONS, [taken_out.last_game.0])?;
-                self.remove_games(leaving.games, occurrences)?;
+                if !rows.are_gone() {
+                    self.execute(COUNT_POSITIONS, COUNT_GONE_POSITIONS, [taken_out.last_game.0])?;
+                }
+                self.remove_games(leaving.games, rows)?;
                 REMOVE_SOURCES
                     .into_iter()
                     .try_for_each(|sql| self.execute("remove sources", sql, [&sources]))?;
@@ -297,10 +321,21 @@ impl BulkLoader<'_> {
     }
 
     /// Lists the games that are removed.
-    fn list_removed(&self, games: &GameSet) -> Result<()> {
+    fn list_removed(&self, games: &GameSet, rows: RowsOfRemoved<'_>) -> Result<()> {
         const ACTION: &str = "list removed games";
         self.execute(ACTION, LIST, [])?;
-        games.iter().try_for_each(|game| self.execute(ACTION, ADD_TO_LIST, [game.0]))
+        let mut positions = match rows {
+            RowsOfRemoved::Gone { positions } => positions,
+            RowsOfRemoved::There | RowsOfRemoved::InGamePosition => &[],
+        };
+        games.iter().try_for_each(|game| {
+            let mut count = rows.are_gone().then_some(0);
+            if let Some((_, behind)) = positions.split_first().filter(|(first, _)| first.0 == game) {
+                count = Some(positions[0].1);
+                positions = behind;
+            }
+            self.execute(ACTION, ADD_TO_LIST, params![game.0, count])
+        })
     }
 
     /// Lists the keys of removed games that have many rows.
@@ -312,19 +347,33 @@ impl BulkLoader<'_> {
     }
 
     /// Removes the games that are listed.
-    fn remove_games(&self, games: &GameSet, occurrences: OccurrencesOfRemoved) -> Result<()> {
+    fn remove_games(&self, games: &GameSet, rows: RowsOfRemoved<'_>) -> Result<()> {
         const ACTION: &str = "remove games";
         UNCOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))?;
-        if occurrences == OccurrencesOfRemoved::There {
+        if rows == RowsOfRemoved::There {
             self.execute(ACTION, REMOVE_OCCURRENCES, [])?;
         }
-        let side_rows = HeaderBatch::SIDE_TABLES.iter().map(|table| {
-            let sql = "WHERE game_id IN (SELECT game_id FROM temp.removing)";
-            Cow::Owned(format!("DELETE FROM {} {sql}", table.name))
-        });
-        let rows = REMOVE.into_iter().map(Cow::Borrowed).chain(side_rows);
-        rows.chain([Cow::Borrowed(REMOVE_GAMES)]).try_for_each(|sql| self.execute(ACTION, &sql, []))?;
+        // Those first that others are found by.
+        let mut tables = vec!["problem", "duplicate"];
+        if !rows.are_gone() {
+            tables.push("game_position");
+        }
+        let is_there = |table: &&str| *table != "move_eval" || !rows.are_gone();
+        tables.extend(HeaderBatch::SIDE_TABLES.iter().map(|table| table.name).filter(is_there));
+        tables.push("game");
+        for table in tables {
+            let sql = format!("DELETE FROM {table} WHERE game_id IN (SELECT game_id FROM temp.removing)");
+            self.execute(ACTION, &sql, [])?;
+        }
         self.remove_from_columns(games)
+    }
+
+    /// Counts so many positions less that some game has reached.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn uncount_positions(&self, gone: u64) -> Result<()> {
+        self.execute(COUNT_POSITIONS, UNCOUNT_POSITIONS, [gone.cast_signed()])
     }
 
     /// Removes the names that only removed games had, once all other rows are written.
