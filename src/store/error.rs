@@ -294,11 +294,20 @@ pub enum Error {
         /// Rows written.
         written: usize,
     },
+    /// Games that were to be removed are still there.
+    #[error(
+        "{}: games cannot be removed, as a trigger of the table game keeps them; nothing was changed; drop the trigger first",
+        path.display()
+    )]
+    Kept {
+        /// The database.
+        path: PathBuf,
+    },
     /// There is no game with that number.
     #[error("{}: no game {}; {}", path.display(), game.0, last.map_or_else(
         || "there are no games".to_owned(),
         |last| match game.0 {
-            number if (1..last.0).contains(&number) => "it was read again later and has another number now".to_owned(),
+            number if (1..last.0).contains(&number) => "it was taken out, or read again later and has another number now".to_owned(),
             _ => format!("the games have the numbers 1 to {}", last.0),
         }
     ))]

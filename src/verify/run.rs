@@ -1,6 +1,6 @@
 //! The whole check: jobs that threads take one after the other, each thread with a connection of its own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -48,10 +48,22 @@ pub(crate) struct Check<'a> {
     pub(crate) gone: Gone,
     games: u64,
     last_game: StoredId<GameId>,
+    /// The numbers of the games that are replayed, where numbers are missing: which game of all one is, its number does not tell then.
+    sampled: Option<HashSet<i64>>,
     /// Blocks of games that have sets.
     blocks: Vec<u32>,
     /// Whether a thread failed, so that the others need not go on.
     failed: AtomicBool,
+}
+
+/// The numbers of the games of a sample.
+fn sampled(connection: &Connection, sample: Sample) -> rusqlite::Result<HashSet<i64>> {
+    // Sorted here: any index will do.
+    let mut statement = connection.prepare("SELECT game_id FROM game")?;
+    let mut games = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
+    games.sort_unstable();
+    let count = games.len() as u64;
+    Ok((0..).zip(games).filter(|&(index, _)| sample.has(index, count)).map(|(_, game)| game).collect())
 }
 
 /// One thing to do.
@@ -135,6 +147,7 @@ impl<'a> Check<'a> {
             gone: Gone::Nothing,
             games: 0,
             last_game: StoredId::default(),
+            sampled: None,
             blocks: Vec::new(),
             failed: AtomicBool::new(false),
         }
@@ -142,6 +155,9 @@ impl<'a> Check<'a> {
 
     /// Whether a game is among those that are replayed.
     pub(crate) fn is_sampled(&self, game: StoredId<GameId>) -> bool {
+        if let Some(sampled) = &self.sampled {
+            return sampled.contains(&game.number());
+        }
         let index = game.number().checked_sub(1).and_then(|index| u64::try_from(index).ok());
         index.is_some_and(|index| self.options.sample.has(index, self.games))
     }
@@ -213,6 +229,9 @@ impl<'a> Check<'a> {
             Gone::Nothing
         };
         self.last_game = number("SELECT ifnull(max(game_id), 0) FROM game")?.into();
+        if self.options.sample != Sample::All && self.last_game.number() != self.games.cast_signed() {
+            self.sampled = Some(sampled(connection, self.options.sample)?);
+        }
         // Whatever the runs say they added.
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
         self.progress.expect(2 * positions);

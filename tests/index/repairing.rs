@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pgndex::index::{IndexOptions, Progress, Removal, RepairSummary, remove, repair};
+use pgndex::store::{Build, Database, WriterLock};
 use pgndex::verify::{Report, Sample, VerifyOptions, verify};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -183,4 +184,93 @@ fn games_without_positions_are_told() {
     let games = broken.into_iter().map(pgndex::store::row::GameId).collect();
     remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default()).expect("removed");
     place.assert_sound();
+}
+
+/// Rows that the pages of these tables never hold, as somebody wrote them: other games can be removed all the same.
+#[test]
+fn games_beside_odd_rows_can_be_removed() {
+    for (change, undo) in [
+        (
+            "UPDATE game_position SET fen = fen || printf('%.*c', 3000, 'x') WHERE game_id = 3 AND ply = 7",
+            "UPDATE game_position SET fen = rtrim(fen, 'x') WHERE game_id = 3 AND ply = 7",
+        ),
+        ("INSERT INTO move_eval VALUES (-1, 0, 1, 1, 1, 1, 1)", "DELETE FROM move_eval WHERE game_id = -1"),
+        ("INSERT INTO occurrence VALUES (1, 5, -7, 0)", "DELETE FROM occurrence WHERE game_id = -7"),
+        ("INSERT INTO occurrence VALUES (1, 'a', 7, 0)", "DELETE FROM occurrence WHERE key = 'a'"),
+    ] {
+        let place = Place::new();
+        place.change(change);
+        let games = [2, 5].map(pgndex::store::row::GameId).to_vec();
+        let removed = remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default());
+        assert_eq!(removed.expect(change).games, 2, "{change}");
+        assert_eq!(count(&place.database(), "game_position WHERE game_id IN (2, 5)"), 0, "{change}");
+        place.change(undo);
+        place.assert_sound();
+    }
+}
+
+#[test]
+fn games_that_a_trigger_keeps_are_told() {
+    let place = Place::new();
+    place.change("CREATE TRIGGER keep BEFORE DELETE ON game BEGIN SELECT RAISE(IGNORE); END");
+    let games = vec![pgndex::store::row::GameId(2)];
+    let told = remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default());
+    let told = message(&told.expect_err("a trigger"));
+    assert!(told.contains("a trigger of the table game keeps them; nothing was changed"), "{told}");
+    place.change("DROP TRIGGER keep");
+    place.assert_sound();
+}
+
+/// What others write while a repair runs would be lost with the file that it replaces.
+#[test]
+fn others_cannot_write_to_a_database_that_is_repaired() {
+    let place = Place::new();
+    let write = "INSERT INTO setting VALUES ('mine', 1)";
+    let database = Database::open_read_only(&place.database()).expect("a database");
+    let lock = WriterLock::acquire(&place.database()).expect("a lock");
+    let build = Build::copy_of(&database, lock, 1 << 20).expect("a copy");
+    let other = Connection::open(place.database()).expect("a database");
+    other.busy_timeout(std::time::Duration::ZERO).expect("set");
+    let refused = other.execute(write, []).expect_err("it is held");
+    assert_eq!(refused.sqlite_error_code(), Some(rusqlite::ErrorCode::DatabaseBusy));
+    drop(build);
+    other.execute_batch(&format!("BEGIN IMMEDIATE; {write}")).expect("written");
+    let told = repair(&place.database(), &place.options, &Progress::default()).expect_err("it is written to");
+    assert!(message(&told).contains("another program"), "{}", message(&told));
+    other.execute_batch("COMMIT").expect("committed");
+    place.repair();
+    assert_eq!(count(&place.database(), "setting WHERE name = 'mine'"), 1);
+}
+
+/// A file all of whose games somebody deleted comes back as a whole, though duplicates of others had been found in it.
+#[test]
+fn a_file_without_games_is_forgotten_with_its_duplicates() {
+    let mut place = Place::new();
+    place.options.duplicates = pgndex::index::Duplicates::Skip;
+    let own = GAMES.replace("Kasparov", "Kramnik").replace("[Date \"1", "[Date \"3");
+    fs::write(place.path("c.pgn"), GAMES.to_owned() + &own).expect("written");
+    place.index("games.db", &["c.pgn"]);
+    let games = count(&place.database(), "game");
+    place.change("DELETE FROM game WHERE source_id = 3");
+    assert!(count(&place.database(), "duplicate WHERE source_id = 3 AND game_id IS NULL") > 0);
+    assert_eq!(place.repair().mended.sources, 1);
+    place.assert_sound();
+    place.index("games.db", &["c.pgn"]);
+    assert_eq!(count(&place.database(), "game"), games);
+    place.assert_sound();
+}
+
+/// A sample has as many games as asked for, also if those with regular numbers are gone.
+#[test]
+fn a_sample_knows_which_numbers_are_missing() {
+    let place = Place::new();
+    let last = count(&place.database(), "game");
+    let even = (2..=u32::try_from(last).expect("few")).step_by(2).map(pgndex::store::row::GameId).collect();
+    remove(&place.database(), &Removal::Games(even), &place.options, &Progress::default()).expect("removed");
+    for most in [1, 2, 3, 7, 10] {
+        let options = VerifyOptions { sample: Sample::Some(most), threads: 1, ..VerifyOptions::default() };
+        let report =
+            verify(&place.database(), &options, &pgndex::verify::Progress::default()).expect("verified");
+        assert_eq!(report.replayed_games, u64::from(most));
+    }
 }

@@ -886,7 +886,10 @@ fn a_range_passes_over_numbers_of_games_that_were_read_again() {
     let Run { status, stderr: err, .. } = place.run(&["game", "a.db", "1"]);
     assert_eq!(
         (status, err.as_str()),
-        (1, "pgndex: error: a.db: no game 1; it was read again later and has another number now\n")
+        (
+            1,
+            "pgndex: error: a.db: no game 1; it was taken out, or read again later and has another number now\n"
+        )
     );
 }
 

@@ -1,8 +1,10 @@
 //! `pgndex remove`: games taken out of a database.
 
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use pgndex::index::{
     IndexOptions, LostDuplicates, Progress, Removal, RemovalSummary, removable, remove, shrink,
@@ -31,7 +33,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
         let Some(removal) = &removal else {
             return Err(wrong("--dry-run: say what would go: --source, --games or --sql"));
         };
-        return tell(args, &removable(&args.database, removal)?);
+        return tell(args, &removable(&args.database, removal)?, None);
     }
     if removal.is_none() && !args.shrink {
         return Err(wrong("say what is to go: --source PATH, --games with conditions, or --sql QUERY"));
@@ -43,6 +45,8 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     let options = IndexOptions { writer: args.writer.into(), ..args.work.options() };
     let shown = Arc::clone(&progress);
     let display = Display::start(args.quiet, move || snapshot(&shown));
+    let started = Instant::now();
+    let bytes_before = fs::metadata(&args.database).map_or(0, |metadata| metadata.len());
     let removed = removal.map(|removal| remove(&args.database, &removal, &options, &progress)).transpose();
     let shrunk = match &removed {
         Ok(_) if args.shrink => shrink(&args.database, &options, &progress).map(Some),
@@ -51,8 +55,11 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     display.stop();
     let (summary, shrunk) = (removed?.unwrap_or_default(), shrunk?);
     match shrunk {
-        Some(file_bytes) => tell(args, &RemovalSummary { file_bytes, free_bytes: 0, ..summary }),
-        None => tell(args, &summary),
+        Some(file_bytes) => {
+            let elapsed = started.elapsed();
+            tell(args, &RemovalSummary { file_bytes, free_bytes: 0, elapsed, ..summary }, Some(bytes_before))
+        }
+        None => tell(args, &summary, None),
     }
 }
 
@@ -84,7 +91,8 @@ fn wrong(message: &'static str) -> anyhow::Error {
     WrongValue(anyhow::anyhow!(message)).into()
 }
 
-fn tell(args: &RemoveArgs, summary: &RemovalSummary) -> anyhow::Result<()> {
+/// Says what was done; `bytes_before` is the size of a file that was written anew.
+fn tell(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> anyhow::Result<()> {
     if args.json {
         let mut out = stdout();
         writeln!(out, "{}", escaped_json(&to_json(args, summary).to_string()))?;
@@ -102,12 +110,12 @@ fn tell(args: &RemoveArgs, summary: &RemovalSummary) -> anyhow::Result<()> {
         ));
     }
     if !args.quiet {
-        eprintln!("{}", last_line(args, summary));
+        eprintln!("{}", last_line(args, summary, bytes_before));
     }
     Ok(())
 }
 
-fn last_line(args: &RemoveArgs, summary: &RemovalSummary) -> String {
+fn last_line(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> String {
     let RemovalSummary { games, plies, returned, file_bytes, free_bytes, elapsed, .. } = summary;
     let (verb, back) =
         if args.dry_run { ("would remove", "would come back") } else { ("removed", "came back") };
@@ -115,7 +123,9 @@ fn last_line(args: &RemoveArgs, summary: &RemovalSummary) -> String {
         0 => String::new(),
         returned => format!("; {} that had been skipped {back}", counted(*returned, "duplicate")),
     };
-    let size = format!("{}: {}, {} of it free", name(&args.database), bytes(*file_bytes), bytes(*free_bytes));
+    let before = bytes_before.map_or_else(String::new, |before| format!(" ({} before)", bytes(before)));
+    let (database, free) = (name(&args.database), bytes(*free_bytes));
+    let size = format!("{database}: {}{before}, {free} of it free", bytes(*file_bytes));
     let seconds = elapsed.as_secs_f64();
     format!(
         "{verb} {}, {} in {seconds:.1} s{returned}\n{size}",

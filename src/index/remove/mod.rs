@@ -16,10 +16,13 @@ use crate::index::run::{Intake, Run};
 use crate::index::visited_position::decrease::{Decreases, Removed};
 use crate::index::visited_position::sorting::Update;
 use crate::source::Finder;
+use crate::store::pages::BtreeError;
 use crate::store::row::{GameId, SourceId};
 use crate::store::sink::{AddedPages, AddedRows, LevelRule};
 use crate::store::write::remove::{Leaving, Reason, TakenOut};
-use crate::store::{Database, GameFilter, GameSet, ImportId, Known, WriterLock, keep_temporary_files_in};
+use crate::store::{
+    self, Database, GameFilter, GameSet, ImportId, Known, WriterLock, keep_temporary_files_in,
+};
 
 /// What is taken out.
 #[derive(Clone, Debug)]
@@ -94,7 +97,15 @@ pub fn remove(
         if chosen.games.is_empty() && chosen.sources.is_empty() {
             break;
         }
-        let done = Taking { database: &database, lock: &lock, options, progress }.run(chosen)?;
+        let taking = Taking { database: &database, lock: &lock, options, progress };
+        let done = match taking.run(chosen.clone()) {
+            // A row that somebody wrote need not be one that the pages are known to hold; SQLite tells whether they are damaged.
+            Err(Error::Store(store::Error::Pages(BtreeError::Damaged { .. }))) => {
+                let options = IndexOptions { writer: Writer::Sql, ..options.clone() };
+                Taking { options: &options, ..taking }.run(chosen)
+            }
+            done => done,
+        }?;
         if summary.games == 0 {
             (summary.games, summary.plies, summary.sources) = (done.games, done.plies, done.sources);
         } else {
@@ -159,7 +170,7 @@ pub fn removable(target: &Path, removal: &Removal) -> Result<RemovalSummary> {
 }
 
 /// What is to be taken out.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Chosen {
     games: GameSet,
     sources: Vec<SourceId>,

@@ -1,5 +1,6 @@
 //! The leaves of a tree, read in their order.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::page::PageView;
@@ -13,16 +14,23 @@ pub(super) struct Leaves<'t> {
     pages: Vec<u8>,
     /// The leaves of the tree that `pages` are.
     loaded: Range<usize>,
-    /// Whether the rows of the leaf that was made ready last can be copied side by side.
-    is_packed: bool,
+    /// How many leaves are read at once.
+    at_once: usize,
+    /// The leaf that was made ready last.
+    ready: usize,
+    /// Whether its rows can be copied side by side, once somebody asked.
+    is_packed: OnceCell<bool>,
 }
 
 impl<'t> Leaves<'t> {
-    /// Pages read at once.
+    /// The most pages read at once.
     const READ: usize = 64;
 
+    /// From so many pages on, passing them over is quicker than reading them.
+    const NEAR: usize = 8;
+
     pub(super) const fn new(file: &'t PageFile, tree: &'t Tree) -> Self {
-        Self { file, tree, pages: Vec::new(), loaded: 0..0, is_packed: false }
+        Self { file, tree, pages: Vec::new(), loaded: 0..0, at_once: 1, ready: 0, is_packed: OnceCell::new() }
     }
 
     /// Makes a leaf ready, if need be by reading it and those behind it.
@@ -30,14 +38,17 @@ impl<'t> Leaves<'t> {
         if !self.loaded.contains(&leaf) {
             self.read(leaf)?;
         }
-        self.is_packed = self.get(leaf)?.is_packed();
-        Ok(())
+        (self.ready, self.is_packed) = (leaf, OnceCell::new());
+        self.get(leaf).map(|_| ())
     }
 
     fn read(&mut self, leaf: usize) -> Result<(), BtreeError> {
+        // Who reads most leaves gets many at once; who looks for few rows, far apart, gets no more than the leaf.
+        let goes_on = (self.loaded.end..self.loaded.end + Self::NEAR).contains(&leaf);
+        self.at_once = if goes_on { Self::READ.min(2 * self.at_once) } else { 1 };
         let leaves = &self.tree.leaves()[leaf..];
         let first = leaves[0];
-        let in_order = leaves.iter().zip(first.0..).take(Self::READ);
+        let in_order = leaves.iter().zip(first.0..).take(self.at_once);
         let count = in_order.take_while(|(leaf, number)| leaf.0 == *number).count();
         self.pages.resize(count * self.file.page_size().bytes(), 0);
         self.file.read_page(first, &mut self.pages)?;
@@ -46,8 +57,9 @@ impl<'t> Leaves<'t> {
     }
 
     /// Whether the rows of the leaf that was made ready last stand side by side.
-    pub(super) const fn is_packed(&self) -> bool {
-        self.is_packed
+    pub(super) fn is_packed(&self) -> Result<bool, BtreeError> {
+        let page = self.get(self.ready)?;
+        Ok(*self.is_packed.get_or_init(|| page.is_packed()))
     }
 
     /// A leaf that is ready.

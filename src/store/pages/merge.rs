@@ -255,7 +255,7 @@ impl<'t> OldRows<'t> {
             self.end_going(Some(self.key(self.page()?, self.cell)?));
         }
         let page = self.page()?;
-        if self.leaves.is_packed() {
+        if self.leaves.is_packed()? {
             writer.push_packed(page, self.cell..to)?;
         } else {
             for index in self.cell..to {

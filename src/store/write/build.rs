@@ -46,6 +46,8 @@ pub struct Build {
     lock: WriterLock,
     /// What makes a connection know the SQL functions, where somebody may have made indexes on them.
     set_up: Option<SetUp>,
+    /// Keeps others from writing to a target that is copied.
+    held: Option<Connection>,
 }
 
 impl Build {
@@ -60,7 +62,7 @@ impl Build {
         let temporary = Temporary(lock.temporary(""));
         let create = OpenOptions::new().write(true).create_new(true).open(&temporary.0);
         create.map_err(|source| Error::directory(directory_of(lock.target()), source))?;
-        let mut build = Self { connection: None, temporary, options, lock, set_up: None };
+        let mut build = Self { connection: None, temporary, options, lock, set_up: None, held: None };
         build.reopen()?;
         if let Some(connection) = &mut build.connection {
             schema::migrate(connection, &build.temporary.0)?;
@@ -68,14 +70,15 @@ impl Build {
         Ok(build)
     }
 
-    /// Goes on with a temporary file that is a copy of the lock's target.
+    /// Goes on with a temporary file that is a copy of the lock's target, which a connection keeps others from writing to.
     pub(super) fn of_copy(
         temporary: Temporary,
         options: BuildOptions,
         lock: WriterLock,
-        set_up: SetUp,
+        (set_up, held): (SetUp, Connection),
     ) -> Result<Self> {
-        let mut build = Self { connection: None, temporary, options, lock, set_up: Some(set_up) };
+        let (set_up, held) = (Some(set_up), Some(held));
+        let mut build = Self { connection: None, temporary, options, lock, set_up, held };
         build.reopen()?;
         if let Some(connection) = &mut build.connection {
             schema::migrate(connection, &build.temporary.0)?;
@@ -178,10 +181,12 @@ impl Build {
             return Err(Error::Unfinished { path: self.path().to_owned() });
         }
         self.close()?;
-        let path = self.path();
-        let file = OpenOptions::new().read(true).write(true).open(path);
+        let file = OpenOptions::new().read(true).write(true).open(self.path());
         let synced = file.and_then(|file| file.sync_all());
-        synced.map_err(|source| Error::io(path, "write the database to disk", source))?;
+        synced.map_err(|source| Error::io(self.path(), "write the database to disk", source))?;
+        // Not before: nobody is to write what would be lost.
+        drop(self.held.take());
+        let path = self.path();
         check_target(self.target(), self.options.overwrite)?;
         if let Ok(old) = fs::metadata(self.target()) {
             fs::set_permissions(path, old.permissions())

@@ -455,6 +455,11 @@ impl<'c> BulkLoader<'c> {
         done.map_err(|source| self.failed(action, source))
     }
 
+    /// The file that is written.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(crate) fn failed(&self, action: &'static str, source: rusqlite::Error) -> Error {
         self.broken.set(true);
         Error::sqlite(&self.path, action, source)

@@ -363,7 +363,10 @@ impl BulkLoader<'_> {
         tables.push("game");
         for table in tables {
             let sql = format!("DELETE FROM {table} WHERE game_id IN (SELECT game_id FROM temp.removing)");
-            self.execute(ACTION, &sql, [])?;
+            let removed = self.changed(ACTION, &sql, [])?;
+            if table == "game" && removed as u64 != games.len() {
+                return Err(Error::Kept { path: self.path().to_owned() });
+            }
         }
         self.remove_from_columns(games)
     }

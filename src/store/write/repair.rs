@@ -1,13 +1,14 @@
 //! What follows from other rows, made anew.
 
 use std::borrow::Cow;
+use std::path::Path;
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params};
 
 use crate::board::{MoveCode, PositionKey};
 use crate::id::GameId;
 use crate::store::cell::{Cells, GAME, GAME_POSITION, POSITION_GAME};
-use crate::store::database::Database;
+use crate::store::database::{Database, open_file};
 use crate::store::error::{Error, Result};
 use crate::store::lock::WriterLock;
 use crate::store::row::HeaderBatch;
@@ -27,11 +28,11 @@ const REMOVE: [&str; 12] = [
     "UPDATE duplicate SET original_id = NULL
      WHERE original_id IS NOT NULL AND original_id NOT IN (SELECT game_id FROM game)",
     "DELETE FROM removed_game WHERE source_id NOT IN (SELECT source_id FROM source)",
-    "UPDATE game SET white_id = NULL WHERE white_id NOT IN (SELECT player_id FROM player)",
-    "UPDATE game SET black_id = NULL WHERE black_id NOT IN (SELECT player_id FROM player)",
-    "UPDATE game SET event_id = NULL WHERE event_id NOT IN (SELECT event_id FROM event)",
-    "UPDATE game SET site_id = NULL WHERE site_id NOT IN (SELECT site_id FROM site)",
-    "UPDATE game SET opening_id = NULL WHERE opening_id NOT IN (SELECT opening_id FROM opening)",
+    "UPDATE game SET white_id = NULL WHERE white_id IS NOT NULL AND white_id NOT IN (SELECT player_id FROM player)",
+    "UPDATE game SET black_id = NULL WHERE black_id IS NOT NULL AND black_id NOT IN (SELECT player_id FROM player)",
+    "UPDATE game SET event_id = NULL WHERE event_id IS NOT NULL AND event_id NOT IN (SELECT event_id FROM event)",
+    "UPDATE game SET site_id = NULL WHERE site_id IS NOT NULL AND site_id NOT IN (SELECT site_id FROM site)",
+    "UPDATE game SET opening_id = NULL WHERE opening_id IS NOT NULL AND opening_id NOT IN (SELECT opening_id FROM opening)",
 ];
 
 /// Removes names that no game has.
@@ -61,6 +62,12 @@ const FORGET: &str = "DELETE FROM source WHERE last_game IS NOT NULL AND source_
      SELECT source_id FROM game UNION SELECT source_id FROM duplicate UNION SELECT source_id FROM removed_game)
      AND source_id NOT IN (SELECT source_id FROM problem)";
 
+/// Forgets sources that had games, all of which are gone, though nobody took them out: they can be indexed anew. The duplicates that
+/// were found in them go as well.
+const FORGET_EMPTIED: &str =
+    "DELETE FROM source WHERE last_game IS NOT NULL AND games > 0 AND source_id NOT IN (
+     SELECT source_id FROM game UNION SELECT source_id FROM removed_game)";
+
 /// Makes `occurrence` anew, as one level; the visited positions are counted afterwards.
 const OCCURRENCES: [&str; 7] = [
     "DELETE FROM occurrence",
@@ -81,6 +88,18 @@ const TOTALS: [&str; 2] = [
      ON CONFLICT DO UPDATE SET value = max(value, excluded.value)",
 ];
 
+/// Keeps other programs from writing to a database as long as the connection is open.
+fn hold(path: &Path) -> Result<Connection> {
+    let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    match connection.execute_batch("BEGIN IMMEDIATE") {
+        // Then nobody else can either.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => Ok(connection),
+        begun => begun
+            .map(|()| connection)
+            .map_err(|source| Error::sqlite(path, "keep others from writing to the database", source)),
+    }
+}
+
 /// What [`Build::mend`] did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mended {
@@ -93,19 +112,21 @@ pub struct Mended {
 }
 
 impl Build {
-    /// Begins with a copy of the lock's target, its schema brought up to date, instead of an empty database.
+    /// Begins with a copy of the lock's target, its schema brought up to date, instead of an empty database. Until it takes the target's
+    /// place, no other program can write to that: what it wrote would be lost.
     ///
     /// # Errors
-    /// When it cannot be read or copied.
+    /// When it cannot be read or copied, or somebody is writing to it.
     pub fn copy_of(database: &Database, lock: WriterLock, cache_bytes: u64) -> Result<Self> {
         let temporary = Temporary(lock.temporary(""));
         let failed = |source| Error::sqlite(lock.target(), "copy the database", source);
         let Some(path) = temporary.0.to_str() else {
             return Err(Error::PathNotUtf8 { path: temporary.0.clone() });
         };
+        let held = hold(lock.target())?;
         database.connection().execute("VACUUM INTO ?1", [path]).map_err(failed)?;
         let options = BuildOptions { overwrite: true, cache_bytes };
-        Self::of_copy(temporary, options, lock, database.set_up())
+        Self::of_copy(temporary, options, lock, (database.set_up(), held))
     }
 
     /// Removes rows of what is not there, makes `occurrence` anew, empties the tables of visited positions, and counts sources and
@@ -123,7 +144,7 @@ impl Build {
         let orphans = tables.map(|name| {
             Cow::Owned::<str>(format!("DELETE FROM {name} WHERE game_id NOT IN (SELECT game_id FROM game)"))
         });
-        let mut mended = Mended::default();
+        let mut mended = Mended { sources: changed(FORGET_EMPTIED)?, ..Mended::default() };
         for sql in orphans.chain(REMOVE.into_iter().map(Cow::Borrowed)) {
             mended.rows += changed(&sql)?;
         }
@@ -131,7 +152,7 @@ impl Build {
         sum(&OCCURRENCES)?;
         sum(&COUNT)?;
         sum(&COUNT_AFRESH)?;
-        mended.sources = changed(FORGET)?;
+        mended.sources += changed(FORGET)?;
         sum(&TOTALS)?;
         fill_columns(self.connection()).map_err(|source| self.failed(source))?;
         make_sets_anew(self.connection()).map_err(|source| self.failed(source))?;

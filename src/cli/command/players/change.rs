@@ -7,7 +7,7 @@ use pgndex::store::{Database, NameFilter, WriterLock};
 
 use crate::cli::command::players::alias_file;
 use crate::cli::note;
-use crate::cli::render::number::counted;
+use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::text::printable;
 
 /// Changes the names in one step: all or nothing. Nobody else writes between the reading and the writing.
@@ -70,7 +70,7 @@ pub(super) fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
             1 => "; one of these is the name of no game so far".to_owned(),
             unused => format!("; {unused} of these are names of no game so far"),
         };
-        note(&format!("{read} read, {new} of them new{unused}"));
+        note(&format!("{read} read, {} of them new{unused}", grouped(new as u64)));
         Ok(Vec::new())
     })
 }
