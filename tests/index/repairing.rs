@@ -274,3 +274,22 @@ fn a_sample_knows_which_numbers_are_missing() {
         assert_eq!(report.replayed_games, u64::from(most));
     }
 }
+
+/// Games of a file that somebody made unknown stay until they are taken out, and the file can be indexed anew.
+#[test]
+fn games_of_an_unknown_source_stay_and_can_be_removed() {
+    let place = Place::new();
+    let games = count(&place.database(), "game");
+    place.change("DELETE FROM source WHERE source_id = 2");
+    let summary = place.repair();
+    assert_eq!((summary.mended.unknown_sources, summary.mended.sources), (1, 0));
+    assert_eq!(count(&place.database(), "game"), games);
+    place.assert_sound();
+    let unknown = Removal::Sources(vec![PathBuf::from("unknown source 2")]);
+    let removed = remove(&place.database(), &unknown, &place.options, &Progress::default()).expect("removed");
+    assert!(removed.games > 0);
+    place.assert_sound();
+    place.index("games.db", &["b.pgn"]);
+    assert_eq!(count(&place.database(), "game"), games);
+    place.assert_sound();
+}

@@ -50,6 +50,13 @@ fn tell(args: &RepairArgs, summary: &RepairSummary) {
             "{games} not all positions, and nothing tells what they were; take them out with `pgndex remove`, or index everything anew"
         ));
     }
+    if summary.mended.unknown_sources > 0 {
+        note(&format!(
+            "{} had gone though games of it are here: `pgndex info` shows it as 'unknown source' with its number, and \
+             `pgndex remove --source` takes its games out, so that the file can be indexed anew",
+            counted(summary.mended.unknown_sources, "source"),
+        ));
+    }
     if args.quiet {
         return;
     }
@@ -74,6 +81,7 @@ fn to_json(args: &RepairArgs, summary: &RepairSummary) -> serde_json::Value {
         "removed_rows": mended.rows,
         "removed_names": mended.names,
         "forgotten_sources": mended.sources,
+        "unknown_sources": mended.unknown_sources,
         "hashes": hashes,
         "visited_positions": visited_positions,
         "broken_games": broken.iter().map(|game| game.0).collect::<Vec<_>>(),

@@ -18,6 +18,11 @@ use crate::store::write::passed::make_sets_anew;
 use crate::store::write::remove::COUNT_AFRESH;
 use crate::store::write::temporary::Temporary;
 
+/// Gives games whose source is not there one of which nothing is known, so that they can stay, or be taken out.
+const NAME_UNKNOWN: &str = "INSERT INTO source (source_id, path, import_id)
+     SELECT source_id, 'unknown source ' || source_id, min(import_id) FROM game
+     WHERE source_id NOT IN (SELECT source_id FROM source) GROUP BY source_id";
+
 /// Removes the rows of games, sources and names that are not there. NULL is not in a set without rows either.
 const REMOVE: [&str; 12] = [
     "DELETE FROM problem WHERE source_id NOT IN (SELECT source_id FROM source)",
@@ -109,6 +114,8 @@ pub struct Mended {
     pub names: u64,
     /// Sources that are forgotten, as nothing of them is left.
     pub sources: u64,
+    /// Sources that were not there though games of them are: they have a row again, and nothing is known of them.
+    pub unknown_sources: u64,
 }
 
 impl Build {
@@ -144,7 +151,8 @@ impl Build {
         let orphans = tables.map(|name| {
             Cow::Owned::<str>(format!("DELETE FROM {name} WHERE game_id NOT IN (SELECT game_id FROM game)"))
         });
-        let mut mended = Mended { sources: changed(FORGET_EMPTIED)?, ..Mended::default() };
+        let (sources, unknown_sources) = (changed(FORGET_EMPTIED)?, changed(NAME_UNKNOWN)?);
+        let mut mended = Mended { sources, unknown_sources, ..Mended::default() };
         for sql in orphans.chain(REMOVE.into_iter().map(Cow::Borrowed)) {
             mended.rows += changed(&sql)?;
         }
