@@ -56,7 +56,7 @@ fn keys(words: &PlayerWords) -> BTreeSet<(&str, char)> {
     }
 }
 
-/// The names of two words or more, most games first.
+/// The names of two words or more, each of one player, most games first.
 fn candidates(database: &Database) -> store::Result<Vec<Candidate>> {
     let aliases = Aliases::read(database)?;
     let known = aliases.rows();
@@ -65,7 +65,8 @@ fn candidates(database: &Database) -> store::Result<Vec<Candidate>> {
     database.walk_names(Named::Player, None, |id, name| {
         let mut words = PlayerWords::default();
         words.read(name);
-        if words.len() > 1 {
+        // A colon stands between players who consulted each other.
+        if words.len() > 1 && !name.contains(':') {
             let player = known.contains(name).then(|| aliases.name_of(name).to_owned());
             ids.push(vec![NameId(id)]);
             candidates.push(Candidate { name: name.to_owned(), player, words, games: 0 });

@@ -337,6 +337,18 @@ fn names_are_suggested_only_where_they_can_be_those_of_one_person() {
     assert_eq!(ok(&place, &["--suggest"]), "name,alias,fide_id\n");
 }
 
+/// "Adams, Michael" and a game that he played together with somebody.
+#[test]
+fn players_who_consulted_each_other_are_not_suggested() {
+    let place = Place::new().indexed(&games(&[
+        ("Adams, Michael", "Carlsen, Magnus", 2001),
+        ("Adams, Michael", "Carlsen, Magnus", 2002),
+        ("Adams,Michael:Mortazavi,Ali", "Carlsen,M", 2003),
+    ]));
+    let suggested = ok(&place, &["--suggest"]);
+    assert_eq!(suggested, "name,alias,fide_id\n\"Carlsen, Magnus\",\"Carlsen,M\",\n");
+}
+
 /// A player of the large collection: spellings with their games, and names that must find all of them. By hand: all names like these were
 /// listed with SQL and looked at with dates, ratings and opponents.
 struct Listed {

@@ -37,6 +37,12 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
         writeln!(out, "{}", last_line(&report))?;
     }
     out.flush()?;
+    if !report.is_sound() && !args.json {
+        crate::cli::note(
+            "`pgndex repair` makes anew what follows from games and their positions; what was changed in these, and a damaged file, \
+             only indexing everything anew mends",
+        );
+    }
     Ok(if report.is_sound() { Status::Done } else { Status::Unsound })
 }
 
