@@ -96,6 +96,12 @@ pub enum PositionError {
 }
 
 impl PositionQuery {
+    /// The start position.
+    #[must_use]
+    pub fn start() -> Self {
+        Self { position: Position::start(), changes: Vec::new(), line: Vec::new() }
+    }
+
     /// Reads a FEN.
     ///
     /// # Errors

@@ -392,18 +392,27 @@ fn longer_lists_than_there_are_is_wrong_usage() {
 }
 
 #[test]
+fn without_a_position_it_is_the_start() {
+    let sample = built(RATED);
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    for more in [&[][..], &["--format", "json"], &["--board", "--since", "2015"]] {
+        assert_eq!(sample.ok(more), sample.ok(&[&["--fen", start], more].concat()), "{more:?}");
+    }
+}
+
+#[test]
 fn help_has_examples() {
     insta::assert_snapshot!(built(RATED).ok(&["--help"]), @r#"
     Show what was played from a position, and with what results
 
-    Usage: pgndex explore [OPTIONS] <--fen <FEN>|--moves <MOVES>|--play <MOVES>> <DB>
+    Usage: pgndex explore [OPTIONS] <DB>
 
     Arguments:
       <DB>  Database
 
     Options:
-          --fen <FEN>        The position as a FEN. Missing fields mean White to move, no castling and
-                             no en passant. The counters are ignored
+          --fen <FEN>        The position as a FEN [default: the start position]. Missing fields mean
+                             White to move, no castling and no en passant. The counters are ignored
           --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
                              Nf3"
           --play <MOVES>     The same in UCI notation: e2e4,c7c5
@@ -462,6 +471,7 @@ fn help_has_examples() {
                                  also a game without one
 
     Examples:
+      pgndex explore games.db                             from the start position
       pgndex explore games.db --moves "1. e4 c5"
       pgndex explore games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -" --board
       pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
@@ -475,8 +485,8 @@ fn help_has_examples() {
     --variations adds a column: the games, with a result or without, in which a variation makes the
     move. Results are those of played moves only.
 
-    For often reached positions the counts of all games are in the database. For other positions, and
-    with filters, the games are counted when you ask, which takes a few seconds for each million games.
-    Ctrl-C ends it.
+    For often reached positions the counts of all games are in the database, and sets of games by which
+    those that fit a filter are counted. The games of other positions are few, and are counted one by
+    one. Ctrl-C ends it.
     "#);
 }

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  pgndex explore games.db                             from the start position
   pgndex explore games.db --moves \"1. e4 c5\"
   pgndex explore games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --board
   pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
@@ -24,8 +25,8 @@ If a position has no opening name, the last named position on the way to it give
 of Lichess's opening explorer. --variations adds a column: the games, with a result or without, in which a variation makes the move. \
 Results are those of played moves only.
 
-For often reached positions the counts of all games are in the database. For other positions, and with filters, the \
-games are counted when you ask, which takes a few seconds for each million games. Ctrl-C ends it.")]
+For often reached positions the counts of all games are in the database, and sets of games by which those that fit a filter \
+are counted. The games of other positions are few, and are counted one by one. Ctrl-C ends it.")]
 pub(crate) struct ExploreArgs {
     /// Database
     #[arg(value_name = "DB")]

@@ -1,16 +1,15 @@
 //! Which position.
 
-use anyhow::bail;
 use clap::Args;
 use pgndex::query::{PositionError, PositionQuery};
 
 use crate::cli::args::WrongValue;
 
-/// A position, told in one of three ways.
+/// A position, told in one of three ways; the start position if in none.
 #[derive(Args, Debug)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub(crate) struct PositionArgs {
-    /// The position as a FEN. Missing fields mean White to move, no castling and no en passant. The counters are ignored
+    /// The position as a FEN [default: the start position]. Missing fields mean White to move, no castling and no en passant. The counters are ignored
     #[arg(long, value_name = "FEN")]
     pub(crate) fen: Option<String>,
     /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3"
@@ -21,7 +20,7 @@ pub(crate) struct PositionArgs {
     pub(crate) play: Option<String>,
 }
 
-/// Reads `--fen`, `--moves` or `--play`.
+/// Reads `--fen`, `--moves` or `--play`; without any, it is the start position.
 ///
 /// # Errors
 /// When the FEN is no legal position; when a move cannot be played: which, why, and in what position.
@@ -35,7 +34,7 @@ pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery
         PositionArgs { play: Some(play), .. } => {
             PositionQuery::from_uci(play).map_err(of_option("--play"))?
         }
-        _ => bail!("no position; give --fen, --moves or --play"),
+        _ => PositionQuery::start(),
     })
 }
 
