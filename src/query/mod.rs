@@ -28,6 +28,7 @@ mod info;
 mod likeness;
 mod names;
 mod near_players;
+mod pasted;
 mod pgn;
 mod players;
 mod position;

@@ -2,6 +2,7 @@
 
 use crate::board::{Color, FenChange, MoveCode, Position, SetupError};
 use crate::pgn::{Lexer, Token};
+use crate::query::pasted::pasted_fen;
 use crate::query::text::brief;
 
 /// A position that is asked for, and how it was told.
@@ -102,12 +103,13 @@ impl PositionQuery {
         Self { position: Position::start(), changes: Vec::new(), line: Vec::new() }
     }
 
-    /// Reads a FEN.
+    /// Reads a FEN, also where it stands in quotes, in a tag pair, in the address of a board at Lichess or chess.com, with `_` for blanks,
+    /// or before the operations of EPD.
     ///
     /// # Errors
     /// [`PositionError::Fen`].
     pub fn from_fen(fen: &str) -> Result<Self, PositionError> {
-        let (position, mut changes) = Position::from_fen(fen.trim().as_bytes())
+        let (position, mut changes) = Position::from_fen(pasted_fen(fen).trim().as_bytes())
             .map_err(|source| PositionError::Fen { fen: fen.to_owned(), source })?;
         changes.retain(|change| *change != FenChange::CountersAssumed);
         Ok(Self { position, changes, line: Vec::new() })

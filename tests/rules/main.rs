@@ -5,6 +5,7 @@ mod cases;
 #[path = "../common/needs.rs"]
 mod needs;
 mod opening;
+mod pasted;
 mod pgn;
 #[path = "../common/properties.rs"]
 mod properties;
