@@ -77,7 +77,10 @@ impl Indexed {
 }
 
 pub(crate) fn open(path: &Path) -> Connection {
-    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a database")
+    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a database");
+    // SQLite has one directory for temporary files in a process, and another test may have set it to a full disk.
+    database.pragma_update(None, "temp_store", "MEMORY").expect("set");
+    database
 }
 
 /// The first column of all rows.
