@@ -8,9 +8,6 @@ const ENDS: [char; 18] =
 
 /// The FEN in a pasted text, as it is read; the text itself if no placement of eight full ranks stands in it.
 pub(super) fn pasted_fen(text: &str) -> Cow<'_, str> {
-    if text.trim().eq_ignore_ascii_case("startpos") {
-        return Cow::Borrowed("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
-    }
     let decoded = percent_decoded(text);
     let Some((placement, behind)) = find_placement(&decoded) else { return Cow::Borrowed(text) };
     let fields = behind.split(ENDS).next().unwrap_or_default();

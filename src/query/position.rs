@@ -109,6 +109,10 @@ impl PositionQuery {
     /// # Errors
     /// [`PositionError::Fen`].
     pub fn from_fen(fen: &str) -> Result<Self, PositionError> {
+        // The name that engines know it by.
+        if fen.trim().eq_ignore_ascii_case("startpos") {
+            return Ok(Self::start());
+        }
         let (position, mut changes) = Position::from_fen(pasted_fen(fen).trim().as_bytes())
             .map_err(|source| PositionError::Fen { fen: fen.to_owned(), source })?;
         changes.retain(|change| *change != FenChange::CountersAssumed);

@@ -56,14 +56,11 @@ pub(crate) struct Check<'a> {
     failed: AtomicBool,
 }
 
-/// The numbers of the games of a sample.
-fn sampled(connection: &Connection, sample: Sample) -> rusqlite::Result<HashSet<i64>> {
-    // Sorted here: any index will do.
-    let mut statement = connection.prepare("SELECT game_id FROM game")?;
-    let mut games = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
-    games.sort_unstable();
-    let count = games.len() as u64;
-    Ok((0..).zip(games).filter(|&(index, _)| sample.has(index, count)).map(|(_, game)| game).collect())
+/// The numbers of the games of a sample of `count` games.
+fn sampled(connection: &Connection, sample: Sample, count: u64) -> rusqlite::Result<HashSet<i64>> {
+    let mut statement = connection.prepare("SELECT game_id FROM game ORDER BY game_id")?;
+    let games = (0..).zip(statement.query_map([], |row| row.get(0))?);
+    games.filter(|&(index, _)| sample.has(index, count)).map(|(_, game)| game).collect()
 }
 
 /// One thing to do.
@@ -230,7 +227,7 @@ impl<'a> Check<'a> {
         };
         self.last_game = number("SELECT ifnull(max(game_id), 0) FROM game")?.into();
         if self.options.sample != Sample::All && self.last_game.number() != self.games.cast_signed() {
-            self.sampled = Some(sampled(connection, self.options.sample)?);
+            self.sampled = Some(sampled(connection, self.options.sample, self.games)?);
         }
         // Whatever the runs say they added.
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pgndex::index::{IndexOptions, Progress, Removal, RepairSummary, remove, repair};
+use pgndex::store::row::GameId;
 use pgndex::store::{Build, Database, WriterLock};
 use pgndex::verify::{Report, Sample, VerifyOptions, verify};
 use rusqlite::Connection;
@@ -181,7 +182,7 @@ fn games_without_positions_are_told() {
     place.change("DELETE FROM game_position WHERE game_id = 4 OR game_id = 6 AND ply > 9");
     let broken: Vec<u32> = place.repair().broken.into_iter().map(|game| game.0).collect();
     assert_eq!(broken, [4, 6]);
-    let games = broken.into_iter().map(pgndex::store::row::GameId).collect();
+    let games = broken.into_iter().map(GameId).collect();
     remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default()).expect("removed");
     place.assert_sound();
 }
@@ -200,7 +201,7 @@ fn games_beside_odd_rows_can_be_removed() {
     ] {
         let place = Place::new();
         place.change(change);
-        let games = [2, 5].map(pgndex::store::row::GameId).to_vec();
+        let games = [2, 5].map(GameId).to_vec();
         let removed = remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default());
         assert_eq!(removed.expect(change).games, 2, "{change}");
         assert_eq!(count(&place.database(), "game_position WHERE game_id IN (2, 5)"), 0, "{change}");
@@ -213,7 +214,7 @@ fn games_beside_odd_rows_can_be_removed() {
 fn games_that_a_trigger_keeps_are_told() {
     let place = Place::new();
     place.change("CREATE TRIGGER keep BEFORE DELETE ON game BEGIN SELECT RAISE(IGNORE); END");
-    let games = vec![pgndex::store::row::GameId(2)];
+    let games = vec![GameId(2)];
     let told = remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default());
     let told = message(&told.expect_err("a trigger"));
     assert!(told.contains("a trigger of the table game keeps them; nothing was changed"), "{told}");
@@ -265,7 +266,7 @@ fn a_file_without_games_is_forgotten_with_its_duplicates() {
 fn a_sample_knows_which_numbers_are_missing() {
     let place = Place::new();
     let last = count(&place.database(), "game");
-    let even = (2..=u32::try_from(last).expect("few")).step_by(2).map(pgndex::store::row::GameId).collect();
+    let even = (2..=u32::try_from(last).expect("few")).step_by(2).map(GameId).collect();
     remove(&place.database(), &Removal::Games(even), &place.options, &Progress::default()).expect("removed");
     for most in [1, 2, 3, 7, 10] {
         let options = VerifyOptions { sample: Sample::Some(most), threads: 1, ..VerifyOptions::default() };

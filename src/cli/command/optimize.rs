@@ -8,9 +8,9 @@ use serde_json::json;
 
 use crate::cli::args::OptimizeArgs;
 use crate::cli::command::index::snapshot;
-use crate::cli::render::number::bytes;
+use crate::cli::render::number::database_size;
 use crate::cli::render::output::stdout;
-use crate::cli::render::text::{escaped_json, printable};
+use crate::cli::render::text::escaped_json;
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 
@@ -46,12 +46,7 @@ fn last_line(args: &OptimizeArgs, summary: &OptimizeSummary) -> String {
         0 | 1 => "nothing to merge".to_owned(),
         levels => format!("merged {levels} levels into one in {:.1} s", elapsed.as_secs_f64()),
     };
-    let before = match bytes_before == file_bytes {
-        true => String::new(),
-        false => format!(" ({} before)", bytes(*bytes_before)),
-    };
-    let database = printable(&args.database.to_string_lossy());
-    format!("{done}\n{database}: {}{before}, {} of it free", bytes(*file_bytes), bytes(*free_bytes))
+    format!("{done}\n{}", database_size(&args.database, *bytes_before, *file_bytes, *free_bytes))
 }
 
 fn to_json(args: &OptimizeArgs, summary: &OptimizeSummary) -> serde_json::Value {

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,7 +15,7 @@ use serde_json::json;
 use crate::cli::args::{RemoveArgs, WrongValue};
 use crate::cli::command::index::snapshot;
 use crate::cli::note;
-use crate::cli::render::number::{bytes, counted};
+use crate::cli::render::number::{counted, database_size};
 use crate::cli::render::output::stdout;
 use crate::cli::render::text::{escaped_json, printable};
 use crate::cli::terminal::progress::Progress as Display;
@@ -123,19 +122,14 @@ fn last_line(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u
         0 => String::new(),
         returned => format!("; {} that had been skipped {back}", counted(*returned, "duplicate")),
     };
-    let before = bytes_before.map_or_else(String::new, |before| format!(" ({} before)", bytes(before)));
-    let (database, free) = (name(&args.database), bytes(*free_bytes));
-    let size = format!("{database}: {}{before}, {free} of it free", bytes(*file_bytes));
+    let before = bytes_before.unwrap_or(*file_bytes);
+    let size = database_size(&args.database, before, *file_bytes, *free_bytes);
     let seconds = elapsed.as_secs_f64();
     format!(
         "{verb} {}, {} in {seconds:.1} s{returned}\n{size}",
         counted(*games, "game"),
         counted(*plies, "half-move")
     )
-}
-
-fn name(path: &Path) -> String {
-    printable(&path.to_string_lossy())
 }
 
 fn to_json(args: &RemoveArgs, summary: &RemovalSummary) -> serde_json::Value {

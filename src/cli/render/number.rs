@@ -1,6 +1,9 @@
 //! Numbers for people.
 
+use std::path::Path;
 use std::time::Duration;
+
+use crate::cli::render::text::printable;
 
 /// A number with commas between groups of three digits: `3,372,442`.
 pub(crate) fn grouped(number: u64) -> String {
@@ -37,6 +40,16 @@ pub(crate) fn rough(number: f64) -> String {
 /// A number of bytes in binary units: `812 B`, `41.3 KiB`, `1.05 GiB`.
 pub(crate) fn bytes(number: u64) -> String {
     with_unit(number as f64, 1024.0, [" B", " KiB", " MiB", " GiB", " TiB"])
+}
+
+/// How large a database is, how large it was if that is another size, and how much of it holds nothing.
+pub(crate) fn database_size(database: &Path, before: u64, file_bytes: u64, free_bytes: u64) -> String {
+    let before = match before == file_bytes {
+        true => String::new(),
+        false => format!(" ({} before)", bytes(before)),
+    };
+    let database = printable(&database.to_string_lossy());
+    format!("{database}: {}{before}, {} of it free", bytes(file_bytes), bytes(free_bytes))
 }
 
 fn with_unit(mut number: f64, base: f64, units: [&str; 5]) -> String {

@@ -98,11 +98,11 @@ pub fn remove(
             break;
         }
         let taking = Taking { database: &database, lock: &lock, options, progress };
-        let done = match taking.run(chosen.clone()) {
+        let done = match taking.run(&chosen) {
             // A row that somebody wrote need not be one that the pages are known to hold; SQLite tells whether they are damaged.
             Err(Error::Store(store::Error::Pages(BtreeError::Damaged { .. }))) => {
                 let options = IndexOptions { writer: Writer::Sql, ..options.clone() };
-                Taking { options: &options, ..taking }.run(chosen)
+                Taking { options: &options, ..taking }.run(&chosen)
             }
             done => done,
         }?;
@@ -137,7 +137,7 @@ pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: 
     database.begin_adding(options.memory / 4)?;
     let levels = database.levels()?.len();
     if levels > 1 {
-        Taking { database: &database, lock, options, progress }.run(Chosen::default())?;
+        Taking { database: &database, lock, options, progress }.run(&Chosen::default())?;
     }
     database.end_adding()?;
     Ok(levels as u64)
@@ -170,7 +170,7 @@ pub fn removable(target: &Path, removal: &Removal) -> Result<RemovalSummary> {
 }
 
 /// What is to be taken out.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Chosen {
     games: GameSet,
     sources: Vec<SourceId>,
@@ -225,16 +225,16 @@ struct Taken {
 }
 
 impl Taking<'_> {
-    fn run(&self, chosen: Chosen) -> Result<Taken> {
+    fn run(&self, chosen: &Chosen) -> Result<Taken> {
         let Self { database, lock, options, progress } = *self;
         let Chosen { games, sources } = chosen;
         let target = lock.target();
         progress.enter(Phase::Reading);
         let known = Known::open(target)?;
         known.begin_reading()?;
-        let skipped = known.skipped_duplicates(&games, &sources)?;
+        let skipped = known.skipped_duplicates(games, sources)?;
         let (visited, rows, last_game) = (known.visited_keys()?, known.positions()?, known.last_game()?);
-        let plies = known.plies_of(&games)?;
+        let plies = known.plies_of(games)?;
         drop(known);
         let returning = Returning::open(skipped, options, progress)?;
         let threshold = database.continuation_threshold()?;
@@ -259,12 +259,12 @@ impl Taking<'_> {
         };
         let run = Run::new(&plan, intake, progress, Instant::now(), spill, reports)?;
         let pool = &run.pool;
-        let removed = Removed { target, games: &games, visited: &visited, threshold, pool, progress };
+        let removed = Removed { target, games, visited: &visited, threshold, pool, progress };
         let decreases = Decreases::of(removed)?;
-        let taken_out = TakenOut { sources, returning: returning.places(), last_game };
+        let taken_out = TakenOut { sources: sources.clone(), returning: returning.places(), last_game };
         let merges_all = games.is_empty() && taken_out.sources.is_empty();
         let reason = if merges_all { Reason::ReadAgain(&[]) } else { Reason::TakenOut(&taken_out) };
-        let leaving = Leaving { games: &games, positions: decreases.positions, threshold, reason };
+        let leaving = Leaving { games, positions: decreases.positions, threshold, reason };
         let update = Update { visited: &visited, decreases: &decreases, replaced: &[] };
         let rule = LevelRule { rows, small: options.small_level, merges_all };
         let pages = match options.writer {

@@ -96,7 +96,7 @@ pub fn replace_end(
     let damaged = |leaf: PageNumber| BtreeError::Damaged { page: leaf };
     let is_before = |cell: &[u8], leaf| is_before(cell, row).ok_or_else(|| damaged(leaf));
     let divider = |leaf: usize| tree.divider(leaf).ok_or_else(|| damaged(tree.leaves()[leaf]));
-    let end = tree.leaves_before(row).ok_or_else(|| damaged(tree.leaves()[0]))?;
+    let end = tree.leaves_before(row)?;
     // The rows of one more leaf are written again: to the last page something may be added.
     let kept = end.saturating_sub(1);
     let mut assembly = Assembly::new(file);
@@ -140,17 +140,17 @@ pub fn leave_games_out(
         let number = first_number(cell).and_then(|number| u32::try_from(number).ok());
         Ok::<_, BtreeError>(GameId(number.ok_or_else(|| damaged(leaf))?))
     };
-    let game_behind = |leaf| game(tree.divider(leaf).ok_or_else(|| damaged(leaf))?, leaf);
-    let last = tree.divider_count();
-    // A divider belongs to the leaf before it.
-    let changes = |leaf| {
-        let first = if leaf == 0 { GameId(0) } else { game_behind(leaf - 1)? };
-        Ok::<_, BtreeError>(leaf == last || games.has_any(first..=game_behind(leaf)?))
-    };
+    // Which leaves have such rows: each with the divider behind it.
+    let (mut first, mut changes) = (GameId(0), Vec::with_capacity(tree.leaves().len()));
+    for leaf in 0..tree.divider_count() {
+        let last = game(tree.divider(leaf).ok_or_else(|| damaged(leaf))?, leaf)?;
+        changes.push(games.has_any(first..=last));
+        first = last;
+    }
+    changes.push(true);
     // To the last page something may be added, so there must be one that is new: the last rows that stay are written again.
-    let mut end = last;
-    while end > 0 && changes(end)? {
-        end -= 1;
+    if let Some(last_kept) = changes.iter().rposition(|changes| !changes) {
+        changes[last_kept] = true;
     }
     let mut assembly = Assembly::new(file);
     let mut freed: Vec<PageNumber> = tree.pages_without(tree.leaves().len()).collect();
@@ -158,8 +158,7 @@ pub fn leave_games_out(
     for (leaf, &number) in tree.leaves().iter().enumerate() {
         let divider = tree.divider(leaf);
         if let Some(divider) = divider
-            && leaf < end
-            && !changes(leaf)?
+            && !changes[leaf]
             && assembly.make_way_for(number)?
         {
             assembly.push_leaf(number, divider)?;

@@ -112,7 +112,7 @@ impl<'t> Rows<'t> {
                 }
                 None => page.count(),
             };
-            if to > self.cell && self.leaves.is_packed()? {
+            if to > self.cell && self.leaves.is_packed(self.leaf)? {
                 writer.push_packed(page, self.cell..to)?;
             } else {
                 for index in self.cell..to {

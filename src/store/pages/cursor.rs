@@ -27,9 +27,7 @@ impl<'t> OccurrenceCursor<'t> {
     /// When a page cannot be read or is damaged.
     pub fn new(file: &'t PageFile, tree: &'t Tree, range: LevelRange) -> Result<Self, BtreeError> {
         let leaves = Leaves::new(file, tree);
-        let mut cursor = Self { tree, range, leaves, leaf: 0, cell: 0 };
-        cursor.leaf =
-            partition_point(0..tree.divider_count(), |leaf| cursor.is_divider_before(leaf, range.start))?;
+        let mut cursor = Self { tree, range, leaves, leaf: tree.leaves_before(range.start)?, cell: 0 };
         cursor.leaves.load(cursor.leaf)?;
         cursor.go_in_leaf(range.start)?;
         Ok(cursor)

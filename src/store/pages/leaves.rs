@@ -16,9 +16,7 @@ pub(super) struct Leaves<'t> {
     loaded: Range<usize>,
     /// How many leaves are read at once.
     at_once: usize,
-    /// The leaf that was made ready last.
-    ready: usize,
-    /// Whether its rows can be copied side by side, once somebody asked.
+    /// Whether the rows of the leaf that was made ready last can be copied side by side, once somebody asked.
     is_packed: OnceCell<bool>,
 }
 
@@ -30,7 +28,7 @@ impl<'t> Leaves<'t> {
     const NEAR: usize = 8;
 
     pub(super) const fn new(file: &'t PageFile, tree: &'t Tree) -> Self {
-        Self { file, tree, pages: Vec::new(), loaded: 0..0, at_once: 1, ready: 0, is_packed: OnceCell::new() }
+        Self { file, tree, pages: Vec::new(), loaded: 0..0, at_once: 1, is_packed: OnceCell::new() }
     }
 
     /// Makes a leaf ready, if need be by reading it and those behind it.
@@ -38,7 +36,7 @@ impl<'t> Leaves<'t> {
         if !self.loaded.contains(&leaf) {
             self.read(leaf)?;
         }
-        (self.ready, self.is_packed) = (leaf, OnceCell::new());
+        self.is_packed = OnceCell::new();
         self.get(leaf).map(|_| ())
     }
 
@@ -56,9 +54,9 @@ impl<'t> Leaves<'t> {
         Ok(())
     }
 
-    /// Whether the rows of the leaf that was made ready last stand side by side.
-    pub(super) fn is_packed(&self) -> Result<bool, BtreeError> {
-        let page = self.get(self.ready)?;
+    /// Whether the rows of a leaf, which is the one that was made ready last, stand side by side.
+    pub(super) fn is_packed(&self, leaf: usize) -> Result<bool, BtreeError> {
+        let page = self.get(leaf)?;
         Ok(*self.is_packed.get_or_init(|| page.is_packed()))
     }
 

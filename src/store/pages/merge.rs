@@ -90,7 +90,7 @@ impl<'t> OldRows<'t> {
             level,
             end,
             leaves,
-            leaf: 0,
+            leaf: tree.leaves_before(start)?,
             cell: 0,
             run: None,
             most_counted,
@@ -101,9 +101,6 @@ impl<'t> OldRows<'t> {
             going: None,
             gone: 0,
         };
-        rows.leaf = partition_point(0..tree.divider_count(), |leaf| {
-            Ok(rows.divider(leaf)?.is_some_and(|(_, divider)| divider < start))
-        })?;
         rows.leaves.load(rows.leaf)?;
         rows.cell = rows.first_from(start)?;
         Ok(rows)
@@ -255,7 +252,7 @@ impl<'t> OldRows<'t> {
             self.end_going(Some(self.key(self.page()?, self.cell)?));
         }
         let page = self.page()?;
-        if self.leaves.is_packed()? {
+        if self.leaves.is_packed(self.leaf)? {
             writer.push_packed(page, self.cell..to)?;
         } else {
             for index in self.cell..to {

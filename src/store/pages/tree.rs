@@ -104,10 +104,12 @@ impl Tree {
         (leaves * (page_size.bytes() + OccurrenceRow::LONGEST_CELL + POINTER)) as u64
     }
 
-    /// How many leaves have only rows that come before `row`, which is one of `occurrence`; `None` if there are others.
-    pub(super) fn leaves_before(&self, row: OccurrenceRow) -> Option<usize> {
-        let is_before = |leaf| self.divider(leaf).and_then(|cell| is_before(cell, row)).ok_or(());
-        partition_point(0..self.divider_count(), is_before).ok()
+    /// How many leaves have only rows that come before `row`, which is one of `occurrence`, as those of the tree are.
+    pub(super) fn leaves_before(&self, row: OccurrenceRow) -> Result<usize, BtreeError> {
+        partition_point(0..self.divider_count(), |leaf| {
+            let is_before = self.divider(leaf).and_then(|cell| is_before(cell, row));
+            is_before.ok_or(BtreeError::Damaged { page: self.leaves[leaf] })
+        })
     }
 
     /// The most pages above its leaves that there are if others are packed in the places of some.

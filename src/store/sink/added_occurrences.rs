@@ -220,8 +220,8 @@ impl<'m> Merging<'m> {
             Some(old) => old.copy_rest(self.writer)?,
             None => LeftOut::default(),
         };
-        if self.changed.levels.len() > 1 {
-            left_out.thinned.append(&mut self.thinned);
+        left_out.thinned.append(&mut self.thinned);
+        if self.changed.levels.len() > 1 && !left_out.thinned.is_empty() {
             self.look_into_all_levels(&mut left_out)?;
         }
         Ok(left_out)

@@ -67,19 +67,16 @@ impl<'d> AddedPages<'d> {
         self.loader.as_mut().expect("once all games are read")
     }
 
-    /// Whether the rows of games that leave are left out of the large tables while others are copied.
-    fn leaves_out(&self) -> bool {
-        !self.leaving.games.is_empty() && self.rule.copies_others(self.leaving)
-    }
-
     /// Puts the new leaves of `game_position` and `move_eval` behind those that are there, of which many rows may leave.
     fn change_games(&mut self) -> Result<ChangedGames> {
         let (positions, evals) = self.leaves.take();
-        let mut changed = ChangedGames { trees: Vec::new(), has_new: false, left_out: Vec::new() };
-        let (leaves_out, games) = (self.leaves_out(), self.leaving.games);
-        let mut count = |game: GameId| match changed.left_out.last_mut() {
+        let mut changed = ChangedGames { trees: Vec::new(), has_new: false, left_out: None };
+        let games = self.leaving.games;
+        let leaves_out = !games.is_empty() && self.rule.copies_others(self.leaving);
+        let mut left_out: Vec<(GameId, u32)> = Vec::new();
+        let mut count = |game: GameId| match left_out.last_mut() {
             Some((last, rows)) if *last == game => *rows += 1,
-            _ => changed.left_out.push((game, 1)),
+            _ => left_out.push((game, 1)),
         };
         for (table, leaves) in [("game_position", positions), ("move_eval", evals)] {
             let has_new = leaves.iter().any(|segment| !segment.is_empty());
@@ -100,6 +97,7 @@ impl<'d> AddedPages<'d> {
             };
             changed.trees.push((root, tree));
         }
+        changed.left_out = leaves_out.then_some(left_out);
         Ok(changed)
     }
 
@@ -110,7 +108,6 @@ impl<'d> AddedPages<'d> {
         games: ChangedGames,
         sorted: &S,
     ) -> Result<(), S::Error> {
-        let leaves_out = self.leaves_out();
         let mut pages = self.pages.take().expect("until all pages are told of");
         let leaving = self.leaving;
         let file = Arc::clone(pages.file());
@@ -118,7 +115,7 @@ impl<'d> AddedPages<'d> {
         let tree = Tree::read(&file, root).map_err(Error::from)?;
         let levels = self.database.levels()?;
         let target = self.rule.level(&levels, sorted, leaving);
-        let counts_gone = leaves_out && leaving.counts_positions(self.database)?;
+        let counts_gone = games.left_out.is_some() && leaving.counts_positions(self.database)?;
         let changed = target.map(|target| ChangedLevels {
             file: &file,
             tree: &tree,
@@ -142,10 +139,10 @@ impl<'d> AddedPages<'d> {
         loader.hide_indexes(&names)?;
         // Rows of removed games may stand in levels that stay as they are.
         let is_level_gone = target.is_some_and(|target| leaving.games.iter().all(|game| game.0 >= target.0));
-        let rows = match (leaves_out, is_level_gone) {
-            (true, _) => RowsOfRemoved::Gone { positions: &games.left_out },
-            (false, true) => RowsOfRemoved::InGamePosition,
-            (false, false) => RowsOfRemoved::There,
+        let rows = match &games.left_out {
+            Some(positions) => RowsOfRemoved::Gone { positions },
+            None if is_level_gone => RowsOfRemoved::InGamePosition,
+            None => RowsOfRemoved::There,
         };
         let is_removed_meanwhile = is_level_gone && indexes.is_empty();
         let (merged, built) = std::thread::scope(|scope| {
@@ -227,8 +224,8 @@ struct ChangedGames {
     trees: Vec<(PageNumber, RebuiltTree)>,
     /// Whether games are added.
     has_new: bool,
-    /// Games whose rows were left out, and how many rows of `game_position` each had.
-    left_out: Vec<(GameId, u32)>,
+    /// Games whose rows were left out of both, and how many rows of `game_position` each had; `None` if none were.
+    left_out: Option<Vec<(GameId, u32)>>,
 }
 
 /// An index of `game` that has rows, and that of the new rows.

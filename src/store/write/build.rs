@@ -75,7 +75,8 @@ impl Build {
         temporary: Temporary,
         options: BuildOptions,
         lock: WriterLock,
-        (set_up, held): (SetUp, Connection),
+        set_up: SetUp,
+        held: Connection,
     ) -> Result<Self> {
         let (set_up, held) = (Some(set_up), Some(held));
         let mut build = Self { connection: None, temporary, options, lock, set_up, held };

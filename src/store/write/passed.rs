@@ -14,8 +14,6 @@ use crate::store::row::HeaderBatch;
 use crate::store::write::bulk::BulkLoader;
 use crate::store::write::fill::blocks_with_games;
 
-const INSERT: &str = "INSERT INTO main.game_set (block, kind, value, sets) VALUES (?1, ?2, ?3, ?4)";
-
 /// The games that were written since the last block was full.
 #[derive(Debug, Default)]
 pub(super) struct PassedWriter {
@@ -66,15 +64,24 @@ struct RowWriter<'c> {
 
 impl<'c> RowWriter<'c> {
     fn new(connection: &'c Connection, block: u32) -> rusqlite::Result<Self> {
-        let insert = connection.prepare_cached(INSERT)?;
+        let sql = "INSERT INTO main.game_set (block, kind, value, sets) VALUES (?1, ?2, ?3, ?4)";
+        let insert = connection.prepare_cached(sql)?;
         Ok(Self { insert, block, rows: SetRows::default(), set: Vec::new() })
     }
 
     /// Adds the next set.
     fn push(&mut self, kind: PassedKind, value: i64, numbers: &[u16]) -> rusqlite::Result<()> {
-        let Self { insert, block, rows, set } = self;
+        let mut set = std::mem::take(&mut self.set);
         set.clear();
-        encode(numbers, set);
+        encode(numbers, &mut set);
+        let pushed = self.push_encoded(kind, value, &set);
+        self.set = set;
+        pushed
+    }
+
+    /// Adds the next set, as it is stored.
+    fn push_encoded(&mut self, kind: PassedKind, value: i64, set: &[u8]) -> rusqlite::Result<()> {
+        let Self { insert, block, rows, .. } = self;
         rows.push(kind, value, set, &mut |kind, first, sets| {
             insert.execute(params![*block, kind.as_str(), first, sets]).map(drop)
         })
@@ -100,10 +107,15 @@ fn join(numbers: &mut Vec<u16>, more: &[u16]) {
     numbers.dedup();
 }
 
+/// A writer of the sets of a block, in place of those that are there.
+fn rows_anew(connection: &Connection, block: u32) -> rusqlite::Result<RowWriter<'_>> {
+    connection.prepare_cached("DELETE FROM main.game_set WHERE block = ?1")?.execute([block])?;
+    RowWriter::new(connection, block)
+}
+
 /// Writes the sets of a block in place of those that are there.
 fn rewrite(connection: &Connection, block: u32, sets: &BlockSets) -> rusqlite::Result<()> {
-    connection.prepare_cached("DELETE FROM main.game_set WHERE block = ?1")?.execute([block])?;
-    let mut rows = RowWriter::new(connection, block)?;
+    let mut rows = rows_anew(connection, block)?;
     for (&(kind, value), numbers) in sets {
         rows.push(kind, value, numbers)?;
     }
@@ -128,36 +140,33 @@ pub(super) fn copy_sets(main: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Takes games out of the sets of a block.
+/// Takes games out of the sets of a block. Those that lose none are copied as they are stored.
 fn take_out_of_block(connection: &Connection, block: u32, games: &BlockGames) -> rusqlite::Result<()> {
-    let (mut rows, mut left) = (SetRows::default(), Vec::new());
-    let mut keep = |kind: PassedKind, first: i64, sets: &[u8]| {
-        left.push((kind, first, sets.to_vec()));
-        Ok::<_, rusqlite::Error>(())
-    };
-    let (mut numbers, mut set) = (Vec::new(), Vec::new());
-    each_block_set(connection, "main", block, |kind, value, old| {
+    // All that is left, one after the other, and where each ends: nothing can be written as long as it is read.
+    let (mut left, mut ends) = (Vec::new(), Vec::new());
+    let mut numbers = Vec::new();
+    each_block_set(connection, "main", block, |kind, value, set| {
         numbers.clear();
         let mut loses = false;
-        decode_whole(old, |number| if games.contains(number) { loses = true } else { numbers.push(number) })?;
-        let new = if loses {
-            set.clear();
-            encode(&numbers, &mut set);
-            &set
-        } else {
-            old
-        };
-        if !numbers.is_empty() {
-            rows.push(kind, value, new, &mut keep).ok()?;
+        decode_whole(set, |number| if games.contains(number) { loses = true } else { numbers.push(number) })?;
+        if numbers.is_empty() {
+            return Some(());
         }
+        if loses {
+            encode(&numbers, &mut left);
+        } else {
+            left.extend_from_slice(set);
+        }
+        ends.push((kind, value, left.len()));
         Some(())
     })?;
-    rows.finish(&mut keep)?;
-    connection.prepare_cached("DELETE FROM main.game_set WHERE block = ?1")?.execute([block])?;
-    let mut insert = connection.prepare_cached(INSERT)?;
-    left.into_iter().try_for_each(|(kind, first, sets)| {
-        insert.execute(params![block, kind.as_str(), first, sets]).map(drop)
-    })
+    let mut rows = rows_anew(connection, block)?;
+    let mut start = 0;
+    for (kind, value, end) in ends {
+        rows.push_encoded(kind, value, &left[start..end])?;
+        start = end;
+    }
+    rows.finish()
 }
 
 impl BulkLoader<'_> {

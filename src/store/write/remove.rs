@@ -125,7 +125,8 @@ const COUNT_RETURNED: [&str; 2] = [
      WHERE new.source_id = source.source_id",
     "UPDATE import SET games = import.games + new.games, plies = import.plies + new.plies,
          positions = import.positions + new.positions
-     FROM (SELECT import_id, count(*) AS games, sum(ply_count) AS plies, sum(ply_count + 1) AS positions
+     FROM (SELECT import_id, count(*) AS games, sum(ply_count) AS plies,
+               sum((SELECT count(*) FROM game_position AS p WHERE p.game_id = game.game_id)) AS positions
            FROM game WHERE game_id > ?1 GROUP BY 1) AS new
      WHERE new.import_id = import.import_id",
 ];
@@ -327,13 +328,12 @@ impl BulkLoader<'_> {
         let mut positions = match rows {
             RowsOfRemoved::Gone { positions } => positions,
             RowsOfRemoved::There | RowsOfRemoved::InGamePosition => &[],
-        };
+        }
+        .iter()
+        .peekable();
         games.iter().try_for_each(|game| {
-            let mut count = rows.are_gone().then_some(0);
-            if let Some((_, behind)) = positions.split_first().filter(|(first, _)| first.0 == game) {
-                count = Some(positions[0].1);
-                positions = behind;
-            }
+            let known = positions.next_if(|(next, _)| *next == game).map(|&(_, count)| count);
+            let count = known.or(rows.are_gone().then_some(0));
             self.execute(ACTION, ADD_TO_LIST, params![game.0, count])
         })
     }

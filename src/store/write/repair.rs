@@ -133,7 +133,7 @@ impl Build {
         let held = hold(lock.target())?;
         database.connection().execute("VACUUM INTO ?1", [path]).map_err(failed)?;
         let options = BuildOptions { overwrite: true, cache_bytes };
-        Self::of_copy(temporary, options, lock, (database.set_up(), held))
+        Self::of_copy(temporary, options, lock, database.set_up(), held)
     }
 
     /// Removes rows of what is not there, makes `occurrence` anew, empties the tables of visited positions, and counts sources and
