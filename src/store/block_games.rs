@@ -27,6 +27,12 @@ impl BlockGames {
         self.0[usize::from(number / 64)] >> (number % 64) & 1 == 1
     }
 
+    /// The bits of 64 games, the first of which has 64 times this number.
+    #[inline]
+    pub(crate) fn word(&self, index: usize) -> u64 {
+        self.0.get(index).copied().unwrap_or(0)
+    }
+
     /// The games for which `is_in` gives 1, not 0, of the things that stand for the first numbers.
     pub(crate) fn of<T>(things: &[T], is_in: impl Fn(&T) -> u64) -> Self {
         let mut games = Self::default();

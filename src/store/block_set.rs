@@ -62,7 +62,18 @@ pub fn encode(numbers: &[u16], bytes: &mut Vec<u8>) {
 /// Reads the set that stands at the beginning of `bytes`: hands its numbers over in ascending order, and gives back what stands
 /// behind it; `None` if no set stands there.
 #[inline]
-pub fn decode(bytes: &[u8], mut see: impl FnMut(u16)) -> Option<&[u8]> {
+pub fn decode(bytes: &[u8], see: impl FnMut(u16)) -> Option<&[u8]> {
+    decode_within(bytes, |_| u64::MAX, see)
+}
+
+/// The same for those numbers only that `wanted` has: it gives a bit for each of 64 numbers, the first of which is 64 times what it is
+/// asked for.
+#[inline]
+pub(crate) fn decode_within(
+    bytes: &[u8],
+    wanted: impl Fn(usize) -> u64,
+    mut see: impl FnMut(u16),
+) -> Option<&[u8]> {
     let (count, mut rest) = take_number(bytes)?;
     let mut seen = 0;
     if count % 2 == 1 {
@@ -71,12 +82,15 @@ pub fn decode(bytes: &[u8], mut see: impl FnMut(u16)) -> Option<&[u8]> {
         if map.len() > BLOCK_GAMES as usize / 8 {
             return None;
         }
-        for (&byte, first) in map.iter().zip((0..=u16::MAX).step_by(8)) {
-            let mut byte = byte;
-            while byte != 0 {
-                see(first + byte.trailing_zeros() as u16);
-                byte &= byte - 1;
-                seen += 1;
+        for (index, (part, first)) in map.chunks(8).zip((0..=u16::MAX).step_by(64)).enumerate() {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            let word = u64::from_le_bytes(word);
+            seen += word.count_ones();
+            let mut found = word & wanted(index);
+            while found != 0 {
+                see(first + found.trailing_zeros() as u16);
+                found &= found - 1;
             }
         }
         rest = behind;
@@ -85,7 +99,9 @@ pub fn decode(bytes: &[u8], mut see: impl FnMut(u16)) -> Option<&[u8]> {
         while seen < count / 2 {
             let (more, behind) = take_number(rest)?;
             let number = u16::try_from(more.checked_add(next)?).ok()?;
-            see(number);
+            if wanted(usize::from(number / 64)) >> (number % 64) & 1 == 1 {
+                see(number);
+            }
             (next, rest) = (u32::from(number) + 1, behind);
             seen += 1;
         }

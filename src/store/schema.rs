@@ -35,6 +35,7 @@ static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
             Ok(fill_sets(step)?)
         }),
         M::up(include_str!("../../migrations/0005_levels.sql")),
+        M::up(include_str!("../../migrations/0006_columns_by_row.sql")),
     ];
     Migrations::new(steps.into())
 });
@@ -113,8 +114,8 @@ pub(crate) fn schema_of(version: SchemaVersion) -> Result<Connection> {
     let failed = |source| Error::Migration { path: MEMORY.into(), source };
     let mut connection = Connection::open_in_memory().map_err(|error| failed(error.into()))?;
     let steps = usize::try_from(version.0).unwrap_or_default();
-    MIGRATIONS.to_version(&mut connection, steps).map_err(failed)?;
     provide_exp(&connection).map_err(|error| failed(error.into()))?;
+    MIGRATIONS.to_version(&mut connection, steps).map_err(failed)?;
     Ok(connection)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::board::ShortMove;
 use crate::id::GameId;
-use crate::store::block_set::{block_of, decode, encode, game_of, push_number, take_number};
+use crate::store::block_set::{block_of, decode_within, encode, game_of, push_number, take_number};
 
 /// What a game played from a position when it was there last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,11 +128,21 @@ fn pack_moves(visits: impl Iterator<Item = (u16, PlayedMove)>, numbers: &mut Vec
 
 /// Hands over the visits of a stored block, move by move, the games of each in order. Gives back whether it is as it should be.
 #[inline]
-pub(crate) fn for_each_visit(mut bytes: &[u8], mut see: impl FnMut(u16, PlayedMove)) -> bool {
+pub(crate) fn for_each_visit(bytes: &[u8], see: impl FnMut(u16, PlayedMove)) -> bool {
+    for_each_visit_within(bytes, |_| u64::MAX, see)
+}
+
+/// The same for some games only; [`decode_within`] says how `wanted` tells which.
+#[inline]
+pub(crate) fn for_each_visit_within(
+    mut bytes: &[u8],
+    wanted: impl Fn(usize) -> u64,
+    mut see: impl FnMut(u16, PlayedMove),
+) -> bool {
     while !bytes.is_empty() {
         let Some((bits, set)) = take_number(bytes) else { return false };
         let Ok(bits) = u16::try_from(bits) else { return false };
-        match decode(set, |number| see(number, PlayedMove(bits))) {
+        match decode_within(set, &wanted, |number| see(number, PlayedMove(bits))) {
             Some(rest) => bytes = rest,
             None => return false,
         }

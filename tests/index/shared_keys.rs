@@ -94,7 +94,7 @@ fn counted(database: &Connection, fen: &str) -> Told {
 fn explored(database: &Database, fen: &str) -> Told {
     let key = position(fen).key();
     let found = database.explore(key, fen, &Selection::default(), ListLengths::MAX).expect("explored");
-    let bare = ListLengths { top: 0, recent: 0 };
+    let bare = ListLengths::NONE;
     let without = database.explore(key, fen, &Selection::default(), bare).expect("explored");
     assert_eq!((&found.results, &found.continuations), (&without.results, &without.continuations), "{fen}");
     let games = |hits: &[pgndex::store::Hit]| {

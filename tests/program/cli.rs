@@ -679,7 +679,7 @@ mod info {
     fn a_table() {
         let sample = odd();
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 5
+        games.db: SIZE, schema version 6
 
           games       4
           plies      23  5.8 a game; 9 in game 1, the longest
@@ -742,7 +742,7 @@ mod info {
         {
           "path": "games.db",
           "bytes": SIZE,
-          "schema_version": 5,
+          "schema_version": 6,
           "games": 4,
           "plies": 23,
           "positions": 27,
@@ -833,7 +833,7 @@ mod info {
     fn an_empty_database_is_shown_too() {
         let sample = Place::new().built("");
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 5
+        games.db: SIZE, schema version 6
 
           games      0
           plies      0
@@ -983,7 +983,7 @@ mod databases_that_cannot_be_opened {
         ");
         change(&sample.path("games.db"), "PRAGMA user_version = 99");
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"
-        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 5); update pgndex
+        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 6); update pgndex
         ");
     }
 }

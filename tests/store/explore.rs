@@ -617,7 +617,7 @@ fn positions_that_share_a_key_are_kept_apart() {
 
     // Their row counts the other one too: an older program wrote such rows.
     let explore = |lists| sample.database.explore(START_KEY, START, &Selection::default(), lists).unwrap();
-    let (mixed, bare) = (explore(ListLengths::MAX), explore(ListLengths { top: 0, recent: 0 }));
+    let (mixed, bare) = (explore(ListLengths::MAX), explore(ListLengths::NONE));
     sample.empty_tables();
     let found = explore(ListLengths::MAX);
     assert_eq!(found, mixed);

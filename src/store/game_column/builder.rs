@@ -1,9 +1,13 @@
 //! Columns filled as games come, in the order of their numbers.
 
-use super::{COLUMNS, Cell, ColumnBlock, ColumnValue, HashMap};
+use std::collections::HashMap;
+
+use serde::{Serialize, Serializer};
+
+use super::{COLUMNS, StoredColumn};
 use crate::id::GameId;
 use crate::store::block_set::block_of;
-use crate::store::row::virtual_table::Rows;
+use crate::store::row::virtual_table::{Cell, Rows};
 
 /// Fills a block of all columns after the other.
 #[derive(Debug, Default)]
@@ -26,8 +30,8 @@ struct Filling {
 }
 
 impl Filling {
-    fn of(column: ColumnBlock) -> Self {
-        let mut filling = Self { column, ..Self::default() };
+    fn of(column: StoredColumn) -> Self {
+        let mut filling = Self { column: column.into(), ..Self::default() };
         for (index, value) in (0..).zip(&filling.column.values) {
             match value {
                 ColumnValue::Null => filling.null = Some(index),
@@ -91,7 +95,7 @@ pub(crate) type StoredColumns = (u32, Vec<(&'static str, Option<(String, Vec<u8>
 
 impl ColumnBuilder {
     /// Goes on with a block that has games.
-    pub(crate) fn resume(block: u32, columns: [ColumnBlock; COLUMNS.len()]) -> Self {
+    pub(crate) fn resume(block: u32, columns: [StoredColumn; COLUMNS.len()]) -> Self {
         Self { block: Some(block), columns: columns.map(Filling::of), is_changed: false }
     }
 
@@ -130,7 +134,7 @@ impl ColumnBuilder {
         }
         // Without a result there is no game.
         let results = &columns[0].column;
-        let has_game = |&number: &usize| *results.value(number as u16) != ColumnValue::Null;
+        let has_game = |&number: &usize| *results.value(number) != ColumnValue::Null;
         let count = (0..results.games.len()).rev().find(has_game).map_or(0, |last| last + 1);
         let columns = columns.map(|mut filling| {
             filling.fill(count);
@@ -144,4 +148,84 @@ impl ColumnBuilder {
 /// Where the [`COLUMNS`] stand among those of `game`.
 pub(crate) fn places<R: Rows>() -> [usize; COLUMNS.len()] {
     COLUMNS.map(|name| R::COLUMNS.iter().position(|&column| column == name).expect("a column of `game`"))
+}
+
+/// A column of the games of one block as it grows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct ColumnBlock {
+    /// The different values, in any order.
+    values: Vec<ColumnValue>,
+    /// Of each number, which of them it has. Numbers behind the last have NULL.
+    games: Vec<u32>,
+}
+
+impl ColumnBlock {
+    /// The column as it is stored: `cells` and `games`; `None` if no number has a value.
+    fn encode(&self) -> Option<(String, Vec<u8>)> {
+        let mut used = vec![false; self.values.len()];
+        self.games.iter().for_each(|&index| used[index as usize] = true);
+        let mut order: Vec<u32> =
+            (0..self.values.len() as u32).filter(|&index| used[index as usize]).collect();
+        if order.is_empty() {
+            return None;
+        }
+        order.sort_unstable_by(|&a, &b| self.values[a as usize].cmp(&self.values[b as usize]));
+        let sorted: Vec<&ColumnValue> = order.iter().map(|&index| &self.values[index as usize]).collect();
+        let cells = serde_json::to_string(&sorted).expect("texts and numbers are JSON");
+        if sorted == [&ColumnValue::Null] {
+            return Some((cells, Vec::new()));
+        }
+        let mut rank = vec![0; self.values.len()];
+        (0..).zip(&order).for_each(|(place, &index): (u32, _)| rank[index as usize] = place);
+        let ranks = self.games.iter().map(|&index| rank[index as usize]);
+        let games = match order.len() {
+            ..=256 => ranks.map(|rank| rank as u8).collect(),
+            _ => ranks.flat_map(|rank| (rank as u16).to_le_bytes()).collect(),
+        };
+        Some((cells, games))
+    }
+
+    /// What a number has.
+    fn value(&self, number: usize) -> &ColumnValue {
+        const NULL: &ColumnValue = &ColumnValue::Null;
+        self.games.get(number).map_or(NULL, |&index| &self.values[index as usize])
+    }
+}
+
+impl From<StoredColumn> for ColumnBlock {
+    fn from(column: StoredColumn) -> Self {
+        Self {
+            values: column.values().map(ColumnValue::from).collect(),
+            games: column.ranks().iter().map(|&rank| rank.into()).collect(),
+        }
+    }
+}
+
+/// What a cell of such a column can hold, in the order in which SQLite sorts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum ColumnValue {
+    #[default]
+    Null,
+    Integer(i64),
+    Text(Box<str>),
+}
+
+impl From<Cell<'_>> for ColumnValue {
+    fn from(cell: Cell<'_>) -> Self {
+        match cell {
+            Cell::Integer(number) => Self::Integer(number),
+            Cell::Text(text) => Self::Text(text.into()),
+            Cell::Null => Self::Null,
+        }
+    }
+}
+
+impl Serialize for ColumnValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Integer(number) => serializer.serialize_i64(*number),
+            Self::Text(text) => serializer.serialize_str(text),
+        }
+    }
 }

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
-use super::{ColumnBlock, ColumnValue};
+use super::StoredColumn;
 use crate::store::block_games::BlockGames;
+use crate::store::row::virtual_table::Cell;
 
 /// What a value is to be. NULL fits only [`Test::Missing`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,18 +35,19 @@ impl Test {
         Self::OneOf(numbers)
     }
 
-    fn fits(&self, value: &ColumnValue) -> bool {
+    fn fits(&self, value: Cell<'_>) -> bool {
         match (self, value) {
-            (Self::OneOf(numbers), ColumnValue::Integer(number)) => numbers.binary_search(number).is_ok(),
-            (Self::AtLeast(least), ColumnValue::Integer(number)) => number >= least,
-            (Self::AtMost(most), ColumnValue::Integer(number)) => number <= most,
-            (Self::OneOfTexts(texts), ColumnValue::Text(text)) => texts.iter().any(|other| **other == **text),
-            (Self::Between(first, end), ColumnValue::Text(text)) => **first <= **text && **text < **end,
-            (Self::Missing, ColumnValue::Null) => true,
-            (Self::AnyCase(wanted), ColumnValue::Text(text)) => wanted.eq_ignore_ascii_case(text),
-            (Self::Since(first), ColumnValue::Text(date)) => is_year_known(date) && **date >= **first,
-            (Self::Until(end), ColumnValue::Text(date)) => {
-                is_year_known(date) && *date.replace('?', "0") < **end
+            (Self::OneOf(numbers), Cell::Integer(number)) => numbers.binary_search(&number).is_ok(),
+            (Self::AtLeast(least), Cell::Integer(number)) => number >= *least,
+            (Self::AtMost(most), Cell::Integer(number)) => number <= *most,
+            (Self::OneOfTexts(texts), Cell::Text(text)) => texts.iter().any(|other| other == text),
+            (Self::Between(first, end), Cell::Text(text)) => &**first <= text && text < &**end,
+            (Self::Missing, Cell::Null) => true,
+            (Self::AnyCase(wanted), Cell::Text(text)) => wanted.eq_ignore_ascii_case(text),
+            (Self::Since(first), Cell::Text(date)) => is_year_known(date) && date >= &**first,
+            (Self::Until(end), Cell::Text(date)) => {
+                let earliest = date.bytes().map(|byte| if byte == b'?' { b'0' } else { byte });
+                is_year_known(date) && earliest.lt(end.bytes())
             }
             _ => false,
         }
@@ -53,7 +55,7 @@ impl Test {
 }
 
 fn is_year_known(date: &str) -> bool {
-    !date.chars().take(4).any(|letter| letter == '?')
+    !date.bytes().take(4).any(|byte| byte == b'?')
 }
 
 /// Tests of columns, all of which hold.
@@ -67,31 +69,17 @@ impl Condition {
     /// The games of a block that fit; `column` gives the columns asked for.
     pub(crate) fn games<E>(
         &self,
-        mut column: impl FnMut(&'static str) -> Result<Rc<ColumnBlock>, E>,
+        mut column: impl FnMut(&'static str) -> Result<Rc<StoredColumn>, E>,
     ) -> Result<BlockGames, E> {
         let mut any = BlockGames::default();
         for alternative in &self.0 {
             let mut all = BlockGames::default();
             all.fill();
             for (name, test) in alternative {
-                all.keep(&fitting(&*column(name)?, test));
+                all.keep(&column(name)?.games(|value| test.fits(value)));
             }
             any.add(&all);
         }
         Ok(any)
     }
-}
-
-/// The games whose value fits.
-fn fitting(column: &ColumnBlock, test: &Test) -> BlockGames {
-    // Numbers behind the last have NULL: those that differ from it are looked for.
-    let null_fits = test.fits(&ColumnValue::Null);
-    let differs: Vec<u64> =
-        column.values.iter().map(|value| (test.fits(value) != null_fits).into()).collect();
-    let differing = if differs.contains(&1) {
-        BlockGames::of(&column.games, |&index| differs[index as usize])
-    } else {
-        BlockGames::default()
-    };
-    if null_fits { differing.others() } else { differing }
 }

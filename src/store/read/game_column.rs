@@ -9,15 +9,17 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::board::GameResult;
 use crate::store::block_games::BlockGames;
 use crate::store::cell::{Cells, GAME_COLUMN, WrongCell};
-use crate::store::game_column::{BLACK_ELO, COLUMNS, ColumnBlock, ColumnValue, DATE, RESULT, WHITE_ELO};
+use crate::store::game_column::{BLACK_ELO, COLUMNS, DATE, RESULT, StoredColumn, WHITE_ELO};
 use crate::store::read::selection::Selection;
 use crate::store::row::day_number;
+use crate::store::row::virtual_table::Cell;
 
-/// The columns of one block, each of which is read when it is asked for.
+/// The columns of one block after the other, each of which is read when it is asked for.
 pub(crate) struct BlockColumns<'c> {
     connection: &'c Connection,
     block: u32,
-    read: RefCell<HashMap<&'static str, Rc<ColumnBlock>>>,
+    /// Each with its block. The memory of columns of earlier blocks is used again.
+    read: RefCell<HashMap<&'static str, (u32, Rc<StoredColumn>)>>,
 }
 
 /// Why columns do not answer.
@@ -56,31 +58,41 @@ impl<'c> BlockColumns<'c> {
         Self { connection, block, read: RefCell::default() }
     }
 
+    /// Goes on to another block.
+    pub(crate) const fn turn_to(&mut self, block: u32) {
+        self.block = block;
+    }
+
     /// A column.
-    pub(crate) fn column(&self, name: &'static str) -> Result<Rc<ColumnBlock>, ColumnError> {
-        if let Some(column) = self.read.borrow().get(name) {
+    pub(crate) fn column(&self, name: &'static str) -> Result<Rc<StoredColumn>, ColumnError> {
+        let mut read = self.read.borrow_mut();
+        if let Some((block, column)) = read.get(name)
+            && *block == self.block
+        {
             return Ok(Rc::clone(column));
         }
-        let column = Rc::new(self.read(name)?.ok_or(ColumnError::Missing)?);
-        self.read.borrow_mut().insert(name, Rc::clone(&column));
+        let earlier = read.remove(name).and_then(|(_, column)| Rc::into_inner(column));
+        let column = Rc::new(self.read(name, earlier.unwrap_or_default())?.ok_or(ColumnError::Missing)?);
+        read.insert(name, (self.block, Rc::clone(&column)));
         Ok(column)
     }
 
-    fn read(&self, name: &str) -> rusqlite::Result<Option<ColumnBlock>> {
+    /// Reads a column in the place of another.
+    fn read(&self, name: &str, mut column: StoredColumn) -> rusqlite::Result<Option<StoredColumn>> {
         let sql = "SELECT name, block, cells, games FROM game_column WHERE name = ?1 AND block = ?2";
-        let column = self.connection.prepare_cached(sql)?.query_row(params![name, self.block], |row| {
+        let is_sound = self.connection.prepare_cached(sql)?.query_row(params![name, self.block], |row| {
             let cells = Cells::new(row, GAME_COLUMN);
-            Ok(ColumnBlock::decode(cells.get("cells")?, cells.get("games")?))
+            Ok(column.read(cells.get("cells")?, cells.get("games")?))
         });
-        Ok(column.optional()?.flatten())
+        Ok(is_sound.optional()?.unwrap_or(false).then_some(column))
     }
 
     /// All columns of a block that has games; `None` if there is none of them.
-    pub(crate) fn all(&self) -> rusqlite::Result<Option<[ColumnBlock; COLUMNS.len()]>> {
-        let mut columns: [ColumnBlock; COLUMNS.len()] = Default::default();
+    pub(crate) fn all(&self) -> rusqlite::Result<Option<[StoredColumn; COLUMNS.len()]>> {
+        let mut columns: [StoredColumn; COLUMNS.len()] = Default::default();
         let mut is_there = false;
         for (place, name) in columns.iter_mut().zip(COLUMNS) {
-            if let Some(column) = self.read(name)? {
+            if let Some(column) = self.read(name, StoredColumn::default())? {
                 (*place, is_there) = (column, true);
             }
         }
@@ -102,16 +114,16 @@ impl<'c> BlockColumns<'c> {
 
     /// What the games came to.
     pub(crate) fn outcomes(&self) -> Result<Outcomes, ColumnError> {
-        let result = |value: &ColumnValue| match value {
-            ColumnValue::Text(text) => GameResult::parse(text.as_bytes()),
+        let result = |value: Cell<'_>| match value {
+            Cell::Text(text) => GameResult::parse(text.as_bytes()),
             _ => None,
         };
-        let elo = |value: &ColumnValue| match value {
-            ColumnValue::Integer(elo) => u16::try_from(*elo).ok(),
+        let elo = |value: Cell<'_>| match value {
+            Cell::Integer(elo) => u16::try_from(elo).ok(),
             _ => None,
         };
-        let day = |value: &ColumnValue| match value {
-            ColumnValue::Text(date) => day_number(date),
+        let day = |value: Cell<'_>| match value {
+            Cell::Text(date) => day_number(date),
             _ => 0,
         };
         Ok(Outcomes {
@@ -125,22 +137,19 @@ impl<'c> BlockColumns<'c> {
 
 /// A column whose values are read as something.
 struct Mapped<T> {
-    column: Rc<ColumnBlock>,
+    column: Rc<StoredColumn>,
     values: Vec<T>,
 }
 
 impl<T: Copy + Default> Mapped<T> {
-    fn of(column: Rc<ColumnBlock>, read: impl Fn(&ColumnValue) -> T) -> Self {
-        let values = column.values.iter().map(read).collect();
+    fn of(column: Rc<StoredColumn>, read: impl Fn(Cell<'_>) -> T) -> Self {
+        let values = column.values().map(read).collect();
         Self { column, values }
     }
 
     #[inline]
     fn get(&self, number: u16) -> T {
-        self.column
-            .games
-            .get(usize::from(number))
-            .map_or_else(T::default, |&index| self.values[index as usize])
+        self.column.rank(number).map_or_else(T::default, |rank| self.values[usize::from(rank)])
     }
 }
 
@@ -155,7 +164,7 @@ pub(crate) struct Outcomes {
 impl Outcomes {
     /// The numbers that a game can have.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u16> {
-        (0..=u16::MAX).take(self.results.column.games.len())
+        (0..=u16::MAX).take(self.results.column.numbers())
     }
 
     /// A game's result; `None` if there is no such game.

@@ -189,8 +189,9 @@ impl Known {
             blocks.push(Cells::new(row, GAME_COLUMN).get::<u16>("block")?.into());
             Ok(true)
         })?;
+        let mut columns = BlockColumns::new(&self.connection, 0);
         for block in blocks {
-            let columns = BlockColumns::new(&self.connection, block);
+            columns.turn_to(block);
             let outcomes = columns.outcomes().map_err(|error| self.failed(error.into_sql(block)))?;
             for number in outcomes.numbers() {
                 if let Some(result) = outcomes.result(number) {

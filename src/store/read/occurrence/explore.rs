@@ -58,6 +58,9 @@ pub struct ListLengths {
 impl ListLengths {
     /// The longest lists there are.
     pub const MAX: Self = Self { top: LISTED_GAMES, recent: LISTED_GAMES };
+
+    /// No games are listed.
+    pub const NONE: Self = Self { top: 0, recent: 0 };
 }
 
 impl Exploration {

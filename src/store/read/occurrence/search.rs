@@ -380,7 +380,7 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
 }
 
 /// The order of the games of these rows. The lists of `visited_position` have the same.
-const fn order_sql(order: HitOrder) -> &'static str {
+pub(super) const fn order_sql(order: HitOrder) -> &'static str {
     match order {
         HitOrder::Game => "game_id, ",
         HitOrder::Rating => "is_unfinished, place, game_id, ",

@@ -13,7 +13,7 @@ use crate::store::read::occurrence::explore::{Asked, ListLengths, MoveTally, Tal
 use crate::store::read::occurrence::hit::shares_key;
 use crate::store::read::selection::Selection;
 use crate::store::row::year_of;
-use crate::store::visit_set::{PlayedMove, for_each_visit};
+use crate::store::visit_set::{PlayedMove, for_each_visit_within};
 
 impl Asked<'_> {
     /// Counts the games of a selection; `None` if the position is no visited one, or its sets or the columns of games are not there.
@@ -45,10 +45,11 @@ impl Asked<'_> {
         let mut statement = connection
             .prepare_cached("SELECT key, block, games FROM visit_set WHERE key = ?1 ORDER BY block")?;
         let mut rows = statement.query([self.key.as_i64()])?;
+        let mut columns = BlockColumns::new(connection, 0);
         while let Some(row) = rows.next()? {
             let cells = Cells::new(row, VISIT_SET);
             let block = cells.get::<u16>("block")?.into();
-            let columns = BlockColumns::new(connection, block);
+            columns.turn_to(block);
             let selected = columns.selected(selection)?;
             counted.blocks += 1;
             if selected.is_empty() {
@@ -81,30 +82,31 @@ impl Counted {
                 known.game = new.game;
             }
         };
-        let is_whole = for_each_visit(games, |number, played| {
-            if !selected.contains(number) {
-                return;
-            }
-            // A set of a game that somebody deleted is not up to date.
-            let Some(result) = outcomes.result(number) else { return };
-            if result == GameResult::Unknown {
-                tally.unfinished += 1;
-                return;
-            }
-            if current.as_ref().is_none_or(|(other, _)| *other != played) {
-                keep(current.replace((played, MoveTally::default())));
-            }
-            let (game, elo_sum, day) =
-                (game_of(block, number), outcomes.elo_sum(number), outcomes.day(number));
-            if let Some((_, counted)) = &mut current {
-                counted.results.count(result, elo_sum, year_of(day));
-                counted.game = game;
-            }
-            if let Some(sum) = elo_sum {
-                tally.top.insert(sum, game);
-            }
-            tally.recent.insert(day, game);
-        });
+        let is_whole = for_each_visit_within(
+            games,
+            |word| selected.word(word),
+            |number, played| {
+                // A set of a game that somebody deleted is not up to date.
+                let Some(result) = outcomes.result(number) else { return };
+                if result == GameResult::Unknown {
+                    tally.unfinished += 1;
+                    return;
+                }
+                if current.as_ref().is_none_or(|(other, _)| *other != played) {
+                    keep(current.replace((played, MoveTally::default())));
+                }
+                let (game, elo_sum, day) =
+                    (game_of(block, number), outcomes.elo_sum(number), outcomes.day(number));
+                if let Some((_, counted)) = &mut current {
+                    counted.results.count(result, elo_sum, year_of(day));
+                    counted.game = game;
+                }
+                if let Some(sum) = elo_sum {
+                    tally.top.insert(sum, game);
+                }
+                tally.recent.insert(day, game);
+            },
+        );
         keep(current);
         is_whole
     }

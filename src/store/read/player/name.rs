@@ -22,6 +22,8 @@ enum Rule<'f> {
 
 /// A name that is looked for.
 struct Wanted {
+    /// The longest word of them: a name that has neither this nor a word of `surnames` in it does not fit.
+    longest: Finder<'static>,
     /// These letters at the beginning of a word.
     beginning: Finder<'static>,
     /// What was typed, in words.
@@ -42,7 +44,17 @@ impl Wanted {
         };
         let full = candidates.into_iter().map(|index| words.word(index)).filter(|word| !is_initial(word));
         let surnames = full.map(|word| Finder::new(word).into_owned()).collect();
-        Self { beginning: Finder::new(&words.folded).into_owned(), surnames, words }
+        let longest = (0..words.len()).map(|index| words.word(index)).max_by_key(|word| word.len());
+        let longest = Finder::new(longest.unwrap_or_default()).into_owned();
+        Self { beginning: Finder::new(&words.folded).into_owned(), longest, surnames, words }
+    }
+
+    /// Whether a name may fit that has only letters of ASCII: most can be told at once that do not. `room` is for its letters.
+    fn may_fit(&self, name: &str, room: &mut String) -> bool {
+        room.clear();
+        room.push_str(name);
+        room.make_ascii_lowercase();
+        std::iter::once(&self.longest).chain(&self.surnames).any(|word| word.find(room.as_bytes()).is_some())
     }
 
     fn fits(&self, name: &mut PlayerWords) -> bool {
@@ -78,6 +90,9 @@ impl<'f> PlayerMatcher<'f> {
         match &self.rule {
             Rule::Exactly(wanted) => *wanted == name,
             Rule::Like(wanted) => {
+                if name.is_ascii() && !wanted.may_fit(name, &mut self.name.folded) {
+                    return false;
+                }
                 fold_player(name, &mut self.name.folded);
                 wanted.fits(&mut self.name)
             }

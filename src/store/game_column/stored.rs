@@ -1,0 +1,193 @@
+//! A column of a block as it was read.
+
+use std::fmt;
+
+use serde::Deserializer as _;
+use serde::de::{self, DeserializeSeed, SeqAccess, Visitor};
+
+use crate::store::block_games::BlockGames;
+use crate::store::row::virtual_table::Cell;
+
+/// A column of the games of one block as it was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StoredColumn {
+    /// The texts among the values, one after the other: thousands of short texts in one piece of memory.
+    texts: String,
+    values: Vec<StoredValue>,
+    /// Of each number, which of the values it has. Numbers behind the last have NULL.
+    ranks: Vec<u16>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StoredValue {
+    Null,
+    Integer(i64),
+    /// Where it begins and ends in the texts.
+    Text(u32, u32),
+}
+
+impl StoredColumn {
+    /// What was stored; `None` if it cannot have been.
+    #[cfg(test)]
+    fn decode(cells: &str, games: &[u8]) -> Option<Self> {
+        let mut column = Self::default();
+        column.read(cells, games).then_some(column)
+    }
+
+    /// Takes in what was stored, in the place of what it was. Gives back whether it can have been stored.
+    pub(crate) fn read(&mut self, cells: &str, games: &[u8]) -> bool {
+        self.texts.clear();
+        self.values.clear();
+        self.ranks.clear();
+        let mut json = serde_json::Deserializer::from_str(cells);
+        if json.deserialize_seq(ValueList(self)).and_then(|()| json.end()).is_err() {
+            return false;
+        }
+        match self.values.len() {
+            ..=256 => self.ranks.extend(games.iter().copied().map(u16::from)),
+            _ => {
+                let pairs = games.chunks_exact(2);
+                self.ranks.extend(pairs.map(|pair| u16::from_le_bytes([pair[0], pair[1]])));
+            }
+        }
+        let greatest = self.ranks.iter().copied().max();
+        greatest.is_none_or(|greatest| usize::from(greatest) < self.values.len()) && self.numbers() <= 1 << 16
+    }
+
+    /// The different values, in the order of their ranks.
+    pub(crate) fn values(&self) -> impl ExactSizeIterator<Item = Cell<'_>> {
+        self.values.iter().map(|value| match *value {
+            StoredValue::Null => Cell::Null,
+            StoredValue::Integer(number) => Cell::Integer(number),
+            StoredValue::Text(begin, end) => Cell::Text(&self.texts[begin as usize..end as usize]),
+        })
+    }
+
+    /// So many numbers have a value; all behind them have NULL.
+    pub(crate) const fn numbers(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// The rank of the value that a number has.
+    #[inline]
+    pub(crate) fn rank(&self, number: u16) -> Option<u16> {
+        self.ranks.get(usize::from(number)).copied()
+    }
+
+    /// The ranks of all numbers, in order.
+    pub(super) fn ranks(&self) -> &[u16] {
+        &self.ranks
+    }
+
+    /// The games whose value fits.
+    pub(super) fn games(&self, fits: impl Fn(Cell<'_>) -> bool) -> BlockGames {
+        // Numbers behind the last have NULL: those that differ from it are looked for.
+        let null_fits = fits(Cell::Null);
+        let differs: Vec<bool> = self.values().map(|value| fits(value) != null_fits).collect();
+        let differing = if differs.contains(&true) {
+            BlockGames::of(&self.ranks, |&rank| differs[usize::from(rank)].into())
+        } else {
+            BlockGames::default()
+        };
+        if null_fits { differing.others() } else { differing }
+    }
+
+    fn push_text(&mut self, text: &str) {
+        let begin = self.texts.len();
+        self.texts.push_str(text);
+        self.values.push(StoredValue::Text(begin as u32, self.texts.len() as u32));
+    }
+}
+
+/// Reads the list of values.
+struct ValueList<'c>(&'c mut StoredColumn);
+
+impl<'de> Visitor<'de> for ValueList<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element_seed(OneValue(self.0))?.is_some() {}
+        Ok(())
+    }
+}
+
+/// Reads one value. A derived reading would keep each in another form first.
+struct OneValue<'c>(&'c mut StoredColumn);
+
+impl<'de> DeserializeSeed<'de> for OneValue<'_> {
+    type Value = ();
+
+    fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for OneValue<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("null, an integer or a text")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.0.values.push(StoredValue::Null);
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
+        self.0.values.push(StoredValue::Integer(number));
+        Ok(())
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<(), E> {
+        self.visit_i64(i64::try_from(number).map_err(E::custom)?)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.0.push_text(text);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_have_been_stored_is_told() {
+        let decode = |cells, games: &[u8]| StoredColumn::decode(cells, games).map(|column| column.numbers());
+        assert_eq!(decode(r#"[null,-7,9000000000,"a","\"é\""]"#, &[0, 4, 1]), Some(3));
+        for (cells, games) in [
+            ("", &[][..]),
+            ("[1", &[]),
+            ("[1] 2", &[]),
+            ("{}", &[]),
+            ("[1.5]", &[]),
+            ("[[1]]", &[]),
+            ("[18446744073709551615]", &[]),
+            ("[]", &[0]),
+            ("[1,2]", &[0, 2]),
+            ("[1]", &[0; 65_537]),
+        ] {
+            assert_eq!(decode(cells, games), None, "{cells}");
+        }
+    }
+
+    #[test]
+    fn values_come_back_by_number() {
+        let many: Vec<i64> = (-100..200).collect();
+        let games: Vec<u8> = [299_u16, 0, 100].into_iter().flat_map(u16::to_le_bytes).collect();
+        let column = StoredColumn::decode(&serde_json::to_string(&many).unwrap(), &games).unwrap();
+        let value = |number| column.rank(number).and_then(|rank| column.values().nth(rank.into()));
+        let expected = [199, -100, 0].map(|number| Some(Cell::Integer(number)));
+        assert_eq!([value(0), value(1), value(2)], expected);
+        assert_eq!(value(3), None);
+        let negative = column.games(|value| matches!(value, Cell::Integer(..0)));
+        assert_eq!(negative.runs(), [1..=1]);
+        assert_eq!(column.games(|value| value == Cell::Null).runs(), [3..=u16::MAX]);
+    }
+}
