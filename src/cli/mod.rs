@@ -4,10 +4,10 @@
 
 mod args;
 mod command;
+mod filter_note;
 mod hint;
 mod render;
 mod terminal;
-mod unknown_name;
 mod usage;
 
 use std::io;

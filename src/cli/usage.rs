@@ -1,6 +1,5 @@
 //! Arguments that cannot be read: what is said of them, and the exit status.
 
-use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _};
 
@@ -31,7 +30,6 @@ pub(crate) fn parse() -> Arguments {
             std::process::exit(0);
         }
         make_fit(&mut error);
-        suggest(&mut error);
         error.exit()
     })
 }
@@ -58,19 +56,5 @@ fn make_fit(error: &mut clap::Error) {
     }
     for (kind, value) in fitted {
         error.insert(kind, value);
-    }
-}
-
-/// Tells who asks for games without a position what to ask.
-fn suggest(error: &mut clap::Error) {
-    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return };
-    let is_find = missing.iter().any(|argument| argument.contains("--pattern"));
-    if error.kind() == ErrorKind::MissingRequiredArgument && is_find {
-        let tips = [
-            "to choose games by other conditions alone: pgndex export DB --csv --white NAME",
-            "the same as a table: pgndex sql DB \"SELECT * FROM games WHERE white LIKE 'NAME%'\"",
-        ];
-        let tips = tips.map(StyledStr::from).to_vec();
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
 }

@@ -1,4 +1,4 @@
-//! The games that reached a position, or passed positions that fit a description: the hits one by one, how many there are in all,
+//! The games that reached a position, or passed positions that fit a description, or all games of a filter: the hits one by one, how many there are in all,
 //! and why there are none.
 
 use serde::Serialize;
@@ -10,7 +10,9 @@ use crate::query::error::{Error, Result};
 use crate::query::names::{NearNames, near_names};
 use crate::query::position::{PositionQuery, san};
 use crate::query::variants::count_games;
-use crate::store::{self, Database, Hit, HitCount, HitOrder, Lines, Nearest, Scan, Search, Selection};
+use crate::store::{
+    self, Database, Hit, HitCount, HitOrder, Lines, Listing, Nearest, Scan, Search, Selection,
+};
 
 /// Games that are looked at for those nearest to a position, if only some are wanted.
 const LOOKED_AT: u32 = 2_500;
@@ -20,6 +22,8 @@ const NONE: HitCount = HitCount::Exact { occurrences: 0, games: 0 };
 /// What is looked for.
 #[derive(Clone, Debug)]
 pub enum FindTarget {
+    /// Games, whatever positions they reached.
+    Games,
     /// A position.
     Position(Box<PositionQuery>),
     /// Positions that are described.
@@ -30,7 +34,7 @@ pub enum FindTarget {
 
 /// A question for the games that reached something.
 ///
-/// A position is found each time that a game reached it, and each time in its variations if these are looked into. Of a course, each
+/// A game is found at its first position if no position is asked for. A position is found each time that a game reached it, and each time in its variations if these are looked into. Of a course, each
 /// game's first position is found with which it is complete; one in a variation only if none of the main line is. The nearest
 /// positions are looked for in main lines, one of each game, and come in the order of their distances.
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +138,11 @@ pub enum Nothing {
         /// Names of the filters that nothing bears.
         unknown_names: Vec<NearNames>,
     },
+    /// No game passes the filters, or all that do were passed over.
+    NoGame {
+        /// Names of the filters that nothing bears.
+        unknown_names: Vec<NearNames>,
+    },
     /// No game passed what is described.
     NoneFits {
         /// Names of the filters that nothing bears.
@@ -172,6 +181,7 @@ impl Find<'_> {
             visit(&hit)
         };
         match self.target {
+            FindTarget::Games => self.database.list_games(&self.listing(), see)?,
             FindTarget::Position(query) => {
                 let fen = query.position.canonical_fen();
                 let search = self.search(query, &fen)?;
@@ -222,6 +232,11 @@ impl Find<'_> {
         })
     }
 
+    fn listing(&self) -> Listing<'_> {
+        let Self { selection, order, offset, .. } = *self;
+        Listing { selection, order, limit: self.one_more(), offset }
+    }
+
     fn scan(&self) -> Scan<'_> {
         let Self { lines, selection, order, offset, .. } = *self;
         Scan { lines, selection, order, limit: self.one_more(), offset }
@@ -236,8 +251,12 @@ impl Find<'_> {
         let total = |all, is_more| Total { occurrences, games, all, is_more };
         let query = match self.target {
             FindTarget::Position(query) => query,
-            FindTarget::Course(_) | FindTarget::Like(_) if !saw_more => {
+            FindTarget::Games | FindTarget::Course(_) | FindTarget::Like(_) if !saw_more => {
                 return Ok(total(AllHits::Shown, false));
+            }
+            FindTarget::Games => {
+                let games = self.database.count_games_of(self.selection)?;
+                return Ok(total(AllHits::Exact { occurrences: games, games }, true));
             }
             FindTarget::Like(_) => return Ok(total(AllHits::Unknown, true)),
             FindTarget::Course(course) => {
@@ -270,8 +289,12 @@ impl Find<'_> {
     /// What SQLite says.
     pub fn nothing(&self) -> store::Result<Nothing> {
         let unknown_names = || near_names(self.database, self.selection);
-        let FindTarget::Position(query) = self.target else {
-            return Ok(Nothing::NoneFits { unknown_names: unknown_names()? });
+        let query = match self.target {
+            FindTarget::Position(query) => query,
+            FindTarget::Games => return Ok(Nothing::NoGame { unknown_names: unknown_names()? }),
+            FindTarget::Course(_) | FindTarget::Like(_) => {
+                return Ok(Nothing::NoneFits { unknown_names: unknown_names()? });
+            }
         };
         let reached = count_games(self.database, &query.position, self.lines)?;
         let fen = query.position.canonical_fen();

@@ -10,6 +10,7 @@
 //! | tell what a database holds | [`Holdings`] |
 //! | play a stored game through, write it as PGN | [`replay`], [`write_pgn`] |
 //! | tell names that are like one that nothing bears | [`near_names`] |
+//! | tell which filter keeps games out | [`without_one_filter`] |
 //! | tell names of players that have many more games than one like them | [`near_players`] |
 //! | list the players | [`Players`] |
 //! | make several names those of one player | [`Aliases`] |
@@ -22,6 +23,7 @@ mod course;
 mod error;
 mod explore;
 mod export;
+mod filtered_out;
 mod find;
 mod game;
 mod info;
@@ -42,6 +44,7 @@ pub use course::{Course, Step};
 pub use error::{Error, Result};
 pub use explore::{Explore, Explored, ExploredGame, ExploredMove, ListedGame, Player, Winner};
 pub use export::{Choice, GameFields, PositionFormat, Positions, choose_games, write_positions};
+pub use filtered_out::{WithoutFilter, filters_given, without_one_filter};
 pub use find::{AllHits, Find, FindTarget, Followed, FoundPosition, Nothing, Shown, Total};
 pub use game::{Command, GameAnswer, GamePly, GameVariation, Plies, PlyRemarks, visit_games};
 pub use info::{GamesByResult, Holdings, LongestGame};

@@ -61,6 +61,7 @@ pub use read::known::{Known, KnownSource, KnownSources, NameTable, Tail};
 pub use read::name::{NameFilter, Named, fold};
 pub use read::occurrence::explore::{Continuation, Exploration, ListLengths};
 pub use read::occurrence::hit::{Hit, HitOrder, Lines};
+pub use read::occurrence::listing::Listing;
 pub use read::occurrence::near::Nearest;
 pub use read::occurrence::scan::{Scan, Seek};
 pub use read::occurrence::search::{HitCount, OccurrenceCount, Search};

@@ -33,7 +33,7 @@ mod help {
         Commands:
           index     Index PGN files, packed or not, into a database
           info      Show what a database holds
-          find      Find the games that reached a position
+          find      Find the games that reached a position, or any games
           explore   Show what was played from a position, and with what results
           game      Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
           export    Write chosen games as PGN or CSV, or their positions as FEN or EPD
@@ -342,7 +342,7 @@ mod help {
         let sample = Place::new();
         for arguments in [
             &[][..],
-            &["find", "games.db"],
+            &["find"],
             &["find", "games.db", "--fen", "x", "--moves", "e4"],
             &["find", "games.db", "--moves", "e4", "--limit", "-1"],
             &["game", "games.db", "first"],

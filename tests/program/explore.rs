@@ -351,10 +351,32 @@ fn some_games_are_counted_when_they_are_asked_for() {
     assert_eq!(object["recentGames"][0]["id"], "4");
     let run = sample.ask(&["--moves", "1. d4", "--player", "nobody", "--event", "open"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "A40 Queen's Pawn Opening\n\n"));
-    insta::assert_snapshot!(run.stderr, @r#"
+    insta::assert_snapshot!(run.stderr, @"
     pgndex: note: no player has a name that fits --player
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
-    "#);
+    pgndex: note: there would be 3 games without --player
+    ");
+}
+
+#[test]
+fn the_filter_that_keeps_all_games_out_is_named() {
+    let sample = built(RATED);
+    let told = |options: &[&str]| sample.ask(&[&["--moves", "1. d4"], options].concat()).stderr;
+    insta::assert_snapshot!(told(&["--elo-min", "1900", "--since", "2200"]), @"
+    pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    pgndex: note: there would be 1 game without --since
+    ");
+    insta::assert_snapshot!(told(&["--since", "2200"]), @"
+    pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    pgndex: note: there would be 3 games without --since
+    ");
+    insta::assert_snapshot!(told(&["--since", "2200", "--elo-min", "3000"]), @"
+    pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    ");
+    insta::assert_snapshot!(told(&["--result", "*", "--variant", "Atomic", "--plies-max", "1000"]), @"
+    pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    pgndex: note: there would be 1 game without --variant
+    ");
 }
 
 #[test]

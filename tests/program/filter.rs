@@ -181,6 +181,7 @@ fn names_that_nothing_bears_are_told_with_those_like_them() {
     insta::assert_snapshot!(told(&["--player", "anand", "--opponent", "Polgra"]), @r#"
     pgndex: note: no player has a name that fits --opponent, or the second --player; did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, and none fits the filters
+    pgndex: note: there would be 6 games without --opponent, or the second --player
     "#);
     insta::assert_snapshot!(told(&["--player", "annad", "--player", "Polgra, J"]), @r#"
     pgndex: note: no player has a name that fits --player; did you mean "Anand, V" or "Anand, Akhil"?

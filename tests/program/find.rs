@@ -87,9 +87,9 @@ fn what_cannot_be_asked_of_the_nearest_positions_is_told() {
 #[test]
 fn help() {
     insta::assert_snapshot!(indexed("").run(&["find", "--help"]).stdout, @r#"
-    Find the games that reached a position
+    Find the games that reached a position, or any games
 
-    Usage: pgndex find [OPTIONS] <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
+    Usage: pgndex find [OPTIONS] <DB>
 
     Arguments:
       <DB>  Database
@@ -175,6 +175,7 @@ fn help() {
       pgndex find games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -" --format json
       pgndex find games.db --moves "1. d4 f5" --elo-min 2600 --since 2010 --sort rating
       pgndex find games.db --moves "1. e4 e5 2. f4" --white spassky --format pgn > spassky.pgn
+      pgndex find games.db --white carlsen --black caruana --sort date
       pgndex find games.db --pattern "*R*k*/*/*/*/*/*/*/* b"
       pgndex find games.db --material KRPvKR --elo-min 2600
       pgndex find games.db --ending opposite-bishops --for 20 --player carlsen
@@ -185,11 +186,12 @@ fn help() {
 
     Two positions are the same if placement, side to move, castling rights and en passant are the same.
     The moves that led there and the counters do not matter. A game has one line for each time it
-    reached the position. Positions that are described are looked for in every game. All that is asked
-    must fit at once. A game has one line, with its first position that fits; with --for, the first of
-    those in a row; with --then, that of the last description. --variations looks into the variations of
-    games too: a line then tells in which one, by its number in the game's text; 0 is what was played.
-    Sorted by rating or date, games without a result come last.
+    reached the position. Without a position, each game that passes the filters has one line. Positions
+    that are described are looked for in every game. All that is asked must fit at once. A game has one
+    line, with its first position that fits; with --for, the first of those in a row; with --then, that
+    of the last description. --variations looks into the variations of games too: a line then tells in
+    which one, by its number in the game's text; 0 is what was played. Sorted by rating or date, games
+    without a result come last.
     "#);
 }
 
@@ -448,21 +450,17 @@ fn descriptions_one_after_the_other() {
 
     For more information, try '--help'.
     ");
-    insta::assert_snapshot!(sample.told(2, &["--for", "3", "--either"]), @r#"
-    error: the following required arguments were not provided:
-      <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>>
+    insta::assert_snapshot!(sample.told(2, &["--for", "3", "--either"]), @"
+    error: give --pattern, --material, --structure, --ending or --move
 
-      tip: to choose games by other conditions alone: pgndex export DB --csv --white NAME
-      tip: the same as a table: pgndex sql DB "SELECT * FROM games WHERE white LIKE 'NAME%'"
-
-    Usage: pgndex find --for <PLIES> --either <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
+    Usage: pgndex [OPTIONS] <COMMAND>
 
     For more information, try '--help'.
-    "#);
+    ");
     insta::assert_snapshot!(sample.told(2, &["--moves", "1. e4", "--ending", "rook"]), @"
     error: the argument '--moves <MOVES>' cannot be used with '--ending <KIND>'
 
-    Usage: pgndex find <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
+    Usage: pgndex find --moves <MOVES> <DB>
 
     For more information, try '--help'.
     ");
@@ -506,6 +504,7 @@ fn nothing_found_is_explained_and_no_failure() {
     insta::assert_snapshot!(sample.told(0, &["--fen", START, "--white", "carlsen", "--event", "final"]), @"
     pgndex: note: no player has a name that fits --white
     pgndex: note: 3 games reached the position, and none fits the filters
+    pgndex: note: there would be 1 game without --white
     ");
     insta::assert_snapshot!(sample.told(0, &["--fen", START, "--offset", "9"]), @"
     pgndex: note: 3 games reached the position; --offset 9 skips all of them
@@ -542,19 +541,89 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
     "#);
 }
 
+/// Games with a start position of their own are among them.
+const LISTED: &str = r#"[White "Carlsen, M"]
+[Black "Anand, V"]
+[Date "2013.11.22"]
+[WhiteElo "2870"]
+[BlackElo "2775"]
+[Result "1/2-1/2"]
+
+1. Nf3 d5 1/2-1/2
+
+[White "Anand, V"]
+[Black "Carlsen, M"]
+[Date "2014.??.??"]
+[Result "0-1"]
+
+0-1
+
+[White "Carlsen, M"]
+[Black "Nobody"]
+[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"]
+[SetUp "1"]
+[Result "*"]
+
+1... Kd7 *
+
+[White "Other"]
+[Black "Anand, V"]
+[Date "2014.03.??"]
+[WhiteElo "2500"]
+[BlackElo "2780"]
+[Result "1-0"]
+
+1. e4 1-0
+"#;
+
 #[test]
-fn without_a_position_there_is_a_hint() {
-    insta::assert_snapshot!(indexed("").ask(&["--white", "Carlsen"]).stderr, @r#"
+fn games_are_listed_without_a_position() {
+    let sample = indexed(LISTED);
+    let games = |options: &[&str]| {
+        let run = sample.ask(&[&["-f", "csv"], options].concat());
+        let ids: Vec<_> =
+            run.stdout.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect();
+        ids.join(" ")
+    };
+    assert_eq!(games(&[]), "1 2 3 4");
+    assert_eq!(games(&["--white", "carlsen"]), "1 3");
+    assert_eq!(games(&["--player", "carlsen", "--opponent", "anand"]), "1 2");
+    assert_eq!(games(&["--sort", "rating"]), "1 4 2 3");
+    assert_eq!(games(&["--sort", "date"]), "4 2 1 3");
+    assert_eq!(games(&["--sort", "date", "--limit", "2", "--offset", "1"]), "2 1");
+    insta::assert_snapshot!(sample.ask(&["--limit", "2"]).stdout, @"
+    game  white        elo  black        elo  result   date        event  ply  next
+    ──────────────────────────────────────────────────────────────────────────────────────────
+       1  Carlsen, M  2870  Anand, V    2775  1/2-1/2  2013.11.22           0  1. Nf3
+       2  Anand, V          Carlsen, M        0-1      2014.??.??           0  (last position)
+    2 of 4 games shown; --limit 0 shows all
+    ");
+    insta::assert_snapshot!(sample.ask(&["-f", "json", "--black", "nobody"]).stdout, @r#"
+    {"game_id":3,"white":"Carlsen, M","white_elo":null,"black":"Nobody","black_elo":null,"result":"*","date":null,"event":null,"site":null,"round":null,"eco":null,"ply":0,"move_number":1,"side":"b","next_san":"Kd7","next_uci":"e8d7","fen":"4k3/8/8/8/8/8/4P3/4K3 b - -"}
+    "#);
+    insta::assert_snapshot!(sample.told(0, &["--white", "carlsen", "--black", "anand", "--since", "2014", "--elo-min", "2000"]), @"
+    pgndex: note: no game passes the filters
+    pgndex: note: there would be 1 game without --white, or 1 game without --since
+    ");
+    insta::assert_snapshot!(sample.told(0, &["--offset", "4"]), @"
+    pgndex: note: there are no more games than the 4 that --offset skips
+    ");
+    insta::assert_snapshot!(sample.told(0, &["--white", "tal"]), @"
+    pgndex: note: no player has a name that fits --white
+    pgndex: note: no game passes the filters
+    pgndex: note: there would be 4 games without --white
+    ");
+    insta::assert_snapshot!(indexed("").told(0, &[]), @"
+    pgndex: note: the database has no games
+    ");
+    insta::assert_snapshot!(sample.told(2, &["--variations"]), @"
     error: the following required arguments were not provided:
       <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>>
 
-      tip: to choose games by other conditions alone: pgndex export DB --csv --white NAME
-      tip: the same as a table: pgndex sql DB "SELECT * FROM games WHERE white LIKE 'NAME%'"
-
-    Usage: pgndex find --white <NAME> <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
+    Usage: pgndex find --variations <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>> <DB>
 
     For more information, try '--help'.
-    "#);
+    ");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use clap::Args;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
-/// Find the games that reached a position
+/// Find the games that reached a position, or any games
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -18,6 +18,7 @@ Examples:
   pgndex find games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --format json
   pgndex find games.db --moves \"1. d4 f5\" --elo-min 2600 --since 2010 --sort rating
   pgndex find games.db --moves \"1. e4 e5 2. f4\" --white spassky --format pgn > spassky.pgn
+  pgndex find games.db --white carlsen --black caruana --sort date
   pgndex find games.db --pattern \"*R*k*/*/*/*/*/*/*/* b\"
   pgndex find games.db --material KRPvKR --elo-min 2600
   pgndex find games.db --ending opposite-bishops --for 20 --player carlsen
@@ -27,7 +28,8 @@ Examples:
   pgndex find games.db --moves \"1. e4 e5 2. Ke2\" --variations
 
 Two positions are the same if placement, side to move, castling rights and en passant are the same. The moves that led \
-there and the counters do not matter. A game has one line for each time it reached the position. \
+there and the counters do not matter. A game has one line for each time it reached the position. Without a position, each game \
+that passes the filters has one line. \
 Positions that are described are looked for in every game. All that is asked must fit at once. A game has one line, with its first \
 position that fits; with --for, the first of those in a row; with --then, that of the last description. \
 --variations looks into the variations of games too: a line then tells in which one, by its number in the game's text; 0 is what was \
@@ -40,7 +42,7 @@ pub(crate) struct FindArgs {
     #[command(flatten)]
     pub(crate) target: FindTargetArgs,
     /// Look into the variations of games too, not only at what was played
-    #[arg(long)]
+    #[arg(long, requires = "target")]
     pub(crate) variations: bool,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
@@ -61,9 +63,9 @@ pub(crate) struct FindArgs {
     pub(crate) timing: bool,
 }
 
-/// What is looked for: a position, told in one of three ways, or positions that are described.
+/// What is looked for: a position, told in one of three ways, or positions that are described; all games if nothing.
 #[derive(Args, Debug)]
-#[group(id = "target", required = true, multiple = true, args = ["fen", "moves", "play", "like", "pattern", "material", "structure", "ending", "played"])]
+#[group(id = "target", multiple = true, args = ["fen", "moves", "play", "like", "pattern", "material", "structure", "ending", "played"])]
 pub(crate) struct FindTargetArgs {
     /// The position as a FEN. Missing fields mean White to move, no castling and no en passant. The counters are ignored
     #[arg(long, value_name = "FEN", alias = "position", conflicts_with_all = ["moves", "play"])]

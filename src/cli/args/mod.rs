@@ -38,7 +38,7 @@ pub(crate) use index::{AnnotationsArg, DuplicatesArg, IndexArgs, LogFormat, OnPr
 pub(crate) use info::{InfoArgs, InfoFormat};
 pub(crate) use key::KeyArgs;
 pub(crate) use players::{PlayerSortArg, PlayersArgs};
-pub(crate) use position::{read_fen, read_position};
+pub(crate) use position::{PositionArgs, read_fen, read_position};
 pub(crate) use remove::RemoveArgs;
 pub(crate) use size::{ByteSize, Memory};
 pub(crate) use sql::{SqlArgs, SqlFormat};

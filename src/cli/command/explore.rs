@@ -11,13 +11,13 @@ use crate::cli::args::read_position;
 use crate::cli::args::{ExploreArgs, RowFormat};
 use crate::cli::command::find::{no_line, tell_changes};
 use crate::cli::command::variants::{read_lines, tell_variants};
+use crate::cli::filter_note::{tell_near_players, tell_unknown_names, tell_without_one};
 use crate::cli::note;
 use crate::cli::render::board::BoardStyle;
 use crate::cli::render::number::{counted, grouped, percent};
 use crate::cli::render::output::{RowWriter, Value, stdout, terminal_width, write_json};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::timing::Timing;
-use crate::cli::unknown_name::{tell_near_players, tell_unknown_names};
 
 /// How many games of each list a table shows, unless told.
 const LISTED: u8 = 5;
@@ -81,6 +81,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         let which = if selection.is_all() { "game" } else { "game that passes the filters" };
         let which = no_line(which, lines);
         note(&format!("{which} reached this position: {}", query.position.canonical_fen()));
+        tell_without_one(&database, &filter, Some(&query.position))?;
     }
     tell_variants(&database, &query.position, lines)?;
     match args.format {
@@ -102,7 +103,7 @@ fn lists(args: &ExploreArgs) -> ListLengths {
     let (top, recent) = match args.format {
         RowFormat::Table => (LISTED, LISTED),
         RowFormat::Json => (ListLengths::MAX.top, ListLengths::MAX.recent),
-        RowFormat::Csv => return ListLengths { top: 0, recent: 0 },
+        RowFormat::Csv => return ListLengths::NONE,
     };
     ListLengths { top: args.top.unwrap_or(top), recent: args.recent.unwrap_or(recent) }
 }

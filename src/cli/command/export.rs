@@ -18,11 +18,11 @@ use tempfile::NamedTempFile;
 
 use crate::cli::args::{ExportArgs, ExportFormatArgs};
 use crate::cli::command::variants::tell_variants;
+use crate::cli::filter_note::{tell_near_players, tell_unknown_names};
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout};
 use crate::cli::terminal::progress::{Progress, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
-use crate::cli::unknown_name::{tell_near_players, tell_unknown_names};
 use crate::cli::{note, refuse_file_of};
 
 /// Writes games, or their positions.

@@ -1,4 +1,4 @@
-//! `pgndex find`: the games that reached a position.
+//! `pgndex find`: the games that reached a position, or any games.
 
 use std::io::Write;
 
@@ -6,20 +6,22 @@ use anyhow::{Context as _, anyhow};
 use pgndex::board::{Color, Description, MaterialSignature, MovePattern, Pattern, PawnStructure};
 use pgndex::query::{
     AllHits, Course, Find, FindTarget, Followed, FoundPosition, LineMove, Nothing, PositionQuery, Shown,
-    Step, Total, number_before, write_pgn,
+    Step, Total, filters_given, number_before, write_pgn,
 };
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, Hit, HitOrder, Lines, Seek as _};
 
 use crate::cli::args::WrongValue;
-use crate::cli::args::{CourseArgs, FindArgs, FindFormat, FindTargetArgs, RowFormat, SortArg, StepArgs};
+use crate::cli::args::{
+    CourseArgs, FindArgs, FindFormat, FindTargetArgs, PositionArgs, RowFormat, SortArg, StepArgs,
+};
 use crate::cli::args::{read_fen, read_position};
 use crate::cli::command::variants::{games_that_reached, read_lines, tell_variants};
+use crate::cli::filter_note::{tell_near_players, tell_unknown_names, tell_without_one};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{RowWriter, Value, shown, stdout, write_json};
 use crate::cli::terminal::timing::Timing;
-use crate::cli::unknown_name::{tell_near_players, tell_unknown_names};
 
 const TABLE: [&str; 12] =
     ["game", "white", "elo", "black", "elo", "result", "date", "event", LINE, "ply", "next", DISTANCE];
@@ -73,7 +75,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
             let error = anyhow!("--move looks at what was played; leave --variations out");
             return Err(WrongValue(error).into());
         }
-        FindTarget::Course(_) => {}
+        FindTarget::Course(_) | FindTarget::Games => {}
     }
     let find = Find {
         database: &database,
@@ -87,7 +89,16 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let (printer, shown) = print_hits(&find, args.format)?;
     if shown.occurrences == 0 {
         printer.finish(None)?;
-        tell_nothing(&find.nothing()?, &find);
+        let nothing = find.nothing()?;
+        tell_nothing(&nothing, &find);
+        match (&nothing, &target) {
+            (Nothing::NoGame { .. }, _) => tell_without_one(&database, &filter, None)?,
+            // If only one filter is given, it is clear which one it is.
+            (Nothing::FilteredOut { .. }, FindTarget::Position(query)) if filters_given(&filter) > 1 => {
+                tell_without_one(&database, &filter, Some(&query.position))?;
+            }
+            _ => {}
+        }
     } else {
         printer.finish(Some(&find.total(&shown)?))?;
     }
@@ -109,7 +120,10 @@ fn read_target(args: &FindTargetArgs) -> anyhow::Result<FindTarget> {
     }
     let CourseArgs { steps, either, mirror } = &args.course;
     if steps.is_empty() {
-        return Ok(FindTarget::Position(read_position(&args.position())?.into()));
+        return Ok(match args.position() {
+            PositionArgs { fen: None, moves: None, play: None } => FindTarget::Games,
+            position => FindTarget::Position(read_position(&position)?.into()),
+        });
     }
     let steps = steps.iter().map(read_step).collect::<anyhow::Result<Vec<_>>>()?;
     Ok(FindTarget::Course(Course::new(steps, *either, *mirror).into()))
@@ -185,6 +199,16 @@ fn tell_nothing(nothing: &Nothing, find: &Find<'_>) {
             tell_unknown_names(unknown_names);
             let reached = games_that_reached(*reached);
             note(&format!("{reached} the position; --offset {offset} skips all of them"));
+        }
+        Nothing::NoGame { unknown_names } => {
+            tell_unknown_names(unknown_names);
+            match (find.offset, find.selection.is_all()) {
+                (0, true) => note("the database has no games"),
+                (0, false) => note("no game passes the filters"),
+                (offset, _) => {
+                    note(&format!("there are no more games than the {offset} that --offset skips"))
+                }
+            }
         }
         Nothing::NoneFits { unknown_names } => {
             tell_unknown_names(unknown_names);

@@ -14,13 +14,13 @@ use serde_json::json;
 
 use crate::cli::args::{RemoveArgs, WrongValue};
 use crate::cli::command::index::snapshot;
+use crate::cli::filter_note::tell_unknown_names;
 use crate::cli::note;
 use crate::cli::render::number::{counted, database_size};
 use crate::cli::render::output::stdout;
 use crate::cli::render::text::{escaped_json, printable};
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
-use crate::cli::unknown_name::tell_unknown_names;
 
 /// Takes games out, and makes the file smaller.
 ///

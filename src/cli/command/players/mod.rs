@@ -11,10 +11,10 @@ use pgndex::query::{
 use pgndex::store::{Database, GameFilter};
 
 use crate::cli::args::{PlayerSortArg, PlayersArgs, RowFormat};
+use crate::cli::filter_note::{tell_near, tell_unknown};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{RowWriter, Value, stdout, write_json};
-use crate::cli::unknown_name::{tell_near, tell_unknown};
 
 const TABLE: [&str; 5] = ["games", "from", "to", "name", "other spellings"];
 const FIELDS: [&str; 8] =

@@ -3,6 +3,7 @@
 mod candidate;
 pub(crate) mod explore;
 pub(crate) mod hit;
+pub(crate) mod listing;
 pub(crate) mod near;
 pub(crate) mod scan;
 pub(crate) mod search;

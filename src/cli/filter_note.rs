@@ -1,7 +1,8 @@
-//! Notes on names in filters: those that nothing bears, and those that may be written otherwise in most games.
+//! Notes on filters: names that nothing bears or that may be written otherwise in most games, and which filter keeps games out.
 
-use pgndex::query::{NearNames, NearPlayer, near_players};
-use pgndex::store::{Database, Named, Selection};
+use pgndex::board::Position;
+use pgndex::query::{NearNames, NearPlayer, near_players, without_one_filter};
+use pgndex::store::{Database, GameFilter, Named, Selection};
 
 use crate::cli::note;
 use crate::cli::render::number::counted;
@@ -58,11 +59,32 @@ pub(super) fn tell_near(
     Ok(())
 }
 
+/// Tells without which one of the filters there would be games, where no game passes all of them: games that reached a position, if one
+/// is given.
+pub(super) fn tell_without_one(
+    database: &Database,
+    filter: &GameFilter,
+    position: Option<&Position>,
+) -> anyhow::Result<()> {
+    let found = without_one_filter(database, filter, position)?;
+    let told: Vec<_> = found
+        .iter()
+        .map(|without| format!("{} without {}", counted(without.games, "game"), option(without.field)))
+        .collect();
+    if let Some((last, others)) = told.split_last() {
+        let others = if others.is_empty() { String::new() } else { format!("{}, or ", others.join(", ")) };
+        note(&format!("there would be {others}{last}"));
+    }
+    Ok(())
+}
+
 /// The option of a filter's field.
 fn option(field: &str) -> String {
     match field {
         "opponent" => "--opponent, or the second --player".to_owned(),
-        field => format!("--{field}"),
+        "speeds" => "--speed".to_owned(),
+        "sources" => "--source".to_owned(),
+        field => format!("--{}", field.replace('_', "-")),
     }
 }
 

@@ -1,0 +1,123 @@
+//! Which filter keeps games out, where none passes all of them.
+
+use crate::board::Position;
+use crate::store::{self, Database, GameFilter, ListLengths};
+
+/// A filter without which games would pass the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WithoutFilter {
+    /// The field of [`GameFilter`].
+    pub field: &'static str,
+    /// How many games pass the others.
+    pub games: u64,
+}
+
+/// Takes the filters away one by one, and tells of those without which games pass the others, the one that keeps most games out first.
+/// If a position is given, only games count that reached it. Without any filter, or where only several together keep all games out, there are none.
+///
+/// # Errors
+/// What SQLite says.
+pub fn without_one_filter(
+    database: &Database,
+    filter: &GameFilter,
+    position: Option<&Position>,
+) -> store::Result<Vec<WithoutFilter>> {
+    let mut found = Vec::new();
+    for (field, others) in without_each(filter) {
+        let selection = database.select(&others)?;
+        let games = match position {
+            None => database.count_games_of(&selection)?,
+            Some(position) => {
+                let (key, fen, lists) = (position.key(), position.canonical_fen(), ListLengths::NONE);
+                let explored = database.explore(key, &fen, &selection, lists)?;
+                explored.results.games() + explored.unfinished
+            }
+        };
+        if games > 0 {
+            found.push(WithoutFilter { field, games });
+        }
+    }
+    found.sort_by_key(|without| std::cmp::Reverse(without.games));
+    Ok(found)
+}
+
+/// How many filters are given.
+#[must_use]
+pub fn filters_given(filter: &GameFilter) -> usize {
+    without_each(filter).count()
+}
+
+/// Takes a filter away.
+type TakeAway = fn(&mut GameFilter);
+
+const FIELDS: [(&str, TakeAway); 22] = [
+    ("white", |filter| filter.white = None),
+    ("black", |filter| filter.black = None),
+    ("player", |filter| filter.player = None),
+    ("opponent", |filter| filter.opponent = None),
+    ("elo_min", |filter| filter.elo_min = None),
+    ("elo_max", |filter| filter.elo_max = None),
+    ("since", |filter| filter.since = None),
+    ("until", |filter| filter.until = None),
+    ("result", |filter| filter.result = None),
+    ("eco", |filter| filter.eco = None),
+    ("opening_eco", |filter| filter.opening_eco = None),
+    ("event", |filter| filter.event = None),
+    ("site", |filter| filter.site = None),
+    ("opening", |filter| filter.opening = None),
+    ("speeds", |filter| filter.speeds.clear()),
+    ("time_control", |filter| filter.time_control = None),
+    ("termination", |filter| filter.termination = None),
+    ("plies_min", |filter| filter.plies_min = None),
+    ("plies_max", |filter| filter.plies_max = None),
+    ("with_evals", |filter| filter.with_evals = false),
+    ("sources", |filter| filter.sources.clear()),
+    ("variant", |filter| filter.variant = None),
+];
+
+/// The filter without each of its fields that is given.
+fn without_each(filter: &GameFilter) -> impl Iterator<Item = (&'static str, GameFilter)> {
+    FIELDS.into_iter().filter_map(move |(field, take_away)| {
+        let mut others = filter.clone();
+        take_away(&mut others);
+        (others != *filter).then_some((field, others))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_can_be_taken_away() {
+        // Without `..`: a field that is new must be in the list too.
+        let all = GameFilter {
+            white: "a".parse().ok(),
+            black: "a".parse().ok(),
+            player: "a".parse().ok(),
+            opponent: "a".parse().ok(),
+            elo_min: Some(1),
+            elo_max: Some(1),
+            since: "2000".parse().ok(),
+            until: "2000".parse().ok(),
+            result: Some(crate::board::GameResult::Draw),
+            eco: "B".parse().ok(),
+            opening_eco: "B".parse().ok(),
+            event: "a".parse().ok(),
+            site: "a".parse().ok(),
+            opening: "a".parse().ok(),
+            speeds: vec![crate::pgn::Speed::Blitz],
+            time_control: Some("60".to_owned()),
+            termination: Some("a".to_owned()),
+            plies_min: Some(1),
+            plies_max: Some(1),
+            with_evals: true,
+            sources: vec!["a".into()],
+            variant: Some("a".to_owned()),
+        };
+        assert_eq!(without_each(&all).count(), FIELDS.len());
+        let mut none = all;
+        FIELDS.into_iter().for_each(|(_, take_away)| take_away(&mut none));
+        assert!(none.is_empty() && without_each(&none).next().is_none());
+    }
+}

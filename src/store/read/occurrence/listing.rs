@@ -1,0 +1,75 @@
+//! The games of a selection, whatever positions they reached.
+
+use crate::store::cell::{Cells, GAME};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::read::filter::bind;
+use crate::store::read::occurrence::hit::{Hit, HitOrder, Place, rank_sql};
+use crate::store::read::occurrence::search::order_sql;
+use crate::store::read::selection::Selection;
+use crate::store::row::{GameId, Ply};
+
+/// Which part of the games of a selection is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Listing<'a> {
+    /// The games that count.
+    pub selection: &'a Selection,
+    /// Their order.
+    pub order: HitOrder,
+    /// How many games at most; `None` for all.
+    pub limit: Option<u32>,
+    /// How many games to skip first.
+    pub offset: u32,
+}
+
+impl Database {
+    /// The games of a selection, each with its first position, until `visit` gives `false`.
+    ///
+    /// In the order of games, takes time by what is shown. In another order, the row of each game of the selection is looked at.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn list_games(&self, listing: &Listing<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
+        let Listing { selection, order, limit, offset } = *listing;
+        let rank = match order {
+            HitOrder::Game => String::new(),
+            order => format!(", game.result = '*' AS is_unfinished, {} AS place", rank_sql(order)),
+        };
+        let sql = format!(
+            "SELECT game.game_id AS game_id{rank} FROM game WHERE true{} ORDER BY {}1 LIMIT :limit OFFSET :offset",
+            selection.sql(),
+            order_sql(order)
+        );
+        let mut walk = || {
+            let mut statement = self.connection().prepare_cached(&sql)?;
+            selection.bind(&mut statement)?;
+            bind(&mut statement, ":limit", limit.map_or(-1, i64::from))?;
+            bind(&mut statement, ":offset", offset)?;
+            let mut rows = statement.raw_query();
+            while let Some(row) = rows.next()? {
+                let game = GameId(Cells::new(row, GAME).get(0)?);
+                let first = Place::played(game, Ply(0));
+                if self.hit(first, None)?.is_some_and(|hit| !visit(hit)) {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        walk().map_err(|source| Error::sqlite(self.path(), "list games", source))
+    }
+
+    /// How many games a selection has.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn count_games_of(&self, selection: &Selection) -> Result<u64> {
+        let count = || {
+            let sql = format!("SELECT count(*) FROM game WHERE true{}", selection.sql());
+            let mut statement = self.connection().prepare_cached(&sql)?;
+            selection.bind(&mut statement)?;
+            let mut rows = statement.raw_query();
+            rows.next()?.map_or(Ok(0), |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
+        };
+        count().map_err(|source| Error::sqlite(self.path(), "count games", source))
+    }
+}
