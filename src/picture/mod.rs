@@ -32,7 +32,7 @@ pub use arrow::{Arrow, continuation_arrows};
 
 use crate::board::{Color, MoveCode, Piece, Position, Square};
 use glyph::{FILES, RANKS};
-use place::{MARGIN, SIDE, SQUARE, place};
+use place::{BOARD, MARGIN, SIDE, SQUARE, place};
 
 /// The colours of a light and a dark square.
 const SQUARES: [&str; 2] = ["#f0f1ec", "#a3b5c0"];
@@ -77,8 +77,9 @@ impl BoardPicture<'_> {
             words::escaped(&words::description(self)),
         );
         self.define_pieces(&mut svg);
-        self.draw_board(&mut svg);
+        self.draw_squares(&mut svg);
         self.draw_marks(&mut svg);
+        self.draw_edge(&mut svg);
         self.draw_pieces(&mut svg);
         self.draw_badge(&mut svg);
         arrow::draw(&mut svg, self.arrows, self.orientation);
@@ -103,35 +104,38 @@ impl BoardPicture<'_> {
         *svg += "</defs>\n";
     }
 
-    /// The squares, the coordinates, and a disc at the side that is to move.
-    fn draw_board(&self, svg: &mut String) {
+    fn draw_squares(&self, svg: &mut String) {
         let [light, dark] = SQUARES;
-        let board = 8 * SQUARE;
         *svg += &format!(
             "<rect width=\"{SIDE}\" height=\"{SIDE}\" rx=\"12\" fill=\"{PAPER}\"/>\n\
-             <rect x=\"{MARGIN}\" y=\"{MARGIN}\" width=\"{board}\" height=\"{board}\" fill=\"{light}\"/>\n\
+             <rect x=\"{MARGIN}\" y=\"{MARGIN}\" width=\"{BOARD}\" height=\"{BOARD}\" fill=\"{light}\"/>\n\
              <path class=\"dark-squares\" fill=\"{dark}\" d=\""
         );
         for square in (0..64).map(Square::from_ordinal).filter(|square| shade(*square) == 1) {
             let (x, y) = place(square, self.orientation);
             *svg += &format!("M{x} {y}h{SQUARE}v{SQUARE}h-{SQUARE}z");
         }
+        *svg += "\"/>\n";
+    }
+
+    /// The edge of the board, the coordinates, and a disc at the side that is to move.
+    fn draw_edge(&self, svg: &mut String) {
         *svg += &format!(
-            "\"/>\n<rect x=\"{MARGIN}\" y=\"{MARGIN}\" width=\"{board}\" height=\"{board}\" fill=\"none\" stroke=\"{INK}\" \
-             stroke-width=\"3\"/>\n<g class=\"coordinates\" fill=\"none\" stroke=\"{INK}\" stroke-width=\"2.6\" \
+            "<rect x=\"{MARGIN}\" y=\"{MARGIN}\" width=\"{BOARD}\" height=\"{BOARD}\" fill=\"none\" stroke=\"{INK}\" \
+             stroke-width=\"3\"/>\n<g class=\"coordinates\" fill=\"none\" stroke=\"{INK}\" stroke-width=\"2\" \
              stroke-linecap=\"round\" stroke-linejoin=\"round\">\n"
         );
         for index in 0..8_u8 {
             let (x, y) = place(Square::at(index, index), self.orientation);
             let [file, rank] = Square::at(index, index).name().map(char::from);
-            let (file_y, middle) = (MARGIN + board + 13, SQUARE / 2);
             *svg += &format!(
-                "<path class=\"{file}\" transform=\"translate({} {file_y})\" d=\"{}\"/>\n\
-                 <path class=\"rank-{rank}\" transform=\"translate({} {})\" d=\"{}\"/>\n",
-                x + middle - 6,
+                "<path class=\"{file}\" transform=\"translate({} {}) scale(1.4)\" d=\"{}\"/>\n\
+                 <path class=\"rank-{rank}\" transform=\"translate({} {}) scale(1.4)\" d=\"{}\"/>\n",
+                x + SQUARE / 2 - 7,
+                MARGIN + BOARD + 11,
                 FILES[usize::from(index)],
-                MARGIN / 2 - 6,
-                y + middle - 10,
+                MARGIN / 2 - 9,
+                y + SQUARE / 2 - 14,
                 RANKS[usize::from(index)],
             );
         }

@@ -6,8 +6,10 @@ use crate::board::{Color, Square};
 pub(super) const SQUARE: u16 = 100;
 /// How wide the margin around the board is.
 pub(super) const MARGIN: u16 = 50;
+/// How wide and high the board is.
+pub(super) const BOARD: u16 = 8 * SQUARE;
 /// How wide and high the whole is.
-pub(super) const SIDE: u16 = 8 * SQUARE + 2 * MARGIN;
+pub(super) const SIDE: u16 = BOARD + 2 * MARGIN;
 
 /// The upper left corner of a square.
 pub(super) fn place(square: Square, orientation: Color) -> (u16, u16) {

@@ -92,7 +92,7 @@ fn words_tell_what_is_shown() {
     let arrows = [arrow("d4", "e5", 0.75, "dxe5: 3 games"), arrow("d4", "d5", 0.25, "")];
     let svg = after(&["e4", "e5", "d4", "Nc6"], Color::Black, &arrows);
     assert_eq!(inside(&svg, "title"), "Chess board, White to move");
-    insta::assert_snapshot!(inside(&svg, "desc"), @"");
+    insta::assert_snapshot!(inside(&svg, "desc"), @"White to move. White: king e1, queen d1, rooks a1 h1, bishops c1 f1, knights b1 g1, pawns a2 b2 c2 f2 g2 h2 d4 e4. Black: king e8, queen d8, rooks a8 h8, bishops c8 f8, knights c6 g8, pawns e5 a7 b7 c7 d7 f7 g7 h7. Last move: Black's knight b8 to c6. Black is at the bottom. Arrows: d4 to e5 (dxe5: 3 games), d4 to d5. FEN: r1bqkbnr/pppp1ppp/2n5/4p3/3PP3/8/PPP2PPP/RNBQKBNR w KQkq - 1 3");
     for (moves, told) in [
         (&["e4", "d5", "exd5"][..], "White's pawn e4 takes a pawn on d5"),
         (&["e4", "a6", "e5", "d5", "exd6"], "White's pawn e5 takes a pawn on d6, en passant"),
@@ -119,7 +119,15 @@ fn arrows_are_as_heavy_as_they_are_told() {
     ];
     let svg = after(&[], Color::White, &arrows);
     let (_, drawn) = svg.split_once("<g class=\"arrows\"").unwrap();
-    insta::assert_snapshot!(drawn, @"");
+    let (_, drawn) = drawn.split_once('\n').unwrap();
+    insta::assert_snapshot!(drawn, @r#"
+    <path class="b1c3" opacity="0.60" d="M213.0 781.9L292.0 623.9L298.9 627.4L298.2 603.6L278.7 617.3L285.7 620.8L206.7 778.8Z"><title>no number</title></path>
+    <path class="g1f3" opacity="0.90" d="M700.9 775.0L629.5 632.2L642.6 625.7L601.8 603.6L595.0 649.5L608.0 642.9L679.4 785.7Z"><title>too much</title></path>
+    <path class="e2e4" opacity="0.84" d="M510.3 678.0L510.3 538.6L523.5 538.6L500.0 504.0L476.5 538.6L489.7 538.6L489.7 678.0Z"><title>much</title></path>
+    <path class="e2e3" opacity="0.66" d="M505.2 678.0L505.2 628.4L514.4 628.4L500.0 604.0L485.6 628.4L494.8 628.4L494.8 678.0Z"><title>little</title></path>
+    </g>
+    </svg>
+    "#);
     assert_eq!(count(&after(&[], Color::White, &arrows[2..3]), "<g class=\"arrows\""), 0);
 }
 
