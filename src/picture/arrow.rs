@@ -121,3 +121,74 @@ fn outline(arrow: &Arrow, orientation: Color, width: f64) -> String {
     let points: Vec<_> = points.iter().map(|[x, y]| format!("{x:.1} {y:.1}")).collect();
     format!("M{}Z", points.join("L"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::ExploredMove;
+    use crate::store::row::ResultCounts;
+
+    fn arrow(from: &str, to: &str, weight: f64, label: &str) -> Arrow {
+        let [from, to] = [from, to].map(|name| Square::parse(name.as_bytes()).unwrap());
+        Arrow { from, to, weight, label: label.to_owned() }
+    }
+
+    /// An answer with these moves and how many games White won with each.
+    fn explored(games: u32, moves: &[(&str, u32)]) -> Explored {
+        let results = |white_wins| ResultCounts { white_wins, ..ResultCounts::default() };
+        let moves = moves.iter().map(|&(uci, games)| ExploredMove {
+            uci: uci.to_owned(),
+            san: uci.to_uppercase(),
+            average_rating: None,
+            results: results(games),
+            in_variations: None,
+            game: None,
+            opening: None,
+        });
+        Explored {
+            opening: None,
+            results: results(games),
+            unfinished: 0,
+            in_variations: None,
+            moves: moves.collect(),
+            top_games: Vec::new(),
+            recent_games: Vec::new(),
+            ended: 0,
+            hidden_moves: 0,
+        }
+    }
+
+    #[test]
+    fn arrows_show_the_moves_played_most() {
+        let answer = explored(
+            1000,
+            &[
+                ("e2e4", 500),
+                ("b7b8q", 240),
+                ("c2c4", 100),
+                ("b7b8n", 60),
+                ("0000", 50),
+                ("a2a3", 10),
+                ("h2h3", 9),
+                ("d2d4", 0),
+            ],
+        );
+        let arrows = |most| continuation_arrows(&answer, most);
+        assert_eq!(
+            arrows(10),
+            [
+                arrow("e2", "e4", 0.5, "E2E4: 500 games, 50.0 %"),
+                arrow("b7", "b8", 0.3, "B7B8Q: 240 games, 24.0 %; B7B8N: 60 games, 6.0 %"),
+                arrow("c2", "c4", 0.1, "C2C4: 100 games, 10.0 %"),
+                arrow("a2", "a3", 0.01, "A2A3: 10 games, 1.0 %"),
+            ]
+        );
+        assert_eq!(arrows(2), arrows(10)[..2], "a promotion after the last arrow belongs to its own");
+        assert_eq!(
+            continuation_arrows(&explored(1, &[("e2e4", 1)]), 6),
+            [arrow("e2", "e4", 1.0, "E2E4: 1 game, 100.0 %")]
+        );
+        // Moves of variations only.
+        assert_eq!(continuation_arrows(&explored(0, &[("e2e4", 0)]), 6), []);
+    }
+}
