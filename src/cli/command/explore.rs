@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     let book = args.openings.as_deref().map(OpeningBook::read).transpose()?;
     let filter = args.filter.filter()?;
     let database = Database::open_read_only(&args.database)?;
-    let picture = PictureFile::create(&args.picture, Some(&args.database))?;
+    let picture = PictureFile::asked(&args.picture, Some(&args.database))?;
     tell_changes(&query);
     let selection = database.select(&filter)?;
     tell_near_players(&database, &selection)?;

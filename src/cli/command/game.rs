@@ -28,7 +28,7 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
         return Err(WrongValue(anyhow!("--svg shows one position; give one game and one --ply")).into());
     }
     let database = Database::open_read_only(&args.database)?;
-    let picture = PictureFile::create(&args.picture, Some(&args.database))?;
+    let picture = PictureFile::asked(&args.picture, Some(&args.database))?;
     if args.format != GameFormat::Table
         && picture.is_none()
         && (args.board_every.is_some() || !args.ply.is_empty())
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
 struct Sheets<'a, W> {
     database: &'a Database,
     args: &'a GameArgs,
-    picture: Option<PictureFile>,
+    picture: Option<PictureFile<'a>>,
     out: W,
     text: String,
     is_first: bool,
@@ -102,7 +102,7 @@ impl<W: Write> Sheets<'_, W> {
 }
 
 /// Draws one position of a game.
-fn draw(file: PictureFile, record: &GameRecord, args: &GameArgs) -> anyhow::Result<()> {
+fn draw(file: PictureFile<'_>, record: &GameRecord, args: &GameArgs) -> anyhow::Result<()> {
     let wanted = args.ply.first().copied().unwrap_or(BoardPly::End);
     let (mut last, mut found) = (None, None);
     replay(record, |position, stored| {

@@ -16,7 +16,7 @@ use pgndex::picture::BoardPicture;
 /// When the FEN is no legal position, or the picture cannot be written.
 pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
     let query = read_fen(&args.fen.join(" "))?;
-    if let Some(file) = PictureFile::create(&args.picture, None)? {
+    if let Some(file) = PictureFile::asked(&args.picture, None)? {
         let orientation = orientation(args.flip);
         file.write(&BoardPicture { position: &query.position, orientation, last_move: None, arrows: &[] })?;
     }

@@ -17,27 +17,18 @@ pub(crate) struct OutputFile {
 }
 
 impl OutputFile {
-    /// Begins a file, beside where it is to be; `instead` says what to do if the path is that of something else than a file.
+    /// Begins a file, beside where it is to be.
     ///
     /// # Errors
-    /// If it is the database or belongs to it; if it is there and must not be overwritten; if its directory cannot be written to.
+    /// Those of [`check`]; if its directory cannot be written to.
     pub(crate) fn create(
         path: &Path,
         overwrite: bool,
         database: Option<&Path>,
         instead: &str,
     ) -> anyhow::Result<Self> {
+        check(path, overwrite, database, instead)?;
         let shown = path.display();
-        if let Some(database) = database {
-            refuse_file_of(database, path)?;
-        }
-        match fs::metadata(path) {
-            Ok(found) if !found.is_file() => bail!("{shown}: not a file; {instead}"),
-            Ok(_) if !overwrite => {
-                bail!("{shown}: exists already; use --overwrite to replace it, or name another file")
-            }
-            _ => {}
-        }
         let directory = match path.parent() {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
@@ -79,5 +70,28 @@ impl OutputFile {
             .map_err(|error| error.error)
             .with_context(|| format!("{}: cannot put the file there", path.display()))?;
         Ok(path)
+    }
+}
+
+/// Looks whether a file may be written; `instead` says what to do if the path is that of something else than a file.
+///
+/// # Errors
+/// If it is the database or belongs to it; if it is there and must not be overwritten.
+pub(crate) fn check(
+    path: &Path,
+    overwrite: bool,
+    database: Option<&Path>,
+    instead: &str,
+) -> anyhow::Result<()> {
+    let shown = path.display();
+    if let Some(database) = database {
+        refuse_file_of(database, path)?;
+    }
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => bail!("{shown}: not a file; {instead}"),
+        Ok(_) if !overwrite => {
+            bail!("{shown}: exists already; use --overwrite to replace it, or name another file")
+        }
+        _ => Ok(()),
     }
 }

@@ -9,19 +9,28 @@ use pgndex::picture::BoardPicture;
 
 use crate::cli::args::PictureArgs;
 use crate::cli::note;
-use crate::cli::render::output_file::OutputFile;
+use crate::cli::render::output_file::{OutputFile, check};
 
-/// The file of a picture, begun before the question is asked: what cannot be written is told at once.
-pub(crate) struct PictureFile(OutputFile);
+/// What to do if the path is that of something else than a file.
+const INSTEAD: &str = "name a file for the picture";
 
-impl PictureFile {
-    /// Begins the file that was asked for, if any was; it must not belong to the database that is read.
+/// The file of a picture. It is begun when there is an answer, so that nothing is left if the question is stopped before.
+pub(crate) struct PictureFile<'a> {
+    path: &'a Path,
+    overwrite: bool,
+    database: Option<&'a Path>,
+}
+
+impl<'a> PictureFile<'a> {
+    /// The file that is asked for, if any is; it must not belong to the database that is read. A file that may not be written is told
+    /// before the question is asked.
     ///
     /// # Errors
-    /// Those of [`OutputFile::create`].
-    pub(crate) fn create(args: &PictureArgs, database: Option<&Path>) -> anyhow::Result<Option<Self>> {
-        let create = |path| OutputFile::create(path, args.overwrite, database, "name a file for the picture");
-        Ok(args.svg.as_deref().map(create).transpose()?.map(Self))
+    /// Those of [`check`].
+    pub(crate) fn asked(args: &'a PictureArgs, database: Option<&'a Path>) -> anyhow::Result<Option<Self>> {
+        let Some(path) = args.svg.as_deref() else { return Ok(None) };
+        check(path, args.overwrite, database, INSTEAD)?;
+        Ok(Some(Self { path, overwrite: args.overwrite, database }))
     }
 
     /// Writes the picture, puts the file into place and says so.
@@ -29,11 +38,11 @@ impl PictureFile {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn write(self, picture: &BoardPicture<'_>) -> anyhow::Result<()> {
-        let Self(output) = self;
+        let output = OutputFile::create(self.path, self.overwrite, self.database, INSTEAD)?;
         output
             .file()
             .write_all(picture.to_svg().as_bytes())
-            .with_context(|| format!("{}: cannot write it", output.path().display()))?;
+            .with_context(|| format!("{}: cannot write it", self.path.display()))?;
         note(&format!("picture written to {}", output.finish()?.display()));
         Ok(())
     }
