@@ -9,6 +9,7 @@
 //! | [`opening`] | names of openings, told from positions |
 //! | [`source`] | where the bytes come from: files and directories |
 //! | [`query`] | questions to a database, and the answers as data |
+//! | [`picture`] | boards as SVG pictures |
 //! | [`index`] | the main job: sources in, database out |
 //! | [`functions`] | the SQL functions |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
@@ -27,6 +28,7 @@ mod layers;
 pub mod opening;
 mod path_bytes;
 pub mod pgn;
+pub mod picture;
 #[cfg(test)]
 #[path = "../tests/common/properties.rs"]
 mod properties;

@@ -26,6 +26,8 @@ pub struct LineMove {
     pub side: Color,
     /// The move as it was typed.
     pub word: String,
+    /// The move.
+    pub code: MoveCode,
     /// The position after it.
     pub position: Position,
 }
@@ -119,6 +121,12 @@ impl PositionQuery {
         Ok(Self { position, changes, line: Vec::new() })
     }
 
+    /// The move that led to the position, if it was told by moves.
+    #[must_use]
+    pub fn last_move(&self) -> Option<MoveCode> {
+        self.line.last().map(|played| played.code)
+    }
+
     /// Plays moves as they stand in PGN.
     ///
     /// # Errors
@@ -175,10 +183,10 @@ impl Line {
         let (number, side) = (self.position.fullmove_number(), self.position.side());
         let code = self.position.resolve_or_explain(word).map_err(|why| self.refusal(word, why.into()))?;
         let mut position = self.position.clone();
-        position.make(code).map_err(|why| self.refusal(word, why.into()))?;
+        let code = position.make(code).map_err(|why| self.refusal(word, why.into()))?;
         self.position = position.clone();
         let word = String::from_utf8_lossy(word).into_owned();
-        self.played.push(LineMove { number, side, word, position });
+        self.played.push(LineMove { number, side, word, code, position });
         Ok(())
     }
 

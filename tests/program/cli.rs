@@ -254,16 +254,20 @@ mod help {
               --flip             Draw boards with Black at the bottom
               --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
                                  [default: auto] [possible values: auto, always, never]
+              --svg <FILE>       Write a picture of the board to this file, as SVG; --flip turns it round
+              --overwrite        Replace the file if it exists
           -h, --help             Print help
 
         Examples:
           pgndex game games.db 42
           pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
           pgndex game games.db 42 --board-every 10
+          pgndex game games.db 42 --ply 24 --svg 42.svg
           pgndex game games.db 42 50-60 --format pgn > chosen.pgn
           pgndex game games.db 42 --format json | jq -r '.plies[].fen'
 
-        The line below a board gives the balance of material in pawns: + for White, - for Black.
+        The line below a board gives the balance of material in pawns: + for White, - for Black. The picture
+        of --svg shows one position of one game: that of --ply, or the last.
 
         In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers:
         use `key_hex` there. Castling in UCI is the king's move (e1g1). In games of Chess960 the king takes
@@ -323,10 +327,14 @@ mod help {
         Options:
           -f, --format <FORMAT>  How to print it; json is one object [default: table] [possible values:
                                  table, json, csv]
+              --svg <FILE>       Write a picture of the board to this file, as SVG; --flip turns it round
+              --overwrite        Replace the file if it exists
+              --flip             Draw the picture with Black at the bottom
           -h, --help             Print help
 
         Examples:
           pgndex key "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1"
+          pgndex key "8/8/8/4k3/8/4K3/4P3/8 w - -" --svg ending.svg
           pgndex sql games.db "SELECT * FROM positions WHERE key = -9062197578030825066"
 
         The key is the Polyglot Zobrist hash of the canonical FEN; the database has it as a signed 64-bit

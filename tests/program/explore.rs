@@ -453,6 +453,8 @@ fn help_has_examples() {
           --flip             Draw boards with Black at the bottom
           --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
                              [default: auto] [possible values: auto, always, never]
+          --svg <FILE>       Write a picture of the board to this file, as SVG; --flip turns it round
+          --overwrite        Replace the file if it exists
           --timing           End with a line on standard error that tells the time taken
       -h, --help             Print help
 
@@ -499,13 +501,15 @@ fn help_has_examples() {
       pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
       pgndex explore games.db --moves "1. e4 c5" --white carlsen --since 2015
       pgndex explore games.db --moves "1. e4 c5" --variations
+      pgndex explore games.db --moves "1. e4 c5" --svg sicilian.svg
 
     Each game counts once, whatever moves led to the position. If it returned to the position, its last
     move from there counts. Games without a result are not counted. Bars show White's wins, draws and
     Black's wins; with --ascii as '#', '=' and '.'. If a position has no opening name, the last named
     position on the way to it gives it. JSON is one object, in the form of Lichess's opening explorer.
     --variations adds a column: the games, with a result or without, in which a variation makes the
-    move. Results are those of played moves only.
+    move. Results are those of played moves only. The picture of --svg has arrows for the moves played
+    most, wide if many games went on so.
 
     For often reached positions the counts of all games are in the database, and sets of games by which
     those that fit a filter are counted. The games of other positions are few, and are counted one by

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use clap::ValueEnum;
+use std::path::PathBuf;
 
 /// How boards are drawn.
 #[derive(Args, Debug)]
@@ -15,6 +16,17 @@ pub(crate) struct BoardArgs {
     /// Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
     pub(crate) color: ColorChoice,
+}
+
+/// A picture of a position.
+#[derive(Args, Debug)]
+pub(crate) struct PictureArgs {
+    /// Write a picture of the board to this file, as SVG; --flip turns it round
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(long, requires = "svg")]
+    pub(crate) overwrite: bool,
 }
 
 /// When to use colours.

@@ -1,6 +1,6 @@
 //! Arguments of `pgndex game`.
 
-use crate::cli::args::board::BoardArgs;
+use crate::cli::args::board::{BoardArgs, PictureArgs};
 use crate::cli::args::within;
 use clap::Args;
 use clap::ValueEnum;
@@ -14,10 +14,12 @@ Examples:
   pgndex game games.db 42
   pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
   pgndex game games.db 42 --board-every 10
+  pgndex game games.db 42 --ply 24 --svg 42.svg
   pgndex game games.db 42 50-60 --format pgn > chosen.pgn
   pgndex game games.db 42 --format json | jq -r '.plies[].fen'
 
-The line below a board gives the balance of material in pawns: + for White, - for Black.
+The line below a board gives the balance of material in pawns: + for White, - for Black. The picture of --svg shows \
+one position of one game: that of --ply, or the last.
 
 In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers: use `key_hex` \
 there. Castling in UCI is the king's move (e1g1). In games of Chess960 the king takes its rook (e1h1). If moves of a \
@@ -43,6 +45,8 @@ pub(crate) struct GameArgs {
     pub(crate) board_every: Option<u32>,
     #[command(flatten)]
     pub(crate) board: BoardArgs,
+    #[command(flatten)]
+    pub(crate) picture: PictureArgs,
 }
 
 /// Games with numbers from `first` to `last`.

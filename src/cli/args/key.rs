@@ -1,6 +1,7 @@
 //! Arguments of `pgndex key`.
 
 use crate::cli::args::RowFormat;
+use crate::cli::args::board::PictureArgs;
 use clap::Args;
 
 /// Show the key and the canonical FEN of a position
@@ -8,6 +9,7 @@ use clap::Args;
 #[command(after_help = "\
 Examples:
   pgndex key \"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1\"
+  pgndex key \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --svg ending.svg
   pgndex sql games.db \"SELECT * FROM positions WHERE key = -9062197578030825066\"
 
 The key is the Polyglot Zobrist hash of the canonical FEN; the database has it as a signed 64-bit integer.")]
@@ -18,4 +20,9 @@ pub(crate) struct KeyArgs {
     /// How to print it; json is one object
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: RowFormat,
+    #[command(flatten)]
+    pub(crate) picture: PictureArgs,
+    /// Draw the picture with Black at the bottom
+    #[arg(long, requires = "svg")]
+    pub(crate) flip: bool,
 }

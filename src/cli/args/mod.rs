@@ -27,7 +27,7 @@ use std::num::ParseIntError;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-pub(crate) use board::{BoardArgs, ColorChoice};
+pub(crate) use board::{BoardArgs, ColorChoice, PictureArgs};
 pub(crate) use course::{CourseArgs, StepArgs};
 pub(crate) use explore::ExploreArgs;
 pub(crate) use export::{ExportArgs, ExportFormatArgs};

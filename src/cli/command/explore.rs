@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use pgndex::opening::OpeningBook;
+use pgndex::picture::{BoardPicture, continuation_arrows};
 use pgndex::query::{Explore, Explored, ExploredMove, ListedGame};
 use pgndex::store::row::ResultCounts;
 use pgndex::store::{Database, ListLengths};
@@ -16,11 +17,14 @@ use crate::cli::note;
 use crate::cli::render::board::BoardStyle;
 use crate::cli::render::number::{counted, grouped, percent};
 use crate::cli::render::output::{RowWriter, Value, stdout, terminal_width, write_json};
+use crate::cli::render::picture::{PictureFile, orientation};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::timing::Timing;
 
 /// How many games of each list a table shows, unless told.
 const LISTED: u8 = 5;
+/// How many arrows a picture has: more hide the pieces.
+const ARROWS: usize = 6;
 /// How wide a bar is where there is no terminal to fit.
 const BAR: usize = 20;
 /// How wide a table is beside its bars, openings cut short.
@@ -55,13 +59,14 @@ const NAMES: [&str; 4] = ["opening", "white", "black", "event"];
 /// Shows what was played from a position.
 ///
 /// # Errors
-/// When the position, the names of openings or the database cannot be read.
+/// When the position, the names of openings or the database cannot be read, or the picture cannot be written.
 pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let query = read_position(&args.position)?;
     let book = args.openings.as_deref().map(OpeningBook::read).transpose()?;
     let filter = args.filter.filter()?;
     let database = Database::open_read_only(&args.database)?;
+    let picture = PictureFile::asked(&args.picture, Some(&args.database))?;
     tell_changes(&query);
     let selection = database.select(&filter)?;
     tell_near_players(&database, &selection)?;
@@ -84,6 +89,14 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         tell_without_one(&database, &filter, Some(&query.position))?;
     }
     tell_variants(&database, &query.position, lines)?;
+    if let Some(file) = picture {
+        file.write(&BoardPicture {
+            position: &query.position,
+            orientation: orientation(args.style.flip),
+            last_move: query.last_move(),
+            arrows: &continuation_arrows(&answer, ARROWS),
+        })?;
+    }
     match args.format {
         RowFormat::Table => write_table(args, &explore, &answer)?,
         RowFormat::Json => {

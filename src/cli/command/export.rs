@@ -1,12 +1,11 @@
 //! `pgndex export`: chosen games as PGN or CSV, or their positions as FEN or EPD.
 
-use std::fs;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use pgndex::query::{
     Choice, GameFields, PositionFormat, PositionQuery, Positions, choose_games, near_names, write_pgn,
     write_positions,
@@ -14,16 +13,16 @@ use pgndex::query::{
 use pgndex::store::row::{GameId, GameStatus, Ply};
 use pgndex::store::{Database, GameAnnotations, GameFilter, Lines};
 use serde::Serialize;
-use tempfile::NamedTempFile;
 
 use crate::cli::args::{ExportArgs, ExportFormatArgs};
 use crate::cli::command::variants::tell_variants;
 use crate::cli::filter_note::{tell_near_players, tell_unknown_names};
+use crate::cli::note;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout};
+use crate::cli::render::output_file::OutputFile;
 use crate::cli::terminal::progress::{Progress, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
-use crate::cli::{note, refuse_file_of};
 
 /// Writes games, or their positions.
 ///
@@ -36,13 +35,21 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     for change in query.iter().flat_map(|query| &query.changes) {
         note(&change.to_string());
     }
-    let target = args.output.as_deref().map(|path| Target::create(path, args)).transpose()?;
+    let create = |path| {
+        OutputFile::create(
+            path,
+            args.overwrite,
+            Some(&args.database),
+            "leave out --output to write to standard output",
+        )
+    };
+    let target = args.output.as_deref().map(create).transpose()?;
     let counts = Arc::new(Counts::default());
     let out: Box<dyn Write> = match &target {
         Some(target) => {
             let counts = Arc::clone(&counts);
             stop_on_signal(move || counts.stop.store(true, Ordering::Relaxed))?;
-            Box::new(BufWriter::with_capacity(1 << 16, target.file.as_file().try_clone()?))
+            Box::new(BufWriter::with_capacity(1 << 16, target.file().try_clone()?))
         }
         None => stdout(),
     };
@@ -67,11 +74,10 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let games = counts.games.load(Ordering::Relaxed);
     match target {
         Some(target) if games > 0 => {
-            let path = target.path.clone();
-            target.finish()?;
+            let path = target.finish()?;
             note(&format!("{} written to {}", counted(games, "game"), path.display()));
         }
-        Some(target) => note(&target.discard()),
+        Some(target) => note(&left_as_it_was(target.path())),
         None if games == 0 => note("no game fits"),
         None => {}
     }
@@ -112,63 +118,12 @@ impl Counts {
     }
 }
 
-/// The file that is written: under another name until it is whole.
-struct Target {
-    path: PathBuf,
-    file: NamedTempFile,
-    overwrite: bool,
-}
-
-impl Target {
-    fn create(path: &Path, args: &ExportArgs) -> anyhow::Result<Self> {
-        let shown = path.display();
-        refuse_file_of(&args.database, path)?;
-        match fs::metadata(path) {
-            Ok(found) if !found.is_file() => {
-                bail!("{shown}: not a file; leave out --output to write to standard output")
-            }
-            Ok(_) if !args.overwrite => {
-                bail!("{shown}: exists already; use --overwrite to replace it, or name another file")
-            }
-            _ => {}
-        }
-        let directory = match path.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".pgndex-export-");
-        #[cfg(unix)]
-        {
-            // As any new file; the user's mask takes its bits away.
-            use std::os::unix::fs::PermissionsExt as _;
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let file = builder
-            .tempfile_in(directory)
-            .map_err(|error| io::Error::from(error.kind()))
-            .with_context(|| format!("{shown}: cannot write into its directory"))?;
-        Ok(Self { path: path.to_owned(), file, overwrite: args.overwrite })
-    }
-
-    /// Drops what there is of the file. Gives back what became of it.
-    fn discard(self) -> String {
-        let path = self.path.display();
-        match self.path.exists() {
-            true => format!("no game fits; {path} is as it was"),
-            false => format!("no game fits; {path} is not written"),
-        }
-    }
-
-    /// Puts the file into place.
-    fn finish(self) -> anyhow::Result<()> {
-        let Self { path, file, overwrite } = self;
-        file.as_file().sync_all().with_context(|| format!("{}: cannot write it", path.display()))?;
-        let persisted = if overwrite { file.persist(&path) } else { file.persist_noclobber(&path) };
-        persisted
-            .map(drop)
-            .map_err(|error| error.error)
-            .with_context(|| format!("{}: cannot put the file there", path.display()))
+/// What became of a file that is not written.
+fn left_as_it_was(path: &Path) -> String {
+    let shown = path.display();
+    match path.exists() {
+        true => format!("no game fits; {shown} is as it was"),
+        false => format!("no game fits; {shown} is not written"),
     }
 }
 

@@ -2,13 +2,17 @@
 
 use std::io::{self, Write};
 
-use pgndex::query::{GameAnswer, visit_games, write_pgn};
+use anyhow::{anyhow, bail};
+use pgndex::picture::BoardPicture;
+use pgndex::query::{GameAnswer, replay, visit_games, write_pgn};
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, Error, GameAnnotations, GameProblem, GameRecord};
 
-use crate::cli::args::{GameArgs, GameFormat};
+use crate::cli::args::{BoardPly, GameArgs, GameFormat, WrongValue};
 use crate::cli::note;
+use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout, write_json};
+use crate::cli::render::picture::{PictureFile, orientation};
 use crate::cli::render::sheet::write_sheet;
 use crate::cli::render::table::{Cell, TableWriter};
 use crate::cli::render::text::printable;
@@ -16,13 +20,23 @@ use crate::cli::render::text::printable;
 /// Shows games: those that are there, before the first that is not is told.
 ///
 /// # Errors
-/// When the database cannot be read or lacks one of the games.
+/// When the database cannot be read or lacks one of the games; when the picture that is asked for is not of one position, or cannot be
+/// written.
 pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
+    let is_one = matches!(args.games[..], [range] if range.first == range.last) && args.ply.len() <= 1;
+    if args.picture.svg.is_some() && !is_one {
+        return Err(WrongValue(anyhow!("--svg shows one position; give one game and one --ply")).into());
+    }
     let database = Database::open_read_only(&args.database)?;
-    if args.format != GameFormat::Table && (args.board_every.is_some() || !args.ply.is_empty()) {
+    let picture = PictureFile::asked(&args.picture, Some(&args.database))?;
+    if args.format != GameFormat::Table
+        && picture.is_none()
+        && (args.board_every.is_some() || !args.ply.is_empty())
+    {
         note("boards are drawn on score sheets only, not in json or pgn");
     }
-    let mut sheets = Sheets { database: &database, args, out: stdout(), text: String::new(), is_first: true };
+    let mut sheets =
+        Sheets { database: &database, args, picture, out: stdout(), text: String::new(), is_first: true };
     let ranges = args.games.iter().map(|range| range.first..=range.last);
     let missing = visit_games(&database, ranges, |record| sheets.write(record))?;
     sheets.out.flush()?;
@@ -39,6 +53,7 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
 struct Sheets<'a, W> {
     database: &'a Database,
     args: &'a GameArgs,
+    picture: Option<PictureFile<'a>>,
     out: W,
     text: String,
     is_first: bool,
@@ -55,6 +70,9 @@ impl<W: Write> Sheets<'_, W> {
 
     fn write(&mut self, record: &GameRecord) -> anyhow::Result<()> {
         let GameId(game) = record.summary.game;
+        if let Some(file) = self.picture.take() {
+            draw(file, record, self.args)?;
+        }
         let annotations = self.annotations(record)?;
         let problems = || self.database.problems_of(GameId(game));
         match self.args.format {
@@ -81,6 +99,28 @@ impl<W: Write> Sheets<'_, W> {
         }
         Ok(())
     }
+}
+
+/// Draws one position of a game.
+fn draw(file: PictureFile<'_>, record: &GameRecord, args: &GameArgs) -> anyhow::Result<()> {
+    let wanted = args.ply.first().copied().unwrap_or(BoardPly::End);
+    let (mut last, mut found) = (None, None);
+    replay(record, |position, stored| {
+        let is_wanted = match wanted {
+            BoardPly::After(ply) => stored.ply.0 == ply,
+            BoardPly::End => stored.move_code.is_none(),
+        };
+        if is_wanted {
+            found = Some((position.clone(), last));
+        }
+        last = stored.move_code;
+    })?;
+    let Some((position, last_move)) = found else {
+        let (GameId(game), plies) = (record.summary.game, record.summary.ply_count);
+        bail!("game {game} has {}; there is no picture of a later ply", counted(plies.into(), "ply"));
+    };
+    let orientation = orientation(args.board.flip);
+    file.write(&BoardPicture { position: &position, orientation, last_move, arrows: &[] })
 }
 
 /// What of the game is lost, and all that was found wrong in it.

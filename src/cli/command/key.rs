@@ -7,13 +7,19 @@ use serde_json::json;
 use crate::cli::args::read_fen;
 use crate::cli::args::{KeyArgs, RowFormat};
 use crate::cli::render::output::{RowWriter, Value, stdout};
+use crate::cli::render::picture::{PictureFile, orientation};
+use pgndex::picture::BoardPicture;
 
 /// Shows the key of a position.
 ///
 /// # Errors
-/// When the FEN is no legal position.
+/// When the FEN is no legal position, or the picture cannot be written.
 pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
     let query = read_fen(&args.fen.join(" "))?;
+    if let Some(file) = PictureFile::asked(&args.picture, None)? {
+        let orientation = orientation(args.flip);
+        file.write(&BoardPicture { position: &query.position, orientation, last_move: None, arrows: &[] })?;
+    }
     let (key, fen) = (query.position.key(), query.position.canonical_fen());
     let changes: Vec<_> = query.changes.iter().map(ToString::to_string).collect();
     if args.format == RowFormat::Csv {

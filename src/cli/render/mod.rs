@@ -5,6 +5,8 @@ pub(crate) mod curve;
 pub(crate) mod histogram;
 pub(crate) mod number;
 pub(crate) mod output;
+pub(crate) mod output_file;
+pub(crate) mod picture;
 pub(crate) mod remark;
 pub(crate) mod sheet;
 pub(crate) mod summary;

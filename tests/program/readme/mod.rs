@@ -221,6 +221,25 @@ fn the_picture_shows_what_the_program_prints() {
 }
 
 #[test]
+fn the_board_is_what_the_program_draws() {
+    let directory = directory_with_samples();
+    run("pgndex index --quiet sample.db examples/famous-games.pgn", directory.path());
+    let page = read(Path::new("README.md"));
+    let command =
+        page.lines().find_map(|line| line.strip_prefix("$ ").filter(|line| line.contains(" --svg ")));
+    run(command.expect("a command that draws a board"), directory.path());
+    let drawn = std::fs::read_to_string(directory.path().join("board.svg")).expect("the picture");
+    let file = project().join("docs/board.svg");
+    if update() {
+        std::fs::write(&file, &drawn).expect("the picture");
+    }
+    assert!(
+        std::fs::read_to_string(&file).expect("the picture") == drawn,
+        "docs/board.svg is not what the program draws: UPDATE_README=1 cargo test --test program readme"
+    );
+}
+
+#[test]
 fn every_link_leads_somewhere() {
     let mut links = 0;
     for page in pages() {

@@ -1,0 +1,54 @@
+//! The picture of a position in a file.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use pgndex::board::Color;
+use pgndex::picture::BoardPicture;
+
+use crate::cli::args::PictureArgs;
+use crate::cli::note;
+use crate::cli::render::output_file::{OutputFile, check};
+
+/// What to do if the path is that of something else than a file.
+const INSTEAD: &str = "name a file for the picture";
+
+/// The file of a picture. It is begun when there is an answer, so that nothing is left if the question is stopped before.
+pub(crate) struct PictureFile<'a> {
+    path: &'a Path,
+    overwrite: bool,
+    database: Option<&'a Path>,
+}
+
+impl<'a> PictureFile<'a> {
+    /// The file that is asked for, if any is; it must not belong to the database that is read. A file that may not be written is told
+    /// before the question is asked.
+    ///
+    /// # Errors
+    /// Those of [`check`].
+    pub(crate) fn asked(args: &'a PictureArgs, database: Option<&'a Path>) -> anyhow::Result<Option<Self>> {
+        let Some(path) = args.svg.as_deref() else { return Ok(None) };
+        check(path, args.overwrite, database, INSTEAD)?;
+        Ok(Some(Self { path, overwrite: args.overwrite, database }))
+    }
+
+    /// Writes the picture, puts the file into place and says so.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn write(self, picture: &BoardPicture<'_>) -> anyhow::Result<()> {
+        let output = OutputFile::create(self.path, self.overwrite, self.database, INSTEAD)?;
+        output
+            .file()
+            .write_all(picture.to_svg().as_bytes())
+            .with_context(|| format!("{}: cannot write it", self.path.display()))?;
+        note(&format!("picture written to {}", output.finish()?.display()));
+        Ok(())
+    }
+}
+
+/// Whose side is at the bottom.
+pub(crate) const fn orientation(flip: bool) -> Color {
+    if flip { Color::Black } else { Color::White }
+}

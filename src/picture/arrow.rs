@@ -1,0 +1,194 @@
+//! Arrows from square to square.
+
+use crate::board::{Color, Square};
+use crate::picture::place::centre;
+use crate::picture::words::escaped;
+use crate::query::Explored;
+
+const FILL: &str = "#0f5c8c";
+/// Parts an arrow from others below it, and from dark pieces.
+const EDGE: &str = "#fff";
+
+/// How wide the shaft of an arrow of no weight is, and how much wider that of one of full weight.
+const WIDTH: [f64; 2] = [7.0, 17.0];
+/// The same for the opacity.
+const OPACITY: [f64; 2] = [0.6, 0.3];
+/// How far from the centre of its first square a shaft begins.
+const TAIL: f64 = 22.0;
+/// How far before the centre of its last square an arrow ends.
+const TIP: f64 = 4.0;
+
+/// The least share of the games of a move that gets an arrow.
+const LEAST_SHARE: f64 = 0.01;
+
+/// An arrow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrow {
+    /// Where it begins.
+    pub from: Square,
+    /// Where it points to. An arrow to the square it begins at is not drawn.
+    pub to: Square,
+    /// How wide and dark it is: from 0, the least, to 1. What is beyond is taken as the nearer of these, and what is no number as 0.
+    pub weight: f64,
+    /// What it stands for, in words: viewers show it when the arrow is pointed at. Any text.
+    pub label: String,
+}
+
+/// Arrows for the moves played from a position: the first `most` of the answer's moves, weighted by their share of the games. A move
+/// of less than one game in a hundred gets none. Promotions of a pawn on the same squares make one arrow.
+#[must_use]
+pub fn continuation_arrows(explored: &Explored, most: usize) -> Vec<Arrow> {
+    let games = explored.results.games();
+    let mut arrows: Vec<Arrow> = Vec::new();
+    for played in &explored.moves {
+        let Some((from, to)) = squares(&played.uci) else { continue };
+        let count = played.results.games();
+        let weight = count as f64 / games.max(1) as f64;
+        if weight < LEAST_SHARE {
+            continue;
+        }
+        let noun = if count == 1 { "game" } else { "games" };
+        let label = format!("{}: {count} {noun}, {:.1} %", played.san, weight * 100.0);
+        match arrows.iter().position(|arrow| (arrow.from, arrow.to) == (from, to)) {
+            Some(same) => {
+                arrows[same].weight += weight;
+                arrows[same].label += &format!("; {label}");
+            }
+            None if arrows.len() < most => arrows.push(Arrow { from, to, weight, label }),
+            None => {}
+        }
+    }
+    arrows
+}
+
+/// The squares of a move in UCI notation. A null move has none.
+fn squares(uci: &str) -> Option<(Square, Square)> {
+    let uci = uci.as_bytes();
+    Some((Square::parse(uci.get(..2)?)?, Square::parse(uci.get(2..4)?)?))
+}
+
+/// Draws arrows, the longest first: a shorter one in the same direction stays visible.
+pub(super) fn draw(svg: &mut String, arrows: &[Arrow], orientation: Color) {
+    let mut drawn: Vec<&Arrow> = arrows.iter().filter(|arrow| arrow.from != arrow.to).collect();
+    if drawn.is_empty() {
+        return;
+    }
+    drawn.sort_by_key(|arrow| std::cmp::Reverse(square_of_length(arrow)));
+    *svg += &format!(
+        "<g class=\"arrows\" fill=\"{FILL}\" stroke=\"{EDGE}\" stroke-width=\"2\" stroke-linejoin=\"round\">\n"
+    );
+    for arrow in drawn {
+        let weight = if arrow.weight.is_nan() { 0.0 } else { arrow.weight.clamp(0.0, 1.0) };
+        let outline = outline(arrow, orientation, WIDTH[0] + WIDTH[1] * weight);
+        *svg += &format!(
+            "<path class=\"{}{}\" opacity=\"{:.2}\" d=\"{outline}\"><title>{}</title></path>\n",
+            arrow.from,
+            arrow.to,
+            OPACITY[0] + OPACITY[1] * weight,
+            escaped(&arrow.label),
+        );
+    }
+    *svg += "</g>\n";
+}
+
+fn square_of_length(arrow: &Arrow) -> u16 {
+    let apart = |from: u8, to: u8| u16::from(from.abs_diff(to)).pow(2);
+    apart(arrow.from.file(), arrow.to.file()) + apart(arrow.from.rank(), arrow.to.rank())
+}
+
+/// The path around an arrow whose shaft is so wide.
+fn outline(arrow: &Arrow, orientation: Color, width: f64) -> String {
+    let [from, to] = [arrow.from, arrow.to].map(|square| centre(square, orientation));
+    let along = [to[0] - from[0], to[1] - from[1]];
+    // A square root is the same on every machine, as `hypot` need not be.
+    let length = (along[0] * along[0] + along[1] * along[1]).sqrt();
+    let along = along.map(|part| part / length);
+    let at = |forward: f64, aside: f64| {
+        [from[0] + along[0] * forward - along[1] * aside, from[1] + along[1] * forward + along[0] * aside]
+    };
+    let (half, barb) = (width / 2.0, width / 2.0 + 5.0 + width * 0.4);
+    let tip = length - TIP;
+    let neck = tip - 14.0 - width;
+    let points = [
+        at(TAIL, half),
+        at(neck, half),
+        at(neck, barb),
+        at(tip, 0.0),
+        at(neck, -barb),
+        at(neck, -half),
+        at(TAIL, -half),
+    ];
+    let points: Vec<_> = points.iter().map(|[x, y]| format!("{x:.1} {y:.1}")).collect();
+    format!("M{}Z", points.join("L"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::ExploredMove;
+    use crate::store::row::ResultCounts;
+
+    fn arrow(from: &str, to: &str, weight: f64, label: &str) -> Arrow {
+        let [from, to] = [from, to].map(|name| Square::parse(name.as_bytes()).unwrap());
+        Arrow { from, to, weight, label: label.to_owned() }
+    }
+
+    /// An answer with these moves and how many games White won with each.
+    fn explored(games: u32, moves: &[(&str, u32)]) -> Explored {
+        let results = |white_wins| ResultCounts { white_wins, ..ResultCounts::default() };
+        let moves = moves.iter().map(|&(uci, games)| ExploredMove {
+            uci: uci.to_owned(),
+            san: uci.to_uppercase(),
+            average_rating: None,
+            results: results(games),
+            in_variations: None,
+            game: None,
+            opening: None,
+        });
+        Explored {
+            opening: None,
+            results: results(games),
+            unfinished: 0,
+            in_variations: None,
+            moves: moves.collect(),
+            top_games: Vec::new(),
+            recent_games: Vec::new(),
+            ended: 0,
+            hidden_moves: 0,
+        }
+    }
+
+    #[test]
+    fn arrows_show_the_moves_played_most() {
+        let answer = explored(
+            1000,
+            &[
+                ("e2e4", 500),
+                ("b7b8q", 240),
+                ("c2c4", 100),
+                ("b7b8n", 60),
+                ("0000", 50),
+                ("a2a3", 10),
+                ("h2h3", 9),
+                ("d2d4", 0),
+            ],
+        );
+        let arrows = |most| continuation_arrows(&answer, most);
+        assert_eq!(
+            arrows(10),
+            [
+                arrow("e2", "e4", 0.5, "E2E4: 500 games, 50.0 %"),
+                arrow("b7", "b8", 0.3, "B7B8Q: 240 games, 24.0 %; B7B8N: 60 games, 6.0 %"),
+                arrow("c2", "c4", 0.1, "C2C4: 100 games, 10.0 %"),
+                arrow("a2", "a3", 0.01, "A2A3: 10 games, 1.0 %"),
+            ]
+        );
+        assert_eq!(arrows(2), arrows(10)[..2], "a promotion after the last arrow belongs to its own");
+        assert_eq!(
+            continuation_arrows(&explored(1, &[("e2e4", 1)]), 6),
+            [arrow("e2", "e4", 1.0, "E2E4: 1 game, 100.0 %")]
+        );
+        // Moves of variations only.
+        assert_eq!(continuation_arrows(&explored(0, &[("e2e4", 0)]), 6), []);
+    }
+}

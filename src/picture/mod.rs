@@ -1,0 +1,211 @@
+//! Pictures of boards, as SVG.
+//!
+//! A picture needs nothing but itself: no font, no script, no style sheet, no other file. Pieces, coordinates and signs are paths of our
+//! own. So browsers and other programs that draw SVG show the same, and a picture can stand in a file or within a page. It is
+//! readable without colours too. What it shows is also told in words, in its `title` and `desc`.
+//!
+//! ```
+//! use pgndex::board::{Color, Position};
+//! use pgndex::picture::BoardPicture;
+//!
+//! let mut position = Position::start();
+//! let last_move = position.play_san(b"e4")?;
+//! let picture = BoardPicture {
+//!     position: &position,
+//!     orientation: Color::Black,
+//!     last_move: Some(last_move),
+//!     arrows: &[],
+//! };
+//! assert!(picture.to_svg().starts_with("<svg "));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod arrow;
+mod glyph;
+mod piece;
+mod place;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use arrow::{Arrow, continuation_arrows};
+
+use crate::board::{Color, MoveCode, Piece, Position, Square};
+use glyph::{FILES, RANKS};
+use place::{BOARD, MARGIN, SIDE, SQUARE, place};
+
+/// The colours of a light and a dark square.
+const SQUARES: [&str; 2] = ["#f0f1ec", "#a3b5c0"];
+/// The same for the squares of the last move.
+const LAST_MOVE: [&str; 2] = ["#f8e795", "#d9c35f"];
+/// What frames the squares of the last move: tells them without colours.
+const LAST_MOVE_FRAME: &str = "#7d6608";
+/// The same for the square of a king in check.
+const CHECK: [&str; 2] = ["#f5b7ae", "#dc8f86"];
+/// The badge of a king in check.
+const BADGE: &str = "#b71c1c";
+/// Around the board.
+const PAPER: &str = "#fbfbf8";
+/// Coordinates and the board's edge.
+const INK: &str = "#3c444a";
+
+/// How wide and high a picture is shown where nothing else is asked for, in pixels.
+const SHOWN: u16 = 450;
+
+/// A board with what is to be seen on it.
+#[derive(Clone, Copy, Debug)]
+pub struct BoardPicture<'a> {
+    /// The position. A king in check is marked with `+`, or with `#` if it is mate.
+    pub position: &'a Position,
+    /// Whose side is at the bottom.
+    pub orientation: Color,
+    /// The move that led to the position: its two squares are marked. A null move has none.
+    pub last_move: Option<MoveCode>,
+    /// Arrows, drawn over the pieces, short ones over long ones.
+    pub arrows: &'a [Arrow],
+}
+
+impl BoardPicture<'_> {
+    /// The picture as an `svg` element: a file of its own, or a part of an HTML page. Several can stand in one page: the names in them
+    /// mean the same shapes in each. The same board always gives the same text.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{SHOWN}\" height=\"{SHOWN}\" viewBox=\"0 0 {SIDE} {SIDE}\" role=\"img\">\n\
+             <title>{}</title>\n<desc>{}</desc>\n",
+            words::escaped(&words::title(self)),
+            words::escaped(&words::description(self)),
+        );
+        self.define_pieces(&mut svg);
+        self.draw_squares(&mut svg);
+        self.draw_marks(&mut svg);
+        self.draw_edge(&mut svg);
+        self.draw_pieces(&mut svg);
+        self.draw_badge(&mut svg);
+        arrow::draw(&mut svg, self.arrows, self.orientation);
+        svg += "</svg>\n";
+        svg
+    }
+
+    /// All pieces, each with its square, from a1 to h8.
+    fn pieces(&self) -> impl Iterator<Item = (Square, Piece)> {
+        let squares = (0..64).map(Square::from_ordinal);
+        squares.filter_map(|square| Some((square, self.position.piece_at(square)?)))
+    }
+
+    fn define_pieces(&self, svg: &mut String) {
+        *svg += "<defs>\n";
+        for code in 2..=13 {
+            let Some(piece) = Piece::from_code(code) else { continue };
+            if self.pieces().any(|(_, other)| other == piece) {
+                *svg += &piece::definition(piece);
+            }
+        }
+        *svg += "</defs>\n";
+    }
+
+    fn draw_squares(&self, svg: &mut String) {
+        let [light, dark] = SQUARES;
+        *svg += &format!(
+            "<rect width=\"{SIDE}\" height=\"{SIDE}\" rx=\"12\" fill=\"{PAPER}\"/>\n\
+             <rect x=\"{MARGIN}\" y=\"{MARGIN}\" width=\"{BOARD}\" height=\"{BOARD}\" fill=\"{light}\"/>\n\
+             <path class=\"dark-squares\" fill=\"{dark}\" d=\""
+        );
+        for square in (0..64).map(Square::from_ordinal).filter(|square| shade(*square) == 1) {
+            let (x, y) = place(square, self.orientation);
+            *svg += &format!("M{x} {y}h{SQUARE}v{SQUARE}h-{SQUARE}z");
+        }
+        *svg += "\"/>\n";
+    }
+
+    /// The edge of the board, the coordinates, and a disc at the side that is to move.
+    fn draw_edge(&self, svg: &mut String) {
+        *svg += &format!(
+            "<rect x=\"{MARGIN}\" y=\"{MARGIN}\" width=\"{BOARD}\" height=\"{BOARD}\" fill=\"none\" stroke=\"{INK}\" \
+             stroke-width=\"3\"/>\n<g class=\"coordinates\" fill=\"none\" stroke=\"{INK}\" stroke-width=\"2\" \
+             stroke-linecap=\"round\" stroke-linejoin=\"round\">\n"
+        );
+        for index in 0..8_u8 {
+            let (x, y) = place(Square::at(index, index), self.orientation);
+            let [file, rank] = Square::at(index, index).name().map(char::from);
+            *svg += &format!(
+                "<path class=\"{file}\" transform=\"translate({} {}) scale(1.4)\" d=\"{}\"/>\n\
+                 <path class=\"rank-{rank}\" transform=\"translate({} {}) scale(1.4)\" d=\"{}\"/>\n",
+                x + SQUARE / 2 - 7,
+                MARGIN + BOARD + 11,
+                FILES[usize::from(index)],
+                MARGIN / 2 - 9,
+                y + SQUARE / 2 - 14,
+                RANKS[usize::from(index)],
+            );
+        }
+        *svg += "</g>\n";
+        let side = self.position.side();
+        let (_, y) = place(Square::at(0, if side == Color::White { 0 } else { 7 }), self.orientation);
+        *svg += &format!(
+            "<circle class=\"side-to-move\" cx=\"{}\" cy=\"{}\" r=\"11\" fill=\"{}\" stroke=\"{INK}\" stroke-width=\"3\"/>\n",
+            SIDE - MARGIN / 2,
+            y + SQUARE / 2,
+            piece::fill(side),
+        );
+    }
+
+    /// The squares of the last move and that of a king in check.
+    fn draw_marks(&self, svg: &mut String) {
+        for square in
+            self.last_move.filter(|code| !code.is_null()).iter().flat_map(|code| [code.from(), code.to()])
+        {
+            let (x, y) = place(square, self.orientation);
+            *svg += &format!(
+                "<rect class=\"last-move {square}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" \
+                 stroke=\"{LAST_MOVE_FRAME}\" stroke-width=\"5\"/>\n",
+                x + 3,
+                y + 3,
+                SQUARE - 6,
+                SQUARE - 6,
+                LAST_MOVE[shade(square)],
+            );
+        }
+        if let Some(square) = self.king_in_check() {
+            let (x, y) = place(square, self.orientation);
+            *svg += &format!(
+                "<rect class=\"check {square}\" x=\"{x}\" y=\"{y}\" width=\"{SQUARE}\" height=\"{SQUARE}\" fill=\"{}\"/>\n",
+                CHECK[shade(square)],
+            );
+        }
+    }
+
+    fn draw_pieces(&self, svg: &mut String) {
+        *svg += "<g class=\"pieces\">\n";
+        for (square, piece) in self.pieces() {
+            let (x, y) = place(square, self.orientation);
+            *svg += &format!("<use href=\"#{}\" x=\"{x}\" y=\"{y}\"/>\n", piece::name(piece));
+        }
+        *svg += "</g>\n";
+    }
+
+    /// The sign of check or mate, at the upper right of the king.
+    fn draw_badge(&self, svg: &mut String) {
+        let Some(square) = self.king_in_check() else { return };
+        let (x, y) = place(square, self.orientation);
+        let (name, sign) = match self.position.has_legal_move() {
+            true => ("check-sign", "M-8 0H8M0 -8V8"),
+            false => ("mate-sign", "M-8.5 -3.5H8.5M-8.5 3.5H8.5M-2 -9L-5 9M5 -9L2 9"),
+        };
+        *svg += &format!(
+            "<g class=\"{name}\" transform=\"translate({} {})\" stroke=\"#fff\" stroke-width=\"3\" stroke-linecap=\"round\">\
+             <circle r=\"16\" fill=\"{BADGE}\"/><path d=\"{sign}\" fill=\"none\"/></g>\n",
+            x + SQUARE - 19,
+            y + 19,
+        );
+    }
+
+    fn king_in_check(&self) -> Option<Square> {
+        self.position.is_check().then(|| self.position.king(self.position.side()))
+    }
+}
+
+/// 0 for a light square, 1 for a dark one.
+fn shade(square: Square) -> usize {
+    usize::from((square.file() + square.rank() + 1) % 2)
+}

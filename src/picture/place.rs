@@ -1,0 +1,47 @@
+//! Where things are in a picture.
+
+use crate::board::{Color, Square};
+
+/// How wide and high a square is.
+pub(super) const SQUARE: u16 = 100;
+/// How wide the margin around the board is.
+pub(super) const MARGIN: u16 = 50;
+/// How wide and high the board is.
+pub(super) const BOARD: u16 = 8 * SQUARE;
+/// How wide and high the whole is.
+pub(super) const SIDE: u16 = BOARD + 2 * MARGIN;
+
+/// The upper left corner of a square.
+pub(super) fn place(square: Square, orientation: Color) -> (u16, u16) {
+    let (file, rank) = (u16::from(square.file()), u16::from(square.rank()));
+    let (column, row) = match orientation {
+        Color::White => (file, 7 - rank),
+        Color::Black => (7 - file, rank),
+    };
+    (MARGIN + column * SQUARE, MARGIN + row * SQUARE)
+}
+
+/// The centre of a square.
+pub(super) fn centre(square: Square, orientation: Color) -> [f64; 2] {
+    let (x, y) = place(square, orientation);
+    [x, y].map(|corner| f64::from(corner) + f64::from(SQUARE) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_board_is_turned_round_as_a_whole() {
+        let [a1, h8] = [Square::at(0, 0), Square::at(7, 7)];
+        for (square, orientation, corner) in [
+            (a1, Color::White, (50, 750)),
+            (h8, Color::White, (750, 50)),
+            (a1, Color::Black, (750, 50)),
+            (h8, Color::Black, (50, 750)),
+        ] {
+            assert_eq!(place(square, orientation), corner, "{square} {orientation:?}");
+        }
+        assert_eq!(centre(Square::at(4, 3), Color::White), [500.0, 500.0]);
+    }
+}

@@ -1,0 +1,102 @@
+//! What a picture shows, in words.
+
+use crate::board::{Color, Kind, MoveCode, Special};
+use crate::picture::BoardPicture;
+use crate::picture::piece::kind_name;
+
+/// The pieces in the order in which they are told.
+const ORDER: [Kind; 6] = [Kind::King, Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight, Kind::Pawn];
+
+/// A few words.
+pub(super) fn title(picture: &BoardPicture<'_>) -> String {
+    format!("Chess board, {}", state(picture))
+}
+
+/// All that is to be seen.
+pub(super) fn description(picture: &BoardPicture<'_>) -> String {
+    let BoardPicture { position, orientation, last_move, arrows } = picture;
+    let mut words = format!("{}. ", state(picture));
+    for color in [Color::White, Color::Black] {
+        words += &format!("{}: {}. ", color_name(color), pieces(picture, color));
+    }
+    if let Some(told) = last_move.and_then(told) {
+        words += &format!("Last move: {told}. ");
+    }
+    words += &format!("{} is at the bottom. ", color_name(*orientation));
+    if !arrows.is_empty() {
+        let labels: Vec<_> = arrows
+            .iter()
+            .map(|arrow| match arrow.label.as_str() {
+                "" => format!("{} to {}", arrow.from, arrow.to),
+                label => format!("{} to {} ({label})", arrow.from, arrow.to),
+            })
+            .collect();
+        words += &format!("Arrows: {}. ", labels.join(", "));
+    }
+    words + &format!("FEN: {}", position.fen())
+}
+
+/// Who is to move, or how the game ended.
+fn state(picture: &BoardPicture<'_>) -> String {
+    let position = picture.position;
+    let side = color_name(position.side());
+    match (position.has_legal_move(), position.is_check()) {
+        (true, false) => format!("{side} to move"),
+        (true, true) => format!("{side} to move, in check"),
+        (false, true) => format!("{side} is checkmated"),
+        (false, false) => format!("{side} is stalemated"),
+    }
+}
+
+/// The pieces of a colour with their squares.
+fn pieces(picture: &BoardPicture<'_>, color: Color) -> String {
+    let kinds = ORDER.iter().filter_map(|&kind| {
+        let squares = picture.pieces().filter(|(_, piece)| (piece.kind(), piece.color()) == (kind, color));
+        let squares: Vec<_> = squares.map(|(square, _)| square.to_string()).collect();
+        let plural = if squares.len() > 1 { "s" } else { "" };
+        (!squares.is_empty()).then(|| format!("{}{plural} {}", kind_name(kind), squares.join(" ")))
+    });
+    kinds.collect::<Vec<_>>().join(", ")
+}
+
+/// A move; a null move is none.
+fn told(code: MoveCode) -> Option<String> {
+    let piece = code.piece().filter(|_| !code.is_null())?;
+    let color = color_name(piece.color());
+    let words = match code.special() {
+        Special::CastleShort => return Some(format!("{color} castles on the king's side")),
+        Special::CastleLong => return Some(format!("{color} castles on the queen's side")),
+        Special::Promotion(piece) => format!(", and becomes a {}", kind_name(piece.kind())),
+        Special::EnPassant => ", en passant".to_owned(),
+        _ => String::new(),
+    };
+    let kind = kind_name(piece.kind());
+    let step = match code.captured() {
+        Some(captured) => format!("{} takes a {} on {}", code.from(), kind_name(captured.kind()), code.to()),
+        None => format!("{} to {}", code.from(), code.to()),
+    };
+    Some(format!("{color}'s {kind} {step}{words}"))
+}
+
+const fn color_name(color: Color) -> &'static str {
+    match color {
+        Color::White => "White",
+        Color::Black => "Black",
+    }
+}
+
+/// A text as it can stand in XML: marks as entities, and what XML has no place for replaced.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '\n' | '\t' => escaped.push(letter),
+            '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,71 @@
+"""Looks at SVG pictures of boards.
+
+Usage: picture.py structure FILE...   prints what is in each, a line for each file
+       picture.py rendered FILE...    prints how far Chromium and librsvg are apart on each, in thousandths of the whole range: the mean
+                                      difference of a pixel's colours, and that of the square of the board where it is greatest
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+
+SVG = "{http://www.w3.org/2000/svg}"
+# Pixels a side of the square that is compared: twice what a picture asks for.
+SIDE = 900
+MARGIN = 50
+SECONDS = 120
+
+
+def structure(path):
+    root = ElementTree.parse(path).getroot()
+    if root.tag != f"{SVG}svg" or root.get("role") != "img" or [child.tag for child in root][:2] != [f"{SVG}title", f"{SVG}desc"]:
+        raise SystemExit(f"{path}: not a picture that tells what it shows")
+    names = {shape.get("id") for shape in root.iter(f"{SVG}g") if shape.get("id")}
+    used = [use.get("href") for use in root.iter(f"{SVG}use")]
+    if not {use.removeprefix("#") for use in used} == names:
+        raise SystemExit(f"{path}: {names} are defined, {used} used")
+    classes = [element.get("class", "") for element in root.iter()]
+    marks = [word.split()[1] for word in classes if word.startswith(("last-move ", "check "))]
+    arrows = next((group for group in root.iter(f"{SVG}g") if group.get("class") == "arrows"), [])
+    return f"{len(used)} pieces, marks {marks}, arrows {sorted(arrow.get('class') for arrow in arrows)}"
+
+
+def pixels(path):
+    from PIL import Image
+
+    image = Image.open(path).convert("RGBA")
+    # Corners of the paper are round: what lies behind them is white.
+    paper = Image.new("RGBA", image.size, "white")
+    return Image.alpha_composite(paper, image).convert("RGB").crop((0, 0, SIDE, SIDE))
+
+
+def rendered(path):
+    from PIL import Image, ImageChops, ImageStat
+
+    with tempfile.TemporaryDirectory() as directory:
+        chromium, librsvg = (os.path.join(directory, name) for name in ("chromium.png", "librsvg.png"))
+        # A window that is larger than the picture: the browser takes a part of it for itself.
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
+                   "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+                   f"--user-data-dir={directory}/profile", "--force-device-scale-factor=2", "--window-size=700,800"]
+        for command in (["chromium", *options, f"--screenshot={chromium}", f"file://{os.path.abspath(path)}"],
+                        ["rsvg-convert", f"--width={SIDE}", f"--height={SIDE}", f"--output={librsvg}", path]):
+            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+            if done.returncode != 0:
+                raise SystemExit(f"{command}: {done.stderr}")
+        images = [pixels(chromium), pixels(librsvg)]
+    if images[0].size != images[1].size:
+        raise SystemExit(f"{path}: {[image.size for image in images]}")
+    for image in images:
+        if len(image.getcolors(SIDE * SIDE)) < 20:
+            raise SystemExit(f"{path}: there is nothing to be seen")
+    apart = ImageChops.difference(*images)
+    squares = apart.crop((MARGIN, MARGIN, SIDE - MARGIN, SIDE - MARGIN)).resize((8, 8), Image.Resampling.BOX)
+    worst = max(sum(squares.getpixel((x, y))) for x in range(8) for y in range(8))
+    return " ".join(f"{1000 * part / 3 / 255:.1f}" for part in (sum(ImageStat.Stat(apart).mean), worst))
+
+
+for path in sys.argv[2:]:
+    print({"structure": structure, "rendered": rendered}[sys.argv[1]](path))

@@ -1,0 +1,125 @@
+//! Pictures of positions in files: what is in them, where they are written, and that programs draw them alike.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::needs::{has_program, python_that_runs};
+use crate::place::Place;
+
+const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
+/// How far two programs may be apart, in thousandths: the mean difference of a pixel's colours, and that of the square where it is
+/// greatest. Edges are smoothed in two ways.
+const APART: [f64; 2] = [5.0, 10.0];
+
+/// A place where all of the questions have left pictures.
+fn with_pictures() -> (Place, [&'static str; 5]) {
+    let place = Place::new().indexed(FAMOUS);
+    let explore = ["explore", "games.db", "--svg"];
+    for (arguments, told) in [
+        ([&explore[..], &["start.svg"]].concat(), "start.svg"),
+        ([&explore, &["line.svg", "--moves", "1. e4 e5 2. Nf3 Nc6", "--flip"][..]].concat(), "line.svg"),
+        (["game", "games.db", "1", "--svg", "end.svg"].to_vec(), "end.svg"),
+        (["game", "games.db", "1", "--ply", "11", "--svg", "ply.svg", "--format", "pgn"].to_vec(), "ply.svg"),
+        (["key", "8/8/8/4k3/8/4K3/4P3/8 w - -", "--svg", "key.svg", "--flip"].to_vec(), "key.svg"),
+    ] {
+        let run = place.run(&arguments);
+        assert_eq!(run.status, 0, "{run:?}");
+        assert_eq!(run.stderr, format!("pgndex: note: picture written to {told}\n"));
+        assert!(!run.stdout.is_empty());
+    }
+    (place, ["start.svg", "line.svg", "end.svg", "ply.svg", "key.svg"])
+}
+
+/// What the script prints for each file.
+fn looked_at(python: &str, how: &str, place: &Place, files: &[&str]) -> Vec<String> {
+    let output = Command::new(python)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/picture.py"))
+        .arg(how)
+        .args(files.iter().map(|file| place.path(file)))
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("the script runs");
+    assert!(output.status.success(), "the script failed");
+    let printed = String::from_utf8(output.stdout).expect("UTF-8");
+    printed.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn pictures_show_pieces_marks_and_arrows() {
+    let Some(python) = python_that_runs("import xml.etree.ElementTree") else { return };
+    let (place, files) = with_pictures();
+    insta::assert_snapshot!(looked_at(python, "structure", &place, &files).join("\n"), @"
+    32 pieces, marks [], arrows ['c2c4', 'd2d4', 'e2e4', 'f2f4', 'g1f3', 'g2g3']
+    32 pieces, marks ['b8', 'c6'], arrows ['b1c3', 'f1b5', 'f1c4']
+    29 pieces, marks ['c3', 'd5', 'e7'], arrows []
+    29 pieces, marks ['c4', 'f7', 'e8'], arrows []
+    3 pieces, marks [], arrows []
+    ");
+}
+
+#[test]
+fn chromium_and_librsvg_draw_the_same() {
+    let Some(python) = python_that_runs("import PIL.Image") else { return };
+    if !has_program("chromium") || !has_program("rsvg-convert") {
+        return;
+    }
+    let (place, files) = with_pictures();
+    let apart = looked_at(python, "rendered", &place, &files);
+    println!("{apart:?} thousandths apart");
+    assert_eq!(apart.len(), files.len());
+    for (file, apart) in files.iter().zip(apart) {
+        let parts: Vec<f64> = apart.split(' ').filter_map(|part| part.parse().ok()).collect();
+        let [mean, worst] = parts[..] else { panic!("{file}: {apart}") };
+        assert!(mean < APART[0] && worst < APART[1], "{file}: {apart} thousandths apart");
+    }
+}
+
+#[test]
+fn an_answer_is_the_same_with_a_picture() {
+    let place = Place::asking(&["explore", "games.db", "--moves", "1. e4 c5"]).indexed(FAMOUS);
+    for format in ["table", "json", "csv"] {
+        let alone = place.ok(&["--format", format]);
+        assert_eq!(place.printed(&["--format", format, "--svg", "a.svg", "--overwrite"]), alone);
+    }
+    let first = std::fs::read_to_string(place.path("a.svg")).expect("a picture");
+    place.printed(&["--svg", "b.svg"]);
+    assert_eq!(std::fs::read_to_string(place.path("b.svg")).expect("a picture"), first);
+    // Where nothing was played there are no arrows.
+    let run = place.run(&["explore", "games.db", "--fen", "8/8/8/4k3/8/4K3/4P3/8 w - -", "--svg", "c.svg"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(!std::fs::read_to_string(place.path("c.svg")).expect("a picture").contains("arrows"));
+}
+
+#[test]
+fn only_a_file_that_may_be_written_is_written() {
+    let place = Place::asking(&["explore", "games.db"]).indexed(FAMOUS).with("there.svg", "mine");
+    insta::assert_snapshot!(place.failure(&["--svg", "there.svg"]), @"pgndex: error: there.svg: exists already; use --overwrite to replace it, or name another file");
+    insta::assert_snapshot!(place.failure(&["--svg", "."]), @"pgndex: error: .: not a file; name a file for the picture");
+    insta::assert_snapshot!(place.failure(&["--svg", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database, or belongs to it; name another file");
+    insta::assert_snapshot!(place.failure(&["--svg", "nowhere/a.svg"]), @"
+    pgndex: error: nowhere/a.svg: cannot write into its directory
+      because: entity not found
+    ");
+    assert_eq!(std::fs::read_to_string(place.path("there.svg")).expect("a file"), "mine");
+    place.printed(&["--svg", "there.svg", "--overwrite"]);
+    assert!(std::fs::read_to_string(place.path("there.svg")).expect("a file").starts_with("<svg "));
+}
+
+#[test]
+fn nothing_is_written_when_there_is_no_answer() {
+    let place = Place::new().indexed(FAMOUS);
+    let before = place.names();
+    let said = |status, arguments: &[&str]| {
+        let run = place.run(&[arguments, &["--svg", "a.svg"]].concat());
+        assert_eq!((run.status, place.names()), (status, before.clone()), "{run:?}");
+        run.stderr
+    };
+    said(2, &["explore", "games.db", "--moves", "1. e4 e4"]);
+    said(2, &["explore", "games.db", "--flop"]);
+    said(2, &["key", "8/8/8/8/8/8/8/8 w - -"]);
+    said(1, &["explore", "games.db", "--openings", "nowhere.tsv"]);
+    said(1, &["game", "games.db", "999"]);
+    insta::assert_snapshot!(said(1, &["game", "games.db", "1", "--ply", "99"]), @"pgndex: error: game 1 has 13 plies; there is no picture of a later ply");
+    insta::assert_snapshot!(said(2, &["game", "games.db", "1-2"]), @"pgndex: error: --svg shows one position; give one game and one --ply");
+    insta::assert_snapshot!(said(2, &["game", "games.db", "1", "--ply", "1,2"]), @"pgndex: error: --svg shows one position; give one game and one --ply");
+}
