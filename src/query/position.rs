@@ -76,8 +76,8 @@ pub enum PositionError {
     },
     /// The moves are legal with the piece letters of two languages, and not the same.
     #[error(
-        "the moves can be read in two ways: {} is {} in {} and {} in {}; write them with the letters of English",
-        brief(word), one.1, one.0, other.1, other.0
+        "the moves can be read in two ways: {} is {} in {} and {} in {}; write what you mean with the letters of English: {} or {}",
+        brief(word), one.1, one.0, other.1, other.0, one.1, other.1
     )]
     Languages {
         /// The first word that is another move, with its number.

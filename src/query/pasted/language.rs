@@ -102,12 +102,11 @@ impl Language {
     }
 
     /// The letters with which a word names a piece of this kind, if they are not the English one.
-    pub(super) fn foreign_letters<'w>(&self, word: &'w str, kind: Kind) -> Option<&'w str> {
-        let (named, rest) = self.piece(word, true)?;
-        let letters = &word[..word.len() - rest.len()];
-        let is_foreign = figurine(word.chars().next()?).is_none()
-            && !letters.eq_ignore_ascii_case(&char::from(kind.letter()).to_string());
-        (named == kind && is_foreign).then_some(letters)
+    pub(super) fn foreign_letters(&self, word: &str, kind: Kind) -> Option<&'static str> {
+        let (named, _) = self.piece(word, true)?;
+        let is_symbol = word.chars().next().and_then(figurine).is_some();
+        let (letters, _) = self.letters.iter().zip(KINDS).find(|(_, other)| *other == kind)?;
+        (named == kind && !is_symbol && letters.as_bytes() != [kind.letter()]).then_some(letters)
     }
 }
 

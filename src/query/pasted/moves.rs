@@ -18,7 +18,7 @@ pub enum MovesNote {
         /// Of which one; of which ones, if the moves are the same in all.
         languages: Vec<&'static str>,
         /// The letters, and what they name.
-        letters: Vec<(String, Kind)>,
+        letters: Vec<(&'static str, Kind)>,
     },
     /// Words are moves with other capitals only.
     Capitals {

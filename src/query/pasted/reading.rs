@@ -18,7 +18,7 @@ pub(super) struct Reading {
     /// Words that are moves with other capitals only, and these.
     pub(super) respelt: Vec<(String, String)>,
     /// Letters that are not the English ones, and what they name.
-    pub(super) letters: Vec<(String, Kind)>,
+    pub(super) letters: Vec<(&'static str, Kind)>,
     /// Why the next word is no move.
     pub(super) refusal: Option<WordRefusal>,
 }
@@ -86,7 +86,6 @@ impl Reading {
         }
         let kind = code.piece().map(Piece::kind).filter(|&kind| kind != Kind::Pawn);
         let letters = kind.and_then(|kind| Some((self.language.foreign_letters(&word.plain, kind)?, kind)));
-        let letters = letters.map(|(letters, kind)| (letters.to_owned(), kind));
         self.letters.extend(letters.filter(|letters| !self.letters.contains(letters)));
         let (number, side) = (self.position.fullmove_number(), self.position.side());
         self.position = position.clone();
