@@ -50,9 +50,10 @@ pub use game::{Command, GameAnswer, GamePly, GameVariation, Plies, PlyRemarks, v
 pub use info::{GamesByResult, Holdings, LongestGame};
 pub use names::{NearNames, near_names};
 pub use near_players::{NearPlayer, near_players};
+pub use pasted::MovesNote;
 pub use pgn::{variation_text, write_pgn};
 pub use players::{ListedPlayer, ListedPlayers, PlayerOrder, Players, Spelling};
-pub use position::{LineMove, PositionError, PositionQuery, number_before};
+pub use position::{LineMove, Place, PositionError, PositionQuery, number_before};
 pub use replay::{DamagedGame, replay};
 pub use suggest::suggest_aliases;
 pub use text::{brief, cut};

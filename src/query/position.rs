@@ -1,8 +1,7 @@
 //! The position that is asked for: as a FEN, as moves of PGN or as moves in UCI notation.
 
 use crate::board::{Color, FenChange, MoveCode, Position, SetupError};
-use crate::pgn::{Lexer, Token};
-use crate::query::pasted::pasted_fen;
+use crate::query::pasted::{MovesNote, pasted_fen, read_moves};
 use crate::query::text::brief;
 
 /// A position that is asked for, and how it was told.
@@ -13,7 +12,9 @@ pub struct PositionQuery {
     /// Changes that make it another position than the FEN says, word by word. Missing counters are not among them: no
     /// look-up needs them.
     pub changes: Vec<FenChange>,
-    /// The moves that lead to it from the start position, if it was told by moves.
+    /// What was assumed where moves were not read as they stand.
+    pub notes: Vec<MovesNote>,
+    /// The moves that lead to it, if it was told by moves.
     pub line: Vec<LineMove>,
 }
 
@@ -56,10 +57,12 @@ pub enum PositionError {
         source: SetupError,
     },
     /// A word among the moves is none.
-    #[error("{:?} is not a move", brief(word))]
+    #[error("{:?}{place} is not a move; leave it out", brief(word))]
     NoMove {
         /// The word.
         word: String,
+        /// Where it stands.
+        place: Place,
     },
     /// A comment has no end.
     #[error("a comment is not closed; add '}}'")]
@@ -67,6 +70,25 @@ pub enum PositionError {
     /// A variation has no end.
     #[error("a variation is not closed; add ')'")]
     UnclosedVariation,
+    /// Variations stand among the moves.
+    #[error("a variation begins{place}; leave out what stands in its brackets")]
+    Variation {
+        /// Where.
+        place: Place,
+    },
+    /// The moves are legal with the piece letters of two languages, and not the same.
+    #[error(
+        "the moves can be read in two ways: {} is {} in {} and {} in {}; write what you mean with the letters of English: {} or {}",
+        brief(word), one.1, one.0, other.1, other.0, one.1, other.1
+    )]
+    Languages {
+        /// The first word that is another move, with its number.
+        word: String,
+        /// A language, and the move that it is there.
+        one: (&'static str, String),
+        /// Another one, and the move that it is there.
+        other: (&'static str, String),
+    },
     /// Something ends that has not begun.
     #[error("a ')' or '}}' closes nothing")]
     StrayClosing,
@@ -102,7 +124,7 @@ impl PositionQuery {
     /// The start position.
     #[must_use]
     pub fn start() -> Self {
-        Self { position: Position::start(), changes: Vec::new(), line: Vec::new() }
+        Self { position: Position::start(), changes: Vec::new(), notes: Vec::new(), line: Vec::new() }
     }
 
     /// Reads a FEN, also where it stands in quotes, in a tag pair, in the address of a board at Lichess or chess.com, with `_` for blanks,
@@ -118,7 +140,7 @@ impl PositionQuery {
         let (position, mut changes) = Position::from_fen(pasted_fen(fen).trim().as_bytes())
             .map_err(|source| PositionError::Fen { fen: fen.to_owned(), source })?;
         changes.retain(|change| *change != FenChange::CountersAssumed);
-        Ok(Self { position, changes, line: Vec::new() })
+        Ok(Self { position, changes, notes: Vec::new(), line: Vec::new() })
     }
 
     /// The move that led to the position, if it was told by moves.
@@ -127,33 +149,21 @@ impl PositionQuery {
         self.line.last().map(|played| played.code)
     }
 
-    /// Plays moves as they stand in PGN.
+    /// Plays moves as people paste them: as in PGN, with small letters, chess symbols or the piece letters of other languages, with the
+    /// signs of books and programs. [`notes`](Self::notes) tells what was assumed.
     ///
     /// # Errors
-    /// When a move cannot be played: which, why, and in what position; when the text is not that of one game.
+    /// When a move cannot be played: which, why, and in what position; when the text is not that of one line, or can be read in two
+    /// ways.
     pub fn from_moves(text: &str) -> Result<Self, PositionError> {
-        let mut lexer = Lexer::new(text.as_bytes(), 0);
-        let mut line = Line::new();
-        loop {
-            match lexer.next_token() {
-                Token::Move(word) => line.play(word)?,
-                Token::Annotation(_) => {}
-                Token::Junk(word) => {
-                    return Err(PositionError::NoMove { word: String::from_utf8_lossy(word).into_owned() });
-                }
-                Token::UnclosedComment => return Err(PositionError::UnclosedComment),
-                Token::UnclosedVariation | Token::StrayOpening => {
-                    return Err(PositionError::UnclosedVariation);
-                }
-                Token::StrayClosing => return Err(PositionError::StrayClosing),
-                Token::NextGame => return Err(PositionError::NextGame),
-                Token::Result(_) if lexer.next_token() == Token::End => return line.end(),
-                Token::Result(result) => {
-                    return Err(PositionError::AfterResult { result: result.as_str() });
-                }
-                Token::End => return line.end(),
-            }
-        }
+        read_moves(text)
+    }
+
+    /// What was assumed where the position was not told in full, or not as it is usual.
+    #[must_use]
+    pub fn assumptions(&self) -> Vec<String> {
+        let changes = self.changes.iter().map(ToString::to_string);
+        changes.chain(self.notes.iter().map(ToString::to_string)).collect()
     }
 
     /// Plays moves in UCI notation, with commas or blanks between them.
@@ -165,6 +175,25 @@ impl PositionQuery {
         let mut words = text.split([',', ' ']).filter(|word| !word.is_empty());
         words.try_for_each(|word| line.play(word.as_bytes()))?;
         line.end()
+    }
+}
+
+/// Where in a text of moves something stands: behind which move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place(Option<String>);
+
+impl Place {
+    pub(super) fn after(last: Option<&LineMove>) -> Self {
+        Self(last.map(LineMove::numbered))
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.0 {
+            Some(last) => write!(f, " after {last}"),
+            None => f.write_str(" before the first move"),
+        }
     }
 }
 
@@ -204,7 +233,12 @@ impl Line {
         if self.played.is_empty() {
             return Err(PositionError::NoMoves);
         }
-        Ok(PositionQuery { position: self.position, changes: Vec::new(), line: self.played })
+        Ok(PositionQuery {
+            position: self.position,
+            changes: Vec::new(),
+            notes: Vec::new(),
+            line: self.played,
+        })
     }
 }
 

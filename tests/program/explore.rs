@@ -436,7 +436,8 @@ fn help_has_examples() {
           --fen <FEN>        The position as a FEN [default: the start position]. Missing fields mean
                              White to move, no castling and no en passant. The counters are ignored
           --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
-                             Nf3"
+                             Nf3". Small letters, chess symbols and the piece letters of other languages
+                             are understood
           --play <MOVES>     The same in UCI notation: e2e4,c7c5
           --variations       Count the moves of variations too, in a column of their own
       -n, --limit <N>        How many moves to show, the most frequent first; 0 for all [default: 0]

@@ -91,7 +91,8 @@ fn help() {
 
     Which games:
           --position <FEN>       Games that reached the position with this FEN
-          --moves <MOVES>        Games that reached the position after these moves: "1. e4 c5 2. Nf3"
+          --moves <MOVES>        Games that reached the position after these moves: "1. e4 c5 2. Nf3".
+                                 They are read as `find` reads them
           --play <MOVES>         The same in UCI notation: e2e4,c7c5
           --white <NAME>         White's name, or the beginning of one of its words. Letter case,
                                  accents and blanks around commas do not matter. Initials fit given

@@ -98,7 +98,8 @@ fn help() {
           --fen <FEN>        The position as a FEN. Missing fields mean White to move, no castling and
                              no en passant. The counters are ignored
           --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
-                             Nf3"
+                             Nf3". Small letters, chess symbols and the piece letters of other languages
+                             are understood
           --play <MOVES>     The same in UCI notation: e2e4,c7c5
           --like <FEN>       The nearest positions to the one with this FEN, nearest first, one of each
                              game: those with the same pawns and material come first. Takes a FEN as
@@ -665,6 +666,20 @@ fn a_fen_is_put_right_and_that_is_said() {
     pgndex: note: en-passant square dropped: no en-passant capture is legal
     pgndex: note: looking for this position: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
     ");
+}
+
+#[test]
+fn moves_are_read_as_they_are_pasted_and_that_is_said() {
+    let sample = odd();
+    let run = sample.ask(&["--moves", "1.e4 e5 2.Sc3 sf6"]);
+    assert_eq!(run.status, 0);
+    assert!(run.stdout.ends_with("1 game\n"), "{}", run.stdout);
+    insta::assert_snapshot!(run.stderr, @"
+    pgndex: note: piece letters read as in German or Polish: S is the knight
+    pgndex: note: read with other capitals: sf6 as Nf6
+    pgndex: note: looking for this position: rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq -
+    ");
+    insta::assert_snapshot!(sample.told(2, &["--moves", "1. e4 e5 (1... c5) 2. Nf3"]), @"pgndex: error: --moves: a variation begins after 1... e5; leave out what stands in its brackets");
 }
 
 #[test]

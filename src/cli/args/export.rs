@@ -80,7 +80,7 @@ pub(crate) struct ExportPositionArgs {
     /// Games that reached the position with this FEN
     #[arg(help_heading = WHICH, long, value_name = "FEN")]
     pub(crate) position: Option<String>,
-    /// Games that reached the position after these moves: "1. e4 c5 2. Nf3"
+    /// Games that reached the position after these moves: "1. e4 c5 2. Nf3". They are read as `find` reads them
     #[arg(help_heading = WHICH, long, value_name = "MOVES")]
     pub(crate) moves: Option<String>,
     /// The same in UCI notation: e2e4,c7c5

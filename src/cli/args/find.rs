@@ -70,7 +70,8 @@ pub(crate) struct FindTargetArgs {
     /// The position as a FEN. Missing fields mean White to move, no castling and no en passant. The counters are ignored
     #[arg(long, value_name = "FEN", alias = "position", conflicts_with_all = ["moves", "play"])]
     fen: Option<String>,
-    /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3"
+    /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3". Small letters, chess symbols and the piece letters
+    /// of other languages are understood
     #[arg(long, value_name = "MOVES", conflicts_with = "play")]
     moves: Option<String>,
     /// The same in UCI notation: e2e4,c7c5

@@ -32,8 +32,8 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let query = args.position.query()?;
     let filter = args.filter.filter()?;
     let database = Database::open_read_only(&args.database)?;
-    for change in query.iter().flat_map(|query| &query.changes) {
-        note(&change.to_string());
+    for assumption in query.iter().flat_map(PositionQuery::assumptions) {
+        note(&assumption);
     }
     let create = |path| {
         OutputFile::create(

@@ -160,12 +160,13 @@ const fn order(sort: SortArg) -> HitOrder {
     }
 }
 
-/// Tells what was put right in a FEN.
+/// Tells what was assumed of a position that is asked for.
 pub(super) fn tell_changes(query: &PositionQuery) {
-    for change in &query.changes {
-        note(&change.to_string());
+    let assumptions = query.assumptions();
+    for assumption in &assumptions {
+        note(assumption);
     }
-    if !query.changes.is_empty() {
+    if !assumptions.is_empty() {
         note(&format!("looking for this position: {}", query.position.canonical_fen()));
     }
 }

@@ -7,7 +7,7 @@ const ENDS: [char; 18] =
     ['"', '\'', '`', '“', '”', '„', '‘', '’', '«', '»', ']', ')', '>', '|', '#', '?', '&', '\n'];
 
 /// The FEN in a pasted text, as it is read; the text itself if no placement of eight full ranks stands in it.
-pub(super) fn pasted_fen(text: &str) -> Cow<'_, str> {
+pub(in crate::query) fn pasted_fen(text: &str) -> Cow<'_, str> {
     let decoded = percent_decoded(text);
     let Some((placement, behind)) = find_placement(&decoded) else { return Cow::Borrowed(text) };
     let fields = behind.split(ENDS).next().unwrap_or_default();

@@ -1,0 +1,166 @@
+//! The letters of pieces in the languages that moves are written in.
+
+use super::signs::figurine;
+use crate::board::Kind;
+
+/// The letters of one language.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Language {
+    /// Its English name; one stands for all that have the same letters.
+    pub(super) name: &'static str,
+    /// King, queen, rook, bishop, knight; and the pawn's in English. Others have one too, but hardly anybody writes it, and it can be
+    /// another language's letter for a piece.
+    letters: &'static [&'static str],
+}
+
+const KINDS: [Kind; 6] = [Kind::King, Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight, Kind::Pawn];
+
+pub(super) static ENGLISH: Language = Language::new("English", &["K", "Q", "R", "B", "N", "P"]);
+
+/// Its letter for the knight is the English one for the pawn.
+pub(super) static DUTCH: Language = Language::new("Dutch", &["K", "D", "T", "L", "P"]);
+
+/// The other languages.
+pub(super) static LANGUAGES: [Language; 16] = [
+    Language::new("German", &["K", "D", "T", "L", "S"]),
+    Language::new("French", &["R", "D", "T", "F", "C"]),
+    Language::new("Spanish", &["R", "D", "T", "A", "C"]),
+    Language::new("Dutch", &["K", "D", "T", "L", "P"]),
+    Language::new("Portuguese", &["R", "D", "T", "B", "C"]),
+    Language::new("Polish", &["K", "H", "W", "G", "S"]),
+    Language::new("Czech", &["K", "D", "V", "S", "J"]),
+    Language::new("Hungarian", &["K", "V", "B", "F", "H"]),
+    Language::new("Romanian", &["R", "D", "T", "N", "C"]),
+    Language::new("Finnish", &["K", "D", "T", "L", "R"]),
+    Language::new("Turkish", &["Ş", "V", "K", "F", "A"]),
+    Language::new("Russian", &["Кр", "Ф", "Л", "С", "К"]),
+    Language::new("Ukrainian", &["Кр", "Ф", "Т", "С", "К"]),
+    Language::new("Bulgarian", &["Ц", "Д", "Т", "О", "К"]),
+    Language::new("Serbian", &["К", "Д", "Т", "Л", "С"]),
+    Language::new("Greek", &["Ρ", "Β", "Π", "Α", "Ι"]),
+];
+
+impl Language {
+    const fn new(name: &'static str, letters: &'static [&'static str]) -> Self {
+        Self { name, letters }
+    }
+
+    /// The piece whose letter or symbol a word begins with, and what follows it. With `any_case`, small letters will do.
+    pub(super) fn piece<'w>(&self, word: &'w str, any_case: bool) -> Option<(Kind, &'w str)> {
+        let first = word.chars().next()?;
+        if let Some(kind) = figurine(first) {
+            return Some((kind, &word[first.len_utf8()..]));
+        }
+        let begun = self
+            .letters
+            .iter()
+            .zip(KINDS)
+            .filter_map(|(letters, kind)| Some((kind, strip(word, letters, any_case)?)));
+        // The king's letters begin with the knight's in Russian.
+        begun.min_by_key(|(_, rest)| rest.len())
+    }
+
+    /// A move of this language in English letters, if it has the form of one. With `any_case`, a small letter names a piece if it can, and
+    /// capital ones name files.
+    pub(super) fn in_english(&self, word: &str, any_case: bool) -> Option<String> {
+        let piece = self.piece(word, any_case);
+        let (kind, rest) = piece.map_or((None, word), |(kind, rest)| (Some(kind), rest));
+        self.joined(kind, rest, any_case)
+    }
+
+    /// A pawn's move in English letters, though it can have capital ones.
+    pub(super) fn pawn_in_english(&self, word: &str) -> Option<String> {
+        self.joined(None, word, true)
+    }
+
+    fn joined(&self, kind: Option<Kind>, rest: &str, any_case: bool) -> Option<String> {
+        let (squares, promotion) = self.promotion(rest);
+        let squares = if any_case { squares.to_lowercase() } else { squares.to_owned() };
+        let is_of_squares = |letter| matches!(letter, 'a'..='h' | '1'..='8' | 'x' | ':' | '-');
+        if squares.is_empty() || !squares.chars().all(is_of_squares) {
+            return None;
+        }
+        if kind.is_none() && names_file_twice(&squares) {
+            return None;
+        }
+        let mut text = String::new();
+        text.extend(kind.map(|kind| char::from(kind.letter())));
+        text.push_str(&squares);
+        text.extend(promotion.map(|kind| format!("={}", char::from(kind.letter()))));
+        Some(text)
+    }
+
+    /// Takes `=D`, `D`, `/D` or `(D)` off the end, the letter in any case.
+    fn promotion<'w>(&self, rest: &'w str) -> (&'w str, Option<Kind>) {
+        let Some(end) = rest.rfind(|letter: char| letter.is_ascii_digit()) else { return (rest, None) };
+        let (squares, tail) = rest.split_at(end + 1);
+        let letter = tail.trim_matches(['=', '/', '(', ')']);
+        match self.piece(letter, true) {
+            Some((kind, "")) => (squares, Some(kind)),
+            _ => (rest, None),
+        }
+    }
+
+    /// The letters with which a word names a piece of this kind, if they are not the English one.
+    pub(super) fn foreign_letters(&self, word: &str, kind: Kind) -> Option<&'static str> {
+        let (named, _) = self.piece(word, true)?;
+        let is_symbol = word.chars().next().and_then(figurine).is_some();
+        let (letters, _) = self.letters.iter().zip(KINDS).find(|(_, other)| *other == kind)?;
+        (named == kind && !is_symbol && letters.as_bytes() != [kind.letter()]).then_some(letters)
+    }
+}
+
+/// Whether a word is like `bb5`. A pawn that goes ahead has one letter: the first of these is a piece's.
+pub(super) const fn names_file_twice(word: &str) -> bool {
+    matches!(word.as_bytes(), [file @ b'a'..=b'h', to, b'1'..=b'8'] if *file == *to)
+}
+
+/// What follows some letters at the start of a word.
+fn strip<'w>(word: &'w str, letters: &str, any_case: bool) -> Option<&'w str> {
+    if let Some(rest) = word.strip_prefix(letters) {
+        return Some(rest);
+    }
+    let end = word.char_indices().nth(letters.chars().count()).map_or(word.len(), |(at, _)| at);
+    let (begin, rest) = word.split_at(end);
+    (any_case && begin.to_lowercase() == letters.to_lowercase()).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_put_in_english_letters() {
+        let language = |name: &str| LANGUAGES.iter().find(|language| language.name == name).unwrap();
+        for (name, word, english) in [
+            ("German", "Sf3", "Nf3"),
+            ("German", "Sg1xf3", "Ng1xf3"),
+            ("German", "e8D", "e8=Q"),
+            ("German", "e8(D)", "e8=Q"),
+            ("French", "Rxe2", "Kxe2"),
+            ("Russian", "Крe2", "Ke2"),
+            ("Russian", "Кe2", "Ne2"),
+            ("Turkish", "Şe2", "Ke2"),
+            ("Spanish", "♘f3", "Nf3"),
+            ("Spanish", "e8=♕", "e8=Q"),
+        ] {
+            assert_eq!(language(name).in_english(word, false).as_deref(), Some(english), "{name} {word}");
+        }
+        for (name, word) in [("German", "Nf3"), ("German", "sf3"), ("Dutch", "Sf3"), ("French", "e8=S")] {
+            assert_eq!(language(name).in_english(word, false), None, "{name} {word}");
+        }
+        assert_eq!(language("German").in_english("sf3", true).as_deref(), Some("Nf3"));
+        assert_eq!(language("Russian").in_english("крE2", true).as_deref(), Some("Ke2"));
+        assert_eq!(language("Czech").pawn_in_english("EXD5").as_deref(), Some("exd5"));
+    }
+
+    /// What is the same would be told twice.
+    #[test]
+    fn languages_differ() {
+        for (index, language) in LANGUAGES.iter().enumerate() {
+            assert!(LANGUAGES[..index].iter().all(|other| other.letters != language.letters));
+            assert_eq!(language.letters.len(), 5);
+        }
+        assert!(LANGUAGES.contains(&DUTCH) && !LANGUAGES.contains(&ENGLISH));
+    }
+}

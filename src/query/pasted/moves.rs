@@ -1,0 +1,262 @@
+//! Moves as people paste them, in whatever language.
+
+use std::fmt;
+
+use super::language::{DUTCH, ENGLISH, LANGUAGES, Language};
+use super::reading::{Reading, WordRefusal};
+use super::scan::{Scanned, Stop, Word, scan};
+use crate::board::{Kind, MoveRefusal, Position};
+use crate::query::position::{Place, PositionError, PositionQuery, number_before};
+use crate::query::text::{brief, cut};
+
+/// What was assumed where moves were not read as they stand, with the letters of English.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MovesNote {
+    /// They have the piece letters of another language.
+    Language {
+        /// Of which one; of which ones, if the moves are the same in all.
+        languages: Vec<&'static str>,
+        /// The letters, and what they name.
+        letters: Vec<(&'static str, Kind)>,
+    },
+    /// Words are moves with other capitals only.
+    Capitals {
+        /// The words, and the moves.
+        words: Vec<(String, String)>,
+    },
+    /// They do not begin from the start position.
+    Start {
+        /// The FEN of their tag pair.
+        fen: String,
+    },
+    /// Moves behind a `;` were passed over.
+    PassedOver {
+        /// These.
+        text: String,
+    },
+}
+
+impl fmt::Display for MovesNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Language { languages, letters } => {
+                let letters: Vec<_> = letters
+                    .iter()
+                    .enumerate()
+                    .map(|(index, (letters, kind))| {
+                        let verb = if index == 0 { "is the " } else { "the " };
+                        format!("{letters} {verb}{}", kind_name(*kind))
+                    })
+                    .collect();
+                write!(f, "piece letters read as in {}: {}", either(languages), letters.join(", "))
+            }
+            Self::Capitals { words } => {
+                const NAMED: usize = 4;
+                let named: Vec<_> =
+                    words.iter().take(NAMED).map(|(word, san)| format!("{} as {san}", brief(word))).collect();
+                write!(f, "read with other capitals: {}", named.join(", "))?;
+                match words.len().saturating_sub(NAMED) {
+                    0 => Ok(()),
+                    more => write!(f, " and {more} more"),
+                }
+            }
+            Self::Start { fen } => {
+                write!(f, "the moves begin from the FEN of their tag pair: {}", brief(fen))
+            }
+            Self::PassedOver { text } => {
+                write!(
+                    f,
+                    "passed over as a comment: {:?}; leave out the ';' if these moves count",
+                    cut(text, 60)
+                )
+            }
+        }
+    }
+}
+
+/// Several names, with `or` before the last.
+fn either(names: &[&str]) -> String {
+    const NAMED: usize = 4;
+    match names {
+        [] => String::new(),
+        [name] => (*name).to_owned(),
+        [names @ .., last] if names.len() < NAMED => format!("{} or {last}", names.join(", ")),
+        names => format!("{} and others", names[..NAMED].join(", ")),
+    }
+}
+
+const fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Pawn => "pawn",
+        Kind::Knight => "knight",
+        Kind::King => "king",
+        Kind::Bishop => "bishop",
+        Kind::Rook => "rook",
+        Kind::Queen => "queen",
+    }
+}
+
+/// Why a move cannot be played, and how it was read.
+#[derive(Debug, thiserror::Error)]
+#[error("{refusal}{}{}", in_language(.language), other_number(.number))]
+struct Why {
+    refusal: WordRefusal,
+    /// The language of the letters, if it is not English.
+    language: Option<&'static str>,
+    /// The number that stands before the move, and that of the move.
+    number: Option<(u32, u32)>,
+}
+
+fn in_language(language: &Option<&str>) -> String {
+    language.map(|name| format!(" (with the piece letters of {name})")).unwrap_or_default()
+}
+
+fn other_number(number: &Option<(u32, u32)>) -> String {
+    match number {
+        Some((typed, counted)) if typed > counted => {
+            format!("; the text calls it move {typed}, and it is move {counted}: moves before it are missing")
+        }
+        Some((typed, counted)) => format!("; the text calls it move {typed}, and it is move {counted}"),
+        None => String::new(),
+    }
+}
+
+/// Plays the moves of a text.
+///
+/// # Errors
+/// When it has something else than the moves of one line, when one of these is not legal, and when it can be read in more than one
+/// way.
+pub(in crate::query) fn read_moves(text: &str) -> Result<PositionQuery, PositionError> {
+    let scanned = scan(text);
+    let mut query = match &scanned.fen {
+        Some(fen) => PositionQuery::from_fen(fen)?,
+        None => PositionQuery::start(),
+    };
+    if let Some(fen) = scanned.fen.clone().filter(|_| query.position != Position::start()) {
+        query.notes.push(MovesNote::Start { fen });
+    }
+    let start = query.position.clone();
+    let (reading, languages) = choose(&scanned, &start)?;
+    if let Some(refusal) = &reading.refusal {
+        return Err(refused(&scanned, &start, &reading, refusal));
+    }
+    if let Some(stop) = scanned.stop {
+        return Err(stopped(stop, Place::after(reading.line.last())));
+    }
+    if reading.line.is_empty() {
+        return Err(PositionError::NoMoves);
+    }
+    if !reading.letters.is_empty() {
+        query.notes.push(MovesNote::Language { languages, letters: reading.letters });
+    }
+    if !reading.respelt.is_empty() {
+        query.notes.push(MovesNote::Capitals { words: reading.respelt });
+    }
+    query.notes.extend(scanned.passed.map(|text| MovesNote::PassedOver { text }));
+    query.position = reading.position;
+    query.line = reading.line;
+    Ok(query)
+}
+
+/// Reads the words in the language in which all are moves, English first; or in the one that gets furthest.
+fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static str>), PositionError> {
+    let words = &scanned.words;
+    let english = Reading::new(&ENGLISH, start, words);
+    if english.is_whole() {
+        // A knight in Dutch has the letter of a pawn, which nobody need write.
+        let is_dutch = words.iter().any(|word| word.plain.starts_with(['P', 'p']));
+        let dutch = is_dutch.then(|| Reading::new(&DUTCH, start, words)).filter(Reading::is_whole);
+        let found = std::iter::once(english).chain(dutch).collect();
+        return one_line(found, start).map(|(reading, _)| (reading, Vec::new()));
+    }
+    // With the letters of English alone another language only leaves open what English tells.
+    let is_other = |reading: &Reading| {
+        let is_open = matches!(english.refusal, Some(WordRefusal::TwoReadings(..)));
+        !reading.letters.is_empty() || !(is_open || reading.is_whole())
+    };
+    let others = LANGUAGES.iter().map(|language| Reading::new(language, start, words)).filter(is_other);
+    let (whole, mut failed): (Vec<_>, Vec<_>) = others.partition(Reading::is_whole);
+    let is_strict = |reading: &Reading| reading.respelt.is_empty();
+    let strict_first: Vec<_> = match whole.iter().any(is_strict) {
+        true => whole.into_iter().filter(is_strict).collect(),
+        false => whole,
+    };
+    if !strict_first.is_empty() {
+        return one_line(strict_first, start);
+    }
+    failed.insert(0, english);
+    failed.reverse();
+    // Of several, the last is the largest: English.
+    let best = failed.into_iter().max_by_key(Reading::rank);
+    best.map(|reading| (reading, Vec::new())).ok_or(PositionError::NoMoves)
+}
+
+/// The first of some readings, and their languages, if all play the same moves.
+fn one_line(
+    mut found: Vec<Reading>,
+    start: &Position,
+) -> Result<(Reading, Vec<&'static str>), PositionError> {
+    let languages = found.iter().map(|reading| reading.language.name).collect();
+    let first = found.swap_remove(0);
+    let differs = |reading: &&Reading| !reading.codes().eq(first.codes());
+    match found.iter().find(differs) {
+        None => Ok((first, languages)),
+        Some(other) => Err(two_languages(&first, other, start)),
+    }
+}
+
+fn two_languages(one: &Reading, other: &Reading, start: &Position) -> PositionError {
+    let pairs = one.codes().zip(other.codes());
+    let at = pairs.take_while(|(one, other)| one == other).count();
+    let before = at.checked_sub(1).map_or(start, |before| &one.line[before].position);
+    let told = |reading: &Reading| {
+        let san = reading.codes().nth(at).map(|code| before.san(code)).unwrap_or_default();
+        (reading.language.name, san)
+    };
+    let word = one.line.get(at).map(|played| played.numbered()).unwrap_or_default();
+    PositionError::Languages { word, one: told(one), other: told(other) }
+}
+
+/// What to say of the word at which a reading ends.
+fn refused(scanned: &Scanned, start: &Position, reading: &Reading, refusal: &WordRefusal) -> PositionError {
+    let played = reading.line.len();
+    let Word { typed, number, .. } = &scanned.words[played];
+    let is_unreadable = *refusal == WordRefusal::Refused(MoveRefusal::Unreadable);
+    if is_unreadable && !may_be_move(typed) {
+        return PositionError::NoMove { word: typed.clone(), place: Place::after(reading.line.last()) };
+    }
+    let at = reading.line.last().map_or(start, |last| &last.position);
+    let counted = at.fullmove_number();
+    let language =
+        Some(reading.language).filter(|&language: &&Language| *language != ENGLISH && !is_unreadable);
+    let why = Why {
+        refusal: refusal.clone(),
+        language: language.map(|language| language.name),
+        number: number.filter(|&number| number != counted).map(|number| (number, counted)),
+    };
+    PositionError::Move {
+        number: number_before(counted, at.side()),
+        word: typed.clone(),
+        ply: played + 1,
+        fen: at.fen(),
+        source: Box::new(why),
+    }
+}
+
+/// Whether a word that cannot be read has something of a move.
+fn may_be_move(word: &str) -> bool {
+    Position::is_san(word.as_bytes()) || word.chars().any(|letter| letter.is_ascii_digit())
+}
+
+fn stopped(stop: Stop, place: Place) -> PositionError {
+    match stop {
+        Stop::UnclosedComment => PositionError::UnclosedComment,
+        Stop::Variation => PositionError::Variation { place },
+        Stop::UnclosedVariation => PositionError::UnclosedVariation,
+        Stop::StrayClosing => PositionError::StrayClosing,
+        Stop::NextGame => PositionError::NextGame,
+        Stop::AfterResult(result) => PositionError::AfterResult { result: result.as_str() },
+        Stop::NoMove(word) => PositionError::NoMove { word, place },
+    }
+}

@@ -1,0 +1,431 @@
+//! A pasted text to the words of its moves.
+
+use super::signs::{DASH, cleaned, figurine, is_heading, is_remark, is_separator, tells_moves};
+use crate::board::GameResult;
+
+/// A word that may be a move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    /// As it was typed, without what says how good the move is.
+    pub(super) typed: String,
+    /// The same with one kind of dash, and without signs of check and mate.
+    pub(super) plain: String,
+    /// The number before it, if there is one.
+    pub(super) number: Option<u32>,
+}
+
+/// What a text has beside the words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    UnclosedComment,
+    Variation,
+    UnclosedVariation,
+    StrayClosing,
+    NextGame,
+    AfterResult(GameResult),
+    NoMove(String),
+}
+
+/// The words of a text up to its end, or up to where it cannot be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Scanned {
+    pub(super) words: Vec<Word>,
+    /// The FEN of a tag pair.
+    pub(super) fen: Option<String>,
+    /// Moves behind a `;`, which were passed over.
+    pub(super) passed: Option<String>,
+    /// Why it cannot be read further.
+    pub(super) stop: Option<Stop>,
+}
+
+/// Takes a text apart.
+pub(super) fn scan(text: &str) -> Scanned {
+    let text = cleaned(text);
+    let mut scanner = Scanner {
+        text: &text,
+        at: 0,
+        number: None,
+        symbol: None,
+        closing: None,
+        squares: 0,
+        result: None,
+        scanned: Scanned::default(),
+    };
+    let stop = scanner.run().err();
+    let mut scanned = scanner.scanned;
+    scanned.stop = stop.map(|stop| scanner.result.map_or(stop, Stop::AfterResult));
+    scanned
+}
+
+struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+    /// The number of the next move.
+    number: Option<u32>,
+    /// A chess symbol, parted from the square behind it.
+    symbol: Option<char>,
+    /// Where the bracket around the whole text is closed.
+    closing: Option<usize>,
+    /// How many `[` around the moves are open.
+    squares: usize,
+    result: Option<GameResult>,
+    scanned: Scanned,
+}
+
+impl<'t> Scanner<'t> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn run(&mut self) -> Result<(), Stop> {
+        self.line_start()?;
+        while let Some(letter) = self.rest().chars().next() {
+            match letter {
+                '\n' => {
+                    self.at += 1;
+                    self.line_start()?;
+                }
+                '{' => self.comment()?,
+                '(' => self.bracket()?,
+                ')' if self.closing == Some(self.at) => self.at += 1,
+                ')' | '}' => return Err(Stop::StrayClosing),
+                '[' => self.square_bracket()?,
+                ']' => {
+                    self.at += 1;
+                    self.squares = self.squares.saturating_sub(1);
+                }
+                ';' => self.line_comment(),
+                '$' => self.skip_while(|letter| letter == '$' || letter.is_ascii_digit()),
+                '*' => self.star()?,
+                '<' => self.markup(),
+                '+' | '#' | '-' | DASH if self.rest()[letter.len_utf8()..].starts_with(is_digit) => {
+                    // An evaluation.
+                    self.skip_while(|letter| {
+                        "+#-.,/:".contains(letter) || letter == DASH || is_digit(letter)
+                    });
+                }
+                letter if is_digit(letter) => self.number()?,
+                letter if is_separator(letter) => self.at += letter.len_utf8(),
+                _ => self.word()?,
+            }
+        }
+        match self.symbol {
+            Some(symbol) => Err(Stop::NoMove(symbol.to_string())),
+            None => Ok(()),
+        }
+    }
+
+    fn skip_while(&mut self, is_passed: impl Fn(char) -> bool) {
+        self.at += length(self.rest(), is_passed);
+    }
+
+    /// Passes over lines that say nothing, and marks of lists; tells whether another game begins.
+    fn line_start(&mut self) -> Result<(), Stop> {
+        let line = self.rest().split('\n').next().unwrap_or_default();
+        let is_rule = |letter: char| "-=_*~|:+# ".contains(letter) || letter == DASH;
+        let is_drawn = line.chars().all(is_rule) && line.chars().filter(|&letter| letter != ' ').count() > 2;
+        let blank = line.len() - line.trim_start().len();
+        if line.starts_with('%') || is_drawn {
+            self.at += line.len();
+        } else if line[blank..].starts_with("* ") && !line[blank + 1..].trim().is_empty() {
+            self.at += blank + 1;
+        } else if starts_first_move(line) {
+            let before = &self.text[..self.at];
+            let is_apart = before[before.trim_end().len()..].matches('\n').count() > 1;
+            let moves = self.scanned.words.len();
+            if moves > 1 || (moves > 0 && is_apart) {
+                return Err(Stop::NextGame);
+            }
+        }
+        Ok(())
+    }
+
+    fn comment(&mut self) -> Result<(), Stop> {
+        let length = self.rest().find('}').ok_or(Stop::UnclosedComment)?;
+        self.at += length + 1;
+        Ok(())
+    }
+
+    fn line_comment(&mut self) {
+        let line = self.rest().split('\n').next().unwrap_or_default();
+        if tells_moves(line) && self.scanned.passed.is_none() {
+            self.scanned.passed = Some(line.trim().to_owned());
+        }
+        self.at += line.len();
+    }
+
+    /// A bracket: around the whole text, around a remark, or a variation.
+    fn bracket(&mut self) -> Result<(), Stop> {
+        let Some(length) = closed_length(self.rest(), '(', ')') else { return Err(Stop::UnclosedVariation) };
+        let (inner, behind) = self.rest().split_at(length);
+        if self.scanned.words.is_empty() && !behind.contains(char::is_alphanumeric) {
+            self.closing = Some(self.at + length - 1);
+            self.at += 1;
+        } else if tells_moves(inner) {
+            return Err(Stop::Variation);
+        } else {
+            self.at += length;
+        }
+        Ok(())
+    }
+
+    /// A tag pair, a command such as `[%clk 0:03:00]`, or a bracket as `(` is one.
+    fn square_bracket(&mut self) -> Result<(), Stop> {
+        let is_inside = !self.scanned.words.is_empty();
+        if let Some(pair) = TagPair::parse(self.rest()) {
+            if is_inside || self.result.is_some() {
+                return Err(Stop::NextGame);
+            }
+            if pair.name.eq_ignore_ascii_case("FEN") {
+                self.scanned.fen = Some(pair.value.to_owned());
+            }
+            self.at += pair.length;
+            return Ok(());
+        }
+        let closed = closed_length(self.rest(), '[', ']');
+        match closed {
+            Some(length) if self.rest().starts_with("[%") => self.at += length,
+            Some(length) if is_inside && self.squares == 0 => {
+                if tells_moves(&self.rest()[..length]) {
+                    return Err(Stop::Variation);
+                }
+                self.at += length;
+            }
+            _ => {
+                self.squares += 1;
+                self.at += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// A result, or what makes letters bold.
+    fn star(&mut self) -> Result<(), Stop> {
+        let before = self.text[..self.at].chars().next_back();
+        let behind =
+            self.rest()[1..].trim_start_matches(|letter: char| is_separator(letter) && letter != '*');
+        let is_apart = before.is_none_or(char::is_whitespace)
+            && self.rest()[1..].chars().next().is_none_or(char::is_whitespace);
+        self.at += 1;
+        if is_apart || (behind.is_empty() && before != Some('*')) {
+            return self.end(GameResult::Unknown);
+        }
+        Ok(())
+    }
+
+    /// Markup such as `<br>`.
+    fn markup(&mut self) {
+        let inner = self.rest()[1..].split(['>', '\n', '<']).next().unwrap_or_default();
+        let is_markup = inner.starts_with(|letter: char| letter == '/' || letter.is_ascii_alphabetic())
+            && self.rest()[1 + inner.len()..].starts_with('>');
+        self.at += if is_markup { inner.len() + 2 } else { 1 };
+    }
+
+    fn end(&mut self, result: GameResult) -> Result<(), Stop> {
+        match self.result.replace(result) {
+            Some(first) => {
+                self.result = Some(first);
+                Err(Stop::AfterResult(first))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A move's number, a result, castling with zeros, the time of a clock, or the value of a position.
+    fn number(&mut self) -> Result<(), Stop> {
+        let rest = self.rest();
+        let run = rest[..length(rest, is_in_word)].replace(DASH, "-");
+        let plain = run.trim_end_matches(['+', '#', '=', '/', '-', ':']);
+        if let Some(result) = GameResult::parse(plain.as_bytes()) {
+            self.at += length(rest, is_in_word);
+            return self.end(result);
+        }
+        if let Some(length) = value_length(rest) {
+            self.at += length;
+            return Ok(());
+        }
+        if matches!(plain, "0-0" | "0-0-0" | "00" | "000" | "0000") {
+            return self.word();
+        }
+        let digits = length(rest, is_digit);
+        let is_numeric =
+            matches!(digits, 4 | 5) && rest[..digits].chars().all(|digit| ('1'..='8').contains(&digit));
+        if is_numeric && self.scanned.words.is_empty() && !rest[digits..].starts_with('.') {
+            // The notation of correspondence chess.
+            return Err(Stop::NoMove(rest[..digits].to_owned()));
+        }
+        self.number = rest[..digits].parse().ok();
+        self.at += digits;
+        // `1) e4`, `1: e4`, `1-e4`
+        if self.rest().starts_with([')', ':', '-', DASH]) && self.closing != Some(self.at) {
+            self.at += self.rest().chars().next().map_or(0, char::len_utf8);
+        }
+        Ok(())
+    }
+
+    fn word(&mut self) -> Result<(), Stop> {
+        let raw = self.take_word();
+        let dashes = raw.trim_matches(['-', DASH]).is_empty();
+        if dashes && raw.len() > 2 && raw.chars().all(|letter| letter == '-') {
+            return Err(Stop::NoMove(raw));
+        }
+        if dashes && raw != "--" {
+            return Ok(());
+        }
+        let plain = raw.replace(DASH, "-");
+        let ends = ['+', '#', '=', '/', '-', ':'];
+        if let Some(result) = GameResult::parse(plain.trim_end_matches(ends).as_bytes()) {
+            return self.end(result);
+        }
+        let begun = if dashes { plain.as_str() } else { plain.trim_start_matches(ends) };
+        let core = without_remark(if dashes { begun } else { begun.trim_end_matches(ends) });
+        if core.is_empty() || is_remark(core) || (self.scanned.words.is_empty() && is_heading(core)) {
+            return Ok(());
+        }
+        let mut letters = core.chars();
+        if let (Some(symbol), None) =
+            (letters.next().filter(|&first| figurine(first).is_some()), letters.next())
+        {
+            self.symbol = Some(symbol);
+            return Ok(());
+        }
+        let signs = length(&begun[core.len()..], |letter| matches!(letter, '+' | '#'));
+        let symbol: String = self.symbol.take().into_iter().collect();
+        self.push(Word {
+            typed: format!("{symbol}{}", &begun[..core.len() + signs]),
+            plain: format!("{symbol}{core}"),
+            number: None,
+        })
+    }
+
+    /// Takes the word that begins here, and what `e.p.` behind it.
+    fn take_word(&mut self) -> String {
+        let rest = self.rest();
+        let mut end = length(rest, is_in_word);
+        let promoted = |text: &str| {
+            let mut letters = text.strip_prefix('(')?.chars();
+            let piece =
+                letters.next().filter(|&letter| letter.is_alphabetic() || figurine(letter).is_some())?;
+            letters.next().filter(|&letter| letter == ')')?;
+            Some(piece.len_utf8() + 2)
+        };
+        if rest[..end].ends_with(is_digit) {
+            end += promoted(&rest[end..]).unwrap_or(0);
+        }
+        self.at += end;
+        if rest[..end].ends_with('e') && rest[end..].starts_with(".p") {
+            self.at += if rest[end..].starts_with(".p.") { 3 } else { 2 };
+            end -= 1;
+        }
+        rest[..end].to_owned()
+    }
+
+    fn push(&mut self, word: Word) -> Result<(), Stop> {
+        match self.result {
+            Some(result) => Err(Stop::AfterResult(result)),
+            None => {
+                self.scanned.words.push(Word { number: self.number.take(), ..word });
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A tag pair with any quotes.
+struct TagPair<'t> {
+    name: &'t str,
+    value: &'t str,
+    length: usize,
+}
+
+impl<'t> TagPair<'t> {
+    /// The one with which a text begins.
+    fn parse(text: &'t str) -> Option<Self> {
+        const QUOTES: [char; 7] = ['"', '“', '”', '„', '«', '»', '\''];
+        let inner = text.strip_prefix('[')?.trim_start();
+        let name = &inner[..length(inner, |letter| letter.is_ascii_alphanumeric() || letter == '_')];
+        let value = inner[name.len()..].trim_start_matches(' ').strip_prefix(QUOTES)?;
+        let line = value.split('\n').next().unwrap_or_default();
+        let ends = line.match_indices(']').find(|&(at, _)| line[..at].trim_end().ends_with(QUOTES));
+        let (end, _) = ends?;
+        let length = text.len() - value.len() + end + 1;
+        let value = value[..end].trim_end().trim_end_matches(QUOTES);
+        (!name.is_empty()).then_some(Self { name, value, length })
+    }
+}
+
+const fn is_digit(letter: char) -> bool {
+    letter.is_ascii_digit()
+}
+
+fn is_in_word(letter: char) -> bool {
+    !is_separator(letter) && !"(){}[];$".contains(letter)
+}
+
+/// How many bytes at the start of a text have only such letters.
+fn length(text: &str, is_passed: impl Fn(char) -> bool) -> usize {
+    text.find(|letter| !is_passed(letter)).unwrap_or(text.len())
+}
+
+/// The length of what stands in brackets at the start of a text, with these.
+fn closed_length(text: &str, open: char, close: char) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut is_comment = false;
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '{' | '}' => is_comment = letter == '{',
+            _ if is_comment => {}
+            letter if letter == open => depth += 1,
+            letter if letter == close => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether a line begins with White's first move: `1. e4`, but not `1... e5`.
+fn starts_first_move(line: &str) -> bool {
+    let Some(rest) = line.trim_start().strip_prefix("1.") else { return false };
+    rest.trim_start().starts_with(|letter: char| letter.is_alphabetic() || figurine(letter).is_some())
+}
+
+/// The length of a time (`0:03:00`, `3.2s`) or a value (`0.35`, `1.20/18`) at the start of a text.
+fn value_length(text: &str) -> Option<usize> {
+    let digits = length(text, is_digit);
+    let is_value = |letter| is_digit(letter) || ":./".contains(letter);
+    let whole = length(text, is_value);
+    let behind = &text[whole..];
+    if behind.starts_with(['-', DASH]) {
+        // `1.0-0` is castling.
+        return None;
+    }
+    let parts: Vec<&str> = text[digits..whole].split(':').skip(1).collect();
+    if !parts.is_empty() && text[digits..].starts_with(':') {
+        let is_time = |part: &&str| part.len() > 1 && part.starts_with(is_digit);
+        return parts.iter().all(is_time).then_some(whole);
+    }
+    let seconds =
+        text[whole..].strip_prefix('s').is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    if seconds {
+        return Some(whole + 1);
+    }
+    let fraction = text[digits..whole].strip_prefix('.')?;
+    let fraction = &fraction[..length(fraction, is_digit)];
+    let is_castling =
+        fraction.len() > 1 && fraction.bytes().all(|digit| digit == b'0') && &text[..digits] != "0";
+    let is_plain = !fraction.is_empty() && fraction.len() < 4 && !is_castling;
+    let is_alone = !behind.starts_with(|letter: char| letter.is_alphanumeric() || figurine(letter).is_some());
+    (is_plain && is_alone).then_some(whole)
+}
+
+/// A word without `ch`, `mate` or `ep` at its end.
+fn without_remark(word: &str) -> &str {
+    let is_move = |rest: &&str| rest.contains(is_digit) || rest.ends_with(['O', '0', 'o']);
+    let found = ["mate", "ch", "ep"].iter().find_map(|remark| word.strip_suffix(remark).filter(is_move));
+    found.map_or(word, |rest| rest.trim_end_matches(['+', '#', '=', '-']))
+}

@@ -1,0 +1,99 @@
+//! Characters of pasted texts: which mean nothing, which part words, and which stand for others.
+
+use crate::board::Kind;
+
+/// The one dash that all but the plain one become, so that `--`, a null move, is told from a line drawn with dashes.
+pub(super) const DASH: char = '–';
+
+/// A text without invisible characters; blanks, ends of lines, dashes and signs of capture each in one form.
+pub(super) fn cleaned(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace("&nbsp;", " ");
+    text.chars().filter(|&letter| !is_invisible(letter)).map(plain_sign).collect()
+}
+
+/// Joiners, marks of direction, variation selectors, soft hyphens and byte order marks.
+const fn is_invisible(letter: char) -> bool {
+    matches!(letter, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(letter, '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+}
+
+const fn plain_sign(letter: char) -> char {
+    match letter {
+        '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => '\n',
+        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\t' => ' ',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{2e3a}' | '\u{2e3b}' => DASH,
+        '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => DASH,
+        '\u{d7}' | '\u{2715}' | '\u{2716}' | '\u{2a09}' => 'x',
+        letter => letter,
+    }
+}
+
+/// Whether a character parts words and says nothing itself. What is not known to say nothing is none: it could stand for a piece in the
+/// characters of a font for chess.
+pub(super) fn is_separator(letter: char) -> bool {
+    letter.is_whitespace()
+        || letter.is_control()
+        || ".,|~\\<>'\"`_!?*".contains(letter)
+        || matches!(letter, '«' | '»' | '·' | '±' | '°' | '¿' | '¡' | '\u{207a}'..='\u{207e}')
+        || (letter != DASH && matches!(letter, '\u{2000}'..='\u{206f}' | '\u{2190}'..='\u{23ff}'))
+        || matches!(letter, '\u{2500}'..='\u{2653}' | '\u{2660}'..='\u{2bff}' | '\u{3000}'..='\u{303f}')
+        || matches!(letter, '\u{1f300}'..='\u{1f9ff}' | '\u{1fa70}'..='\u{1faff}')
+}
+
+/// The piece of a chess symbol, white or black.
+pub(super) const fn figurine(letter: char) -> Option<Kind> {
+    Some(match letter {
+        '♔' | '♚' => Kind::King,
+        '♕' | '♛' => Kind::Queen,
+        '♖' | '♜' => Kind::Rook,
+        '♗' | '♝' => Kind::Bishop,
+        '♘' | '♞' => Kind::Knight,
+        '♙' | '♟' => Kind::Pawn,
+        _ => return None,
+    })
+}
+
+/// Whether words in a text tell moves: a square stands there, or castling. `d12` is the depth of a search.
+pub(super) fn tells_moves(text: &str) -> bool {
+    let letters: Vec<char> = text.chars().collect();
+    let is_square = |at: usize| {
+        letters[at].is_ascii_alphabetic()
+            && matches!(letters[at].to_ascii_lowercase(), 'a'..='h')
+            && matches!(letters.get(at + 1), Some('1'..='8'))
+            && !letters.get(at + 2).is_some_and(char::is_ascii_digit)
+    };
+    (0..letters.len()).any(is_square)
+        || ["O-O", "0-0", "o-o"].iter().any(|castling| text.replace(DASH, "-").contains(castling))
+}
+
+/// Whether a word says something about a move: check, mate, en passant. People write these in full, in many languages.
+pub(super) fn is_remark(word: &str) -> bool {
+    const REMARKS: [&str; 19] = [
+        "ch",
+        "dis",
+        "dbl",
+        "check",
+        "mate",
+        "checkmate",
+        "ep",
+        "matt",
+        "schach",
+        "schaak",
+        "mat",
+        "échec",
+        "échecs",
+        "jaque",
+        "scacco",
+        "matto",
+        "шах",
+        "мат",
+        "xeque",
+    ];
+    REMARKS.contains(&word.to_lowercase().as_str())
+}
+
+/// Whether a word can stand before the moves, as the heading of a list or a column.
+pub(super) fn is_heading(word: &str) -> bool {
+    const HEADINGS: [&str; 9] = ["white", "black", "move", "moves", "pgn", "game", "no", "nr", "#"];
+    HEADINGS.contains(&word.to_lowercase().as_str())
+}
