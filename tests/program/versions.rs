@@ -96,6 +96,7 @@ fn what_a_database_of_version_1_does_not_know_is_told() {
     ");
     // Everything else is there.
     place.printed(&["find", "games.db", "--moves", "1. e4", "--opening", "italian", "--plies-max", "99"]);
+    place.printed(&["explore", "games.db", "--moves", "1. e4", "--plies-max", "99"]);
     fs::write(place.path("new.pgn"), "[TimeControl \"600\"]\n\n1. e4 e5 *\n").expect("a file");
     place.printed(&["index", "--quiet", "games.db", "new.pgn"]);
     let found = place.printed(&["export", "games.db", "--csv", "--speed", "rapid"]);

@@ -32,8 +32,11 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether the position has sets, and no other one's games can be among them.
+    /// Whether the position has sets, and no other one's games can be among them. A database of an early version has none.
     fn has_sets(&self) -> rusqlite::Result<bool> {
+        if !self.database.connection().table_exists(Some("main"), VISIT_SET.name)? {
+            return Ok(false);
+        }
         let sql = "SELECT 1 FROM visited_position WHERE key = ?1 AND fen = ?2";
         let mut statement = self.database.connection().prepare_cached(sql)?;
         Ok(statement.exists(params![self.key.as_i64(), self.fen])? && !shares_key(self.fen))
