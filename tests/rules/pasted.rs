@@ -109,7 +109,8 @@ fn numbered(words: &[String], way: usize) -> String {
 proptest! {
     #![proptest_config(cases(96))]
 
-    /// A game in any style leads to its last position; or, where letters mean two things, to an error, never to another position.
+    /// A game in any style leads to its last position; or, where letters mean two things, to an error. English comes first: a text that is
+    /// legal in English as a whole is no other language's.
     #[test]
     fn games_in_any_style_are_read(choices in prop::collection::vec(any::<u16>(), 1..40), style in 0..STYLES.len(), way in 0_usize..5) {
         let mut position = Position::start();
@@ -123,7 +124,10 @@ proptest! {
         }
         let text = numbered(&words, way);
         match PositionQuery::from_moves(&text) {
-            Ok(query) => prop_assert_eq!(query.position, position, "{}", text),
+            Ok(query) => {
+                let is_english = style > 3 && query.assumptions().is_empty();
+                prop_assert!(query.position == position || is_english, "{text}: {}", query.position.fen());
+            }
             Err(error @ PositionError::Languages { .. }) => prop_assert!(style > 3, "{text}: {error}"),
             Err(error) => {
                 let told = chain(&error);
