@@ -138,7 +138,14 @@ pub enum Nothing {
         /// Names of the filters that nothing bears.
         unknown_names: Vec<NearNames>,
     },
-    /// No game passes the filters, or all that do were passed over.
+    /// All games that pass the filters were passed over.
+    AllSkipped {
+        /// How many there are.
+        games: u64,
+        /// How many were passed over.
+        offset: u32,
+    },
+    /// No game passes the filters.
     NoGame {
         /// Names of the filters that nothing bears.
         unknown_names: Vec<NearNames>,
@@ -291,7 +298,13 @@ impl Find<'_> {
         let unknown_names = || near_names(self.database, self.selection);
         let query = match self.target {
             FindTarget::Position(query) => query,
-            FindTarget::Games => return Ok(Nothing::NoGame { unknown_names: unknown_names()? }),
+            FindTarget::Games => {
+                let games = self.database.count_games_of(self.selection)?;
+                return Ok(match games {
+                    0 => Nothing::NoGame { unknown_names: unknown_names()? },
+                    games => Nothing::AllSkipped { games, offset: self.offset },
+                });
+            }
             FindTarget::Course(_) | FindTarget::Like(_) => {
                 return Ok(Nothing::NoneFits { unknown_names: unknown_names()? });
             }

@@ -92,6 +92,14 @@ pub enum PositionError {
     /// Something ends that has not begun.
     #[error("a ')' or '}}' closes nothing")]
     StrayClosing,
+    /// A move has another number in the text than in the game.
+    #[error("the text calls {counted} move {typed}; write all moves of one line, or leave the numbers out")]
+    Numbering {
+        /// The move with its number in the game.
+        counted: String,
+        /// Its number in the text.
+        typed: u32,
+    },
     /// Tag pairs follow the moves.
     #[error("another game begins; give the moves of one")]
     NextGame,

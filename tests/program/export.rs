@@ -344,8 +344,7 @@ fn a_file_is_written_whole_or_not_at_all() {
     pgndex: error: .: not a file; leave out --output to write to standard output
     ");
     insta::assert_snapshot!(place.failure(&["--fen", "-o", "nowhere/out.fen"]), @"
-    pgndex: error: nowhere/out.fen: cannot write into its directory
-      because: entity not found
+    pgndex: error: nowhere/out.fen: its directory is not there; make it first
     ");
     place.failure(&["--pgn", "--sql", "SELECT 1 UNION ALL SELECT 99", "-o", "out.pgn", "--overwrite"]);
     assert!(before == std::fs::read(place.path("out.pgn")).expect("a file"));

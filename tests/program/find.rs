@@ -224,7 +224,7 @@ fn unknown_names_last_positions_and_set_ups() {
     game_id,white,white_elo,black,black_elo,result,date,event,site,round,eco,ply,move_number,side,next_san,next_uci,fen
     2,,,,,*,,Endings,,,,1,18,w,h8=Q,h7h8q,2kr4/7P/8/8/8/8/8/4K3 w - -
     ");
-    insta::assert_snapshot!(sample.ok(&["--moves", "e4 e5 Nc3 Nf6 -- d5 exd5 Nxd5 Qh5"]), @r#"
+    insta::assert_snapshot!(sample.ask(&["--moves", "e4 e5 Nc3 Nf6 -- d5 exd5 Nxd5 Qh5"]).stdout, @r#"
     game  white        elo  black   elo  result  date        event                ply  next
     ──────────────────────────────────────────────────────────────────────────────────────────────────
        1  Ågren, Åsa  2455  棋聖   1987  1-0     2024.02.29  Club "Réti" \ final    9  (last position)
@@ -607,7 +607,7 @@ fn games_are_listed_without_a_position() {
     pgndex: note: there would be 1 game without --white, or 1 game without --since
     ");
     insta::assert_snapshot!(sample.told(0, &["--offset", "4"]), @"
-    pgndex: note: there are no more games than the 4 that --offset skips
+    pgndex: note: the database has 4 games; --offset 4 skips all of them
     ");
     insta::assert_snapshot!(sample.told(0, &["--white", "tal"]), @"
     pgndex: note: no player has a name that fits --white

@@ -97,8 +97,7 @@ fn only_a_file_that_may_be_written_is_written() {
     insta::assert_snapshot!(place.failure(&["--svg", "."]), @"pgndex: error: .: not a file; name a file for the picture");
     insta::assert_snapshot!(place.failure(&["--svg", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database, or belongs to it; name another file");
     insta::assert_snapshot!(place.failure(&["--svg", "nowhere/a.svg"]), @"
-    pgndex: error: nowhere/a.svg: cannot write into its directory
-      because: entity not found
+    pgndex: error: nowhere/a.svg: its directory is not there; make it first
     ");
     assert_eq!(std::fs::read_to_string(place.path("there.svg")).expect("a file"), "mine");
     place.printed(&["--svg", "there.svg", "--overwrite"]);

@@ -131,7 +131,10 @@ proptest! {
             Err(error @ PositionError::Languages { .. }) => prop_assert!(style > 3, "{text}: {error}"),
             Err(error) => {
                 let told = chain(&error);
-                prop_assert!(told.contains("it can mean") && matches!(style, 3 | 11), "{text}: {told}");
+                let is_open = told.contains("it can mean") && matches!(style, 3 | 11);
+                // Letters that name pieces in English as well are of no other language by themselves.
+                let is_english = style > 3 && !text.contains(|c: char| c.is_uppercase() && !"KQRBNO".contains(c));
+                prop_assert!(is_open || is_english, "{text}: {told}");
             }
         }
     }

@@ -199,17 +199,24 @@ fn tell_nothing(nothing: &Nothing, find: &Find<'_>) {
         Nothing::PassedOver { reached, offset, unknown_names } => {
             tell_unknown_names(unknown_names);
             let reached = games_that_reached(*reached);
-            note(&format!("{reached} the position; --offset {offset} skips all of them"));
+            let filtered = if find.selection.is_all() { "" } else { " that pass the filters" };
+            note(&format!("{reached} the position; --offset {offset} skips all of them{filtered}"));
         }
         Nothing::NoGame { unknown_names } => {
             tell_unknown_names(unknown_names);
-            match (find.offset, find.selection.is_all()) {
-                (0, true) => note("the database has no games"),
-                (0, false) => note("no game passes the filters"),
-                (offset, _) => {
-                    note(&format!("there are no more games than the {offset} that --offset skips"))
-                }
-            }
+            note(if find.selection.is_all() {
+                "the database has no games"
+            } else {
+                "no game passes the filters"
+            });
+        }
+        Nothing::AllSkipped { games, offset } => {
+            let games = match (find.selection.is_all(), games) {
+                (true, games) => format!("the database has {}", counted(*games, "game")),
+                (false, 1) => "1 game passes the filters".to_owned(),
+                (false, games) => format!("{} pass the filters", counted(*games, "game")),
+            };
+            note(&format!("{games}; --offset {offset} skips all of them"));
         }
         Nothing::NoneFits { unknown_names } => {
             tell_unknown_names(unknown_names);

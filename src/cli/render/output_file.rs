@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use tempfile::NamedTempFile;
 
 use crate::cli::refuse_file_of;
@@ -33,6 +33,7 @@ impl OutputFile {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
         };
+        ensure!(directory.is_dir(), "{shown}: its directory is not there; make it first");
         let mut builder = tempfile::Builder::new();
         builder.prefix(".pgndex-export-");
         #[cfg(unix)]

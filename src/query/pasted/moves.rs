@@ -30,6 +30,11 @@ pub enum MovesNote {
         /// The FEN of their tag pair.
         fen: String,
     },
+    /// A sign of two dashes is a move that passes.
+    NullMove {
+        /// The sign.
+        word: String,
+    },
     /// Moves behind a `;` were passed over.
     PassedOver {
         /// These.
@@ -64,6 +69,7 @@ impl fmt::Display for MovesNote {
             Self::Start { fen } => {
                 write!(f, "the moves begin from the FEN of their tag pair: {}", brief(fen))
             }
+            Self::NullMove { word } => write!(f, "{word:?} is read as a move that passes"),
             Self::PassedOver { text } => {
                 write!(
                     f,
@@ -147,6 +153,15 @@ pub(in crate::query) fn read_moves(text: &str) -> Result<PositionQuery, Position
     if reading.line.is_empty() {
         return Err(PositionError::NoMoves);
     }
+    // Where moves are missing, or another line begins, others can be legal by chance.
+    if scanned.fen.is_none()
+        && let Some((played, typed)) = reading.misnumbered(&scanned.words)
+    {
+        return Err(PositionError::Numbering { counted: played.numbered(), typed });
+    }
+    if let Some(word) = scanned.words.iter().find(|word| word.plain == "--") {
+        query.notes.push(MovesNote::NullMove { word: word.typed.clone() });
+    }
     if !reading.letters.is_empty() {
         query.notes.push(MovesNote::Language { languages, letters: reading.letters });
     }
@@ -173,7 +188,7 @@ fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static 
     // With the letters of English alone another language only leaves open what English tells.
     let is_other = |reading: &Reading| {
         let is_open = matches!(english.refusal, Some(WordRefusal::TwoReadings(..)));
-        !reading.letters.is_empty() || !(is_open || reading.is_whole())
+        reading.is_foreign() || !(is_open || reading.is_whole())
     };
     let others = LANGUAGES.iter().map(|language| Reading::new(language, start, words)).filter(is_other);
     let (whole, mut failed): (Vec<_>, Vec<_>) = others.partition(Reading::is_whole);

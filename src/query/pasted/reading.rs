@@ -5,7 +5,7 @@ use std::fmt;
 use super::language::{ENGLISH, Language, names_file_twice};
 use super::scan::Word;
 use super::signs::figurine;
-use crate::board::{Kind, MoveCode, MoveRefusal, Piece, Position};
+use crate::board::{Color, Kind, MoveCode, MoveRefusal, Piece, Position};
 use crate::query::position::LineMove;
 
 /// How far the words of a text are moves in a language.
@@ -72,6 +72,19 @@ impl Reading {
         self.refusal.is_none()
     }
 
+    /// Whether some letter names no piece in English. If none does, a slip of the pen is more likely than another language: `Nc4` where
+    /// only a bishop can go there is not Romanian.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.letters.iter().any(|(letters, _)| !matches!(*letters, "K" | "Q" | "R" | "B" | "N"))
+    }
+
+    /// The first of White's moves that has another number in the text than in the game, and that of the text.
+    pub(super) fn misnumbered(&self, words: &[Word]) -> Option<(&LineMove, u32)> {
+        let mut numbered = self.line.iter().zip(words).filter(|(played, _)| played.side == Color::White);
+        numbered
+            .find_map(|(played, word)| Some((played, word.number.filter(|&number| number != played.number)?)))
+    }
+
     /// How far it got, and whether it could read more.
     pub(super) fn rank(&self) -> (usize, bool) {
         let is_readable = self.refusal != Some(WordRefusal::Refused(MoveRefusal::Unreadable));
@@ -104,7 +117,7 @@ impl Reading {
         let legal = |text: &String| self.position.resolve(text.as_bytes()).ok();
         if let Some(code) = strict.as_ref().and_then(legal) {
             let other = respelt().filter_map(|text| legal(&text)).find(|&other| other != code);
-            return match other.filter(|_| !capitals && is_short_capture(word)) {
+            return match other.filter(|_| !capitals && is_pawn_capture(word)) {
                 Some(other) => Err(self.two(code, other)),
                 None => Ok(Found { code, is_respelt: false }),
             };
@@ -176,9 +189,12 @@ fn names_piece(language: &Language, word: &str) -> bool {
         && language.in_english(word, false).is_some()
 }
 
-/// Whether a word is a pawn's capture without `x`, as `bc4`: people who type small letters mean a bishop as well.
-fn is_short_capture(word: &str) -> bool {
-    matches!(word.as_bytes(), [b'a'..=b'h', b'a'..=b'h', b'1'..=b'8'])
+/// Whether a word is a pawn's capture, as `bc4` or `bxc4`: people who type small letters mean a bishop as well.
+const fn is_pawn_capture(word: &str) -> bool {
+    matches!(
+        word.as_bytes(),
+        [b'a'..=b'h', b'a'..=b'h', b'1'..=b'8'] | [b'a'..=b'h', b'x' | b':', b'a'..=b'h', b'1'..=b'8']
+    )
 }
 
 /// Castling in zeros, or in letters of any case and alphabet.

@@ -57,6 +57,9 @@ pub(super) fn scan(text: &str) -> Scanned {
     scanned
 }
 
+/// So many `[` can be open around the moves.
+const MOST_SQUARES: usize = 8;
+
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
@@ -191,6 +194,8 @@ impl<'t> Scanner<'t> {
                 }
                 self.at += length;
             }
+            // Each is looked for to the end of the text.
+            _ if self.squares == MOST_SQUARES => return Err(Stop::NoMove("[".to_owned())),
             _ => {
                 self.squares += 1;
                 self.at += 1;

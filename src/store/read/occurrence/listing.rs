@@ -1,4 +1,4 @@
-//! The games of a selection, whatever positions they reached.
+//! The games of a selection, whatever positions they reached. Games that were skipped have no positions, and are not among them.
 
 use crate::store::cell::{Cells, GAME};
 use crate::store::database::Database;
@@ -22,6 +22,8 @@ pub struct Listing<'a> {
     pub offset: u32,
 }
 
+const HAS_POSITIONS: &str = "game.status <> 'skipped'";
+
 impl Database {
     /// The games of a selection, each with its first position, until `visit` gives `false`.
     ///
@@ -36,7 +38,7 @@ impl Database {
             order => format!(", game.result = '*' AS is_unfinished, {} AS place", rank_sql(order)),
         };
         let sql = format!(
-            "SELECT game.game_id AS game_id{rank} FROM game WHERE true{} ORDER BY {}1 LIMIT :limit OFFSET :offset",
+            "SELECT game.game_id AS game_id{rank} FROM game WHERE {HAS_POSITIONS}{} ORDER BY {}1 LIMIT :limit OFFSET :offset",
             selection.sql(),
             order_sql(order)
         );
@@ -58,13 +60,13 @@ impl Database {
         walk().map_err(|source| Error::sqlite(self.path(), "list games", source))
     }
 
-    /// How many games a selection has.
+    /// How many games a selection has, those left out that were skipped.
     ///
     /// # Errors
     /// What SQLite says.
     pub fn count_games_of(&self, selection: &Selection) -> Result<u64> {
         let count = || {
-            let sql = format!("SELECT count(*) FROM game WHERE true{}", selection.sql());
+            let sql = format!("SELECT count(*) FROM game WHERE {HAS_POSITIONS}{}", selection.sql());
             let mut statement = self.connection().prepare_cached(&sql)?;
             selection.bind(&mut statement)?;
             let mut rows = statement.raw_query();
