@@ -1,9 +1,9 @@
 //! What follows from games and their positions, made anew.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::board::KeySet;
 use crate::index::error::{Error, Result};
 use crate::index::game::parse::{pairing_hash, prefix_hash};
 use crate::index::game::signature::PREFIX_PLIES;
@@ -17,6 +17,7 @@ use crate::index::visited_position::decrease::Decreases;
 use crate::index::visited_position::rows;
 use crate::index::visited_position::sorting::Update;
 use crate::index::visited_position::update::Tracker;
+use crate::index::visited_position::visited_fens::VisitedFens;
 use crate::store::row::{GameId, SourceId};
 use crate::store::{
     Build, BulkLoader, Database, GameSet, LoadMode, Mended, WriterLock, keep_temporary_files_in,
@@ -79,9 +80,10 @@ pub fn repair(target: &Path, options: &IndexOptions, progress: &Progress) -> Res
         let (games, none) = (CountedGames::new(GameId(1)), GameSet::default());
         let note_prefixes = |_: &BulkLoader<'_>, _, _: &[GameId]| Ok(0);
         let sorting = run.sorting(&games, &note_prefixes);
-        let (visited, decreases) = (HashSet::new(), Decreases::default());
+        let (visited, decreases) = (KeySet::default(), Decreases::default());
         let update = Update { visited: &visited, decreases: &decreases, replaced: &[] };
-        let tracker = Tracker::new(sorting, &update, Some(build.path()), &none);
+        let fens = VisitedFens::default();
+        let tracker = Tracker::new(sorting, &update, &fens, Some(build.path()), &none);
         tracker.recount_keys(keys)?
     };
     build.reopen()?;

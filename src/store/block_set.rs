@@ -142,6 +142,22 @@ pub(super) fn take_number(bytes: &[u8]) -> Option<(u32, &[u8])> {
     None
 }
 
+/// The same for any number.
+pub(super) fn take_long_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut number = 0;
+    for (index, &byte) in bytes.iter().enumerate() {
+        let (shift, bits) = (7 * index as u32, u64::from(byte & 0x7f));
+        if shift > 63 || bits << shift >> shift != bits {
+            return None;
+        }
+        number |= bits << shift;
+        if byte < 0x80 {
+            return Some((number, &bytes[index + 1..]));
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -12,11 +12,13 @@ pub mod block_set;
 mod cell;
 mod database;
 mod error;
+pub(crate) mod frequent_keys;
 pub(crate) mod game_column;
 mod game_set;
 mod holder;
 mod lock;
 pub mod pages;
+pub(crate) mod partition_point;
 pub(crate) mod passed;
 mod path;
 pub(crate) mod read;
@@ -39,6 +41,7 @@ pub use database::Database;
 #[cfg(feature = "index")]
 pub(crate) use database::keep_temporary_files_in;
 pub use error::{Error, Result};
+pub use frequent_keys::{FrequentKeyCounter, FrequentKeys};
 pub use game_set::GameSet;
 pub use holder::Holder;
 #[cfg(feature = "index")]

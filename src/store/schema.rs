@@ -10,6 +10,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::store::error::{Error, Result};
 use crate::store::schema_version::SchemaVersion;
 use crate::store::upgrade::{fill_game_columns, fill_sets};
+use crate::store::write::fill::fill_frequent_keys;
 
 /// `PRAGMA application_id` of our databases: `PGNx`.
 pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"PGNx");
@@ -36,6 +37,9 @@ static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         }),
         M::up(include_str!("../../migrations/0005_levels.sql")),
         M::up(include_str!("../../migrations/0006_columns_by_row.sql")),
+        M::up_with_hook(include_str!("../../migrations/0007_frequent_keys.sql"), |step: &Transaction<'_>| {
+            Ok(fill_frequent_keys(step)?)
+        }),
     ];
     Migrations::new(steps.into())
 });

@@ -7,6 +7,7 @@
 //! | `rows::games` | each game's rows, one scan of `game_position` |
 //! | `rows::replay` | positions and moves of one game, on the board |
 //! | `rows::occurrences` | `position_game` against `game_position`, one scan of it |
+//! | `rows::frequent_keys` | the keys that many rows of a level have |
 //! | `rows::visited_positions` | `visited_position` and `continuation`, counted anew |
 //! | `rows::duplicates` | games that were skipped, and those that break off, against their originals |
 //! | `rows::side_rows` | side tables of `game`, such as `tag`, against the games' texts |

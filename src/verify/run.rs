@@ -22,6 +22,7 @@ use crate::verify::progress::Progress;
 use crate::verify::report::Report;
 use crate::verify::rows::checksum::Checksum;
 use crate::verify::rows::duplicates::{DuplicateScan, Duplicates};
+use crate::verify::rows::frequent_keys::ListedKeys;
 use crate::verify::rows::games::{GameScan, Sums};
 use crate::verify::rows::occurrences::{OccurrenceScan, find_missing, find_surplus, find_unlisted};
 use crate::verify::rows::problems::{self, ProblemCounts, Problems};
@@ -52,6 +53,7 @@ pub(crate) struct Check<'a> {
     sampled: Option<HashSet<i64>>,
     /// Blocks of games that have sets.
     blocks: Vec<u32>,
+    pub(crate) listed_keys: ListedKeys,
     /// Whether a thread failed, so that the others need not go on.
     failed: AtomicBool,
 }
@@ -146,6 +148,7 @@ impl<'a> Check<'a> {
             last_game: StoredId::default(),
             sampled: None,
             blocks: Vec::new(),
+            listed_keys: ListedKeys::default(),
             failed: AtomicBool::new(false),
         }
     }
@@ -233,6 +236,7 @@ impl<'a> Check<'a> {
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
         self.progress.expect(2 * positions);
         self.blocks = passed::blocks(connection)?;
+        self.listed_keys = ListedKeys::read(connection, &self.findings)?;
         self.sources = Sources::read(connection)?;
         self.problems = Problems::read(connection)?;
         self.threshold = structure::threshold(connection, &self.findings)?;

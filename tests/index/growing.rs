@@ -279,7 +279,7 @@ fn both_writers_number_what_they_write_alike() {
         "game",
         "game_position",
         "occurrence",
-        "occurrence_level",
+        "(SELECT level FROM occurrence_level)",
         "visited_position",
         "continuation",
         "visit_set",

@@ -20,6 +20,30 @@ fn assert_sound(path: &Path) {
     assert!(report.is_sound(), "{report:#?}");
 }
 
+/// Holds the lists of frequent keys against a count.
+fn assert_listed(path: &Path) {
+    let database = open(path);
+    let mut levels = database.prepare("SELECT level, frequent_keys FROM occurrence_level").expect("levels");
+    let levels = levels.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?)));
+    for level in levels.expect("levels") {
+        let (level, bytes) = level.expect("a list");
+        // Seven bits a byte; all but the last have the top bit set.
+        let mut numbers = bytes
+            .chunk_by(|byte, _| *byte >= 0x80)
+            .map(|bytes| bytes.iter().rev().fold(0_u64, |number, byte| number << 7 | u64::from(byte & 0x7f)));
+        assert_eq!(numbers.next(), Some(8));
+        let (mut found, mut key) = (Vec::new(), i64::MIN);
+        while let Some(more) = numbers.next() {
+            key = key.wrapping_add_unsigned(more);
+            found.push(format!("{key}|{}", numbers.next().expect("a count")));
+        }
+        let sql = format!(
+            "SELECT key, count(*) FROM occurrence WHERE level = {level} GROUP BY key HAVING count(*) >= 8 ORDER BY key"
+        );
+        assert_eq!(found, lines(&database, &sql), "level {level}");
+    }
+}
+
 /// What a reader of plain SQL is shown.
 const SHOWN: [&str; 3] = [
     "SELECT * FROM positions ORDER BY key, fen",
@@ -35,6 +59,7 @@ fn thirty_additions_are_like_one() {
     let once = directory.path().join("once.db");
     let options = IndexOptions { continuation_threshold: 4, ..options() };
     run(&once, &files, &options).expect("indexed");
+    assert_listed(&once);
     for writer in [Writer::Direct, Writer::Sql] {
         let added = directory.path().join(format!("{writer:?}.db"));
         let options = IndexOptions { writer, ..options.clone() };
@@ -46,6 +71,9 @@ fn thirty_additions_are_like_one() {
         // Fewer than once a level for each third of the games.
         assert!((3..=6).contains(&most), "{most} levels");
         assert_sound(&added);
+        if writer == Writer::Direct {
+            assert_listed(&added);
+        }
         assert_equal(&added, &once, &TABLES);
         assert_equal(&added, &once, &SHOWN);
         let before = levels(&added);
@@ -53,6 +81,9 @@ fn thirty_additions_are_like_one() {
         let OptimizeSummary { levels: merged, file_bytes, .. } = summary;
         assert_eq!((merged, levels(&added)), (before, 1));
         assert_sound(&added);
+        if writer == Writer::Direct {
+            assert_listed(&added);
+        }
         assert_equal(&added, &once, &TABLES);
         let size = fs::metadata(&once).expect("a file").len();
         assert!(file_bytes <= size + size * 15 / 100, "{file_bytes} bytes, and {size} at once");

@@ -253,8 +253,16 @@ const DAMAGE: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "INSERT INTO occurrence_level VALUES (1000); UPDATE occurrence SET level = 1000 WHERE game_id = 9 AND ply = 30",
+        "INSERT INTO occurrence_level (level) VALUES (1000); UPDATE occurrence SET level = 1000 WHERE game_id = 9 AND ply = 30",
         &["wrong-value occurrence key "],
+    ),
+    (
+        "UPDATE occurrence_level SET frequent_keys = x'02'",
+        &["wrong-count occurrence_level level 1: key "],
+    ),
+    (
+        "UPDATE occurrence_level SET frequent_keys = 'x'",
+        &["wrong-value occurrence_level level 1: frequent_keys is no list of keys"],
     ),
     (
         "INSERT INTO occurrence VALUES (1, 5, 9, 30)",

@@ -687,7 +687,7 @@ mod info {
     fn a_table() {
         let sample = odd();
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 6
+        games.db: SIZE, schema version 7
 
           games       4
           plies      23  5.8 a game; 9 in game 1, the longest
@@ -750,7 +750,7 @@ mod info {
         {
           "path": "games.db",
           "bytes": SIZE,
-          "schema_version": 6,
+          "schema_version": 7,
           "games": 4,
           "plies": 23,
           "positions": 27,
@@ -841,7 +841,7 @@ mod info {
     fn an_empty_database_is_shown_too() {
         let sample = Place::new().built("");
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 6
+        games.db: SIZE, schema version 7
 
           games      0
           plies      0
@@ -991,7 +991,7 @@ mod databases_that_cannot_be_opened {
         ");
         change(&sample.path("games.db"), "PRAGMA user_version = 99");
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"
-        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 6); update pgndex
+        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 7); update pgndex
         ");
     }
 }

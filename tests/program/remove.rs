@@ -214,7 +214,7 @@ fn levels_are_merged() {
     place
         .connection("games.db")
         .execute_batch(
-            "INSERT INTO occurrence_level VALUES (3), (9);
+            "INSERT INTO occurrence_level (level) VALUES (3), (9);
              UPDATE occurrence SET level = 9 WHERE game_id >= 9;
              UPDATE occurrence SET level = 3 WHERE game_id BETWEEN 3 AND 8;",
         )

@@ -1,6 +1,6 @@
 //! Trees built beside SQLite become part of a database in a transaction, whatever SQLite had made of its pages before.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,9 @@ use pgndex::store::pages::{
     leave_games_out,
 };
 use pgndex::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply};
-use pgndex::store::{BulkLoader, Database, GameSet, ImportId, PageTransaction, migrate};
+use pgndex::store::{
+    BulkLoader, Database, FrequentKeyCounter, FrequentKeys, GameSet, ImportId, PageTransaction, migrate,
+};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -150,24 +152,27 @@ fn merge(
     let mut writer = LeafWriter::new(Arc::clone(file));
     let gone = std::cell::Cell::new(0);
     let stays = |row: &&Occurrence| !removed.contains(row.game());
+    let mut lists = Vec::new();
     let segments: Vec<Segment> = (0..ranges)
         .map(|range| {
             let (start, end) = (bounds[range], bounds.get(range + 1).copied());
             let mut rows =
                 OldRows::new(file, &old, LevelRange::new(Level::FIRST, None, (start, end)), removed, 5)
                     .unwrap();
-            let mut last = None;
+            let (mut last, mut keys) = (None, FrequentKeyCounter::default());
             for &row in new.range(start..).take_while(|row| end.is_none_or(|end| **row < end)) {
-                rows.copy_before(row, &mut writer).unwrap();
+                rows.copy_before(row, &mut writer, &mut keys).unwrap();
                 if last != Some(row.key()) {
                     let first = Occurrence::new(row.key(), GameId(0), Ply(0));
                     let there = model.occurrences.range(first..row).filter(stays).count();
                     assert_eq!(rows.rows_of(row.key()) as usize, there.min(5), "{row:?}");
                 }
                 last = Some(row.key());
+                keys.see(row.key(), 1);
                 writer.push(&OccurrenceRow { level: Level::FIRST, occurrence: row }).unwrap();
             }
-            gone.set(gone.get() + rows.copy_rest(&mut writer).unwrap().gone);
+            gone.set(gone.get() + rows.copy_rest(&mut writer, &mut keys).unwrap().gone);
+            lists.push(keys.finish());
             writer.finish_segment().unwrap()
         })
         .collect();
@@ -176,6 +181,17 @@ fn merge(
     let (all, left) =
         (keys(&mut model.occurrences.iter()), keys(&mut model.occurrences.iter().filter(stays)));
     assert_eq!(gone.get() as usize, all.len() - left.len(), "keys without rows");
+    let frequent_keys = FrequentKeys::join(lists);
+    let mut counts: HashMap<PositionKey, u32> = HashMap::new();
+    model
+        .occurrences
+        .iter()
+        .filter(stays)
+        .chain(new)
+        .for_each(|row| *counts.entry(row.key()).or_default() += 1);
+    for (key, count) in counts {
+        assert_eq!(frequent_keys.most_rows(key.as_i64()), count.max(7), "{key:?}");
+    }
     RebuiltTree { root: assemble_anew(file, segments).unwrap(), freed: old.pages().collect() }
 }
 

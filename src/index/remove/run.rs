@@ -17,6 +17,7 @@ use crate::index::sort::setups::RecentSetups;
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::sorted::AddedOccurrences;
 use crate::index::visited_position::sorting::Update;
+use crate::index::visited_position::visited_fens::VisitedFens;
 use crate::store::BulkLoader;
 use crate::store::sink::{BlockNumber, DuplicateLinks, PositionEncoder as _, RemovalSink};
 
@@ -43,7 +44,8 @@ impl Run<'_> {
             |loader: &BulkLoader<'_>, last, freed: &[GameId]| self.note_prefixes(loader, last, freed);
         let sorting = self.sorting(&read.counted_games, &note_prefixes);
         let target = self.intake.target.as_deref();
-        let sorted = AddedOccurrences::new(sorting, update, target, &self.intake.removed);
+        let fens = VisitedFens::default();
+        let sorted = AddedOccurrences::new(sorting, update, &fens, target, &self.intake.removed);
         self.progress.enter(Phase::Sorting);
         sink.occurrences(&sorted)?;
         self.progress.enter(Phase::Finishing);

@@ -120,7 +120,7 @@ impl<'r> Run<'r> {
     pub(crate) fn fill<'u, S: Sink>(&'u self, mut sink: S, update: Option<&Update<'u>>) -> Result<Summary> {
         sink.begin(&self.new_run())?;
         let clock = Instant::now();
-        let read = self.read(&mut sink)?;
+        let read = self.read(&mut sink, update.map(|update| update.visited))?;
         let stages = Stages { read: clock.elapsed(), ..Stages::default() };
         self.check_result(&read)?;
         if !S::KEEPS {
@@ -135,6 +135,7 @@ impl<'r> Run<'r> {
                 let sorted = AddedOccurrences::new(
                     sorting,
                     update,
+                    &read.visited_fens,
                     self.intake.target.as_deref(),
                     &self.intake.removed,
                 );

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 
+use crate::board::KeySet;
 use crate::id::GameId;
 use crate::index::error::{Error, Result};
 use crate::index::game::parse::Standard;
@@ -17,6 +18,7 @@ use crate::index::run::worker::{Load, Outlet, Shared};
 use crate::index::run::{Intake, Run};
 use crate::index::spill::SpillMap;
 use crate::index::visited_position::counted_game::CountedGames;
+use crate::index::visited_position::visited_fens::VisitedFens;
 use crate::source::DecodeOptions;
 use crate::store::Known;
 use crate::store::sink::{PositionEncoder as _, Sink};
@@ -29,13 +31,15 @@ pub(crate) struct ReadResult {
     pub(crate) tally: Tally,
     /// The game before the first that was read.
     pub(crate) last_game: GameId,
+    /// The FENs of positions that were visited ones before.
+    pub(crate) visited_fens: VisitedFens,
 }
 
 impl Run<'_> {
-    /// Reads all sources.
-    pub(crate) fn read<S: Sink>(&self, sink: &mut S) -> Result<ReadResult> {
+    /// Reads all sources, and keeps the FENs of the positions that have `visited` keys.
+    pub(crate) fn read<S: Sink>(&self, sink: &mut S, visited: Option<&KeySet>) -> Result<ReadResult> {
         let numbering = if S::KEEPS { Numbering::All } else { Numbering::Places };
-        let shared = self.shared(numbering)?;
+        let shared = Shared { visited, ..self.shared(numbering)? };
         let encoder = sink.encoder();
         let (loads, load_queue) = crossbeam_channel::bounded(2 * self.pool.current_num_threads() + 2);
         let (headers_back, empty_headers) = crossbeam_channel::unbounded();
@@ -85,6 +89,7 @@ impl Run<'_> {
             counted_games: sequencer.counted_games,
             ends,
             tally,
+            visited_fens: shared.visited_fens.into_inner().unwrap_or_else(PoisonError::into_inner),
         })
     }
 
@@ -104,6 +109,8 @@ impl Run<'_> {
             annotations: self.options.annotations,
             comparison: self.comparison(numbering),
             keeps: numbering == Numbering::All,
+            visited: None,
+            visited_fens: Mutex::default(),
         })
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender};
 
+use crate::board::KeySet;
 use crate::index::error::{Error, Result};
 use crate::index::game::batch::GameBatch;
 use crate::index::game::parse::{ChunkParser, Standard};
@@ -21,6 +22,7 @@ use crate::index::report::files::Reports;
 use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::sort::partition::{Partitions, Scatter};
 use crate::index::sort::setups::RecentSetups;
+use crate::index::visited_position::visited_fens::VisitedFens;
 use crate::opening::OpeningBook;
 use crate::store::row::{EvalRow, GameId, HeaderBatch, ProblemRow, SourceId};
 use crate::store::sink::{BlockNumber, PositionEncoder, PositionView};
@@ -46,6 +48,10 @@ pub(crate) struct Shared<'s> {
     pub(crate) comparison: Comparison,
     /// Whether the sink keeps anything.
     pub(crate) keeps: bool,
+    /// The keys of positions whose FENs are to be kept.
+    pub(crate) visited: Option<&'s KeySet>,
+    /// These, as far as workers have come to their end.
+    pub(crate) visited_fens: Mutex<VisitedFens>,
 }
 
 /// What workers hand to the one thread that calls the sink.
@@ -97,6 +103,7 @@ impl Shared<'_> {
             batch: GameBatch::default(),
             evals: Vec::new(),
             setups: RecentSetups::default(),
+            visited_fens: VisitedFens::default(),
         };
         loop {
             let work = lock(&self.feed).next(|| self.progress.is_stopped() || self.turn.is_stopped());
@@ -110,6 +117,7 @@ impl Shared<'_> {
             }
         }
         worker.scatter.finish()?;
+        lock(&self.visited_fens).absorb(worker.visited_fens);
         std::mem::forget(guard);
         Ok(())
     }
@@ -128,6 +136,7 @@ struct Worker<'w, 's, E: PositionEncoder> {
     /// The rows of `move_eval` of the batch's games, if the encoder takes them.
     evals: Vec<EvalRow>,
     setups: RecentSetups,
+    visited_fens: VisitedFens,
 }
 
 impl<E: PositionEncoder> Worker<'_, '_, E> {
@@ -187,7 +196,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
 
     /// Makes the rows of the batch's positions, the first of its games having the id `first`.
     fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
-        let Self { shared, outlet, encoder, scatter, batch, evals, setups } = self;
+        let Self { shared, outlet, encoder, scatter, batch, evals, setups, visited_fens } = self;
         if !shared.keeps {
             return Ok(());
         }
@@ -195,6 +204,9 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
         for_each_position(batch, first, &shared.standard, |view| {
             scatter.push(played_occurrence(&view, setups))?;
+            if let Some(visited) = shared.visited {
+                visited_fens.see(&view, visited);
+            }
             if encoder.push(&view)? { send_block(shared, outlet, number, encoder) } else { Ok(()) }
         })?;
         send_block(shared, outlet, number, encoder)

@@ -1,10 +1,6 @@
 //! What is counted of a game, in one number: its result, ratings and date, so that nobody has to look at its row.
 
-use std::collections::HashMap;
-
 use crate::board::GameResult;
-use crate::index::error::Result;
-use crate::store::GameOutcome;
 use crate::store::row::{GameId, GameRow, ResultCounts, day_number, year_of};
 
 /// Result, ratings and date of one game.
@@ -15,9 +11,6 @@ pub(crate) struct CountedGame(u64);
 
 impl CountedGame {
     const DATE: u32 = 19;
-
-    /// One without a result, which is counted nowhere.
-    pub(crate) const UNFINISHED: Self = Self(GameResult::Unknown as u64);
 
     /// A game with this result and these ratings of White and Black, played at a date `YYYY.MM.DD`.
     pub(crate) fn new(result: GameResult, elos: (Option<u16>, Option<u16>), date: Option<&str>) -> Self {
@@ -36,11 +29,6 @@ impl CountedGame {
     /// What is counted of a game; `text` is what its row's texts stand in.
     pub(crate) fn of(row: &GameRow, text: &str) -> Self {
         Self::new(row.result, (row.white_elo, row.black_elo), row.date.map(|date| date.of(text)))
-    }
-
-    /// What is counted of a game of a database.
-    pub(crate) fn of_outcome(outcome: &GameOutcome) -> Self {
-        Self::new(outcome.result, outcome.elos, outcome.date.as_deref())
     }
 
     pub(crate) const fn result(self) -> GameResult {
@@ -73,32 +61,6 @@ impl CountedGame {
     /// Counts the game.
     pub(crate) fn add_to(self, counts: &mut ResultCounts) {
         counts.count(self.result(), self.elo_sum(), self.year());
-    }
-}
-
-/// Games of a database that have been looked up: the same games are asked for again and again.
-#[derive(Debug, Default)]
-pub(crate) struct KnownOutcomes(HashMap<GameId, CountedGame>);
-
-impl KnownOutcomes {
-    /// What is counted of a game, which is looked up if it is not here. One that somebody deleted is unfinished.
-    pub(crate) fn of(
-        &mut self,
-        game: GameId,
-        look_up: impl FnOnce() -> Result<Option<GameOutcome>>,
-    ) -> Result<CountedGame> {
-        /// About 16 MiB.
-        const MOST: usize = 1 << 20;
-        if let Some(&counted_game) = self.0.get(&game) {
-            return Ok(counted_game);
-        }
-        if self.0.len() >= MOST {
-            self.0.clear();
-        }
-        let outcome = look_up()?;
-        let counted_game = outcome.as_ref().map_or(CountedGame::UNFINISHED, CountedGame::of_outcome);
-        self.0.insert(game, counted_game);
-        Ok(counted_game)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::board::{GameResult, PositionKey, ShortMove};
 use crate::index::sort::occurrence::{Origin, Played, PlayedOccurrence};
 use crate::index::visited_position::counted_game::{CountedGame, CountedGames};
+use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeys};
 use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};
 use crate::store::visit_set::{PackingRoom, PlayedMove, Visits};
 
@@ -47,6 +48,15 @@ impl Fens {
             _ => *self = Self::Several,
         }
         *self != Self::Several
+    }
+
+    /// Takes those in that others saw.
+    pub(crate) fn see_all(&mut self, others: &Self) {
+        match others {
+            Self::Unknown => {}
+            Self::One(fen) => _ = self.see(fen),
+            Self::Several => *self = Self::Several,
+        }
     }
 }
 
@@ -133,8 +143,18 @@ pub(crate) struct Counter<'o> {
     open: Option<Open>,
     last_key: Option<PositionKey>,
     distinct: u64,
+    frequent_keys: FrequentKeyCounter,
     found: Vec<VisitedPosition>,
     room: PackingRoom,
+}
+
+/// What was found among occurrences.
+pub(crate) struct Counted {
+    /// The number of distinct keys.
+    pub(crate) distinct: u64,
+    pub(crate) frequent_keys: FrequentKeys,
+    /// The visited positions in the order of their keys.
+    pub(crate) visited: Vec<VisitedPosition>,
 }
 
 /// A position that is being counted, and the latest occurrence of it, which counts unless the same game's next one follows.
@@ -153,6 +173,7 @@ impl<'o> Counter<'o> {
             open: None,
             last_key: None,
             distinct: 0,
+            frequent_keys: FrequentKeyCounter::default(),
             found: Vec::new(),
             room: PackingRoom::default(),
         }
@@ -166,6 +187,7 @@ impl<'o> Counter<'o> {
             let length = rest.iter().take_while(|occurrence| occurrence.key() == key).count();
             let (run, others) = rest.split_at(length);
             rest = others;
+            self.frequent_keys.see(key, u32::try_from(length).unwrap_or(u32::MAX));
             if self.last_key != Some(key) {
                 self.end_key();
                 self.last_key = Some(key);
@@ -214,9 +236,9 @@ impl<'o> Counter<'o> {
         }
     }
 
-    /// The number of distinct keys, and the visited positions in the order of their keys.
-    pub(crate) fn finish(mut self) -> (u64, Vec<VisitedPosition>) {
+    pub(crate) fn finish(mut self) -> Counted {
         self.end_key();
-        (self.distinct, self.found)
+        let Self { distinct, frequent_keys, found, .. } = self;
+        Counted { distinct, frequent_keys: frequent_keys.finish(), visited: found }
     }
 }

@@ -1,17 +1,18 @@
 //! What removed games had added to the rows of visited positions, taken out again.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rayon::ThreadPool;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use rayon::slice::ParallelSlice as _;
 
-use crate::board::{GameResult, MoveCode, PositionKey, ShortMove};
+use crate::board::{GameResult, KeyMap, KeySet, MoveCode, PositionKey, ShortMove};
 use crate::index::error::Result;
 use crate::index::progress::Progress;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::index::visited_position::counter::to_json;
+use crate::index::visited_position::known_outcomes::KnownOutcomes;
 use crate::store::block_set::block_of;
 use crate::store::row::{GameId, GameList, LISTED_GAMES, ResultCounts};
 use crate::store::visit_set::PlayedMove;
@@ -76,7 +77,7 @@ pub(crate) struct Decreases {
     /// By the key of a position that has a row, in order.
     visited: Vec<(PositionKey, Decrease)>,
     /// Keys that are counted afresh: those of positions that too few games are left of, if no new ones come.
-    pub(crate) doubtful: HashSet<PositionKey>,
+    pub(crate) doubtful: KeySet,
     /// How many positions the removed games have.
     pub(crate) positions: u64,
 }
@@ -88,7 +89,7 @@ pub(crate) struct Removed<'r> {
     pub(crate) target: &'r Path,
     pub(crate) games: &'r GameSet,
     /// The keys that have a row of `visited_position`.
-    pub(crate) visited: &'r HashSet<PositionKey>,
+    pub(crate) visited: &'r KeySet,
     pub(crate) threshold: u32,
     pub(crate) pool: &'r ThreadPool,
     pub(crate) progress: &'r Progress,
@@ -97,7 +98,7 @@ pub(crate) struct Removed<'r> {
 /// What was found among the positions of some games.
 #[derive(Default)]
 struct Found {
-    visited: HashMap<PositionKey, Decrease>,
+    visited: KeyMap<Decrease>,
     positions: u64,
 }
 
@@ -107,12 +108,12 @@ impl Decreases {
         const GAMES_AT_ONCE: usize = 256;
         const GAMES: usize = 1 << 17;
         let games: Vec<GameId> = removed.games.iter().collect();
-        let mut visited: HashMap<PositionKey, Decrease> = HashMap::new();
+        let mut visited: KeyMap<Decrease> = KeyMap::default();
         let mut all = Self::default();
         if games.is_empty() {
             return Ok(all);
         }
-        let outcomes = Outcomes::read(removed)?;
+        let outcomes = KnownOutcomes::new(Some(removed.target));
         let connection = || Connection { known: None, outcomes: &outcomes };
         for games in games.chunks(GAMES) {
             let parts = games.par_chunks(GAMES_AT_ONCE);
@@ -171,37 +172,10 @@ impl Decreases {
     }
 }
 
-/// What all games came to, block by block.
-#[derive(Default)]
-struct Outcomes(Vec<Vec<CountedGame>>);
-
-impl Outcomes {
-    /// What a game came to; one that is not there is unfinished.
-    fn of(&self, game: GameId) -> CountedGame {
-        let (block, number) = block_of(game);
-        let games = self.0.get(block as usize);
-        games.and_then(|games| games.get(usize::from(number))).copied().unwrap_or(CountedGame::UNFINISHED)
-    }
-
-    fn read(removed: Removed<'_>) -> Result<Self> {
-        let mut outcomes = Self::default();
-        Known::open(removed.target)?.for_each_counted(|game, result, elo_sum, day| {
-            let (block, number) = block_of(game);
-            let blocks = outcomes.0.len().max(block as usize + 1);
-            outcomes.0.resize_with(blocks, Vec::new);
-            let games = &mut outcomes.0[block as usize];
-            games.resize(number.into(), CountedGame::UNFINISHED);
-            games.push(CountedGame::of_parts(result, elo_sum, day));
-        })?;
-        removed.progress.check()?;
-        Ok(outcomes)
-    }
-}
-
 /// A thread's connection, and what all games came to.
 struct Connection<'o> {
     known: Option<Known>,
-    outcomes: &'o Outcomes,
+    outcomes: &'o KnownOutcomes<'o>,
 }
 
 impl Connection<'_> {
@@ -220,9 +194,9 @@ impl Connection<'_> {
         let known = self.of(removed)?;
         let mut found = Found::default();
         // A game counts by its last visit.
-        let mut last_visits: HashMap<PositionKey, Option<MoveCode>> = HashMap::new();
+        let mut last_visits: KeyMap<Option<MoveCode>> = KeyMap::default();
         for &game in games {
-            let counted = outcomes.of(game);
+            let counted = outcomes.of(game)?;
             last_visits.clear();
             known.for_each_position_of(game, |key, code| {
                 found.positions += 1;
@@ -230,6 +204,8 @@ impl Connection<'_> {
                     last_visits.insert(key, code);
                 }
             })?;
+            // One that somebody deleted was counted nowhere.
+            let Some(counted) = counted else { continue };
             for (&key, &code) in &last_visits {
                 found.visited.entry(key).or_default().count(code, game, counted);
             }
@@ -269,11 +245,17 @@ impl Connection<'_> {
             moves.iter().map(|&code| PlayedMove::new(Some(ShortMove::new(code)))).collect();
         let mut years = vec![ResultCounts::NONE; moves.len()];
         let outcomes = self.outcomes;
+        let mut visits = Vec::new();
         self.of(removed)?.for_each_visit(key, |game, played| {
-            let counted = outcomes.of(game);
-            if removed.games.contains(game) || counted.result() == GameResult::Unknown {
-                return;
+            if !removed.games.contains(game) {
+                visits.push((game, played));
             }
+        })?;
+        for (game, played) in visits {
+            let Some(counted) = outcomes.of(game)?.filter(|counted| counted.result() != GameResult::Unknown)
+            else {
+                continue;
+            };
             if let Some(rating) = counted.elo_sum() {
                 top.insert(rating, game);
             }
@@ -281,7 +263,7 @@ impl Connection<'_> {
             if let Some(at) = shorts.iter().position(|&other| other == played) {
                 counted.add_to(&mut years[at]);
             }
-        })?;
+        }
         let lists = Some([to_json(&top.ids()), to_json(&recent.ids())]);
         Ok(Change { goes: false, lists, years: moves.iter().copied().zip(years).collect() })
     }

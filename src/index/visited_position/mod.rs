@@ -3,7 +3,9 @@
 pub(crate) mod counted_game;
 pub(crate) mod counter;
 pub(crate) mod decrease;
+pub(crate) mod known_outcomes;
 pub(crate) mod rows;
 pub(crate) mod sorted;
 pub(crate) mod sorting;
 pub(crate) mod update;
+pub(crate) mod visited_fens;

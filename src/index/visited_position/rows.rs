@@ -1,8 +1,6 @@
 //! Visited positions to rows: their FENs and full move codes are found, and what was counted is written.
 
-use std::collections::HashMap;
-
-use crate::board::{MoveCode, Position, PositionKey, ShortMove};
+use crate::board::{KeyMap, MoveCode, Position, ShortMove};
 use crate::index::error::Result;
 use crate::index::visited_position::counter::{Fens, VisitedPosition, to_json};
 use crate::store::BulkLoader;
@@ -95,7 +93,7 @@ fn add(batch: &mut VisitedPositionBatch, mut visited: VisitedPosition, fen: &str
 /// Goes from one visited position to another by the moves that were played.
 struct Walk<'c> {
     visited: &'c [VisitedPosition],
-    indexes: HashMap<PositionKey, usize>,
+    indexes: KeyMap<usize>,
     /// Of those that were reached.
     fens: Vec<Fens>,
     /// Reached, but not yet looked at.

@@ -1,16 +1,18 @@
 //! Sorted occurrences on their way into a sink, and what is counted of visited positions as they come by.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::board::PositionKey;
+use crate::board::{KeySet, PositionKey};
+use crate::id::Level;
 use crate::index::error::{Error, Result};
-use crate::index::visited_position::counter::{Counter, VisitedPosition};
+use crate::index::visited_position::counter::{Counted, Counter, VisitedPosition};
 use crate::index::visited_position::rows;
 use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::index::visited_position::update::{Found, Tracker, add_all};
+use crate::index::visited_position::visited_fens::VisitedFens;
+use crate::store::frequent_keys::FrequentKeys;
 use crate::store::sink::{OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
 use crate::store::{BulkLoader, GameSet};
 use crossbeam_channel::{Receiver, Sender};
@@ -22,8 +24,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Those of a new database: all that is counted is counted here.
 pub(crate) struct FreshOccurrences<'r> {
     sorting: Sorting<'r>,
-    /// By partition: how many distinct keys, and the visited positions.
-    counted: Mutex<Vec<(usize, u64, Vec<VisitedPosition>)>>,
+    /// What was found in each partition.
+    counted: Mutex<Vec<(usize, Counted)>>,
 }
 
 impl<'r> FreshOccurrences<'r> {
@@ -46,8 +48,7 @@ impl SortedOccurrences for FreshOccurrences<'_> {
             counter.see(piece);
             Ok(rows.append(piece.iter().map(|occurrence| occurrence.occurrence()))?)
         })?;
-        let (distinct, positions) = counter.finish();
-        lock(&self.counted).push((partition, distinct, positions));
+        lock(&self.counted).push((partition, counter.finish()));
         Ok(())
     }
 
@@ -56,7 +57,7 @@ impl SortedOccurrences for FreshOccurrences<'_> {
     fn drained(&self) {}
 
     fn distinct(&self) -> u64 {
-        lock(&self.counted).iter().map(|(_, distinct, _)| distinct).sum()
+        lock(&self.counted).iter().map(|(_, counted)| counted.distinct).sum()
     }
 
     fn update_visited<'c>(
@@ -69,8 +70,11 @@ impl SortedOccurrences for FreshOccurrences<'_> {
 
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
         let mut counted = std::mem::take(&mut *lock(&self.counted));
-        counted.sort_unstable_by_key(|&(partition, ..)| partition);
-        rows::write(counted.into_iter().flat_map(|(.., positions)| positions).collect(), loader)
+        counted.sort_unstable_by_key(|&(partition, _)| partition);
+        let (keys, visited): (Vec<_>, Vec<_>) =
+            counted.into_iter().map(|(_, counted)| (counted.frequent_keys, counted.visited)).unzip();
+        loader.set_frequent_keys(Level::FIRST, &FrequentKeys::join(keys))?;
+        rows::write(visited.into_iter().flatten().collect(), loader)
     }
 
     fn threshold(&self) -> u32 {
@@ -93,7 +97,7 @@ pub(crate) struct AddedOccurrences<'r> {
     /// Keys without a row of which there were many occurrences, some of them removed.
     thinned: Mutex<Vec<PositionKey>>,
     /// Keys of `now_visited`, where games were removed.
-    rising: Mutex<HashSet<PositionKey>>,
+    rising: Mutex<KeySet>,
     /// Positions that were counted afresh.
     counted: Mutex<Vec<VisitedPosition>>,
     distinct: AtomicU64,
@@ -109,6 +113,7 @@ impl<'r> AddedOccurrences<'r> {
     pub(crate) fn new(
         sorting: Sorting<'r>,
         update: &Update<'r>,
+        fens: &'r VisitedFens,
         target: Option<&'r Path>,
         removed: &'r GameSet,
     ) -> Self {
@@ -116,7 +121,7 @@ impl<'r> AddedOccurrences<'r> {
         let (to_now_visited, now_visited) = crossbeam_channel::unbounded();
         Self {
             sorting,
-            tracker: Tracker::new(sorting, update, target, removed),
+            tracker: Tracker::new(sorting, update, fens, target, removed),
             outlets: Mutex::new(Some(Outlets { found: to_found, now_visited: to_now_visited })),
             found,
             now_visited,
@@ -195,7 +200,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
             let written = first(loader)
                 .map_err(Error::from)
                 .and_then(|()| self.tracker.decrease(loader))
-                .and_then(|()| add_all(self.found.iter().flatten(), self.sorting.progress, loader));
+                .and_then(|()| add_all(&self.tracker, self.found.iter().flatten(), loader));
             if written.is_err() {
                 has_failed.store(true, Ordering::Relaxed);
                 self.drained();

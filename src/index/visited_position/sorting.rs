@@ -1,10 +1,8 @@
 //! What sorting and counting go by.
 
-use std::collections::HashSet;
-
 use rayon::ThreadPool;
 
-use crate::board::PositionKey;
+use crate::board::KeySet;
 use crate::id::GameId;
 use crate::index::error::{Error, Result};
 use crate::index::progress::Progress;
@@ -69,7 +67,7 @@ impl UnsortedOccurrences for Sorting<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct Update<'u> {
     /// The keys of the positions that have their continuations counted.
-    pub(crate) visited: &'u HashSet<PositionKey>,
+    pub(crate) visited: &'u KeySet,
     /// What the games that are removed change.
     pub(crate) decreases: &'u Decreases,
     /// Games whose duplicates are given to those that were read in their place.

@@ -1,19 +1,19 @@
 //! Visited positions of a database to which games are added.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use crate::board::{Position, PositionKey};
+use crate::board::{KeySet, Position, PositionKey};
 use crate::index::error::{Error, Result};
-use crate::index::progress::Progress;
 use crate::index::sort::occurrence::PlayedOccurrence;
-use crate::index::visited_position::counted_game::{CountedGame, KnownOutcomes};
+use crate::index::visited_position::counted_game::CountedGame;
 use crate::index::visited_position::counter::{Counter, Fens, VisitedPosition, to_json};
 use crate::index::visited_position::decrease::Decreases;
+use crate::index::visited_position::known_outcomes::KnownOutcomes;
 use crate::index::visited_position::rows::{compare_fens, count_to_look_up};
 use crate::index::visited_position::sorting::{Sorting, Update};
+use crate::index::visited_position::visited_fens::VisitedFens;
 use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::visit_set::PackingRoom;
 use crate::store::{BulkLoader, GameSet, Known};
@@ -21,7 +21,9 @@ use crate::store::{BulkLoader, GameSet, Known};
 /// What the added games change.
 pub(crate) struct Tracker<'o> {
     /// The keys that have a row of `visited_position`.
-    visited: &'o HashSet<PositionKey>,
+    visited: &'o KeySet,
+    /// The FENs with which the new games reached them.
+    fens: &'o VisitedFens,
     /// What removed games take out of rows; the keys that are doubtful then are counted afresh.
     decreases: &'o Decreases,
     sorting: Sorting<'o>,
@@ -29,6 +31,8 @@ pub(crate) struct Tracker<'o> {
     target: Option<&'o Path>,
     /// Games that it no longer has.
     removed_games: &'o GameSet,
+    /// What its games came to.
+    outcomes: KnownOutcomes<'o>,
 }
 
 /// Counts what comes by of a range of keys, in order.
@@ -91,7 +95,7 @@ impl Watch<'_> {
     }
 
     pub(crate) fn end(self) -> Found {
-        let (visited, mut now_visited) = (self.counter.finish().1, self.rising.finish().1);
+        let (visited, mut now_visited) = (self.counter.finish().visited, self.rising.finish().visited);
         let again = now_visited
             .extract_if(.., |visited| self.tracker.decreases.doubtful.contains(&visited.key))
             .collect();
@@ -104,11 +108,20 @@ impl<'o> Tracker<'o> {
     pub(crate) fn new(
         sorting: Sorting<'o>,
         update: &Update<'o>,
+        fens: &'o VisitedFens,
         target: Option<&'o Path>,
         removed_games: &'o GameSet,
     ) -> Self {
         let Update { visited, decreases, .. } = *update;
-        Self { visited, decreases, sorting, target, removed_games }
+        Self {
+            visited,
+            fens,
+            decreases,
+            sorting,
+            target,
+            removed_games,
+            outcomes: KnownOutcomes::new(target),
+        }
     }
 
     /// How many occurrences are enough for a row of `visited_position`.
@@ -215,17 +228,29 @@ impl Recount<'_> {
         key: PositionKey,
         mut visited: Option<VisitedPosition>,
     ) -> Result<Option<VisitedPosition>> {
-        let removed_games = self.tracker.removed_games;
+        let Tracker { removed_games, outcomes, .. } = self.tracker;
         let Some(known) = self.known()? else { return Ok(None) };
-        known.for_each_last_visit(key, |game, ply, (fen, code), counted_game| {
+        let mut failed = None;
+        known.for_each_last_visit(key, |game, ply, fen, code| {
             if removed_games.contains(game) {
                 return true;
             }
-            let visited = visited.get_or_insert_with(|| VisitedPosition::new(key));
-            let counted_game = CountedGame::of_outcome(counted_game);
-            visited.count(PlayedOccurrence::new(key, game, ply, code), counted_game);
-            visited.fens.see(fen)
+            match outcomes.of(game) {
+                Ok(Some(counted_game)) => {
+                    let visited = visited.get_or_insert_with(|| VisitedPosition::new(key));
+                    visited.count(PlayedOccurrence::new(key, game, ply, code), counted_game);
+                    visited.fens.see(fen)
+                }
+                Ok(None) => true,
+                Err(error) => {
+                    failed = Some(error);
+                    false
+                }
+            }
         })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
         if let Some(visited) = &mut visited {
             visited.visits.pack(&mut PackingRoom::default());
         }
@@ -238,19 +263,18 @@ impl Recount<'_> {
 
 /// Adds what is new of positions that have a row.
 pub(crate) fn add_all(
+    tracker: &Tracker<'_>,
     visited: impl IntoIterator<Item = VisitedPosition>,
-    progress: &Progress,
     loader: &mut BulkLoader<'_>,
 ) -> Result<()> {
-    let mut known = KnownOutcomes::default();
     let mut batch = VisitedPositionBatch::default();
     for mut visited in visited {
         count_to_look_up(&mut visited, loader)?;
-        if !add(&mut batch, visited, &mut known, loader)? {
+        if !add(&mut batch, visited, tracker, loader)? {
             continue;
         }
         if batch.positions.len() >= 1024 {
-            progress.check()?;
+            tracker.sorting.progress.check()?;
             loader.add_to_visited(&batch)?;
             batch.clear();
         }
@@ -263,12 +287,16 @@ pub(crate) fn add_all(
 fn add(
     batch: &mut VisitedPositionBatch,
     mut visited: VisitedPosition,
-    known: &mut KnownOutcomes,
+    tracker: &Tracker<'_>,
     loader: &BulkLoader<'_>,
 ) -> Result<bool> {
     let key = visited.key;
     let Some(old) = loader.visited_position(key)? else { return Ok(false) };
     visited.fens = Fens::One(old.fen);
+    if let Some(fens) = tracker.fens.of(key) {
+        visited.fens.see_all(fens);
+        visited.standard = None;
+    }
     compare_fens(&mut visited, loader)?;
     let position = match &visited.fens {
         Fens::One(fen) => Position::from_fen(fen.as_bytes()).ok().map(|(position, _)| position),
@@ -281,12 +309,12 @@ fn add(
         loader.remove_visited(key)?;
         return Ok(false);
     };
-    let top_games = visited.top.with(&old.top_games, |game| {
-        Ok::<_, Error>(known.of(game, || Ok(loader.game_outcome(game)?))?.elo_sum().unwrap_or(0))
-    })?;
-    let recent_games = visited.recent.with(&old.recent_games, |game| {
-        Ok::<_, Error>(known.of(game, || Ok(loader.game_outcome(game)?))?.day())
-    })?;
+    // A game that somebody deleted counts as one of which nothing is known.
+    let outcomes = &tracker.outcomes;
+    let elo_sum = |game| Ok::<_, Error>(outcomes.of(game)?.and_then(CountedGame::elo_sum).unwrap_or(0));
+    let day = |game| Ok::<_, Error>(outcomes.of(game)?.map_or(0, CountedGame::day));
+    let top_games = visited.top.with(&old.top_games, elo_sum)?;
+    let recent_games = visited.recent.with(&old.recent_games, day)?;
     batch.positions.push(VisitedPositionRow {
         key,
         fen: Text::default(),

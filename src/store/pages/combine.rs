@@ -3,9 +3,10 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::leaves::{Leaves, partition_point};
+use super::leaves::Leaves;
 use super::record::compare;
 use super::{BtreeError, LeafWriter, PageFile, Segment, Tree};
+use crate::store::partition_point::near_partition_point;
 
 /// Bytes of the longest row that is taken, as a cell: its length takes one of them.
 pub const LONGEST_COMBINED: usize = 128;
@@ -105,7 +106,7 @@ impl<'t> Rows<'t> {
                         Some(Ordering::Greater) => Ok(false),
                         Some(Ordering::Equal) | None => Err(()),
                     };
-                    let Ok(to) = partition_point(self.cell..page.count(), is_before) else {
+                    let Ok(to) = near_partition_point(self.cell..page.count(), is_before) else {
                         return Ok(false);
                     };
                     to

@@ -1,12 +1,13 @@
 //! The rows of a level of `occurrence`, read in their order.
 
-use super::leaves::{Leaves, partition_point};
+use super::leaves::Leaves;
 use super::merge::LevelRange;
 use super::record::{is_before, occurrence_of};
 use super::{BtreeError, PageFile, Tree};
 use crate::board::PositionKey;
 use crate::id::{GameId, Ply};
 use crate::store::game_set::GameSet;
+use crate::store::partition_point::near_partition_point;
 use crate::store::row::{Occurrence, OccurrenceRow};
 
 /// A place in a part of a level, which only moves on.
@@ -18,6 +19,8 @@ pub struct OccurrenceCursor<'t> {
     leaf: usize,
     /// Behind the last row of a leaf its divider follows.
     cell: usize,
+    /// The row that stands there.
+    row: Option<Occurrence>,
 }
 
 impl<'t> OccurrenceCursor<'t> {
@@ -27,27 +30,17 @@ impl<'t> OccurrenceCursor<'t> {
     /// When a page cannot be read or is damaged.
     pub fn new(file: &'t PageFile, tree: &'t Tree, range: LevelRange) -> Result<Self, BtreeError> {
         let leaves = Leaves::new(file, tree);
-        let mut cursor = Self { tree, range, leaves, leaf: tree.leaves_before(range.start)?, cell: 0 };
+        let mut cursor =
+            Self { tree, range, leaves, leaf: tree.leaves_before(range.start)?, cell: 0, row: None };
         cursor.leaves.load(cursor.leaf)?;
         cursor.go_in_leaf(range.start)?;
         Ok(cursor)
     }
 
     /// The row at this place; `None` at the end.
-    ///
-    /// # Errors
-    /// When a page is damaged.
-    pub fn row(&self) -> Result<Option<Occurrence>, BtreeError> {
-        let page = self.leaves.get(self.leaf)?;
-        let cell = if self.cell < page.count() {
-            page.row(self.cell)
-        } else {
-            let Some(divider) = self.tree.divider(self.leaf) else { return Ok(None) };
-            Some(divider)
-        };
-        let row = cell.and_then(occurrence_of).ok_or_else(|| self.leaves.damaged(self.leaf))?;
-        let is_there = self.range.end.is_none_or(|end| row < end);
-        Ok(is_there.then_some(row.occurrence))
+    #[must_use]
+    pub const fn row(&self) -> Option<Occurrence> {
+        self.row
     }
 
     /// Goes to the next row. At the end it stays there.
@@ -62,7 +55,7 @@ impl<'t> OccurrenceCursor<'t> {
             self.cell = 0;
             self.leaves.load(self.leaf)?;
         }
-        Ok(())
+        self.read_row()
     }
 
     /// How many rows a key has, at most `most`. Keys are asked for in their order.
@@ -72,7 +65,7 @@ impl<'t> OccurrenceCursor<'t> {
     pub fn count(&mut self, key: PositionKey, most: u32) -> Result<u32, BtreeError> {
         self.go_to(Occurrence::new(key, GameId(0), Ply(0)))?;
         let mut count = 0;
-        while count < most && self.row()?.is_some_and(|row| row.key() == key) {
+        while count < most && self.row.is_some_and(|row| row.key() == key) {
             count += 1;
             self.advance()?;
         }
@@ -85,7 +78,7 @@ impl<'t> OccurrenceCursor<'t> {
     /// When a page cannot be read or is damaged.
     pub fn has_other(&mut self, key: PositionKey, games: &GameSet) -> Result<bool, BtreeError> {
         self.go_to(Occurrence::new(key, GameId(0), Ply(0)))?;
-        while let Some(row) = self.row()?.filter(|row| row.key() == key) {
+        while let Some(row) = self.row.filter(|row| row.key() == key) {
             if !games.contains(row.game()) {
                 return Ok(true);
             }
@@ -99,14 +92,7 @@ impl<'t> OccurrenceCursor<'t> {
         let row = OccurrenceRow { level: self.range.level, occurrence };
         let count = self.tree.divider_count();
         if self.leaf < count && self.is_divider_before(self.leaf, row)? {
-            // It is near, as a rule.
-            let (mut first, mut step) = (self.leaf + 1, 1);
-            while first + step < count && self.is_divider_before(first + step, row)? {
-                first += step;
-                step *= 2;
-            }
-            let range = first..(first + step).min(count);
-            self.leaf = partition_point(range, |leaf| self.is_divider_before(leaf, row))?;
+            self.leaf = near_partition_point(self.leaf + 1..count, |leaf| self.is_divider_before(leaf, row))?;
             self.cell = 0;
             self.leaves.load(self.leaf)?;
         }
@@ -115,11 +101,23 @@ impl<'t> OccurrenceCursor<'t> {
 
     fn go_in_leaf(&mut self, row: OccurrenceRow) -> Result<(), BtreeError> {
         let page = self.leaves.get(self.leaf)?;
-        self.cell = partition_point(self.cell..page.count(), |index| {
+        self.cell = near_partition_point(self.cell..page.count(), |index| {
             page.row(index)
                 .and_then(|cell| is_before(cell, row))
                 .ok_or_else(|| self.leaves.damaged(self.leaf))
         })?;
+        self.read_row()
+    }
+
+    fn read_row(&mut self) -> Result<(), BtreeError> {
+        let page = self.leaves.get(self.leaf)?;
+        let cell = if self.cell < page.count() { page.row(self.cell) } else { self.tree.divider(self.leaf) };
+        self.row = None;
+        // Behind the last leaf no divider stands.
+        if cell.is_some() || self.cell < page.count() {
+            let row = cell.and_then(occurrence_of).ok_or_else(|| self.leaves.damaged(self.leaf))?;
+            self.row = Some(row.occurrence).filter(|_| self.range.end.is_none_or(|end| row < end));
+        }
         Ok(())
     }
 

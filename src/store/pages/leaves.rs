@@ -73,21 +73,3 @@ impl<'t> Leaves<'t> {
         BtreeError::Damaged { page: leaves[leaf.min(leaves.len() - 1)] }
     }
 }
-
-/// The first number of a range of which `is_before`, which holds for all up to there, does not hold.
-#[inline]
-pub(super) fn partition_point<E>(
-    range: Range<usize>,
-    is_before: impl Fn(usize) -> Result<bool, E>,
-) -> Result<usize, E> {
-    let Range { start: mut low, end: mut high } = range;
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        if is_before(middle)? {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    Ok(low)
-}

@@ -1,12 +1,14 @@
 //! The rows of a tree of occurrences, on their way into another one.
 
-use super::leaves::{Leaves, partition_point};
+use super::leaves::Leaves;
 use super::page::PageView;
-use super::record::{game_of, is_before, key_of, occurrence_of};
+use super::record::{game_of, is_before, is_row, key_of, occurrence_of};
 use super::{BtreeError, LeafWriter, PageFile, Tree};
 use crate::board::PositionKey;
 use crate::id::Level;
+use crate::store::frequent_keys::FrequentKeyCounter;
 use crate::store::game_set::GameSet;
+use crate::store::partition_point::near_partition_point;
 use crate::store::row::{Occurrence, OccurrenceRow};
 
 /// A part of a level: the rows from one on that come before another.
@@ -112,20 +114,29 @@ impl<'t> OldRows<'t> {
         Self { notes_all: true, ..self }
     }
 
-    /// Copies the rows that come before `row`.
+    /// Copies the rows that come before `row`, and counts their keys.
     ///
     /// # Errors
     /// When a page cannot be read, is damaged, or cannot be written.
-    pub fn copy_before(&mut self, row: Occurrence, writer: &mut LeafWriter) -> Result<(), BtreeError> {
-        self.copy(Some(OccurrenceRow { level: self.level, occurrence: row }), writer)
+    pub fn copy_before(
+        &mut self,
+        row: Occurrence,
+        writer: &mut LeafWriter,
+        keys: &mut FrequentKeyCounter,
+    ) -> Result<(), BtreeError> {
+        self.copy(Some(OccurrenceRow { level: self.level, occurrence: row }), writer, keys)
     }
 
     /// Copies all rows that are left. Tells the keys of which rows of removed games were left out.
     ///
     /// # Errors
     /// As [`copy_before`](Self::copy_before).
-    pub fn copy_rest(mut self, writer: &mut LeafWriter) -> Result<LeftOut, BtreeError> {
-        self.copy(self.end, writer)?;
+    pub fn copy_rest(
+        mut self,
+        writer: &mut LeafWriter,
+        keys: &mut FrequentKeyCounter,
+    ) -> Result<LeftOut, BtreeError> {
+        self.copy(self.end, writer, keys)?;
         self.end_going(None);
         Ok(LeftOut { thinned: self.thinned, gone: self.gone })
     }
@@ -136,18 +147,25 @@ impl<'t> OldRows<'t> {
         self.run.filter(|(last, _)| *last == key).map_or(0, |(_, count)| count)
     }
 
-    fn copy(&mut self, end: Option<OccurrenceRow>, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+    fn copy(
+        &mut self,
+        end: Option<OccurrenceRow>,
+        writer: &mut LeafWriter,
+        keys: &mut FrequentKeyCounter,
+    ) -> Result<(), BtreeError> {
         while self.leaf < self.tree.leaves().len() {
             let to = match end {
                 Some(end) => self.first_from(end)?,
                 None => self.page()?.count(),
             };
             while to > self.cell {
-                self.copy_next(to, writer)?;
+                self.copy_next(to, writer, keys)?;
             }
             if to < self.page()?.count() {
                 // A row that is new and there already: the table does not fit its games.
-                return if end == Some(self.row(self.page()?, to)?) { Err(self.damaged()) } else { Ok(()) };
+                let Some(end) = end else { return Ok(()) };
+                let is_there = self.page()?.row(to).and_then(|cell| is_row(cell, end));
+                return if is_there == Some(false) { Ok(()) } else { Err(self.damaged()) };
             }
             match self.divider(self.leaf)? {
                 Some((_, divider)) if end == Some(divider) => return Err(self.damaged()),
@@ -161,6 +179,7 @@ impl<'t> OldRows<'t> {
                 Some((cell, divider)) => {
                     writer.push_cell(cell)?;
                     let key = divider.occurrence.key();
+                    keys.see(key, 1);
                     self.end_going(Some(key));
                     self.run = Some((key, (self.rows_of(key) + 1).min(self.most_counted)));
                 }
@@ -176,7 +195,12 @@ impl<'t> OldRows<'t> {
     }
 
     /// Copies the leaf's rows up to the one numbered `to`, or to the first of a removed game, which is passed over.
-    fn copy_next(&mut self, to: usize, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+    fn copy_next(
+        &mut self,
+        to: usize,
+        writer: &mut LeafWriter,
+        keys: &mut FrequentKeyCounter,
+    ) -> Result<(), BtreeError> {
         let mut next = to;
         if !self.removed.is_empty() {
             let page = self.page()?;
@@ -189,7 +213,7 @@ impl<'t> OldRows<'t> {
             }
         }
         if next > self.cell {
-            self.copy_cells(next, writer)?;
+            self.copy_cells(next, writer, keys)?;
         }
         if next < to {
             self.leave_out(next)?;
@@ -247,7 +271,12 @@ impl<'t> OldRows<'t> {
     }
 
     /// Copies the leaf's rows up to the one numbered `to`.
-    fn copy_cells(&mut self, to: usize, writer: &mut LeafWriter) -> Result<(), BtreeError> {
+    fn copy_cells(
+        &mut self,
+        to: usize,
+        writer: &mut LeafWriter,
+        keys: &mut FrequentKeyCounter,
+    ) -> Result<(), BtreeError> {
         if self.going.is_some() {
             self.end_going(Some(self.key(self.page()?, self.cell)?));
         }
@@ -258,6 +287,9 @@ impl<'t> OldRows<'t> {
             for index in self.cell..to {
                 writer.push_cell(page.row(index).ok_or_else(|| self.damaged())?)?;
             }
+        }
+        for index in self.cell..to {
+            keys.see(self.key(page, index)?, 1);
         }
         let key = self.key(page, to - 1)?;
         let mut count = 1;
@@ -277,13 +309,9 @@ impl<'t> OldRows<'t> {
     /// The number of the leaf's first row, from the next one on, that does not come before `end`.
     fn first_from(&self, end: OccurrenceRow) -> Result<usize, BtreeError> {
         let page = self.page()?;
-        partition_point(self.cell..page.count(), |index| {
+        near_partition_point(self.cell..page.count(), |index| {
             page.row(index).and_then(|cell| is_before(cell, end)).ok_or_else(|| self.damaged())
         })
-    }
-
-    fn row(&self, page: PageView<'_>, index: usize) -> Result<OccurrenceRow, BtreeError> {
-        page.row(index).and_then(occurrence_of).ok_or_else(|| self.damaged())
     }
 
     fn key(&self, page: PageView<'_>, index: usize) -> Result<PositionKey, BtreeError> {

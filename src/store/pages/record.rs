@@ -73,15 +73,20 @@ pub(super) fn occurrence_of(cell: &[u8]) -> Option<OccurrenceRow> {
     Some(OccurrenceRow { level: Level(level?), occurrence })
 }
 
+/// Level and key of the row of `occurrence` that a leaf cell holds, if the key takes eight bytes, as nearly all do.
+#[inline]
+fn level_and_key(cell: &[u8]) -> Option<(i64, PositionKey)> {
+    let &[_, 5, level_type, 6, _, _, ref columns @ ..] = cell else { return None };
+    let (level, columns) = read_integer(columns, level_type)?;
+    Some((level, PositionKey(u64::from_be_bytes(*columns.first_chunk()?))))
+}
+
 /// The key of the row of `occurrence` that a leaf cell holds; `None` if it holds another one.
 #[inline]
 pub(super) fn key_of(cell: &[u8]) -> Option<PositionKey> {
-    // Nearly all keys take eight bytes, and most rows belong to the first level, whose number takes none.
-    match *cell {
-        [_, 5, 9, 6, _, _, a, b, c, d, e, f, g, h, ..] => {
-            Some(PositionKey(u64::from_be_bytes([a, b, c, d, e, f, g, h])))
-        }
-        _ => occurrence_of(cell).map(|row| row.occurrence.key()),
+    match level_and_key(cell) {
+        Some((_, key)) => Some(key),
+        None => occurrence_of(cell).map(|row| row.occurrence.key()),
     }
 }
 
@@ -103,15 +108,20 @@ pub(super) fn game_of(cell: &[u8]) -> Option<GameId> {
 /// Whether the row of `occurrence` that a leaf cell holds comes before `row`; `None` if it holds another one.
 #[inline]
 pub(super) fn is_before(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
-    if let [_, 5, 9, 6, _, _, a, b, c, d, e, f, g, h, ..] = *cell
-        && row.level == Level::FIRST
-    {
-        let (key, other) = (PositionKey(u64::from_be_bytes([a, b, c, d, e, f, g, h])), row.occurrence.key());
-        if key != other {
-            return Some(key.as_i64() < other.as_i64());
-        }
+    match level_and_key(cell) {
+        Some((level, _)) if level != i64::from(row.level.0) => Some(level < i64::from(row.level.0)),
+        Some((_, key)) if key != row.occurrence.key() => Some(key.as_i64() < row.occurrence.key().as_i64()),
+        _ => Some(occurrence_of(cell)? < row),
     }
-    Some(occurrence_of(cell)? < row)
+}
+
+/// Whether a leaf cell holds this row of `occurrence`; `None` if it holds one of another table.
+#[inline]
+pub(super) fn is_row(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
+    match level_and_key(cell) {
+        Some((_, key)) if key != row.occurrence.key() => Some(false),
+        _ => Some(occurrence_of(cell)? == row),
+    }
 }
 
 /// How two rows of an index stand to each other: cells whose columns are NULL, integers, texts or blobs and compared as bytes.

@@ -1,9 +1,9 @@
 //! Trees that are there already: their pages, and their rows in order.
 
-use super::leaves::partition_point;
 use super::page::{CHILD, INTERIOR_HEADER, LEAF_HEADER, POINTER, PageView};
 use super::record::is_before;
 use super::{BtreeError, PageFile, PageNumber, PageSize};
+use crate::store::partition_point::partition_point;
 use crate::store::row::OccurrenceRow;
 
 /// SQLite opens no deeper tree either.

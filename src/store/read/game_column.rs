@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::board::GameResult;
 use crate::store::block_games::BlockGames;
-use crate::store::cell::{Cells, GAME_COLUMN, WrongCell};
+use crate::store::cell::{Cells, GAME_COLUMN};
 use crate::store::game_column::{BLACK_ELO, COLUMNS, DATE, RESULT, StoredColumn, WHITE_ELO};
 use crate::store::read::selection::Selection;
 use crate::store::row::day_number;
@@ -33,23 +33,6 @@ pub(crate) enum ColumnError {
 impl From<rusqlite::Error> for ColumnError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sql(error)
-    }
-}
-
-impl ColumnError {
-    /// The same for those who cannot do without columns.
-    pub(crate) fn into_sql(self, block: u32) -> rusqlite::Error {
-        match self {
-            Self::Missing => WrongCell {
-                table: GAME_COLUMN.name,
-                row: format!("block {block}"),
-                column: "games".to_owned(),
-                found: "missing or damaged".to_owned(),
-                expected: "one of the values in `cells` for each game",
-            }
-            .into_sql(),
-            Self::Sql(error) => error,
-        }
     }
 }
 

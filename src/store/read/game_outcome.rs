@@ -21,16 +21,11 @@ impl GameOutcome {
     /// What a game came to; `None` if there is no such game.
     pub(crate) fn of(connection: &Connection, game: GameId) -> rusqlite::Result<Option<Self>> {
         let sql = "SELECT result, white_elo, black_elo, date, game_id FROM game WHERE game_id = ?1";
-        connection.prepare_cached(sql)?.query_row([game.0], |row| Self::read(row, 0)).optional()
-    }
-
-    /// What the columns `result`, `white_elo`, `black_elo`, `date` say, of which the first has this index.
-    pub(crate) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
-        let cells = Cells::new(row, GAME);
-        Ok(Self {
-            result: cells.get(first)?,
-            elos: (cells.get(first + 1)?, cells.get(first + 2)?),
-            date: cells.get(first + 3)?,
-        })
+        let read = |row: &Row<'_>| {
+            let cells = Cells::new(row, GAME);
+            let elos = (cells.get("white_elo")?, cells.get("black_elo")?);
+            Ok(Self { result: cells.get("result")?, elos, date: cells.get("date")? })
+        };
+        connection.prepare_cached(sql)?.query_row([game.0], read).optional()
     }
 }

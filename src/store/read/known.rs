@@ -5,17 +5,15 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
-use crate::board::{GameResult, MoveCode, PositionKey};
+use crate::board::{GameResult, KeySet, MoveCode, PositionKey};
 use crate::id::ImportId;
-use crate::store::block_set::game_of;
 use crate::store::cell::{
-    Cells, EVENT, GAME, GAME_COLUMN, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table,
-    VISITED_POSITION,
+    Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table, VISITED_POSITION,
 };
 use crate::store::database::open_file;
 use crate::store::error::{Error, Result};
 use crate::store::read::compared::ComparedGame;
-use crate::store::read::game_column::BlockColumns;
+use crate::store::read::game_column::{BlockColumns, ColumnError};
 use crate::store::read::game_outcome::GameOutcome;
 use crate::store::read::occurrence::visit::{
     VisitedCounts, for_each_in_sets, for_each_last_visit, has_occurrences, visited_counts,
@@ -176,31 +174,35 @@ impl Known {
         mapped.and_then(|()| self.connection.execute_batch("BEGIN")).map_err(|source| self.failed(source))
     }
 
-    /// Shows `see` what all games came to, in order: result, both ratings added up, and day number.
+    /// Shows `see` what the games of a block came to, in order: number, result, both ratings added up, and day number. Gives back whether
+    /// the columns tell it.
     ///
     /// # Errors
-    /// What SQLite says; also if a column of games is not as it should be.
-    pub(crate) fn for_each_counted(
+    /// What SQLite says.
+    pub(crate) fn for_each_outcome(
         &self,
-        mut see: impl FnMut(GameId, GameResult, Option<u32>, u32),
-    ) -> Result<()> {
-        let mut blocks: Vec<u32> = Vec::new();
-        self.each("SELECT DISTINCT block FROM game_column ORDER BY block", [], |row| {
-            blocks.push(Cells::new(row, GAME_COLUMN).get::<u16>("block")?.into());
-            Ok(true)
-        })?;
-        let mut columns = BlockColumns::new(&self.connection, 0);
-        for block in blocks {
-            columns.turn_to(block);
-            let outcomes = columns.outcomes().map_err(|error| self.failed(error.into_sql(block)))?;
-            for number in outcomes.numbers() {
-                if let Some(result) = outcomes.result(number) {
-                    let (elo_sum, day) = (outcomes.elo_sum(number), outcomes.day(number));
-                    see(game_of(block, number), result, elo_sum, day);
-                }
+        block: u32,
+        mut see: impl FnMut(u16, GameResult, Option<u32>, u32),
+    ) -> Result<bool> {
+        let outcomes = match BlockColumns::new(&self.connection, block).outcomes() {
+            Ok(outcomes) => outcomes,
+            Err(ColumnError::Missing) => return Ok(false),
+            Err(ColumnError::Sql(source)) => return Err(self.failed(source)),
+        };
+        for number in outcomes.numbers() {
+            if let Some(result) = outcomes.result(number) {
+                see(number, result, outcomes.elo_sum(number), outcomes.day(number));
             }
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// What a game came to; `None` if there is no such game.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn game_outcome(&self, game: GameId) -> Result<Option<GameOutcome>> {
+        GameOutcome::of(&self.connection, game).map_err(|source| self.failed(source))
     }
 
     /// The greatest id of a table of names; 0 if it is empty.
@@ -263,8 +265,8 @@ impl Known {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn visited_keys(&self) -> Result<HashSet<PositionKey>> {
-        let mut keys = HashSet::new();
+    pub fn visited_keys(&self) -> Result<KeySet> {
+        let mut keys = KeySet::default();
         self.each("SELECT key FROM visited_position", [], |row| {
             keys.insert(PositionKey::from_i64(Cells::new(row, VISITED_POSITION).get("key")?));
             Ok(true)
@@ -315,14 +317,14 @@ impl Known {
     }
 
     /// Shows `see` all games that reached a position, in order, until it gives `false`: each with the ply where it last arose, the FEN
-    /// there and the move played, and what it came to.
+    /// there and the move played.
     ///
     /// # Errors
     /// What SQLite says.
     pub fn for_each_last_visit(
         &self,
         key: PositionKey,
-        see: impl FnMut(GameId, Ply, (&str, Option<MoveCode>), &GameOutcome) -> bool,
+        see: impl FnMut(GameId, Ply, &str, Option<MoveCode>) -> bool,
     ) -> Result<()> {
         for_each_last_visit(&self.connection, key, see).map_err(|source| self.failed(source))
     }

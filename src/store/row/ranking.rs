@@ -2,6 +2,7 @@
 //! question is answered. `rank_sql` of `store/read/occurrence/hit.rs` says the same order in SQL.
 
 use crate::board::GameResult;
+use crate::store::partition_point::partition_point;
 use crate::store::row::{GameId, ResultCounts};
 
 /// How many of a much visited position's best-rated and latest games are listed.
@@ -106,18 +107,20 @@ impl GameList {
             return Ok(earlier.to_vec());
         }
         let mut ids = Vec::with_capacity(self.length);
-        let mut earlier = earlier.iter().copied().peekable();
+        let mut earlier = earlier;
         for &new in &self.games {
-            while let Some(&game) = earlier.peek()
-                && ids.len() < self.length
-                && self.is_before((rank(game)?, game), new)
-            {
-                ids.push(game);
-                earlier.next();
-            }
+            let before = partition_point(0..earlier.len(), |index| {
+                let game = earlier[index];
+                Ok(self.is_before((rank(game)?, game), new))
+            })?;
+            ids.extend_from_slice(&earlier[..before]);
+            earlier = &earlier[before..];
             ids.push(new.1);
+            if ids.len() >= self.length {
+                break;
+            }
         }
-        ids.extend(earlier);
+        ids.extend_from_slice(earlier);
         ids.truncate(self.length);
         Ok(ids)
     }

@@ -8,6 +8,7 @@ use super::{OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
 use crate::board::PositionKey;
 use crate::store::GameSet;
 use crate::store::error::{Error, Result};
+use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeyCursor, FrequentKeys};
 use crate::store::pages::{
     BtreeError, LeafWriter, LeftOut, LevelRange, OccurrenceCursor, OldRows, PageFile, RebuiltTree, Segment,
     Tree, replace_end,
@@ -66,6 +67,8 @@ pub(super) struct ChangedLevels<'l> {
     /// What is there.
     pub(super) tree: &'l Tree,
     pub(super) levels: &'l [Level],
+    /// For each of the levels that stay as they are, which come first, its frequent keys, if anybody counted them.
+    pub(super) frequent_keys: &'l [Option<FrequentKeys>],
     /// The level that is written.
     pub(super) target: Level,
     /// Games whose rows are left out.
@@ -78,6 +81,8 @@ pub(super) struct ChangedLevels<'l> {
 #[derive(Debug)]
 pub(super) struct MergedLevels {
     pub(super) tree: RebuiltTree,
+    /// Those of the level that was written.
+    pub(super) frequent_keys: FrequentKeys,
     /// How many keys have no rows left, if these are counted; new rows do not count.
     pub(super) gone: u64,
 }
@@ -100,17 +105,19 @@ impl ChangedLevels<'_> {
                 Merging::new(self, sorted.unsorted().range(partition), sorted.threshold(), writer)
                     .map_err(Error::from)?;
             sorted.drain(partition, &mut merging)?;
-            let LeftOut { thinned, gone } = merging.finish().map_err(Error::from)?;
+            let (LeftOut { thinned, gone }, keys) = merging.finish().map_err(Error::from)?;
             sorted.thinned(thinned);
-            Ok((writer.finish_segment().map_err(Error::from)?, gone))
+            Ok((writer.finish_segment().map_err(Error::from)?, (keys, gone)))
         };
-        let (segments, gone): (Vec<Segment>, Vec<u64>) = (0..sorted.unsorted().partitions())
-            .into_par_iter()
-            .map_init(|| LeafWriter::new(Arc::clone(self.file)), merge)
-            .collect::<Result<_, S::Error>>()?;
+        let (segments, counted): (Vec<Segment>, Vec<(FrequentKeys, u64)>) =
+            (0..sorted.unsorted().partitions())
+                .into_par_iter()
+                .map_init(|| LeafWriter::new(Arc::clone(self.file)), merge)
+                .collect::<Result<_, S::Error>>()?;
+        let (keys, gone): (Vec<_>, Vec<_>) = counted.into_iter().unzip();
         let first = OccurrenceRow::first_of(self.target);
         let tree = replace_end(self.file, self.tree, first, segments).map_err(Error::from)?;
-        Ok(MergedLevels { tree, gone: gone.into_iter().sum() })
+        Ok(MergedLevels { tree, frequent_keys: FrequentKeys::join(keys), gone: gone.into_iter().sum() })
     }
 
     /// Cursors at the rows of a key range in some levels.
@@ -142,9 +149,13 @@ struct Merging<'m> {
     newer_run: Option<(PositionKey, u32)>,
     /// Keys of those that were left out.
     thinned: Vec<PositionKey>,
-    /// The rows of levels that stay as they are.
+    /// The frequent keys of levels that stay as they are.
+    listed: Vec<FrequentKeyCursor<'m>>,
+    /// The rows of those whose frequent keys nobody counted.
     others: Vec<OccurrenceCursor<'m>>,
     writer: &'m mut LeafWriter,
+    /// Counts what is written.
+    keys: FrequentKeyCounter,
 }
 
 impl<'m> Merging<'m> {
@@ -154,12 +165,18 @@ impl<'m> Merging<'m> {
         threshold: u32,
         writer: &'m mut LeafWriter,
     ) -> Result<Self, BtreeError> {
-        let ChangedLevels { file, tree, levels, target, removed, .. } = *changed;
+        let ChangedLevels { file, tree, levels, frequent_keys, target, removed, .. } = *changed;
         let old = levels.iter().position(|&level| level == target).map(|index| {
             let old = OldRows::new(file, tree, changed.range(index, range), removed, threshold)?;
             // One level alone does not tell how many rows a key has.
             Ok(if levels.len() > 1 { old.noting_all() } else { old })
         });
+        let unlisted: Vec<Level> = levels
+            .iter()
+            .zip(frequent_keys)
+            .filter(|(_, list)| list.is_none())
+            .map(|(&level, _)| level)
+            .collect();
         Ok(Self {
             changed,
             range,
@@ -168,14 +185,20 @@ impl<'m> Merging<'m> {
             newer: changed.cursors(range, |level| level > target)?,
             newer_run: None,
             thinned: Vec::new(),
-            others: changed.cursors(range, |level| level < target)?,
+            listed: frequent_keys
+                .iter()
+                .flatten()
+                .map(|list| FrequentKeyCursor::new(list, range.0.key()))
+                .collect(),
+            others: changed.cursors(range, |level| unlisted.contains(&level))?,
             writer,
+            keys: FrequentKeyCounter::default(),
         })
     }
 
     /// Writes the rows of later levels that come before `end`, or all of them.
     fn copy_newer(&mut self, end: Option<Occurrence>) -> Result<(), BtreeError> {
-        while let Some((cursor, row)) = self.next_newer()?
+        while let Some((cursor, row)) = self.next_newer()
             && end.is_none_or(|end| row < end)
         {
             self.newer[cursor].advance()?;
@@ -193,38 +216,39 @@ impl<'m> Merging<'m> {
     }
 
     /// The next row of the later levels, and where it stands.
-    fn next_newer(&self) -> Result<Option<(usize, Occurrence)>, BtreeError> {
+    fn next_newer(&self) -> Option<(usize, Occurrence)> {
         let mut next: Option<(usize, Occurrence)> = None;
         for (index, cursor) in self.newer.iter().enumerate() {
-            if let Some(row) = cursor.row()?
+            if let Some(row) = cursor.row()
                 && next.is_none_or(|(_, first)| row < first)
             {
                 next = Some((index, row));
             }
         }
-        Ok(next)
+        next
     }
 
     /// Writes a row behind those of the target that come before it.
     fn push(&mut self, row: Occurrence) -> Result<(), BtreeError> {
         if let Some(old) = &mut self.old {
-            old.copy_before(row, self.writer)?;
+            old.copy_before(row, self.writer, &mut self.keys)?;
         }
+        self.keys.see(row.key(), 1);
         self.writer.push(&OccurrenceRow { level: self.changed.target, occurrence: row })
     }
 
-    /// Writes what is left. Tells the keys of rows that were left out.
-    fn finish(mut self) -> Result<LeftOut, BtreeError> {
+    /// Writes what is left. Tells the keys of rows that were left out, and those that are frequent among what was written.
+    fn finish(mut self) -> Result<(LeftOut, FrequentKeys), BtreeError> {
         self.copy_newer(None)?;
         let mut left_out = match self.old.take() {
-            Some(old) => old.copy_rest(self.writer)?,
+            Some(old) => old.copy_rest(self.writer, &mut self.keys)?,
             None => LeftOut::default(),
         };
         left_out.thinned.append(&mut self.thinned);
         if self.changed.levels.len() > 1 && !left_out.thinned.is_empty() {
             self.look_into_all_levels(&mut left_out)?;
         }
-        Ok(left_out)
+        Ok((left_out, self.keys.finish()))
     }
 
     /// Brings together what the rows of several levels tell of keys, all of which were noted.
@@ -269,7 +293,10 @@ impl OccurrenceRows for Merging<'_> {
         let newer = self.newer_run.filter(|(last, _)| *last == key).map_or(0, |(_, count)| count);
         let old = self.old.as_ref().map_or(0, |old| old.rows_of(key));
         let merged = old.saturating_add(newer).saturating_add(appended);
-        Ok(merged >= count || has(&mut self.others, key, count - merged)?)
+        // Too high a number only has the position counted.
+        let listed = self.listed.iter_mut().map(|list| list.most_rows(key));
+        let most = listed.fold(merged, u32::saturating_add);
+        Ok(most >= count || has(&mut self.others, key, count - most)?)
     }
 }
 

@@ -12,7 +12,7 @@ use super::{
     DuplicateLinks, NewRun, RemovalSink, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin, end,
     link_duplicates,
 };
-use crate::id::{GameId, ImportId};
+use crate::id::{GameId, ImportId, Level};
 use crate::store::error::{Error, Result};
 use crate::store::pages::{
     Combined, LONGEST_COMBINED, PageFile, PageNumber, PageRun, RebuiltTree, Tree, assemble_anew, combine,
@@ -115,11 +115,18 @@ impl<'d> AddedPages<'d> {
         let tree = Tree::read(&file, root).map_err(Error::from)?;
         let levels = self.database.levels()?;
         let target = self.rule.level(&levels, sorted, leaving);
+        let stays = |level: &&Level| target.is_some_and(|target| **level < target);
+        let frequent_keys: Vec<_> = levels
+            .iter()
+            .take_while(stays)
+            .map(|&level| self.database.frequent_keys(level))
+            .collect::<Result<_>>()?;
         let counts_gone = games.left_out.is_some() && leaving.counts_positions(self.database)?;
         let changed = target.map(|target| ChangedLevels {
             file: &file,
             tree: &tree,
             levels: &levels,
+            frequent_keys: &frequent_keys,
             target,
             removed: leaving.games,
             counts_gone,
@@ -161,8 +168,14 @@ impl<'d> AddedPages<'d> {
             written.inspect_err(|_| sorted.drained())?;
             merged.join().map_err(|_| sorted.unsorted().panicked())?
         })?;
-        let (tree, gone) = merged.map_or((None, 0), |MergedLevels { tree, gone }| (Some(tree), gone));
-        let mut trees: Vec<_> = tree.map(|tree| (root, tree)).into_iter().collect();
+        let mut trees = Vec::new();
+        let mut frequent_keys = None;
+        let mut gone = 0;
+        if let Some(merged) = merged {
+            trees.push((root, merged.tree));
+            frequent_keys = Some(merged.frequent_keys);
+            gone = merged.gone;
+        }
         let mut not_built = Vec::new();
         for (index, built) in indexes.iter().zip(built) {
             match built {
@@ -178,7 +191,7 @@ impl<'d> AddedPages<'d> {
         loader.put_indexes_back()?;
         not_built.into_iter().try_for_each(|name| loader.make_index_anew(name))?;
         if let Some(target) = target {
-            loader.set_last_level(target)?;
+            loader.set_last_level(target, frequent_keys.as_ref())?;
         }
         if !is_removed_meanwhile {
             sorted.thinned(loader.remove(leaving, rows)?);

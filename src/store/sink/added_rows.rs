@@ -59,7 +59,7 @@ impl Sink for AddedRows<'_> {
         sorted.thinned(std::mem::take(&mut self.thinned));
         if let Some(level) = self.rule.level(&self.loader.levels()?, sorted, self.leaving) {
             self.loader.merge_levels(level)?;
-            self.loader.set_last_level(level)?;
+            self.loader.set_last_level(level, None)?;
         }
         add_occurrences(&mut self.loader, sorted)
     }

@@ -1,17 +1,19 @@
-//! Columns and sets of games, made anew from the rows of games.
+//! Columns and sets of games and lists of keys, made anew from the rows that they tell of.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
-use crate::board::{MoveCode, PositionKey, ShortMove};
-use crate::id::GameId;
+use crate::board::{KeyMap, MoveCode, PositionKey, ShortMove};
+use crate::id::{GameId, Level};
 use crate::store::block_set::{block_of, games_of};
 use crate::store::cell::{Cells, GAME_POSITION, VISITED_POSITION};
+use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeys};
 use crate::store::game_column::{COLUMNS, ColumnBuilder, StoredColumns};
 use crate::store::row::virtual_table::Cell;
 use crate::store::visit_set::{PlayedMove, pack_block};
+use crate::store::write::level::levels;
 
 const PUT_COLUMN: &str =
     "INSERT OR REPLACE INTO game_column (name, block, cells, games) VALUES (?1, ?2, ?3, ?4)";
@@ -59,12 +61,12 @@ pub(crate) fn columns_of_games(
 fn visits_of_games(
     connection: &Connection,
     block: u32,
-    visited: &HashMap<PositionKey, String>,
+    visited: &KeyMap<String>,
 ) -> rusqlite::Result<BTreeMap<i64, Vec<u8>>> {
     let sql = "SELECT game_id, ply, key, fen, move_code FROM game_position WHERE game_id BETWEEN ?1 AND ?2 ORDER BY 1, 2";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(games_of(block))?;
-    let mut visits: HashMap<PositionKey, Vec<(u16, PlayedMove)>> = HashMap::new();
+    let mut visits: KeyMap<Vec<(u16, PlayedMove)>> = KeyMap::default();
     while let Some(row) = rows.next()? {
         let cells = Cells::new(row, GAME_POSITION);
         let key = PositionKey::from_i64(cells.get(2)?);
@@ -83,7 +85,7 @@ fn visits_of_games(
 }
 
 /// The keys of the visited positions, with their FENs.
-fn visited_fens(connection: &Connection) -> rusqlite::Result<HashMap<PositionKey, String>> {
+fn visited_fens(connection: &Connection) -> rusqlite::Result<KeyMap<String>> {
     let mut statement = connection.prepare("SELECT key, fen FROM visited_position")?;
     let rows = statement.query_map([], |row| {
         let cells = Cells::new(row, VISITED_POSITION);
@@ -132,4 +134,33 @@ pub(crate) fn fill_visit_sets(connection: &Connection) -> rusqlite::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Counts the frequent keys of all levels anew from the rows of `occurrence`.
+pub(crate) fn fill_frequent_keys(connection: &Connection) -> rusqlite::Result<()> {
+    let mut keys = connection.prepare(
+        "SELECT key, count(*) FROM occurrence WHERE level = ?1 GROUP BY key HAVING count(*) > 1 ORDER BY key",
+    )?;
+    for level in levels(connection)? {
+        let mut counter = FrequentKeyCounter::default();
+        let mut rows = keys.query([level.0])?;
+        while let Some(row) = rows.next()? {
+            // Somebody may have put anything into a cell: no program looks for what is no number.
+            if let Ok(key) = row.get_ref(0)?.as_i64() {
+                counter.see(PositionKey::from_i64(key), row.get(1)?);
+            }
+        }
+        put_frequent_keys(connection, level, &counter.finish())?;
+    }
+    Ok(())
+}
+
+/// Writes which keys of a level are frequent.
+pub(super) fn put_frequent_keys(
+    connection: &Connection,
+    level: Level,
+    keys: &FrequentKeys,
+) -> rusqlite::Result<()> {
+    let sql = "UPDATE occurrence_level SET frequent_keys = ?2 WHERE level = ?1";
+    connection.execute(sql, params![level.0, keys.to_bytes()]).map(|_| ())
 }

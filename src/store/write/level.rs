@@ -1,12 +1,17 @@
 //! Levels of `occurrence`: which one the positions of new games go to.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
 use crate::id::{GameId, Level};
 use crate::store::cell::{Cells, OCCURRENCE_LEVEL};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
+use crate::store::frequent_keys::FrequentKeys;
 use crate::store::write::bulk::BulkLoader;
+use crate::store::write::fill::put_frequent_keys;
+
+const READ_LEVELS: &str = "read table occurrence_level";
+const WRITE_LEVELS: &str = "write table occurrence_level";
 
 /// The levels of a database, in order.
 ///
@@ -16,6 +21,14 @@ pub(crate) fn levels(connection: &Connection) -> rusqlite::Result<Vec<Level>> {
     let sql = "SELECT level FROM occurrence_level ORDER BY level";
     let read = |row: &rusqlite::Row<'_>| Ok(Level(Cells::new(row, OCCURRENCE_LEVEL).get("level")?));
     connection.prepare_cached(sql)?.query_map([], read)?.collect()
+}
+
+/// The frequent keys of a level; `None` if nobody counted them. What is no list is none that anybody counted.
+fn frequent_keys(connection: &Connection, level: Level) -> rusqlite::Result<Option<FrequentKeys>> {
+    let sql = "SELECT frequent_keys FROM occurrence_level WHERE level = ?1";
+    connection
+        .prepare_cached(sql)?
+        .query_row([level.0], |row| Ok(row.get_ref(0)?.as_blob().ok().and_then(FrequentKeys::of_bytes)))
 }
 
 /// The level that new games go to: one of those that are there, which takes in all that come after it, or one of their own.
@@ -50,22 +63,42 @@ impl Database {
     /// # Errors
     /// What SQLite says.
     pub(crate) fn levels(&self) -> Result<Vec<Level>> {
-        levels(self.connection())
-            .map_err(|source| Error::sqlite(self.path(), "read table occurrence_level", source))
+        levels(self.connection()).map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
+    }
+
+    /// The frequent keys of a level; `None` if nobody counted them.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn frequent_keys(&self, level: Level) -> Result<Option<FrequentKeys>> {
+        frequent_keys(self.connection(), level)
+            .map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
     }
 }
 
 impl BulkLoader<'_> {
-    /// Makes a level the last one, to which occurrences go.
+    /// Makes a level the last one, to which occurrences go, and notes which of its keys are frequent, if that was counted.
     ///
     /// # Errors
     /// What SQLite says.
-    pub(crate) fn set_last_level(&mut self, level: Level) -> Result<()> {
-        const ACTION: &str = "write table occurrence_level";
-        self.execute(ACTION, "DELETE FROM occurrence_level WHERE level > ?1", [level.0])?;
-        self.execute(ACTION, "INSERT OR IGNORE INTO occurrence_level VALUES (?1)", [level.0])?;
+    pub(crate) fn set_last_level(
+        &mut self,
+        level: Level,
+        frequent_keys: Option<&FrequentKeys>,
+    ) -> Result<()> {
+        self.execute(WRITE_LEVELS, "DELETE FROM occurrence_level WHERE level >= ?1", [level.0])?;
+        let sql = "INSERT INTO occurrence_level (level, frequent_keys) VALUES (?1, ?2)";
+        self.execute(WRITE_LEVELS, sql, params![level.0, frequent_keys.map(FrequentKeys::to_bytes)])?;
         self.level = level;
         Ok(())
+    }
+
+    /// Notes which keys of a level are frequent.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn set_frequent_keys(&self, level: Level, keys: &FrequentKeys) -> Result<()> {
+        put_frequent_keys(self.connection(), level, keys).map_err(|source| self.failed(WRITE_LEVELS, source))
     }
 
     /// Moves the rows of all later levels to a level.
@@ -82,7 +115,7 @@ impl BulkLoader<'_> {
     /// # Errors
     /// What SQLite says.
     pub(crate) fn levels(&self) -> Result<Vec<Level>> {
-        levels(self.connection()).map_err(|source| self.failed("read table occurrence_level", source))
+        levels(self.connection()).map_err(|source| self.failed(READ_LEVELS, source))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::store::error::{Error, Result};
 use crate::store::lock::WriterLock;
 use crate::store::row::HeaderBatch;
 use crate::store::write::build::{Build, BuildOptions};
-use crate::store::write::fill::fill_columns;
+use crate::store::write::fill::{fill_columns, fill_frequent_keys};
 use crate::store::write::passed::make_sets_anew;
 use crate::store::write::remove::COUNT_AFRESH;
 use crate::store::write::temporary::Temporary;
@@ -77,7 +77,7 @@ const FORGET_EMPTIED: &str =
 const OCCURRENCES: [&str; 7] = [
     "DELETE FROM occurrence",
     "DELETE FROM occurrence_level",
-    "INSERT INTO occurrence_level VALUES (1)",
+    "INSERT INTO occurrence_level (level) VALUES (1)",
     "INSERT INTO occurrence SELECT 1, key, game_id, ply FROM game_position ORDER BY key, game_id, ply",
     "DELETE FROM visit_set",
     "DELETE FROM continuation",
@@ -162,6 +162,7 @@ impl Build {
         sum(&COUNT_AFRESH)?;
         mended.sources += changed(FORGET)?;
         sum(&TOTALS)?;
+        fill_frequent_keys(self.connection()).map_err(|source| self.failed(source))?;
         fill_columns(self.connection()).map_err(|source| self.failed(source))?;
         make_sets_anew(self.connection()).map_err(|source| self.failed(source))?;
         Ok(mended)

@@ -5,7 +5,6 @@ use rusqlite::{OptionalExtension as _, Params, Row, params};
 use crate::board::{MoveCode, PositionKey};
 use crate::store::cell::{Cells, VISITED_POSITION};
 use crate::store::error::Result;
-use crate::store::read::game_outcome::GameOutcome;
 use crate::store::read::occurrence::hit::listed_games;
 use crate::store::read::occurrence::visit::has_occurrences;
 use crate::store::row::{GameId, ResultCounts, VisitedPositionBatch};
@@ -23,14 +22,6 @@ pub struct VisitedPositionLists {
 }
 
 impl BulkLoader<'_> {
-    /// What a game came to; `None` if there is no such game.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn game_outcome(&self, game: GameId) -> Result<Option<GameOutcome>> {
-        GameOutcome::of(self.connection(), game).map_err(|source| self.failed("read table game", source))
-    }
-
     /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ pub(crate) mod aliases;
 pub(crate) mod annotations;
 pub(crate) mod checksum;
 pub(crate) mod duplicates;
+pub(crate) mod frequent_keys;
 pub(crate) mod games;
 pub(crate) mod occurrences;
 pub(crate) mod passed;

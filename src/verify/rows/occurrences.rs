@@ -63,10 +63,10 @@ impl<'c> OccurrenceScan<'c> {
         let bounds = [*range.start(), *range.end()];
         let mut statement = connection.prepare_cached(if has_one_level(connection)? {
             // Nothing needs to be sorted.
-            "SELECT key, game_id, ply, game_id < level FROM occurrence
+            "SELECT key, game_id, ply, game_id < level, level FROM occurrence
              WHERE level = (SELECT level FROM occurrence_level) AND key BETWEEN ?1 AND ?2 ORDER BY key, game_id, ply"
         } else {
-            "SELECT o.key, o.game_id, o.ply, o.game_id < l.level OR o.game_id >= l.next
+            "SELECT o.key, o.game_id, o.ply, o.game_id < l.level OR o.game_id >= l.next, o.level
              FROM (SELECT level, lead(level) OVER (ORDER BY level) AS next FROM occurrence_level) AS l
              CROSS JOIN occurrence AS o ON o.level = l.level
              WHERE o.key BETWEEN ?1 AND ?2 ORDER BY o.key, o.game_id, o.ply"
@@ -78,6 +78,9 @@ impl<'c> OccurrenceScan<'c> {
         let mut visited = statement.query(bounds)?;
         visited.advance()?;
         let (mut run, mut told) = (None::<Run>, 0);
+        let (findings, listed_keys) = (&self.check.findings, &self.check.listed_keys);
+        // The key, the level, and how many rows of them came one after the other.
+        let mut in_level = (0, 0, 0);
         while let Some(row) = rows.next()? {
             let Occurrence { key, game, ply } = Occurrence::read(row)?;
             self.occurrences.add(key, game, ply);
@@ -85,6 +88,13 @@ impl<'c> OccurrenceScan<'c> {
                 let id = Occurrence { key, game, ply }.id();
                 let found = "the row stands in the level of other games";
                 self.check.findings.about(Kind::WrongValue, "occurrence", id, found);
+            }
+            let level = row.get(4)?;
+            if (in_level.0, in_level.1) == (key, level) {
+                in_level.2 += 1;
+            } else {
+                listed_keys.check(in_level.1, in_level.0, in_level.2, findings);
+                in_level = (key, level, 1);
             }
             match &mut run {
                 Some(run) if run.key == key => {
@@ -107,6 +117,7 @@ impl<'c> OccurrenceScan<'c> {
             }
         }
         self.check.progress.add_rows(told);
+        listed_keys.check(in_level.1, in_level.0, in_level.2, findings);
         if let Some(ended) = run {
             self.end_key(connection, ended, &mut visited)?;
         }

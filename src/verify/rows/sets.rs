@@ -82,7 +82,7 @@ pub(crate) fn compare_visits(
     findings: &Collector,
 ) -> rusqlite::Result<()> {
     let mut visits: BTreeMap<i64, Vec<(u16, PlayedMove)>> = BTreeMap::new();
-    for_each_last_visit(connection, PositionKey::from_i64(key), |game, _, (_, code), _| {
+    for_each_last_visit(connection, PositionKey::from_i64(key), |game, _, _, code| {
         let (block, number) = block_of(game);
         visits.entry(block.into()).or_default().push((number, PlayedMove::new(code.map(ShortMove::new))));
         true

@@ -1,11 +1,11 @@
 //! `visited_position` and `continuation`, counted anew while the games come by.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher, Hasher};
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension as _};
 
+use crate::board::{KeyMap, PositionKey};
 use crate::id::{GameId, Ply};
 use crate::store::row::{LISTED_GAMES, StoredId};
 use crate::verify::finding::{Collector, Kind, RowId};
@@ -18,26 +18,6 @@ const LISTED: usize = LISTED_GAMES as usize;
 
 /// How many positions are counted in one pass over the games: about 200 MiB.
 pub(crate) const AT_ONCE: usize = 1 << 18;
-
-/// Keys are hashes already.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        let mut hasher = DefaultHasher::new();
-        hasher.write(bytes);
-        self.0 = hasher.finish();
-    }
-
-    fn write_i64(&mut self, key: i64) {
-        self.0 = key.cast_unsigned();
-    }
-}
 
 /// What came of games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -167,7 +147,7 @@ fn insert(list: &mut Vec<Listed>, listed: Listed) {
 /// The visited positions that are counted anew in one pass over the games.
 #[derive(Debug, Default)]
 pub(crate) struct VisitedPositions {
-    slots: HashMap<i64, u32, BuildHasherDefault<KeyHasher>>,
+    slots: KeyMap<u32>,
     /// By slot: key, the FEN that is stored, what has been counted.
     entries: Vec<(i64, Box<[u8]>, Mutex<Tally>)>,
 }
@@ -192,7 +172,7 @@ impl VisitedPositions {
             if sample.has(*index, count) {
                 let key = row.get(0)?;
                 let slot = u32::try_from(visited.entries.len()).expect("one pass counts few positions");
-                visited.slots.insert(key, slot);
+                visited.slots.insert(PositionKey::from_i64(key), slot);
                 visited.entries.push((
                     key,
                     crate::verify::rows::stored::bytes(row, 1)?.into(),
@@ -213,7 +193,7 @@ impl VisitedPositions {
     }
 
     pub(crate) fn has(&self, key: i64) -> bool {
-        self.slots.contains_key(&key)
+        self.slots.contains_key(&PositionKey::from_i64(key))
     }
 
     /// Holds the rows of both tables against what was counted.
@@ -352,7 +332,7 @@ impl<'v> OccurrenceCounter<'v> {
     }
 
     pub(crate) fn see(&mut self, stored: &StoredPosition, fen: &[u8]) {
-        if let Some(&slot) = self.visited.slots.get(&stored.key) {
+        if let Some(&slot) = self.visited.slots.get(&PositionKey::from_i64(stored.key)) {
             let same = *self.visited.entries[slot as usize].1 == *fen;
             self.hits.push((slot, stored.ply, stored.move_code, same));
         }

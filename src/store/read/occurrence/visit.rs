@@ -7,7 +7,6 @@ use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Ply};
 use crate::store::block_set::game_of;
 use crate::store::cell::{CONTINUATION, Cells, GAME_POSITION, VISIT_SET, VISITED_POSITION};
-use crate::store::read::game_outcome::GameOutcome;
 use crate::store::visit_set::{PlayedMove, for_each_visit};
 
 /// What the rows of a visited position say that removed games may change.
@@ -73,23 +72,21 @@ pub(crate) fn for_each_in_sets(
 }
 
 /// Shows `see` all games that reached a position, in order, until it gives `false`: each with the ply where it last arose, the FEN
-/// there and the move played, and what it came to.
+/// there and the move played.
 pub(crate) fn for_each_last_visit(
     connection: &Connection,
     key: PositionKey,
-    mut see: impl FnMut(GameId, Ply, (&str, Option<MoveCode>), &GameOutcome) -> bool,
+    mut see: impl FnMut(GameId, Ply, &str, Option<MoveCode>) -> bool,
 ) -> rusqlite::Result<()> {
-    let sql = "SELECT o.game_id, o.ply, p.move_code, g.result, g.white_elo, g.black_elo, g.date, p.fen
+    let sql = "SELECT o.game_id, o.ply, p.move_code, p.fen
                FROM (SELECT game_id, max(ply) AS ply FROM position_game WHERE key = ?1 GROUP BY game_id) AS o
-               JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
-               JOIN game AS g ON g.game_id = o.game_id";
+               JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([key.as_i64()])?;
     while let Some(row) = rows.next()? {
         let cells = Cells::new(row, GAME_POSITION);
-        let code = cells.get::<Option<u32>>(2)?.map(MoveCode::from_stored);
-        let (game, ply) = (GameId(cells.get(0)?), Ply(cells.get(1)?));
-        if !see(game, ply, (cells.get(7)?, code), &GameOutcome::read(row, 3)?) {
+        let code = cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored);
+        if !see(GameId(cells.get("game_id")?), Ply(cells.get("ply")?), cells.get("fen")?, code) {
             break;
         }
     }

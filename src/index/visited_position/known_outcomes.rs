@@ -1,0 +1,72 @@
+//! What games of a database came to, for those who ask again and again.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use crate::index::error::Result;
+use crate::index::visited_position::counted_game::CountedGame;
+use crate::store::block_set::block_of;
+use crate::store::row::GameId;
+use crate::store::{GameOutcome, Known};
+
+/// What games of a database came to before anything was added to it. Their columns are read a block at a time: nearly all blocks are
+/// asked for, and to read a row of `game` takes far longer.
+#[derive(Debug)]
+pub(crate) struct KnownOutcomes<'t> {
+    target: Option<&'t Path>,
+    known: Mutex<Option<Known>>,
+    blocks: RwLock<HashMap<u32, Block>>,
+}
+
+/// By the games' numbers in the block; `None` if its columns do not tell it.
+type Block = Option<Vec<Option<CountedGame>>>;
+
+impl<'t> KnownOutcomes<'t> {
+    /// So many blocks are kept, of a mebibyte each. Games of others are looked up one by one.
+    const MOST_BLOCKS: usize = 96;
+
+    /// Those of the database at `target`; without one there are no games.
+    pub(crate) fn new(target: Option<&'t Path>) -> Self {
+        Self { target, known: Mutex::default(), blocks: RwLock::default() }
+    }
+
+    /// What a game came to; `None` if there is no such game.
+    pub(crate) fn of(&self, game: GameId) -> Result<Option<CountedGame>> {
+        let (block, number) = block_of(game);
+        let counted = |block: &Block| {
+            let games = block.as_ref()?;
+            Some(games.get(usize::from(number)).copied().flatten())
+        };
+        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(block) = blocks.get(&block)
+            && let Some(counted) = counted(block)
+        {
+            return Ok(counted);
+        }
+        let is_worth_reading = !blocks.contains_key(&block) && blocks.len() < Self::MOST_BLOCKS;
+        drop(blocks);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = match (&mut *known, self.target) {
+            (Some(known), _) => known,
+            (none, Some(target)) => none.insert(Known::open(target)?),
+            (None, None) => return Ok(None),
+        };
+        if is_worth_reading {
+            let mut games = Vec::new();
+            let is_there = known.for_each_outcome(block, |number, result, elo_sum, day| {
+                games.resize(number.into(), None);
+                games.push(Some(CountedGame::of_parts(result, elo_sum, day)));
+            })?;
+            let read = is_there.then_some(games);
+            let found = counted(&read);
+            self.blocks.write().unwrap_or_else(PoisonError::into_inner).insert(block, read);
+            if let Some(found) = found {
+                return Ok(found);
+            }
+        }
+        let by_row =
+            |GameOutcome { result, elos, date }: GameOutcome| CountedGame::new(result, elos, date.as_deref());
+        Ok(known.game_outcome(game)?.map(by_row))
+    }
+}

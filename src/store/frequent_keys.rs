@@ -1,0 +1,231 @@
+//! The keys that many rows of a level of `occurrence` have, in few bytes: whoever asks how many rows a key has need not look into the level.
+//!
+//! A list is written as
+//!
+//! 1. the fewest rows that a listed key has;
+//! 2. for each key, in the order in which SQLite sorts keys, by how much it is greater than the one before, or than the least that there
+//!    can be;
+//! 3. behind each key how many rows it has.
+//!
+//! Numbers are written as in sets of games. Rows that are taken out of a level leave its list as it is.
+
+use super::block_set::{push_number, take_long_number};
+use crate::board::PositionKey;
+
+/// The fewest rows that a key has in a list that is not too long.
+const FEWEST: u32 = 8;
+
+/// Keys of one list: of 32 MiB in memory.
+const MOST_KEYS: usize = 1 << 21;
+
+/// The keys that many rows of a level have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrequentKeys {
+    /// A key that is not listed has fewer rows.
+    fewest: u32,
+    /// In order, each with the number of its rows.
+    keys: Vec<(i64, u32)>,
+}
+
+impl Default for FrequentKeys {
+    fn default() -> Self {
+        Self { fewest: FEWEST, keys: Vec::new() }
+    }
+}
+
+impl FrequentKeys {
+    /// Puts lists together, each of which has greater keys than the one before.
+    #[must_use]
+    pub fn join(lists: impl IntoIterator<Item = Self>) -> Self {
+        let mut joined = Self::default();
+        for list in lists {
+            joined.raise(list.fewest);
+            let fewest = joined.fewest;
+            joined.keys.extend(list.keys.into_iter().filter(|&(_, rows)| rows >= fewest));
+            joined.shorten(MOST_KEYS);
+        }
+        joined
+    }
+
+    /// How many rows a key has at most, a number as SQLite stores it.
+    #[must_use]
+    pub fn most_rows(&self, key: i64) -> u32 {
+        match self.keys.binary_search_by_key(&key, |&(listed, _)| listed) {
+            Ok(index) => self.keys[index].1,
+            Err(_) => self.fewest - 1,
+        }
+    }
+
+    /// The list as it is stored.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(9 * self.keys.len() + 5);
+        push_number(self.fewest.into(), &mut bytes);
+        let mut last = i64::MIN;
+        for &(key, rows) in &self.keys {
+            push_number(key.wrapping_sub(last).cast_unsigned(), &mut bytes);
+            push_number(rows.into(), &mut bytes);
+            last = key;
+        }
+        bytes
+    }
+
+    /// A list as it is stored; `None` if these bytes are none.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let number = |bytes| {
+            let (number, rest) = take_long_number(bytes)?;
+            Some((u32::try_from(number).ok().filter(|&number| number > 0)?, rest))
+        };
+        let (fewest, mut rest) = number(bytes)?;
+        let mut keys: Vec<(i64, u32)> = Vec::new();
+        while !rest.is_empty() {
+            let (more, behind) = take_long_number(rest)?;
+            let (rows, behind) = number(behind)?;
+            let key = keys.last().map_or(i64::MIN, |&(last, _)| last).checked_add_unsigned(more)?;
+            if more == 0 && !keys.is_empty() {
+                return None;
+            }
+            keys.push((key, rows));
+            rest = behind;
+        }
+        Some(Self { fewest, keys })
+    }
+
+    /// Takes keys out, those with the fewest rows first, until there are no more than `most`.
+    fn shorten(&mut self, most: usize) {
+        while self.keys.len() > most {
+            self.raise(self.fewest.saturating_mul(2));
+        }
+    }
+
+    /// Takes out the keys that have fewer rows.
+    fn raise(&mut self, fewest: u32) {
+        if fewest > self.fewest {
+            self.fewest = fewest;
+            self.keys.retain(|&(_, rows)| rows >= fewest);
+        }
+    }
+}
+
+/// Finds the frequent keys of rows that come by in the order of their keys.
+#[derive(Debug, Default)]
+pub struct FrequentKeyCounter {
+    /// The last key, and how many rows of it came by.
+    run: Option<(PositionKey, u32)>,
+    found: FrequentKeys,
+}
+
+impl FrequentKeyCounter {
+    /// Counts the next rows, which have one key.
+    #[inline]
+    pub fn see(&mut self, key: PositionKey, rows: u32) {
+        match &mut self.run {
+            Some((last, count)) if *last == key => *count = count.saturating_add(rows),
+            _ => {
+                self.end_run();
+                self.run = Some((key, rows));
+            }
+        }
+    }
+
+    /// The keys that are frequent.
+    #[must_use]
+    pub fn finish(mut self) -> FrequentKeys {
+        self.end_run();
+        self.found
+    }
+
+    #[inline]
+    fn end_run(&mut self) {
+        if let Some((key, rows)) = self.run.take()
+            && rows >= self.found.fewest
+        {
+            if self.found.keys.is_empty() {
+                // Growing step by step is slower.
+                self.found.keys.reserve(1 << 8);
+            }
+            self.found.keys.push((key.as_i64(), rows));
+            self.found.shorten(MOST_KEYS);
+        }
+    }
+}
+
+/// Tells how many rows keys have, which are asked for in their order.
+#[derive(Clone, Debug)]
+pub(crate) struct FrequentKeyCursor<'k> {
+    list: &'k FrequentKeys,
+    /// The keys that were not passed yet.
+    rest: &'k [(i64, u32)],
+}
+
+impl<'k> FrequentKeyCursor<'k> {
+    /// A cursor at a key.
+    pub(crate) fn new(list: &'k FrequentKeys, start: PositionKey) -> Self {
+        let at = list.keys.partition_point(|&(key, _)| key < start.as_i64());
+        Self { list, rest: &list.keys[at..] }
+    }
+
+    /// How many rows a key has at most.
+    pub(crate) fn most_rows(&mut self, key: PositionKey) -> u32 {
+        let key = key.as_i64();
+        while let Some((&(listed, rows), rest)) = self.rest.split_first() {
+            if listed == key {
+                return rows;
+            }
+            if listed > key {
+                break;
+            }
+            self.rest = rest;
+        }
+        self.list.fewest - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(runs: &[(i64, u32)]) -> FrequentKeys {
+        let mut counter = FrequentKeyCounter::default();
+        for &(key, rows) in runs {
+            counter.see(PositionKey::from_i64(key), rows);
+        }
+        counter.finish()
+    }
+
+    #[test]
+    fn what_is_not_listed_has_fewer_rows() {
+        let found =
+            list(&[(i64::MIN, 9), (-5, 3), (-5, 4), (-1, 4), (-1, 4), (0, 8), (7, 1), (i64::MAX, 300)]);
+        assert_eq!(found.keys, [(i64::MIN, 9), (-1, 8), (0, 8), (i64::MAX, 300)]);
+        let mut cursor = FrequentKeyCursor::new(&found, PositionKey::from_i64(-6));
+        let mut most = |key| cursor.most_rows(PositionKey::from_i64(key));
+        assert_eq!([-6, -1, -1, 0, 1, i64::MAX].map(&mut most), [7, 8, 8, 8, 7, 300]);
+    }
+
+    #[test]
+    fn lists_come_back_and_what_is_none_is_told() {
+        for keys in [&[][..], &[(i64::MIN, 9)], &[(i64::MIN, 8), (i64::MAX, u32::MAX)], &[(-1, 8), (0, 9)]] {
+            let found = list(keys);
+            let bytes = found.to_bytes();
+            assert_eq!(FrequentKeys::of_bytes(&bytes), Some(found));
+            // What is cut off within a key is no list.
+            let whole = bytes.len();
+            assert!(keys.is_empty() || FrequentKeys::of_bytes(&bytes[..whole - 1]).is_none());
+        }
+        for bytes in [&[][..], &[0], &[8, 1], &[8, 1, 0], &[8, 1, 9, 0, 9], &[0x80], &[8; 2]] {
+            assert_eq!(FrequentKeys::of_bytes(bytes), None, "{bytes:?}");
+        }
+        let beyond = [&[8][..], &[0xff; 9], &[1, 9, 1, 9]].concat();
+        assert_eq!(FrequentKeys::of_bytes(&beyond), None);
+    }
+
+    #[test]
+    fn long_lists_keep_the_keys_with_the_most_rows() {
+        let mut found = list(&(0..100).map(|key| (key, 8 + key as u32)).collect::<Vec<_>>());
+        found.shorten(80);
+        assert_eq!((found.fewest, found.keys.len()), (32, 76));
+        let joined = FrequentKeys::join([list(&[(-9, 31), (-8, 32)]), found.clone()]);
+        assert_eq!((joined.fewest, joined.keys.len()), (32, 77));
+        assert_eq!(FrequentKeys::of_bytes(&joined.to_bytes()), Some(joined));
+    }
+}

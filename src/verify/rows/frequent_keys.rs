@@ -1,0 +1,48 @@
+//! The lists of the keys that many rows of a level have.
+
+use rusqlite::Connection;
+
+use crate::store::frequent_keys::FrequentKeys;
+use crate::verify::finding::{Collector, Kind, RowId};
+
+const TABLE: &str = "occurrence_level";
+
+/// Those of all levels that have one.
+#[derive(Debug, Default)]
+pub(crate) struct ListedKeys(Vec<(i64, FrequentKeys)>);
+
+impl ListedKeys {
+    /// Reads the lists, of which an early version of the schema has none. One that cannot be read is told.
+    pub(crate) fn read(connection: &Connection, findings: &Collector) -> rusqlite::Result<Self> {
+        if !connection.column_exists(Some("main"), TABLE, "frequent_keys")? {
+            return Ok(Self::default());
+        }
+        let mut statement = connection.prepare(
+            "SELECT level, frequent_keys FROM occurrence_level WHERE frequent_keys NOTNULL ORDER BY level",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut lists = Vec::new();
+        while let Some(row) = rows.next()? {
+            let level = row.get(0)?;
+            match row.get_ref(1)?.as_blob().ok().and_then(FrequentKeys::of_bytes) {
+                Some(keys) => lists.push((level, keys)),
+                None => {
+                    let found = "frequent_keys is no list of keys";
+                    findings.about(Kind::WrongValue, TABLE, RowId::of([("level", level)]), found);
+                }
+            }
+        }
+        Ok(Self(lists))
+    }
+
+    /// Tells a key that has more rows in a level than its list says, so that it would be passed over when games are added.
+    pub(crate) fn check(&self, level: i64, key: i64, rows: u32, findings: &Collector) {
+        let Ok(index) = self.0.binary_search_by_key(&level, |(level, _)| *level) else { return };
+        let most = self.0[index].1.most_rows(key);
+        if rows > most {
+            let found =
+                format!("key {key} has {rows} rows in the level, but at most {most} by frequent_keys");
+            findings.about(Kind::WrongCount, TABLE, RowId::of([("level", level)]), found);
+        }
+    }
+}
