@@ -37,7 +37,7 @@ static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         }),
         M::up(include_str!("../../migrations/0005_levels.sql")),
         M::up(include_str!("../../migrations/0006_columns_by_row.sql")),
-        M::up_with_hook(include_str!("../../migrations/0007_frequent_keys.sql"), |step: &Transaction<'_>| {
+        M::up_with_hook(include_str!("../../migrations/0007_additions.sql"), |step: &Transaction<'_>| {
             Ok(fill_frequent_keys(step)?)
         }),
     ];

@@ -395,7 +395,7 @@ impl<'a> Check<'a> {
         let parts: Vec<&[i64]> = sampled.chunks(KEYS).collect();
         self.spread(pool, &parts, |connection, keys| {
             keys.iter().try_for_each(|&key| {
-                let compared = sets::compare_visits(connection, key, findings);
+                let compared = sets::compare_visits(connection, key, &blocks, findings);
                 self.guard("visit_set", RowId::of([("key", key)]), compared).map(drop)
             })
         })

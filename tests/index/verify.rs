@@ -455,7 +455,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &["wrong-value visit_set key 5060803636482931868, block 0: games is something else, expected the games of"],
     ),
     (
-        "INSERT INTO visit_set VALUES (5, 0, x''), (5060803636482931868, 9, x'')",
+        "INSERT INTO visit_set VALUES (0, 5, x''), (9, 5060803636482931868, x'')",
         &[
             "dangling-link visit_set key 5, block 0: key is 5",
             "surplus-row visit_set key 5060803636482931868, block 9: no game of the block was there",

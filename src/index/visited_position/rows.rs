@@ -1,11 +1,14 @@
 //! Visited positions to rows: their FENs and full move codes are found, and what was counted is written.
 
-use crate::board::{KeyMap, MoveCode, Position, ShortMove};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::board::{KeyMap, MoveCode, Position, PositionKey, ShortMove};
 use crate::index::error::Result;
 use crate::index::visited_position::counter::{Fens, VisitedPosition, to_json};
 use crate::store::BulkLoader;
 use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
-use crate::store::visit_set::{PackingRoom, PlayedMove};
+use crate::store::visit_set::{PackingRoom, PlayedMove, Visits};
 
 /// Writes the rows of `visited_position` and `continuation`; all other tables must be there.
 ///
@@ -28,19 +31,35 @@ pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'
     })?;
     const AT_ONCE: usize = 4096;
     let (mut batch, mut room) = (VisitedPositionBatch::default(), PackingRoom::default());
+    let mut visits = Vec::new();
     let mut rows = visited.into_iter().zip(told).peekable();
     while let Some((mut visited, told)) = rows.next() {
         if let (Fens::One(fen), Some(codes)) = told {
             visited.visits.pack(&mut room);
-            for (block, games) in visited.visits.blocks() {
-                loader.put_visits(visited.key, block, games)?;
-            }
+            visits.push((visited.key, std::mem::take(&mut visited.visits)));
             add(&mut batch, visited, &fen, &codes);
         }
         if batch.positions.len() >= AT_ONCE || rows.peek().is_none() {
             loader.append_visited(&batch)?;
             batch.clear();
         }
+    }
+    write_visits(&visits, loader)
+}
+
+/// Writes who reached positions, which come in the order of their keys, in the order in which the rows stand: by block, then key.
+fn write_visits(visits: &[(PositionKey, Visits)], loader: &BulkLoader<'_>) -> Result<()> {
+    let mut sets: Vec<_> = visits.iter().map(|(_, visits)| visits.blocks().peekable()).collect();
+    let mut order = BinaryHeap::new();
+    for (index, blocks) in sets.iter_mut().enumerate() {
+        order.extend(blocks.peek().map(|&(block, _)| Reverse((block, index))));
+    }
+    while let Some(Reverse((_, index))) = order.pop() {
+        let blocks = &mut sets[index];
+        if let Some((block, games)) = blocks.next() {
+            loader.put_visits(visits[index].0, block, games)?;
+        }
+        order.extend(blocks.peek().map(|&(block, _)| Reverse((block, index))));
     }
     Ok(())
 }

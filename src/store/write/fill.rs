@@ -19,7 +19,7 @@ const PUT_COLUMN: &str =
     "INSERT OR REPLACE INTO game_column (name, block, cells, games) VALUES (?1, ?2, ?3, ?4)";
 const REMOVE_COLUMN: &str = "DELETE FROM game_column WHERE name = ?1 AND block = ?2";
 pub(super) const PUT_VISITS: &str =
-    "INSERT OR REPLACE INTO visit_set (key, block, games) VALUES (?1, ?2, ?3)";
+    "INSERT OR REPLACE INTO visit_set (block, key, games) VALUES (?2, ?1, ?3)";
 
 /// Writes a block of columns in the place of what stands there.
 pub(super) fn put_columns(connection: &Connection, (block, columns): &StoredColumns) -> rusqlite::Result<()> {

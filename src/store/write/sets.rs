@@ -92,7 +92,7 @@ impl BulkLoader<'_> {
     /// Writes who reached a visited position in a block of games, in the place of what stands there; without games the row goes.
     pub(crate) fn put_visits(&self, key: PositionKey, block: u32, games: &[u8]) -> Result<()> {
         if games.is_empty() {
-            let sql = "DELETE FROM visit_set WHERE key = ?1 AND block = ?2";
+            let sql = "DELETE FROM visit_set WHERE block = ?2 AND key = ?1";
             return self.execute(WRITE_VISITS, sql, params![key.as_i64(), block]);
         }
         self.execute(WRITE_VISITS, PUT_VISITS, params![key.as_i64(), block, games])
@@ -127,13 +127,20 @@ impl BulkLoader<'_> {
 
     /// Removes the sets of a position that is no visited one any more.
     pub(super) fn remove_visit_sets(&self, key: PositionKey) -> Result<()> {
-        self.execute(WRITE_VISITS, "DELETE FROM visit_set WHERE key = ?1", [key.as_i64()])
+        let last = || -> rusqlite::Result<Option<u16>> {
+            let mut last = self.connection().prepare_cached("SELECT max(block) AS block FROM visit_set")?;
+            last.query_row([], |row| Cells::new(row, VISIT_SET).get("block"))
+        };
+        let blocks = last()
+            .map_err(|source| self.failed(WRITE_VISITS, source))?
+            .map_or(0..0, |last| 0..u32::from(last) + 1);
+        blocks.into_iter().try_for_each(|block| self.put_visits(key, block, &[]))
     }
 }
 
 /// Who reached a visited position in a block of games.
 fn visits(connection: &Connection, key: PositionKey, block: u32) -> rusqlite::Result<Option<Vec<u8>>> {
-    let sql = "SELECT key, block, games FROM visit_set WHERE key = ?1 AND block = ?2";
+    let sql = "SELECT block, key, games FROM visit_set WHERE block = ?2 AND key = ?1";
     connection
         .prepare_cached(sql)?
         .query_row(params![key.as_i64(), block], |row| {

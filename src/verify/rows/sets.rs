@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use crate::board::{PositionKey, ShortMove};
 use crate::store::block_set::block_of;
@@ -20,10 +20,11 @@ pub(crate) fn are_there(connection: &Connection) -> rusqlite::Result<bool> {
     connection.table_exists(Some("main"), VISITS)
 }
 
-/// The blocks that columns are to be compared of: those that have games, and those that have columns.
+/// The blocks that are to be compared: those that have games, columns or sets.
 pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut blocks: BTreeSet<i64> = blocks_with_games(connection)?.into_iter().map(i64::from).collect();
-    let mut statement = connection.prepare("SELECT DISTINCT block FROM game_column")?;
+    let of_rows = "SELECT block FROM game_column UNION SELECT block FROM visit_set";
+    let mut statement = connection.prepare(of_rows)?;
     for block in statement.query_map([], |row| Cells::new(row, GAME_COLUMN).get::<i64>("block"))? {
         blocks.insert(block?);
     }
@@ -75,10 +76,11 @@ pub(crate) fn visited_keys(connection: &Connection) -> rusqlite::Result<Vec<i64>
     statement.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Compares the sets of a visited position with the games that reached it.
+/// Compares the sets of a visited position, which stand in some of these blocks, with the games that reached it.
 pub(crate) fn compare_visits(
     connection: &Connection,
     key: i64,
+    blocks: &[i64],
     findings: &Collector,
 ) -> rusqlite::Result<()> {
     let mut visits: BTreeMap<i64, Vec<(u16, PlayedMove)>> = BTreeMap::new();
@@ -88,27 +90,19 @@ pub(crate) fn compare_visits(
         true
     })?;
     let row_id = |block: i64| RowId::of([("key", key), ("block", block)]);
-    let mut statement =
-        connection.prepare_cached("SELECT key, block, games FROM visit_set WHERE key = ?1")?;
-    let mut rows = statement.query(params![key])?;
-    while let Some(row) = rows.next()? {
-        let cells = Cells::new(row, VISIT_SET);
-        let block: i64 = cells.get("block")?;
-        match visits.remove(&block) {
+    let sql = "SELECT block, key, games FROM visit_set WHERE block = ?1 AND key = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    for &block in blocks {
+        let mut rows = statement.query([block, key])?;
+        let Some(row) = rows.next()? else { continue };
+        let games: &[u8] = Cells::new(row, VISIT_SET).get("games")?;
+        match visits.remove(&block).map(pack_block) {
             None => findings.about(Kind::SurplusRow, VISITS, row_id(block), "no game of the block was there"),
-            Some(expected) => {
-                if cells.get::<&[u8]>("games")? != pack_block(expected) {
-                    let expected = "the games of the block that were there, by what they played";
-                    findings.wrong(
-                        Kind::WrongValue,
-                        VISITS,
-                        row_id(block),
-                        "games",
-                        expected,
-                        "something else",
-                    );
-                }
+            Some(expected) if games != expected => {
+                let expected = "the games of the block that were there, by what they played";
+                findings.wrong(Kind::WrongValue, VISITS, row_id(block), "games", expected, "something else");
             }
+            Some(_) => {}
         }
     }
     for block in visits.into_keys() {

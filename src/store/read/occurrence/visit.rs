@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::hit::listed_games;
 use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Ply};
-use crate::store::block_set::game_of;
+use crate::store::block_set::{block_of, game_of};
 use crate::store::cell::{CONTINUATION, Cells, GAME_POSITION, VISIT_SET, VISITED_POSITION};
 use crate::store::visit_set::{PlayedMove, for_each_visit};
 
@@ -54,21 +54,36 @@ pub(crate) fn has_occurrences(
     connection.prepare_cached(sql)?.exists(params![key.as_i64(), count.saturating_sub(1)])
 }
 
+/// Shows `see` who reached a visited position, block by block, as it is stored.
+pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
+    connection: &Connection,
+    key: PositionKey,
+    mut see: impl FnMut(u32, &[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut last = connection.prepare_cached("SELECT max(game_id) FROM game")?;
+    let last = last.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0);
+    let (last, _) = block_of(GameId(u32::try_from(last).unwrap_or(u32::MAX)));
+    let sql = "SELECT block, key, games FROM visit_set WHERE block = ?1 AND key = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    for block in 0..=last {
+        let mut rows = statement.query(params![block, key.as_i64()])?;
+        if let Some(row) = rows.next()? {
+            see(block, Cells::new(row, VISIT_SET).get("games")?)?;
+        }
+    }
+    Ok(())
+}
+
 /// Shows `see` all games in the sets of a visited position, each with what it played there last.
 pub(crate) fn for_each_in_sets(
     connection: &Connection,
     key: PositionKey,
     mut see: impl FnMut(GameId, PlayedMove),
 ) -> rusqlite::Result<()> {
-    let sql = "SELECT key, block, games FROM visit_set WHERE key = ?1 ORDER BY block";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([key.as_i64()])?;
-    while let Some(row) = rows.next()? {
-        let cells = Cells::new(row, VISIT_SET);
-        let block = cells.get::<u16>("block")?.into();
-        for_each_visit(cells.get("games")?, |number, played| see(game_of(block, number), played));
-    }
-    Ok(())
+    for_each_visit_set(connection, key, |block, games| {
+        for_each_visit(games, |number, played| see(game_of(block, number), played));
+        Ok(())
+    })
 }
 
 /// Shows `see` all games that reached a position, in order, until it gives `false`: each with the ply where it last arose, the FEN

@@ -7,10 +7,11 @@ use rusqlite::params;
 use crate::board::{GameResult, Position};
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::game_of;
-use crate::store::cell::{Cells, VISIT_SET};
+use crate::store::cell::VISIT_SET;
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
 use crate::store::read::occurrence::explore::{Asked, ListLengths, MoveTally, Tally};
 use crate::store::read::occurrence::hit::shares_key;
+use crate::store::read::occurrence::visit::for_each_visit_set;
 use crate::store::read::selection::Selection;
 use crate::store::row::year_of;
 use crate::store::visit_set::{PlayedMove, for_each_visit_within};
@@ -45,23 +46,17 @@ impl Asked<'_> {
     fn count_blocks(&self, selection: &Selection, lists: ListLengths) -> Result<Counted, ColumnError> {
         let mut counted = Counted { tally: Tally::new(lists), moves: BTreeMap::new(), blocks: 0 };
         let connection = self.database.connection();
-        let mut statement = connection
-            .prepare_cached("SELECT key, block, games FROM visit_set WHERE key = ?1 ORDER BY block")?;
-        let mut rows = statement.query([self.key.as_i64()])?;
         let mut columns = BlockColumns::new(connection, 0);
-        while let Some(row) = rows.next()? {
-            let cells = Cells::new(row, VISIT_SET);
-            let block = cells.get::<u16>("block")?.into();
+        for_each_visit_set(connection, self.key, |block, games| {
             columns.turn_to(block);
             let selected = columns.selected(selection)?;
             counted.blocks += 1;
-            if selected.is_empty() {
-                continue;
+            if selected.is_empty() || counted.add(block, games, &columns.outcomes()?, &selected) {
+                Ok(())
+            } else {
+                Err(ColumnError::Missing)
             }
-            if !counted.add(block, cells.get("games")?, &columns.outcomes()?, &selected) {
-                return Err(ColumnError::Missing);
-            }
-        }
+        })?;
         Ok(counted)
     }
 }
