@@ -60,15 +60,17 @@ pub(super) fn tell_near(
 }
 
 /// Tells without which one of the filters there would be games, where no game passes all of them: games that reached a position, if one
-/// is given.
+/// is given. Some `fixed` fields are not told: nobody can leave them out.
 pub(super) fn tell_without_one(
     database: &Database,
     filter: &GameFilter,
     position: Option<&Position>,
+    fixed: &[&str],
 ) -> anyhow::Result<()> {
     let found = without_one_filter(database, filter, position)?;
     let told: Vec<_> = found
         .iter()
+        .filter(|without| !fixed.contains(&without.field))
         .map(|without| format!("{} without {}", counted(without.games, "game"), option(without.field)))
         .collect();
     if let Some((last, others)) = told.split_last() {

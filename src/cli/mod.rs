@@ -56,6 +56,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Find(args) => command::find::run(&args)?,
         Command::Explore(args) => command::explore::run(&args)?,
         Command::Export(args) => command::export::run(&args)?,
+        Command::Player(args) => command::player::run(&args)?,
         Command::Players(args) => command::players::run(&args)?,
         Command::Game(args) => command::game::run(&args)?,
         Command::Sql(args) => command::sql::run(&args)?,

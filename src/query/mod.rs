@@ -13,6 +13,7 @@
 //! | tell which filter keeps games out | [`without_one_filter`] |
 //! | tell names of players that have many more games than one like them | [`near_players`] |
 //! | list the players | [`Players`] |
+//! | tell a player's record | [`PlayerQuestion`] |
 //! | make several names those of one player | [`Aliases`] |
 //! | tell positions with the same placement | [`variants`] |
 //!
@@ -32,6 +33,7 @@ mod names;
 mod near_players;
 mod pasted;
 mod pgn;
+mod player;
 mod players;
 mod position;
 mod replay;
@@ -52,6 +54,10 @@ pub use names::{NearNames, near_names};
 pub use near_players::{NearPlayer, near_players};
 pub use pasted::MovesNote;
 pub use pgn::{variation_text, write_pgn};
+pub use player::{
+    LineNode, OpeningRecord, OpponentRecord, PlayerGame, PlayerQuestion, PlayerRecord, RatingRecord, Record,
+    SideRecord, SpeedRecord, YearRecord,
+};
 pub use players::{ListedPlayer, ListedPlayers, PlayerOrder, Players, Spelling};
 pub use position::{LineMove, Place, PositionError, PositionQuery, number_before};
 pub use replay::{DamagedGame, replay};

@@ -132,14 +132,7 @@ fn only_two_players_can_be_asked_for() {
     pgndex: error: a game has two players; give --player twice, or --player and --opponent once each
     ");
     assert_eq!(told(&["--player", "a", "--player", "b", "--opponent", "c"]), three);
-    insta::assert_snapshot!(told(&["--opponent", "anand"]), @"
-    error: the following required arguments were not provided:
-      --player <NAME>
-
-    Usage: pgndex export --player <NAME> --opponent <NAME> <--pgn|--fen|--epd|--csv> <DB>
-
-    For more information, try '--help'.
-    ");
+    insta::assert_snapshot!(told(&["--opponent", "anand"]), @"pgndex: error: --opponent NAME goes with --player NAME; give both, or --player alone for either side");
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod needs;
 mod nightly;
 mod picture;
 mod place;
+mod player;
 mod players;
 #[path = "../common/program.rs"]
 mod program;

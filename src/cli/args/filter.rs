@@ -41,7 +41,7 @@ pub(crate) struct FilterArgs {
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) player: Vec<NameFilter>,
     /// The name of the one who played against --player
-    #[arg(help_heading = WHICH, long, value_name = "NAME", requires = "player")]
+    #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) opponent: Option<NameFilter>,
     /// Both players are rated this or higher
     #[arg(help_heading = WHICH, long, value_name = "N", value_parser = within(0..=u16::MAX))]
@@ -160,8 +160,20 @@ impl FilterArgs {
         Ok(filter)
     }
 
+    /// The same games, those left out in which this is none of the players.
+    pub(in crate::cli) fn of_player(&self, name: &NameFilter) -> Self {
+        let mut args = self.clone();
+        args.player.insert(0, name.clone());
+        args
+    }
+
     /// A player, and the one on the other side.
     fn players(&self) -> Result<(Option<NameFilter>, Option<NameFilter>), WrongValue> {
+        if self.opponent.is_some() && self.player.is_empty() {
+            return Err(WrongValue(anyhow::anyhow!(
+                "--opponent NAME goes with --player NAME; give both, or --player alone for either side"
+            )));
+        }
         let mut names = self.player.iter().chain(&self.opponent).cloned();
         let players = (names.next(), names.next());
         match names.next() {

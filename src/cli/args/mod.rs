@@ -37,7 +37,7 @@ pub(crate) use game::{BoardPly, GameArgs, GameFormat};
 pub(crate) use index::{AnnotationsArg, DuplicatesArg, IndexArgs, LogFormat, OnProblemArg};
 pub(crate) use info::{InfoArgs, InfoFormat};
 pub(crate) use key::KeyArgs;
-pub(crate) use players::{PlayerSortArg, PlayersArgs};
+pub(crate) use players::{PlayerArgs, PlayerFormat, PlayerSortArg, PlayersArgs};
 pub(crate) use position::{PositionArgs, read_fen, read_position};
 pub(crate) use remove::RemoveArgs;
 pub(crate) use size::{ByteSize, Memory};
@@ -112,6 +112,7 @@ pub(crate) enum Command {
     Explore(Box<ExploreArgs>),
     Game(GameArgs),
     Export(Box<ExportArgs>),
+    Player(Box<PlayerArgs>),
     Players(PlayersArgs),
     Sql(SqlArgs),
     Remove(Box<RemoveArgs>),

@@ -1,6 +1,7 @@
-//! Arguments of `pgndex players`.
+//! Arguments of `pgndex player` and `pgndex players`.
 
 use crate::cli::args::RowFormat;
+use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::within;
 use clap::ArgGroup;
 use clap::Args;
@@ -8,6 +9,52 @@ use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use pgndex::store::NameFilter;
 use std::path::PathBuf;
+
+/// Show a player's record: scores by side, opening, year and opponent, and what he likes to play
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pgndex player games.db \"Carlsen, Magnus\"
+  pgndex player games.db carlsen --since 2020 --speed blitz
+  pgndex player games.db carlsen --opponent caruana
+  pgndex player games.db carlsen --format md > carlsen.md
+
+Points are the player's, whatever his side. The performance is that of FIDE's table, from games with a result against opponents whose \
+ratings are known. All players whose name fits count: '=NAME' means one only. Lines are the moves played most with that side, \
+from the start position on.")]
+pub(crate) struct PlayerArgs {
+    /// Database
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+    /// The player's name, as --player of other commands takes it
+    #[arg(value_name = "NAME", id = "name")]
+    pub(crate) name: NameFilter,
+    /// How many openings, opponents and wins to show of each list; 0 for all
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = within(0..=u32::MAX))]
+    pub(crate) limit: u32,
+    /// How many half-moves long lines are shown; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = within(0..=40_u32))]
+    pub(crate) depth: u32,
+    /// Which moves belong to the lines: those in so many of a hundred games with that side, but at least two
+    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
+    pub(crate) least_share: u32,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// How to print it; json is one object, md is Markdown
+    #[arg(long, short, value_enum, default_value = "table")]
+    pub(crate) format: PlayerFormat,
+    /// End with a line on standard error that tells the time taken
+    #[arg(long)]
+    pub(crate) timing: bool,
+}
+
+/// Formats of a player's record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlayerFormat {
+    Table,
+    Json,
+    Md,
+}
 
 /// List the players, and say which names are those of one player
 #[derive(Args, Debug)]

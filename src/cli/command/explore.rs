@@ -86,7 +86,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         let which = if selection.is_all() { "game" } else { "game that passes the filters" };
         let which = no_line(which, lines);
         note(&format!("{which} reached this position: {}", query.position.canonical_fen()));
-        tell_without_one(&database, &filter, Some(&query.position))?;
+        tell_without_one(&database, &filter, Some(&query.position), &[])?;
     }
     tell_variants(&database, &query.position, lines)?;
     if let Some(file) = picture {

@@ -92,10 +92,11 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
         let nothing = find.nothing()?;
         tell_nothing(&nothing, &find);
         match (&nothing, &target) {
-            (Nothing::NoGame { .. }, _) => tell_without_one(&database, &filter, None)?,
             // If only one filter is given, it is clear which one it is.
-            (Nothing::FilteredOut { .. }, FindTarget::Position(query)) if filters_given(&filter) > 1 => {
-                tell_without_one(&database, &filter, Some(&query.position))?;
+            _ if filters_given(&filter) < 2 => {}
+            (Nothing::NoGame { .. }, _) => tell_without_one(&database, &filter, None, &[])?,
+            (Nothing::FilteredOut { .. }, FindTarget::Position(query)) => {
+                tell_without_one(&database, &filter, Some(&query.position), &[])?;
             }
             _ => {}
         }

@@ -8,6 +8,7 @@ pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod key;
 pub(crate) mod optimize;
+pub(crate) mod player;
 pub(crate) mod players;
 pub(crate) mod remove;
 pub(crate) mod repair;

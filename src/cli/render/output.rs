@@ -131,7 +131,7 @@ impl From<Option<u16>> for Value<'_> {
 }
 
 /// A text as a cell of a Markdown table, which is one line and ends at a bar.
-fn markdown(text: &str) -> String {
+pub(crate) fn markdown(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

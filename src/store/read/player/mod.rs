@@ -3,3 +3,4 @@
 pub(crate) mod alias;
 pub(crate) mod games;
 pub(crate) mod name;
+pub(crate) mod record;

@@ -1,0 +1,404 @@
+//! A player's record: what he scored with which side, in which openings, years and speeds, against whom, and what he likes to play.
+
+mod lines;
+mod performance;
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
+
+pub use lines::LineNode;
+
+use crate::board::{Color, GameResult};
+use crate::id::{GameId, NameId};
+use crate::query::players::{ListedPlayer, Players};
+use crate::store::{self, Database, NameFilter, PlayedGame, Selection};
+use lines::Counting;
+use performance::performance;
+
+/// A question for a player's record.
+#[derive(Clone, Copy, Debug)]
+pub struct PlayerQuestion<'a> {
+    /// The database.
+    pub database: &'a Database,
+    /// The player's name.
+    pub name: &'a NameFilter,
+    /// The games that count, all of which are to be the player's.
+    pub selection: &'a Selection,
+    /// How many openings, opponents and games each list has at most.
+    pub limit: usize,
+    /// How many half-moves the lines are long at most.
+    pub depth: u32,
+    /// A move belongs to the lines if it was played in so many of a hundred games with that side, and in two games.
+    pub least_share: u64,
+}
+
+/// A player's record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlayerRecord {
+    /// The players whose names fit, most games first; all of their games count. Filters do not count here.
+    pub players: Vec<ListedPlayer>,
+    /// All games.
+    pub all: Record,
+    /// Those with White.
+    pub white: SideRecord,
+    /// Those with Black.
+    pub black: SideRecord,
+    /// By year, the first one first; the games of unknown years stand last.
+    pub years: Vec<YearRecord>,
+    /// By the opponents' ratings, in steps of a hundred, the highest first; games against opponents without a rating stand last.
+    pub opponent_ratings: Vec<RatingRecord>,
+    /// By how fast the games were, most games first.
+    pub speeds: Vec<SpeedRecord>,
+    /// By opponent, most games first.
+    pub opponents: Vec<OpponentRecord>,
+    /// How many opponents there are.
+    pub opponent_count: u64,
+    /// Wins against the highest rated opponents, the highest first, the latest first where ratings are equal.
+    pub best_wins: Vec<PlayerGame>,
+}
+
+/// What came of the games with one side.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SideRecord {
+    /// All games with this side.
+    #[serde(flatten)]
+    pub record: Record,
+    /// By opening, most games first.
+    pub openings: Vec<OpeningRecord>,
+    /// How many openings there are.
+    pub opening_count: u64,
+    /// What was played most, as a tree.
+    pub lines: Vec<LineNode>,
+}
+
+/// What came of some games.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Games, also those without a result.
+    pub games: u64,
+    /// Games won.
+    pub wins: u32,
+    /// Games drawn.
+    pub draws: u32,
+    /// Games lost.
+    pub losses: u32,
+    /// Games without a result.
+    pub unfinished: u32,
+    /// The player's ratings, added up, and how many there are.
+    ratings: (u64, u32),
+    /// The same of opponents in games with a result, and what the player scored in these, in half points.
+    opponents: (u64, u32),
+    half_points: u32,
+}
+
+impl Record {
+    /// Counts a game.
+    fn count(&mut self, game: &PlayedGame) {
+        self.games += 1;
+        if let Some(rating) = game.rating {
+            self.ratings.0 += u64::from(rating);
+            self.ratings.1 += 1;
+        }
+        let Some(half_points) = half_points(game) else {
+            self.unfinished += 1;
+            return;
+        };
+        let place = match half_points {
+            2 => &mut self.wins,
+            1 => &mut self.draws,
+            _ => &mut self.losses,
+        };
+        *place += 1;
+        if let Some(rating) = game.opponent_rating {
+            self.opponents.0 += u64::from(rating);
+            self.opponents.1 += 1;
+            self.half_points += half_points;
+        }
+    }
+
+    /// Games with a result.
+    #[must_use]
+    pub fn finished(&self) -> u64 {
+        u64::from(self.wins) + u64::from(self.draws) + u64::from(self.losses)
+    }
+
+    /// What was scored in games with a result, in half points.
+    #[must_use]
+    pub fn half_points(&self) -> u64 {
+        2 * u64::from(self.wins) + u64::from(self.draws)
+    }
+
+    /// The player's mean rating.
+    #[must_use]
+    pub fn rating(&self) -> Option<u64> {
+        mean(self.ratings)
+    }
+
+    /// The mean rating of the opponents in games with a result.
+    #[must_use]
+    pub fn opponent_rating(&self) -> Option<u64> {
+        mean(self.opponents)
+    }
+
+    /// The performance rating by the table of FIDE, from games with a result against opponents whose ratings are known.
+    #[must_use]
+    pub fn performance(&self) -> Option<i32> {
+        let (sum, games) = self.opponents;
+        performance(games, self.half_points, sum)
+    }
+}
+
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Record", 9)?;
+        fields.serialize_field("games", &self.games)?;
+        fields.serialize_field("wins", &self.wins)?;
+        fields.serialize_field("draws", &self.draws)?;
+        fields.serialize_field("losses", &self.losses)?;
+        fields.serialize_field("unfinished", &self.unfinished)?;
+        fields.serialize_field("rating", &self.rating())?;
+        fields.serialize_field("opponent_rating", &self.opponent_rating())?;
+        fields.serialize_field("performance", &self.performance())?;
+        fields.serialize_field("performance_games", &self.opponents.1)?;
+        fields.end()
+    }
+}
+
+/// A mean, rounded, halves up.
+fn mean((sum, count): (u64, u32)) -> Option<u64> {
+    let count = u64::from(count);
+    (count > 0).then(|| (2 * sum + count) / (2 * count))
+}
+
+/// What the player scored in a game, in half points; `None` without a result.
+fn half_points(game: &PlayedGame) -> Option<u32> {
+    match (game.result, game.side) {
+        (GameResult::Unknown, _) => None,
+        (GameResult::Draw, _) => Some(1),
+        (GameResult::White, Color::White) | (GameResult::Black, Color::Black) => Some(2),
+        _ => Some(0),
+    }
+}
+
+/// What came of an opening.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OpeningRecord {
+    /// Its code; `None` for games in which none is known.
+    pub eco: Option<String>,
+    /// Its name.
+    pub name: Option<String>,
+    /// The games.
+    #[serde(flatten)]
+    pub record: Record,
+}
+
+/// What came of a year.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct YearRecord {
+    /// The year, if it is known.
+    pub year: Option<u16>,
+    /// The games.
+    #[serde(flatten)]
+    pub record: Record,
+}
+
+/// What came of games against opponents who were rated alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RatingRecord {
+    /// The lowest of a hundred ratings; `None` where the opponents' ratings are not known.
+    pub from: Option<u16>,
+    /// The games.
+    #[serde(flatten)]
+    pub record: Record,
+}
+
+/// What came of games of one speed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SpeedRecord {
+    /// A class of Lichess, if it is known.
+    pub speed: Option<String>,
+    /// The games.
+    #[serde(flatten)]
+    pub record: Record,
+}
+
+/// What came of games against one opponent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OpponentRecord {
+    /// The name, if it is known: of several spellings, that of the player.
+    pub name: Option<String>,
+    /// The games.
+    #[serde(flatten)]
+    pub record: Record,
+}
+
+/// A game as a player saw it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlayerGame {
+    /// Its number.
+    pub game_id: GameId,
+    /// The player's side.
+    #[serde(serialize_with = "side")]
+    pub side: Color,
+    /// `YYYY.MM.DD`, unknown parts `??`.
+    pub date: Option<String>,
+    /// The opponent's name.
+    pub opponent: Option<String>,
+    /// The opponent's rating.
+    pub opponent_rating: Option<u16>,
+    /// Event.
+    pub event: Option<String>,
+    /// The code of the opening.
+    pub eco: Option<String>,
+    /// Its name.
+    pub opening: Option<String>,
+}
+
+/// As in all answers, `w` or `b`.
+fn side<S: Serializer>(side: &Color, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(if *side == Color::White { "w" } else { "b" })
+}
+
+impl PlayerQuestion<'_> {
+    /// The record.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn answer(&self) -> store::Result<PlayerRecord> {
+        let snapshot = self.database.snapshot()?;
+        let players = Players {
+            database: self.database,
+            name: Some(self.name),
+            order: super::PlayerOrder::Games,
+            limit: None,
+            offset: 0,
+        };
+        let players = players.list()?.players;
+        let names: Vec<NameId> = self.database.players(self.name)?.into_iter().map(NameId).collect();
+        let mut games = Vec::new();
+        self.database.visit_played_games(&names, self.selection, |game| games.push(game))?;
+        let aliases = self.database.player_aliases()?;
+        let names_of: HashMap<&str, &str> =
+            aliases.iter().map(|alias| (alias.alias.as_str(), alias.name.as_str())).collect();
+        for game in &mut games {
+            if let Some(name) = game.opponent.as_deref().and_then(|name| names_of.get(name)) {
+                game.opponent = Some((*name).to_owned());
+            }
+        }
+        let sides = [Color::White, Color::Black].map(|side| self.side(&games, side));
+        let [white, black] = sides;
+        let (white, black) = (white?, black?);
+        drop(snapshot);
+        let mut all = Record::default();
+        games.iter().for_each(|game| all.count(game));
+        let mut years = grouped(&games, year);
+        years.sort_by_key(|(year, _)| (year.is_none(), *year));
+        let mut ratings = grouped(&games, |game| game.opponent_rating.map(|rating| rating / 100 * 100));
+        ratings.sort_by_key(|(from, _)| (from.is_none(), Reverse(*from)));
+        let mut speeds = grouped(&games, |game| game.speed.as_deref());
+        speeds.sort_by_key(|(speed, record)| (Reverse(record.games), *speed));
+        let (opponents, opponent_count) = self.most(grouped(&games, |game| game.opponent.as_deref()));
+        Ok(PlayerRecord {
+            players,
+            all,
+            white,
+            black,
+            years: years.into_iter().map(|(year, record)| YearRecord { year, record }).collect(),
+            opponent_ratings: ratings
+                .into_iter()
+                .map(|(from, record)| RatingRecord { from, record })
+                .collect(),
+            speeds: speeds
+                .into_iter()
+                .map(|(speed, record)| SpeedRecord { speed: speed.map(str::to_owned), record })
+                .collect(),
+            opponents: opponents
+                .into_iter()
+                .map(|(name, record)| OpponentRecord { name: name.map(str::to_owned), record })
+                .collect(),
+            opponent_count,
+            best_wins: self.best_wins(&games),
+        })
+    }
+
+    fn side(&self, games: &[PlayedGame], side: Color) -> store::Result<SideRecord> {
+        let games = || games.iter().filter(move |game| game.side == side);
+        let mut record = Record::default();
+        games().for_each(|game| record.count(game));
+        let (openings, opening_count) = self.most(grouped(games(), |game| {
+            game.opening.as_ref().map(|opening| (opening.eco.as_str(), opening.name.as_str()))
+        }));
+        let mut lines = Counting::default();
+        if self.depth > 0 {
+            for game in games() {
+                if let Some(moves) = self.database.first_moves(game.game, self.depth)? {
+                    lines.count(game, &moves[..moves.len().min(self.depth as usize)]);
+                }
+            }
+        }
+        let fewest = (record.games * self.least_share).div_ceil(100).max(2);
+        Ok(SideRecord {
+            record,
+            openings: openings
+                .into_iter()
+                .map(|(opening, record)| OpeningRecord {
+                    eco: opening.map(|(eco, _)| eco.to_owned()),
+                    name: opening.map(|(_, name)| name.to_owned()),
+                    record,
+                })
+                .collect(),
+            opening_count,
+            lines: lines.tree(fewest),
+        })
+    }
+
+    /// Those with the most games, in the order of their names where these are equal, and how many there are in all. What is not known
+    /// stands last.
+    fn most<T: Ord>(&self, mut records: Vec<(Option<T>, Record)>) -> (Vec<(Option<T>, Record)>, u64) {
+        records.sort_by(|(one, record), (other, more)| {
+            let order = (one.is_none(), Reverse(record.games)).cmp(&(other.is_none(), Reverse(more.games)));
+            order.then_with(|| one.cmp(other))
+        });
+        let count = records.iter().filter(|(what, _)| what.is_some()).count() as u64;
+        records.truncate(self.limit);
+        (records, count)
+    }
+
+    fn best_wins(&self, games: &[PlayedGame]) -> Vec<PlayerGame> {
+        let mut wins: Vec<&PlayedGame> = games
+            .iter()
+            .filter(|game| half_points(game) == Some(2) && game.opponent_rating.is_some())
+            .collect();
+        wins.sort_by_key(|game| (Reverse(game.opponent_rating), Reverse(game.date.as_deref()), game.game.0));
+        let as_answer = |game: &PlayedGame| PlayerGame {
+            game_id: game.game,
+            side: game.side,
+            date: game.date.clone(),
+            opponent: game.opponent.clone(),
+            opponent_rating: game.opponent_rating,
+            event: game.event.clone(),
+            eco: game.opening.as_ref().map(|opening| opening.eco.clone()),
+            opening: game.opening.as_ref().map(|opening| opening.name.clone()),
+        };
+        wins.into_iter().take(self.limit).map(as_answer).collect()
+    }
+}
+
+/// The records of games that have something in common, in no order.
+fn grouped<'g, T: Eq + std::hash::Hash + Clone>(
+    games: impl IntoIterator<Item = &'g PlayedGame>,
+    what: impl Fn(&'g PlayedGame) -> Option<T>,
+) -> Vec<(Option<T>, Record)> {
+    let mut records: HashMap<Option<T>, Record> = HashMap::new();
+    for game in games {
+        records.entry(what(game)).or_default().count(game);
+    }
+    records.into_iter().collect()
+}
+
+fn year(game: &PlayedGame) -> Option<u16> {
+    game.date.as_deref()?.get(..4)?.parse().ok().filter(|&year| year != 0)
+}

@@ -1,0 +1,52 @@
+//! Performance ratings as FIDE tells them: FIDE Handbook, B.02, table 8.1.1.
+
+/// By how much a performance is above the opponents' mean rating, by the percentage scored, from 50 on. Below 50 it is as much lower.
+const ABOVE: [i32; 51] = [
+    0, 7, 14, 21, 29, 36, 43, 50, 57, 65, //
+    72, 80, 87, 95, 102, 110, 117, 125, 133, 141, //
+    149, 158, 166, 175, 184, 193, 202, 211, 220, 230, //
+    240, 251, 262, 273, 284, 296, 309, 322, 336, 351, //
+    366, 383, 401, 422, 444, 470, 501, 538, 589, 677, //
+    800,
+];
+
+/// The performance rating of somebody who scored `half_points`, of two a game, against opponents whose ratings add up to `rating_sum`;
+/// `None` without games. Percentages and the mean rating are rounded, halves up.
+pub(super) fn performance(games: u32, half_points: u32, rating_sum: u64) -> Option<i32> {
+    if games == 0 {
+        return None;
+    }
+    let rounded = |number: u64, by: u64| (2 * number + by) / (2 * by);
+    let mean = rounded(rating_sum, games.into());
+    // Of 200 half points in a hundred games.
+    let percent = rounded(100 * u64::from(half_points), 2 * u64::from(games)).min(100);
+    let above = |percent: u64| ABOVE[percent as usize - 50];
+    let difference = if percent < 50 { -above(100 - percent) } else { above(percent) };
+    i32::try_from(mean).ok().map(|mean| mean + difference)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn performances_are_those_of_the_table() {
+        assert_eq!(performance(0, 0, 0), None);
+        for (games, half_points, mean, expected) in [
+            (9, 9, 2500, 2500),
+            (9, 18, 2500, 3300),
+            (9, 0, 2500, 1700),
+            // 66.7 and 33.3 percent.
+            (9, 12, 2600, 2725),
+            (9, 6, 2600, 2475),
+            // 5.5 of 9: 61.1 percent.
+            (9, 11, 2400, 2480),
+            // 62.5 percent is rounded up.
+            (4, 5, 2000, 2095),
+        ] {
+            assert_eq!(performance(games, half_points, mean * u64::from(games)), Some(expected));
+        }
+        assert_eq!(performance(2, 2, 2001 + 2002), Some(2002));
+        assert!(ABOVE.is_sorted_by(|one, other| one < other));
+    }
+}

@@ -1,0 +1,127 @@
+//! The games of a player, as he saw them.
+
+use crate::board::{Color, GameResult, MoveCode, Position};
+use crate::id::{GameId, NameId};
+use crate::store::cell::{Cells, GAME, GAME_POSITION};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::read::game_record::OpeningName;
+use crate::store::read::selection::Selection;
+use crate::store::upgrade::lacks;
+
+const ACTION: &str = "read the games of a player";
+
+/// A game of a player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayedGame {
+    /// The game.
+    pub game: GameId,
+    /// The player's side.
+    pub side: Color,
+    /// The result.
+    pub result: GameResult,
+    /// The player's rating.
+    pub rating: Option<u16>,
+    /// The name of the other side.
+    pub opponent: Option<String>,
+    /// The rating of the other side.
+    pub opponent_rating: Option<u16>,
+    /// `YYYY.MM.DD`, unknown parts `??`.
+    pub date: Option<String>,
+    /// How fast it was, as a class of Lichess.
+    pub speed: Option<String>,
+    /// The opening that the game's positions tell.
+    pub opening: Option<OpeningName>,
+    /// Event.
+    pub event: Option<String>,
+}
+
+impl Database {
+    /// Shows `see` the games of a selection in which one side has one of these names, in the order of their numbers. A game in which both
+    /// sides have is one of White's.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visit_played_games(
+        &self,
+        names: &[NameId],
+        selection: &Selection,
+        mut see: impl FnMut(PlayedGame),
+    ) -> Result<()> {
+        let mut visit = || -> rusqlite::Result<()> {
+            // The first version has no such column.
+            let speed = if lacks(self.connection(), "speed")? { "NULL" } else { "game.speed" };
+            let sql = format!(
+                "SELECT game.game_id AS game_id, game.white_id, game.black_id, game.result, game.white_elo, game.black_elo,
+                     game.date, {speed}, o.eco, o.name, e.name, w.name, b.name
+                 FROM game
+                 LEFT JOIN opening AS o USING (opening_id) LEFT JOIN event AS e USING (event_id)
+                 LEFT JOIN player AS w ON w.player_id = game.white_id LEFT JOIN player AS b ON b.player_id = game.black_id
+                 WHERE true{} ORDER BY 1",
+                selection.sql()
+            );
+            let mut statement = self.connection().prepare_cached(&sql)?;
+            selection.bind(&mut statement)?;
+            let mut rows = statement.raw_query();
+            while let Some(row) = rows.next()? {
+                let cells = Cells::new(row, GAME);
+                let is_player = |column| {
+                    let id: Option<u32> = cells.get(column)?;
+                    Ok::<_, rusqlite::Error>(id.is_some_and(|id| names.binary_search(&NameId(id)).is_ok()))
+                };
+                let side = match (is_player(1)?, is_player(2)?) {
+                    (true, _) => Color::White,
+                    (false, true) => Color::Black,
+                    (false, false) => continue,
+                };
+                let of_white = [cells.get(4)?, cells.get(5)?];
+                let [rating, opponent_rating] = match side {
+                    Color::White => of_white,
+                    Color::Black => [of_white[1], of_white[0]],
+                };
+                let (eco, name): (Option<String>, Option<String>) = (cells.get(8)?, cells.get(9)?);
+                see(PlayedGame {
+                    game: GameId(cells.get(0)?),
+                    side,
+                    result: cells.get(3)?,
+                    rating,
+                    opponent: cells.get(if side == Color::White { 12 } else { 11 })?,
+                    opponent_rating,
+                    date: cells.get(6)?,
+                    speed: cells.get(7)?,
+                    opening: eco.zip(name).map(|(eco, name)| OpeningName { eco, name }),
+                    event: cells.get(10)?,
+                });
+            }
+            Ok(())
+        };
+        visit().map_err(|source| Error::sqlite(self.path(), ACTION, source))
+    }
+
+    /// The first moves of a game that begins at the start position, at most so many; `None` if it begins at another one, or nowhere.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn first_moves(&self, game: GameId, most: u32) -> Result<Option<Vec<MoveCode>>> {
+        let read = || -> rusqlite::Result<Option<Vec<MoveCode>>> {
+            let sql = "SELECT game_id, ply, key, move_code FROM game_position
+                       WHERE game_id = ?1 AND ply < max(?2, 1) ORDER BY ply";
+            let mut statement = self.connection().prepare_cached(sql)?;
+            let mut rows = statement.query([game.0, most])?;
+            let mut moves = None;
+            while let Some(row) = rows.next()? {
+                let cells = Cells::new(row, GAME_POSITION);
+                if moves.is_none() {
+                    if cells.get::<i64>("key")? != Position::start().key().as_i64() {
+                        return Ok(None);
+                    }
+                    moves = Some(Vec::new());
+                }
+                let code: Option<u32> = cells.get("move_code")?;
+                moves.iter_mut().for_each(|moves| moves.extend(code.map(MoveCode::from_stored)));
+            }
+            Ok(moves)
+        };
+        read().map_err(|source| Error::sqlite(self.path(), ACTION, source))
+    }
+}

@@ -1,0 +1,171 @@
+"""Asks `pgndex player` for the records of the most frequent players and of some others, and holds the answers to be those of reading all
+games with python-chess.
+
+Usage: player.py PGNDEX DATABASE PGN SEED COUNT. Prints the number of records and of games in them.
+"""
+
+import collections
+import io
+import json
+import random
+import re
+import statistics
+import subprocess
+import sys
+
+import chess
+import chess.pgn
+
+DEPTH = 6
+
+
+def number(text):
+    return int(text) if text.isdigit() and 0 < int(text) < 65536 else None
+
+
+class Game:
+    """What one game tells."""
+
+    def __init__(self, game):
+        headers = game.headers
+        self.names = headers.get("White", "?"), headers.get("Black", "?")
+        self.ratings = number(headers.get("WhiteElo", "")), number(headers.get("BlackElo", ""))
+        self.result = headers.get("Result", "*")
+        # Another date, such as one of a thirteenth month, is unknown.
+        date = re.fullmatch(r"(\d{4}|\?{4})\.(0[1-9]|1[0-2]|\?\?)\.(0[1-9]|[12]\d|3[01]|\?\?)", headers.get("Date", ""))
+        self.date = date.group() if date and date.group().strip("?.") else ""
+        year = self.date[:4]
+        self.year = int(year) if year.isdigit() and int(year) else None
+        self.moves = None
+        board = game.board()
+        if board.epd() == chess.STARTING_FEN[:-4]:
+            self.moves = []
+            for move in list(game.mainline_moves())[:DEPTH]:
+                self.moves.append(board.san(move).rstrip("+#"))
+                board.push(move)
+
+    def of(self, name):
+        """As a player saw it: side, own and the other's rating, half points, the other's name."""
+        if name not in self.names:
+            return None
+        side = self.names.index(name)
+        points = {"1-0": 2, "0-1": 0, "1/2-1/2": 1}.get(self.result)
+        if points is not None and side == 1:
+            points = 2 - points
+        return side, self.ratings[side], self.ratings[1 - side], points, self.names[1 - side]
+
+
+def half_up(number, by):
+    return (2 * number + by) // (2 * by)
+
+
+def record(seen):
+    """The same fields as in the answer, but for the performance."""
+    points = [points for _, (_, _, _, points, _) in seen]
+    own = [rating for _, (_, rating, _, _, _) in seen if rating]
+    others = [(rating, points) for _, (_, _, rating, points, _) in seen if rating and points is not None]
+    mean = lambda ratings: half_up(sum(ratings), len(ratings)) if ratings else None
+    return {
+        "games": len(seen),
+        "wins": points.count(2),
+        "draws": points.count(1),
+        "losses": points.count(0),
+        "unfinished": points.count(None),
+        "rating": mean(own),
+        "opponent_rating": mean([rating for rating, _ in others]),
+        "performance_games": len(others),
+    }, others
+
+
+def hold(found, seen, what):
+    """Holds a record to be that of some games."""
+    expected, others = record(seen)
+    for field, value in expected.items():
+        assert found[field] == value, (what, field, found[field], value)
+    if not others:
+        assert found["performance"] is None, what
+        return
+    percent = half_up(100 * sum(points for _, points in others), 2 * len(others))
+    above = found["performance"] - expected["opponent_rating"]
+    if 3 <= percent <= 97:
+        # The table of FIDE is one of the normal distribution.
+        assert abs(above - statistics.NormalDist().inv_cdf(percent / 100) * 2000 / 7) < 3, (what, percent, above)
+    else:
+        assert 580 < abs(above) <= 800 and (above > 0) == (percent > 50), (what, percent, above)
+
+
+def hold_groups(found, key, seen, of, what):
+    """Holds records of groups to be those of the games that are told to belong to them."""
+    groups = collections.defaultdict(list)
+    for game in seen:
+        groups[of(game)].append(game)
+    assert sorted(map(str, (group[key] for group in found))) == sorted(map(str, groups)), (what, key)
+    for group in found:
+        hold(group, groups[group[key]], (what, key, group[key]))
+
+
+def flat(nodes, before=()):
+    for node in nodes:
+        line = before + (node["san"].rstrip("+#"),)
+        assert node["ply"] == len(line)
+        yield line, node
+        yield from flat(node["next"], line)
+
+
+def hold_lines(found, seen, what):
+    fewest = max(2, -(-5 * len(seen) // 100))
+    lines = collections.defaultdict(list)
+    for game in seen:
+        moves = game[0].moves or []
+        for length in range(1, len(moves) + 1):
+            lines[tuple(moves[:length])].append(game)
+    expected = {line: games for line, games in lines.items() if len(games) >= fewest}
+    found = dict(flat(found))
+    assert found.keys() == expected.keys(), (what, found.keys() ^ expected.keys())
+    for line, node in found.items():
+        hold(node, expected[line], (what, line))
+
+
+def main():
+    program, database, pgn, seed, count = sys.argv[1:]
+    games = []
+    with open(pgn, encoding="utf-8", errors="replace") as file:
+        # Behind two empty lines python-chess sees no moves.
+        text = io.StringIO(re.sub("\n{3,}", "\n\n", file.read()))
+    while game := chess.pgn.read_game(text):
+        games.append(Game(game))
+    often = collections.Counter(name for game in games for name in set(game.names) if name.strip("?"))
+    chance = random.Random(int(seed))
+    names = [name for name, _ in often.most_common(int(count))]
+    names += chance.sample(sorted(often), int(count))
+    asked = total = 0
+    for name in names:
+        years = sorted({game.year for game in games if game.year and name in game.names})
+        for since in [None] + years[len(years) // 2 : len(years) // 2 + 1]:
+            filters = ["--since", str(since)] if since else []
+            command = [program, "player", database, "=" + name, "--limit", "0", "--format", "json", *filters]
+            answer = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+            seen = [(game, game.of(name)) for game in games if not since or game.year and game.year >= since]
+            seen = [game for game in seen if game[1]]
+            what = (name, since)
+            hold(answer["all"], seen, what)
+            for side, color in enumerate(["white", "black"]):
+                of_side = [game for game in seen if game[1][0] == side]
+                found = answer[color]
+                hold(found, of_side, (what, color))
+                assert sum(opening["games"] for opening in found["openings"]) == len(of_side), (what, color)
+                hold_lines(found["lines"], of_side, (what, color))
+            hold_groups(answer["years"], "year", seen, lambda game: game[0].year, what)
+            rated = lambda game: game[1][2] and game[1][2] // 100 * 100
+            hold_groups(answer["opponent_ratings"], "from", seen, rated, what)
+            hold_groups(answer["opponents"], "name", seen, lambda game: game[1][4], what)
+            wins = [game for game in seen if game[1][3] == 2 and game[1][2]]
+            wins.sort(key=lambda game: (game[1][2], game[0].date), reverse=True)
+            # Not their numbers: python-chess sees games in some texts that are none.
+            found = [(win["opponent_rating"], win["date"] or "") for win in answer["best_wins"]]
+            assert found == [(game[1][2], game[0].date) for game in wins], what
+            asked, total = asked + 1, total + len(seen)
+    print(asked, "records,", total, "games")
+
+
+main()
