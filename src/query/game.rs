@@ -10,6 +10,7 @@ use crate::id::{GameId, Ply};
 use crate::pgn::{Eval, MoveNumbers};
 use crate::query::error::Error;
 use crate::query::find::side;
+use crate::query::novelty::Novelty;
 use crate::query::replay::{DamagedGame, replay};
 use crate::store::{
     self, Database, GameAnnotations, GameProblem, GameRecord, OpeningName, Remarks, StoredVariation,
@@ -83,6 +84,9 @@ pub struct GameAnswer<'a> {
     pub byte_offset: u64,
     /// How long its text is, in bytes.
     pub byte_length: u64,
+    /// What is new in it, if that was looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub novelty: Option<Novelty>,
     /// What was found wrong in it.
     pub problems: &'a [GameProblem],
     /// Its positions, the last one too: a list of [`GamePly`].
@@ -106,6 +110,7 @@ impl<'a> GameAnswer<'a> {
             source: record.source.to_string_lossy().into_owned(),
             byte_offset: record.byte_offset,
             byte_length: record.byte_length,
+            novelty: None,
             problems,
             plies: Plies { record, annotations, chess960 },
         }

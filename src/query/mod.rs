@@ -7,6 +7,7 @@
 //! | find the games that reached something | [`Find`] |
 //! | describe positions, one after the other | [`Course`] |
 //! | look at games by number | [`visit_games`], [`GameAnswer`] |
+//! | tell which move of a game was new | [`novelty`] |
 //! | tell what a database holds | [`Holdings`] |
 //! | play a stored game through, write it as PGN | [`replay`], [`write_pgn`] |
 //! | tell names that are like one that nothing bears | [`near_names`] |
@@ -31,6 +32,7 @@ mod info;
 mod likeness;
 mod names;
 mod near_players;
+mod novelty;
 mod pasted;
 mod pgn;
 mod player;
@@ -52,6 +54,7 @@ pub use game::{Command, GameAnswer, GamePly, GameVariation, Plies, PlyRemarks, v
 pub use info::{GamesByResult, Holdings, LongestGame};
 pub use names::{NearNames, near_names};
 pub use near_players::{NearPlayer, near_players};
+pub use novelty::{NewMove, Novelty, novelty};
 pub use pasted::MovesNote;
 pub use pgn::{variation_text, write_pgn};
 pub use player::{

@@ -3,9 +3,11 @@
 //! A list is written as
 //!
 //! 1. the fewest rows that a listed key has;
-//! 2. for each key, in the order in which SQLite sorts keys, by how much it is greater than the one before, or than the least that there
+//! 2. how many keys are listed;
+//! 3. for each key, in the order in which SQLite sorts keys, by how much it is greater than the one before, or than the least that there
 //!    can be;
-//! 3. behind each key how many rows it has.
+//! 4. behind each key how many rows it has;
+//! 5. the sum of all these numbers, without what is beyond 64 bits: a list that somebody changed is no list.
 //!
 //! Numbers are written as in sets of games. Rows that are taken out of a level leave its list as it is.
 
@@ -58,36 +60,46 @@ impl FrequentKeys {
 
     /// The list as it is stored.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(9 * self.keys.len() + 5);
-        push_number(self.fewest.into(), &mut bytes);
+        let mut bytes = Vec::with_capacity(9 * self.keys.len() + 20);
+        let mut sum = 0_u64;
+        let mut push = |number: u64| {
+            sum = sum.wrapping_add(number);
+            push_number(number, &mut bytes);
+        };
+        push(self.fewest.into());
+        push(self.keys.len() as u64);
         let mut last = i64::MIN;
         for &(key, rows) in &self.keys {
-            push_number(key.wrapping_sub(last).cast_unsigned(), &mut bytes);
-            push_number(rows.into(), &mut bytes);
+            push(key.wrapping_sub(last).cast_unsigned());
+            push(rows.into());
             last = key;
         }
+        push_number(sum, &mut bytes);
         bytes
     }
 
     /// A list as it is stored; `None` if these bytes are none.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
-        let number = |bytes| {
-            let (number, rest) = take_long_number(bytes)?;
-            Some((u32::try_from(number).ok().filter(|&number| number > 0)?, rest))
+        let (mut rest, mut sum) = (bytes, 0_u64);
+        let mut take = || {
+            let (number, behind) = take_long_number(rest)?;
+            rest = behind;
+            sum = sum.wrapping_add(number);
+            Some(number)
         };
-        let (fewest, mut rest) = number(bytes)?;
+        let rows = |number: u64| u32::try_from(number).ok().filter(|&rows| rows > 0);
+        let (fewest, count) = (rows(take()?)?, take()?);
         let mut keys: Vec<(i64, u32)> = Vec::new();
-        while !rest.is_empty() {
-            let (more, behind) = take_long_number(rest)?;
-            let (rows, behind) = number(behind)?;
+        for _ in 0..count {
+            let more = take()?;
             let key = keys.last().map_or(i64::MIN, |&(last, _)| last).checked_add_unsigned(more)?;
             if more == 0 && !keys.is_empty() {
                 return None;
             }
-            keys.push((key, rows));
-            rest = behind;
+            keys.push((key, rows(take()?)?));
         }
-        Some(Self { fewest, keys })
+        let expected = sum;
+        (take_long_number(rest) == Some((expected, &[]))).then_some(Self { fewest, keys })
     }
 
     /// Takes keys out, those with the fewest rows first, until there are no more than `most`.
@@ -208,15 +220,34 @@ mod tests {
             let found = list(keys);
             let bytes = found.to_bytes();
             assert_eq!(FrequentKeys::of_bytes(&bytes), Some(found));
-            // What is cut off within a key is no list.
-            let whole = bytes.len();
-            assert!(keys.is_empty() || FrequentKeys::of_bytes(&bytes[..whole - 1]).is_none());
+            // What is cut off, or changed in one bit, is no list.
+            assert!((0..bytes.len()).all(|end| FrequentKeys::of_bytes(&bytes[..end]).is_none()));
+            for bit in 0..8 * bytes.len() {
+                let mut changed = bytes.clone();
+                changed[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(FrequentKeys::of_bytes(&changed), None, "{keys:?}, bit {bit}");
+            }
         }
-        for bytes in [&[][..], &[0], &[8, 1], &[8, 1, 0], &[8, 1, 9, 0, 9], &[0x80], &[8; 2]] {
-            assert_eq!(FrequentKeys::of_bytes(bytes), None, "{bytes:?}");
+        let list = |numbers: &[u64]| {
+            let mut bytes = Vec::new();
+            let sum = numbers.iter().fold(0, |sum: u64, number| sum.wrapping_add(*number));
+            numbers.iter().chain([&sum]).for_each(|&number| push_number(number, &mut bytes));
+            FrequentKeys::of_bytes(&bytes)
+        };
+        assert!(list(&[8, 0]).is_some() && list(&[8, 2, 7, 8, 1, 9]).is_some());
+        for numbers in [
+            &[0, 0][..],
+            &[8],
+            &[8, 1, 7],
+            &[8, 1, 7, 0],
+            &[8, 1, 7, 1 << 32],
+            &[8, 2, 7, 8, 0, 9],
+            &[8, 2, u64::MAX, 9, 1, 9],
+            &[8, u64::MAX, 7, 8],
+            &[8, 0, 7],
+        ] {
+            assert_eq!(list(numbers), None, "{numbers:?}");
         }
-        let beyond = [&[8][..], &[0xff; 9], &[1, 9, 1, 9]].concat();
-        assert_eq!(FrequentKeys::of_bytes(&beyond), None);
     }
 
     #[test]

@@ -101,12 +101,16 @@ pub fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     }
     let failed = |source| Error::sqlite(path, "bring the schema up to date", source);
     provide_exp(connection).map_err(failed)?;
-    MIGRATIONS.to_latest(connection).map_err(|source| match source {
+    // Views and triggers that somebody made name tables by their names, which stay; some may have named a table that is long gone.
+    connection.pragma_update(None, "legacy_alter_table", true).map_err(failed)?;
+    let migrated = MIGRATIONS.to_latest(connection).map_err(|source| match source {
         rusqlite_migration::Error::RusqliteError { err, .. } => {
             Error::sqlite(path, "bring the schema up to date", err)
         }
         source => Error::Migration { path: path.to_owned(), source },
-    })
+    });
+    connection.pragma_update(None, "legacy_alter_table", false).map_err(failed)?;
+    migrated
 }
 
 /// The schema of a version, made in memory.

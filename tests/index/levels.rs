@@ -33,8 +33,8 @@ fn assert_listed(path: &Path) {
             .map(|bytes| bytes.iter().rev().fold(0_u64, |number, byte| number << 7 | u64::from(byte & 0x7f)));
         assert_eq!(numbers.next(), Some(8));
         let (mut found, mut key) = (Vec::new(), i64::MIN);
-        while let Some(more) = numbers.next() {
-            key = key.wrapping_add_unsigned(more);
+        for _ in 0..numbers.next().expect("a count") {
+            key = key.wrapping_add_unsigned(numbers.next().expect("a key"));
             found.push(format!("{key}|{}", numbers.next().expect("a count")));
         }
         let sql = format!(

@@ -257,7 +257,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &["wrong-value occurrence key "],
     ),
     (
-        "UPDATE occurrence_level SET frequent_keys = x'02'",
+        "UPDATE occurrence_level SET frequent_keys = x'020002'",
         &["wrong-count occurrence_level level 1: key "],
     ),
     (

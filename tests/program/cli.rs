@@ -37,6 +37,7 @@ mod help {
           explore   Show what was played from a position, and with what results
           game      Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
           export    Write chosen games as PGN or CSV, or their positions as FEN or EPD
+          player    Show a player's record, openings, lines and opponents
           players   List the players, and say which names are those of one player
           sql       Run SQL, or show a prompt for it
           remove    Take games out of a database; all counts stay exact
@@ -247,6 +248,7 @@ mod help {
           -f, --format <FORMAT>  How to print it; pgn is PGN's export format, json is one object a line
                                  [default: table] [possible values: table, json, pgn]
               --plain            Show moves only: no comments, glyphs, variations, clocks and evaluations
+              --novelty          Tell the first move after which no game of an earlier day had the position
               --ply <PLY>        Draw the board after these plies; 0 is the start, `end` the last position
               --board-every <N>  Draw the board after every N plies and at the end
               --ascii            Draw boards with letters instead of figures; this is the default if the
@@ -262,6 +264,7 @@ mod help {
           pgndex game games.db 42
           pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
           pgndex game games.db 42 --board-every 10
+          pgndex game games.db 42 --novelty               with the first move that no earlier game had
           pgndex game games.db 42 --ply 24 --svg 42.svg
           pgndex game games.db 42 50-60 --format pgn > chosen.pgn
           pgndex game games.db 42 --format json | jq -r '.plies[].fen'

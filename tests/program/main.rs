@@ -18,6 +18,7 @@ mod missing;
 #[path = "../common/needs.rs"]
 mod needs;
 mod nightly;
+mod novelty;
 mod picture;
 mod place;
 mod player;

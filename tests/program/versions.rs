@@ -146,11 +146,19 @@ fn games_can_be_added_to_a_database_of_version_1() {
         "[White \"New, A\"]\n[Black \"Tal, M\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n";
     fs::write(place.path("new.pgn"), new).expect("a file");
     assert_eq!(place.number("games.db", "SELECT count(*) FROM game"), 7);
+    // Views of somebody's own are left as they are, also one of a table that is gone.
+    let database = place.connection("games.db");
+    database
+        .execute_batch(
+            "CREATE VIEW stale AS SELECT * FROM nowhere; CREATE VIEW own AS SELECT * FROM visit_set",
+        )
+        .expect("views");
+    drop(database);
     // The source that is there already is known.
     place.printed(&["index", "--quiet", "games.db", "version_1.pgn", "new.pgn"]);
     assert_eq!(place.number("games.db", "SELECT count(*) FROM game"), 8);
     assert_eq!(place.number("games.db", "PRAGMA user_version"), latest(&place));
-    for table in ["visit_set", "game_column"] {
+    for table in ["visit_set", "game_column", "own"] {
         assert!(place.number("games.db", &format!("SELECT count(*) FROM {table}")) > 0, "{table}");
     }
     assert!(place.printed(&["find", "games.db", "--moves", "1. e4", "--player", "new"]).contains("New, A"));

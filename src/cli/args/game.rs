@@ -14,6 +14,7 @@ Examples:
   pgndex game games.db 42
   pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
   pgndex game games.db 42 --board-every 10
+  pgndex game games.db 42 --novelty               with the first move that no earlier game had
   pgndex game games.db 42 --ply 24 --svg 42.svg
   pgndex game games.db 42 50-60 --format pgn > chosen.pgn
   pgndex game games.db 42 --format json | jq -r '.plies[].fen'
@@ -37,6 +38,9 @@ pub(crate) struct GameArgs {
     /// Show moves only: no comments, glyphs, variations, clocks and evaluations
     #[arg(long)]
     pub(crate) plain: bool,
+    /// Tell the first move after which no game of an earlier day had the position
+    #[arg(long)]
+    pub(crate) novelty: bool,
     /// Draw the board after these plies; 0 is the start, `end` the last position
     #[arg(long, value_name = "PLY", value_delimiter = ',')]
     pub(crate) ply: Vec<BoardPly>,

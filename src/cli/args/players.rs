@@ -10,7 +10,7 @@ use clap::builder::NonEmptyStringValueParser;
 use pgndex::store::NameFilter;
 use std::path::PathBuf;
 
-/// Show a player's record: scores by side, opening, year and opponent, and what he likes to play
+/// Show a player's record, openings, lines and opponents
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

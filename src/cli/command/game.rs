@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::{anyhow, bail};
 use pgndex::picture::BoardPicture;
-use pgndex::query::{GameAnswer, replay, visit_games, write_pgn};
+use pgndex::query::{GameAnswer, NewMove, Novelty, novelty, replay, visit_games, write_pgn};
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, Error, GameAnnotations, GameProblem, GameRecord};
 
@@ -34,6 +34,9 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
         && (args.board_every.is_some() || !args.ply.is_empty())
     {
         note("boards are drawn on score sheets only, not in json or pgn");
+    }
+    if args.novelty && args.format == GameFormat::Pgn {
+        note("what is new is told on score sheets and in json, not in pgn");
     }
     let mut sheets =
         Sheets { database: &database, args, picture, out: stdout(), text: String::new(), is_first: true };
@@ -75,17 +78,28 @@ impl<W: Write> Sheets<'_, W> {
         }
         let annotations = self.annotations(record)?;
         let problems = || self.database.problems_of(GameId(game));
+        let novelty = match self.args.format {
+            GameFormat::Table | GameFormat::Json if self.args.novelty => {
+                Some(novelty(self.database, record)?)
+            }
+            _ => None,
+        };
         match self.args.format {
             GameFormat::Table => {
                 if !std::mem::take(&mut self.is_first) {
                     writeln!(self.out)?;
                 }
                 write_sheet(&mut self.out, record, &annotations, self.args)?;
+                if let Some(novelty) = &novelty {
+                    writeln!(self.out, "\n{}", told(novelty))?;
+                }
                 write_problems(&mut self.out, record, &problems()?)?;
                 return Ok(());
             }
             GameFormat::Json => {
-                write_json(&mut self.out, &GameAnswer::of(record, &annotations, &problems()?))?;
+                let problems = problems()?;
+                let answer = GameAnswer { novelty, ..GameAnswer::of(record, &annotations, &problems) };
+                write_json(&mut self.out, &answer)?;
                 writeln!(self.out)?;
             }
             GameFormat::Pgn => {
@@ -98,6 +112,20 @@ impl<W: Write> Sheets<'_, W> {
             note(&format!("game {game}: {loss}; for more: SELECT * FROM problem WHERE game_id = {game}"));
         }
         Ok(())
+    }
+}
+
+/// What is new in a game, in words.
+fn told(novelty: &Novelty) -> String {
+    match novelty {
+        Novelty::Move(NewMove { number, san, games, last_game, .. }) => {
+            let last = last_game.map(|game| format!(", the latest of them game {}", game.0));
+            let before = counted(*games, "earlier game");
+            format!("New: {number} {san}. {before} had the position before it{}.", last.unwrap_or_default())
+        }
+        Novelty::Start => "New: no earlier game had its start position.".to_owned(),
+        Novelty::Nothing => "Nothing new: earlier games had all of its positions.".to_owned(),
+        Novelty::NoDate => "What is new cannot be told: the year of the game is not known.".to_owned(),
     }
 }
 

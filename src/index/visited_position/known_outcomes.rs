@@ -34,15 +34,13 @@ impl<'t> KnownOutcomes<'t> {
     /// What a game came to; `None` if there is no such game.
     pub(crate) fn of(&self, game: GameId) -> Result<Option<CountedGame>> {
         let (block, number) = block_of(game);
-        let counted = |block: &Block| {
-            let games = block.as_ref()?;
-            Some(games.get(usize::from(number)).copied().flatten())
-        };
+        // A game that the columns do not tell of may be there all the same, if somebody changed them.
+        let counted = |block: &Block| block.as_ref()?.get(usize::from(number)).copied().flatten();
         let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(block) = blocks.get(&block)
             && let Some(counted) = counted(block)
         {
-            return Ok(counted);
+            return Ok(Some(counted));
         }
         let is_worth_reading = !blocks.contains_key(&block) && blocks.len() < Self::MOST_BLOCKS;
         drop(blocks);
@@ -61,7 +59,7 @@ impl<'t> KnownOutcomes<'t> {
             let read = is_there.then_some(games);
             let found = counted(&read);
             self.blocks.write().unwrap_or_else(PoisonError::into_inner).insert(block, read);
-            if let Some(found) = found {
+            if found.is_some() {
                 return Ok(found);
             }
         }

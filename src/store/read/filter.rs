@@ -91,6 +91,23 @@ impl FromStr for DatePrefix {
     }
 }
 
+impl DatePrefix {
+    /// The last day, month or year before a date `YYYY.MM.DD` of a game, of which parts may be unknown; `None` if its year is.
+    #[must_use]
+    pub fn before(date: &str) -> Option<Self> {
+        let mut fields = date.split('.').map(|field| field.parse::<u32>().ok());
+        let [year, month, day] = [(); 3].map(|()| fields.next().flatten());
+        let year = year.filter(|&year| year > 1)?;
+        let before = match (month.filter(|&month| month > 0), day.filter(|&day| day > 0)) {
+            (None, _) => format!("{:04}", year - 1),
+            (Some(1), None | Some(1)) => format!("{:04}.12", year - 1),
+            (Some(month), None | Some(1)) => format!("{year:04}.{:02}", month - 1),
+            (Some(month), Some(day)) => format!("{year:04}.{month:02}.{:02}", day - 1),
+        };
+        Some(Self(before))
+    }
+}
+
 impl fmt::Display for DatePrefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

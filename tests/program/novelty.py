@@ -1,0 +1,75 @@
+"""Asks `pgndex game --novelty` what is new in all games, and holds the answers to be those of reading all games with python-chess.
+
+Usage: novelty.py PGNDEX DATABASE PGN. Prints the number of games and of new moves.
+"""
+
+import collections
+import io
+import json
+import re
+import subprocess
+import sys
+
+import chess
+import chess.pgn
+
+
+def before(date):
+    """The last day, month or year before a date, as its beginning."""
+    year, month, day = (int(part) if part.isdigit() else 0 for part in date.split("."))
+    if not year:
+        return None
+    if not month:
+        return "%04d" % (year - 1)
+    if day > 1:
+        return "%04d.%02d.%02d" % (year, month, day - 1)
+    return "%04d.%02d" % (year, month - 1) if month > 1 else "%04d.12" % (year - 1)
+
+
+def main():
+    program, database, pgn = sys.argv[1:]
+    with open(pgn, encoding="utf-8", errors="replace") as file:
+        text = io.StringIO(re.sub("\n{3,}", "\n\n", file.read()))
+    games, reached = [], collections.defaultdict(list)
+    while game := chess.pgn.read_game(text):
+        date = game.headers.get("Date", "")
+        if not re.fullmatch(r"(\d{4}|\?{4})\.(0[1-9]|1[0-2]|\?\?)\.(0[1-9]|[12]\d|3[01]|\?\?)", date):
+            date = "????.??.??"
+        board, line = game.board(), []
+        moves = list(game.mainline_moves())
+        for move in moves + [None]:
+            position = " ".join(board.fen(en_passant="legal").split()[:4])
+            line.append((position, move and board.san(move), move and board.uci(move)))
+            if move:
+                board.push(move)
+        games.append((date, line))
+        if "?" not in date[:4]:
+            for position in {position for position, *_ in line}:
+                reached[position].append(date.replace("?", "0"))
+    command = [program, "game", database, "1-%d" % len(games), "--novelty", "--format", "json", "--plain"]
+    answers = subprocess.run(command, check=True, capture_output=True).stdout.decode().splitlines()
+    assert len(answers) == len(games), (len(answers), len(games))
+    new = 0
+    for (date, line), answer in zip(games, answers):
+        answer = json.loads(answer)
+        found, what = answer["novelty"], (answer["game_id"], date)
+        until = before(date)
+        if until is None:
+            assert found == {"kind": "no_date"}, (what, found)
+            continue
+        earlier = [sum(other < until + "~" for other in reached[position]) for position, *_ in line]
+        if 0 not in earlier:
+            assert found == {"kind": "nothing"}, (what, found)
+            continue
+        ply = earlier.index(0) - 1
+        if ply < 0:
+            assert found == {"kind": "start"}, (what, found)
+            continue
+        new += 1
+        _, san, uci = line[ply]
+        expected = {"kind": "move", "ply": ply, "san": san, "uci": uci, "games": earlier[ply]}
+        assert {name: found[name] for name in expected} == expected, (what, found, expected)
+    print(len(games), "games,", new, "new moves")
+
+
+main()

@@ -1,0 +1,78 @@
+//! What is new in a game.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::needs::{part_of_corpus, python_that_runs};
+use crate::place::Place;
+
+/// Asks what is new in each of the first games of a collection.
+fn agree(corpus: &str, bytes: usize) {
+    let Some(python) = python_that_runs("import chess.pgn") else { return };
+    let Some(mut text) = part_of_corpus(corpus, bytes) else { return };
+    // Without the last game, which may have been cut.
+    let last = text.windows(8).rposition(|window| window == b"\n[Event ").expect("a game");
+    text.truncate(last + 1);
+    let place = Place::new();
+    std::fs::write(place.path("games.pgn"), text).expect("written");
+    place.printed(&["index", "--quiet", "--duplicates", "keep", "games.db", "games.pgn"]);
+    let output = Command::new(python)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/novelty.py"))
+        .arg(env!("CARGO_BIN_EXE_pgndex"))
+        .args([place.path("games.db"), place.path("games.pgn")])
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("the script runs");
+    assert!(output.status.success(), "the script failed");
+    let printed = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(printed.ends_with(" new moves\n") && !printed.ends_with(" 0 new moves\n"), "{printed}");
+}
+
+#[test]
+fn new_moves_of_some_games() {
+    agree("otb-40k", 200_000);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn new_moves_of_many_games() {
+    agree("otb-40k", 3_000_000);
+    agree("fics", 1_500_000);
+}
+
+#[test]
+fn a_new_move_is_told_below_the_sheet() {
+    let games = r#"[Date "1990.01.02"]
+
+1. e4 e5 2. Nf3 Nc6 1-0
+
+[Date "1990.01.02"]
+
+1. e4 e5 2. Nf3 Nc6 3. Bb5 *
+
+[Date "1990.02.??"]
+
+1. Nf3 Nc6 2. e4 e5 3. Bc4 *
+
+[Date "1991.??.??"]
+
+1. e4 e5 *
+
+1. a3 *
+
+[Date "1992.01.01"]
+[SetUp "1"]
+[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]
+
+1. e4 *
+"#;
+    let place = Place::asking(&["game", "games.db"]).indexed(games);
+    let new = |game: &str| place.ok(&[game, "--novelty"]).lines().next_back().unwrap_or_default().to_owned();
+    insta::assert_snapshot!(new("1"), @"New: no earlier game had its start position.");
+    insta::assert_snapshot!(new("2"), @"New: no earlier game had its start position.");
+    insta::assert_snapshot!(new("3"), @"New: 1. Nf3. 2 earlier games had the position before it, the latest of them game 1.");
+    insta::assert_snapshot!(new("4"), @"Nothing new: earlier games had all of its positions.");
+    insta::assert_snapshot!(new("5"), @"What is new cannot be told: the year of the game is not known.");
+    insta::assert_snapshot!(new("6"), @"New: no earlier game had its start position.");
+    insta::assert_snapshot!(place.ask(&["3", "--novelty", "--format", "pgn"]).stderr, @"pgndex: note: what is new is told on score sheets and in json, not in pgn");
+}
