@@ -25,6 +25,7 @@ mod player;
 mod players;
 #[path = "../common/program.rs"]
 mod program;
+mod python;
 mod readers;
 mod readme;
 mod remove;

@@ -1,30 +1,11 @@
 //! What is new in a game.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
-
-use crate::needs::{part_of_corpus, python_that_runs};
 use crate::place::Place;
+use crate::python::printed_by;
 
 /// Asks what is new in each of the first games of a collection.
 fn agree(corpus: &str, bytes: usize) {
-    let Some(python) = python_that_runs("import chess.pgn") else { return };
-    let Some(mut text) = part_of_corpus(corpus, bytes) else { return };
-    // Without the last game, which may have been cut.
-    let last = text.windows(8).rposition(|window| window == b"\n[Event ").expect("a game");
-    text.truncate(last + 1);
-    let place = Place::new();
-    std::fs::write(place.path("games.pgn"), text).expect("written");
-    place.printed(&["index", "--quiet", "--duplicates", "keep", "games.db", "games.pgn"]);
-    let output = Command::new(python)
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/novelty.py"))
-        .arg(env!("CARGO_BIN_EXE_pgndex"))
-        .args([place.path("games.db"), place.path("games.pgn")])
-        .stderr(Stdio::inherit())
-        .output()
-        .expect("the script runs");
-    assert!(output.status.success(), "the script failed");
-    let printed = String::from_utf8(output.stdout).expect("UTF-8");
+    let Some(printed) = printed_by("novelty.py", corpus, bytes, &[]) else { return };
     assert!(printed.ends_with(" new moves\n") && !printed.ends_with(" 0 new moves\n"), "{printed}");
 }
 

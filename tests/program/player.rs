@@ -1,31 +1,11 @@
 //! A player's record.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
-
-use crate::needs::{part_of_corpus, python_that_runs};
 use crate::place::Place;
+use crate::python::printed_by;
 
 /// Asks for the records of `count` frequent players and of as many others in the first games of a collection.
 fn agree(corpus: &str, bytes: usize, count: u32) {
-    let Some(python) = python_that_runs("import chess.pgn") else { return };
-    let Some(mut text) = part_of_corpus(corpus, bytes) else { return };
-    // Without the last game, which may have been cut.
-    let last = text.windows(8).rposition(|window| window == b"\n[Event ").expect("a game");
-    text.truncate(last + 1);
-    let place = Place::new();
-    std::fs::write(place.path("games.pgn"), text).expect("written");
-    place.printed(&["index", "--quiet", "--duplicates", "keep", "games.db", "games.pgn"]);
-    let output = Command::new(python)
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/player.py"))
-        .arg(env!("CARGO_BIN_EXE_pgndex"))
-        .args([place.path("games.db"), place.path("games.pgn")])
-        .args(["1", &count.to_string()])
-        .stderr(Stdio::inherit())
-        .output()
-        .expect("the script runs");
-    assert!(output.status.success(), "the script failed");
-    let printed = String::from_utf8(output.stdout).expect("UTF-8");
+    let Some(printed) = printed_by("player.py", corpus, bytes, &["1", &count.to_string()]) else { return };
     assert!(printed.ends_with(" games\n"), "{printed}");
 }
 

@@ -1,0 +1,31 @@
+//! Answers held against a script in Python that reads the same games.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::needs::{part_of_corpus, python_that_runs};
+use crate::place::Place;
+
+/// What a script of this directory prints when it is given the program, a database of the first games of a collection, their PGN and some
+/// arguments; `None` if there is no Python with python-chess, or no collection.
+#[track_caller]
+pub(crate) fn printed_by(script: &str, corpus: &str, bytes: usize, arguments: &[&str]) -> Option<String> {
+    let python = python_that_runs("import chess.pgn")?;
+    let mut text = part_of_corpus(corpus, bytes)?;
+    // Without the last game, which may have been cut.
+    let last = text.windows(8).rposition(|window| window == b"\n[Event ").expect("a game");
+    text.truncate(last + 1);
+    let place = Place::new();
+    std::fs::write(place.path("games.pgn"), text).expect("written");
+    place.printed(&["index", "--quiet", "--duplicates", "keep", "games.db", "games.pgn"]);
+    let output = Command::new(python)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program").join(script))
+        .arg(env!("CARGO_BIN_EXE_pgndex"))
+        .args([place.path("games.db"), place.path("games.pgn")])
+        .args(arguments)
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("the script runs");
+    assert!(output.status.success(), "the script failed");
+    Some(String::from_utf8(output.stdout).expect("UTF-8"))
+}
