@@ -81,7 +81,7 @@ pub(super) fn tell_without_one(
 }
 
 /// The option of a filter's field.
-fn option(field: &str) -> String {
+pub(super) fn option(field: &str) -> String {
     match field {
         "opponent" => "--opponent, or the second --player".to_owned(),
         "speeds" => "--speed".to_owned(),

@@ -78,27 +78,23 @@ impl<W: Write> Sheets<'_, W> {
         }
         let annotations = self.annotations(record)?;
         let problems = || self.database.problems_of(GameId(game));
-        let novelty = match self.args.format {
-            GameFormat::Table | GameFormat::Json if self.args.novelty => {
-                Some(novelty(self.database, record)?)
-            }
-            _ => None,
-        };
+        let novelty = || self.args.novelty.then(|| novelty(self.database, record)).transpose();
         match self.args.format {
             GameFormat::Table => {
                 if !std::mem::take(&mut self.is_first) {
                     writeln!(self.out)?;
                 }
                 write_sheet(&mut self.out, record, &annotations, self.args)?;
-                if let Some(novelty) = &novelty {
-                    writeln!(self.out, "\n{}", told(novelty))?;
+                if let Some(novelty) = novelty()? {
+                    writeln!(self.out, "\n{}", told(&novelty))?;
                 }
                 write_problems(&mut self.out, record, &problems()?)?;
                 return Ok(());
             }
             GameFormat::Json => {
                 let problems = problems()?;
-                let answer = GameAnswer { novelty, ..GameAnswer::of(record, &annotations, &problems) };
+                let answer =
+                    GameAnswer { novelty: novelty()?, ..GameAnswer::of(record, &annotations, &problems) };
                 write_json(&mut self.out, &answer)?;
                 writeln!(self.out)?;
             }

@@ -9,7 +9,7 @@ use pgndex::query::{
 use pgndex::store::Database;
 
 use crate::cli::args::{PlayerArgs, PlayerFormat, SqlFormat};
-use crate::cli::filter_note::{tell_near, tell_unknown, tell_without_one};
+use crate::cli::filter_note::{option, tell_near, tell_unknown, tell_without_one};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped, percent};
 use crate::cli::render::output::{RowWriter, Value, markdown, stdout, write_json};
@@ -44,7 +44,8 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     let record = question.answer()?;
     let named = |field: &str| match field {
         "player" => "NAME".to_owned(),
-        field => format!("--{}", field.replace('_', "-")),
+        "opponent" => "--opponent".to_owned(),
+        field => option(field),
     };
     tell_near(&database, &selection, named)?;
     if record.all.games == 0 {

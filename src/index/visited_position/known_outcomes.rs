@@ -19,8 +19,8 @@ pub(crate) struct KnownOutcomes<'t> {
     blocks: RwLock<HashMap<u32, Block>>,
 }
 
-/// By the games' numbers in the block; `None` if its columns do not tell it.
-type Block = Option<Vec<Option<CountedGame>>>;
+/// By the games' numbers in the block. A game that the columns do not tell of may be there all the same, if somebody changed them.
+type Block = Vec<Option<CountedGame>>;
 
 impl<'t> KnownOutcomes<'t> {
     /// So many blocks are kept, of a mebibyte each. Games of others are looked up one by one.
@@ -33,38 +33,45 @@ impl<'t> KnownOutcomes<'t> {
 
     /// What a game came to; `None` if there is no such game.
     pub(crate) fn of(&self, game: GameId) -> Result<Option<CountedGame>> {
-        let (block, number) = block_of(game);
-        // A game that the columns do not tell of may be there all the same, if somebody changed them.
-        let counted = |block: &Block| block.as_ref()?.get(usize::from(number)).copied().flatten();
-        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(block) = blocks.get(&block)
-            && let Some(counted) = counted(block)
-        {
+        if let Some(counted) = self.kept(game) {
             return Ok(Some(counted));
         }
-        let is_worth_reading = !blocks.contains_key(&block) && blocks.len() < Self::MOST_BLOCKS;
-        drop(blocks);
+        let Some(target) = self.target else { return Ok(None) };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = match (&mut *known, self.target) {
-            (Some(known), _) => known,
-            (none, Some(target)) => none.insert(Known::open(target)?),
-            (None, None) => return Ok(None),
+        let known = match &mut *known {
+            Some(known) => known,
+            none => none.insert(Known::open(target)?),
         };
-        if is_worth_reading {
-            let mut games = Vec::new();
-            let is_there = known.for_each_outcome(block, |number, result, elo_sum, day| {
-                games.resize(number.into(), None);
-                games.push(Some(CountedGame::of_parts(result, elo_sum, day)));
-            })?;
-            let read = is_there.then_some(games);
-            let found = counted(&read);
-            self.blocks.write().unwrap_or_else(PoisonError::into_inner).insert(block, read);
-            if found.is_some() {
-                return Ok(found);
-            }
+        // Another thread may have read the block meanwhile.
+        self.keep(block_of(game).0, known)?;
+        if let Some(counted) = self.kept(game) {
+            return Ok(Some(counted));
         }
         let by_row =
             |GameOutcome { result, elos, date }: GameOutcome| CountedGame::new(result, elos, date.as_deref());
         Ok(known.game_outcome(game)?.map(by_row))
+    }
+
+    /// What a game came to, if its block is kept and tells it.
+    fn kept(&self, game: GameId) -> Option<CountedGame> {
+        let (block, number) = block_of(game);
+        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
+        *blocks.get(&block)?.get(usize::from(number))?
+    }
+
+    /// Reads a block, unless it is kept or there are enough.
+    fn keep(&self, block: u32, known: &Known) -> Result<()> {
+        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
+        if blocks.contains_key(&block) || blocks.len() >= Self::MOST_BLOCKS {
+            return Ok(());
+        }
+        drop(blocks);
+        let mut games = Block::new();
+        known.for_each_outcome(block, |number, result, elo_sum, day| {
+            games.resize(number.into(), None);
+            games.push(Some(CountedGame::of_parts(result, elo_sum, day)));
+        })?;
+        self.blocks.write().unwrap_or_else(PoisonError::into_inner).insert(block, games);
+        Ok(())
     }
 }

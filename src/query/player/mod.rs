@@ -13,7 +13,9 @@ pub use lines::LineNode;
 
 use crate::board::{Color, GameResult};
 use crate::id::{GameId, NameId};
+use crate::query::find::side;
 use crate::query::players::{ListedPlayer, Players};
+use crate::store::row::{day_number, year_of};
 use crate::store::{self, Database, NameFilter, PlayedGame, Selection};
 use lines::Counting;
 use performance::performance;
@@ -25,7 +27,7 @@ pub struct PlayerQuestion<'a> {
     pub database: &'a Database,
     /// The player's name.
     pub name: &'a NameFilter,
-    /// The games that count, all of which are to be the player's.
+    /// The games that count, all of which are to be the player's: this name is the filter's `player`.
     pub selection: &'a Selection,
     /// How many openings, opponents and games each list has at most.
     pub limit: usize,
@@ -241,7 +243,7 @@ pub struct PlayerGame {
     /// Its number.
     pub game_id: GameId,
     /// The player's side.
-    #[serde(serialize_with = "side")]
+    #[serde(serialize_with = "as_letter")]
     pub side: Color,
     /// `YYYY.MM.DD`, unknown parts `??`.
     pub date: Option<String>,
@@ -258,8 +260,8 @@ pub struct PlayerGame {
 }
 
 /// As in all answers, `w` or `b`.
-fn side<S: Serializer>(side: &Color, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(if *side == Color::White { "w" } else { "b" })
+fn as_letter<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(side(*color))
 }
 
 impl PlayerQuestion<'_> {
@@ -277,9 +279,10 @@ impl PlayerQuestion<'_> {
             offset: 0,
         };
         let players = players.list()?.players;
-        let names: Vec<NameId> = self.database.players(self.name)?.into_iter().map(NameId).collect();
+        let known = self.selection.players().iter().find(|known| known.field == "player");
+        let names: &[NameId] = known.map_or(&[], |known| &known.ids);
         let mut games = Vec::new();
-        self.database.visit_played_games(&names, self.selection, |game| games.push(game))?;
+        self.database.visit_played_games(names, self.selection, |game| games.push(game))?;
         let aliases = self.database.player_aliases()?;
         let names_of: HashMap<&str, &str> =
             aliases.iter().map(|alias| (alias.alias.as_str(), alias.name.as_str())).collect();
@@ -288,9 +291,7 @@ impl PlayerQuestion<'_> {
                 game.opponent = Some((*name).to_owned());
             }
         }
-        let sides = [Color::White, Color::Black].map(|side| self.side(&games, side));
-        let [white, black] = sides;
-        let (white, black) = (white?, black?);
+        let (white, black) = (self.side(&games, Color::White)?, self.side(&games, Color::Black)?);
         drop(snapshot);
         let mut all = Record::default();
         games.iter().for_each(|game| all.count(game));
@@ -335,7 +336,7 @@ impl PlayerQuestion<'_> {
         if self.depth > 0 {
             for game in games() {
                 if let Some(moves) = self.database.first_moves(game.game, self.depth)? {
-                    lines.count(game, &moves[..moves.len().min(self.depth as usize)]);
+                    lines.count(game, &moves);
                 }
             }
         }
@@ -400,5 +401,5 @@ fn grouped<'g, T: Eq + std::hash::Hash + Clone>(
 }
 
 fn year(game: &PlayedGame) -> Option<u16> {
-    game.date.as_deref()?.get(..4)?.parse().ok().filter(|&year| year != 0)
+    game.date.as_deref().and_then(|date| year_of(day_number(date)))
 }

@@ -174,8 +174,8 @@ impl Known {
         mapped.and_then(|()| self.connection.execute_batch("BEGIN")).map_err(|source| self.failed(source))
     }
 
-    /// Shows `see` what the games of a block came to, in order: number, result, both ratings added up, and day number. Gives back whether
-    /// the columns tell it.
+    /// Shows `see` what the games of a block came to, in order: number, result, both ratings added up, and day number; none
+    /// of them if its columns do not tell it.
     ///
     /// # Errors
     /// What SQLite says.
@@ -183,10 +183,10 @@ impl Known {
         &self,
         block: u32,
         mut see: impl FnMut(u16, GameResult, Option<u32>, u32),
-    ) -> Result<bool> {
+    ) -> Result<()> {
         let outcomes = match BlockColumns::new(&self.connection, block).outcomes() {
             Ok(outcomes) => outcomes,
-            Err(ColumnError::Missing) => return Ok(false),
+            Err(ColumnError::Missing) => return Ok(()),
             Err(ColumnError::Sql(source)) => return Err(self.failed(source)),
         };
         for number in outcomes.numbers() {
@@ -194,7 +194,7 @@ impl Known {
                 see(number, result, outcomes.elo_sum(number), outcomes.day(number));
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// What a game came to; `None` if there is no such game.

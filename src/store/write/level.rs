@@ -23,14 +23,6 @@ pub(crate) fn levels(connection: &Connection) -> rusqlite::Result<Vec<Level>> {
     connection.prepare_cached(sql)?.query_map([], read)?.collect()
 }
 
-/// The frequent keys of a level; `None` if nobody counted them. What is no list is none that anybody counted.
-fn frequent_keys(connection: &Connection, level: Level) -> rusqlite::Result<Option<FrequentKeys>> {
-    let sql = "SELECT frequent_keys FROM occurrence_level WHERE level = ?1";
-    connection
-        .prepare_cached(sql)?
-        .query_row([level.0], |row| Ok(row.get_ref(0)?.as_blob().ok().and_then(FrequentKeys::of_bytes)))
-}
-
 /// The level that new games go to: one of those that are there, which takes in all that come after it, or one of their own.
 ///
 /// A level is written anew with the games that are added if they, and what comes between, are not far fewer. So no level is written
@@ -66,12 +58,16 @@ impl Database {
         levels(self.connection()).map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
     }
 
-    /// The frequent keys of a level; `None` if nobody counted them.
+    /// The frequent keys of a level; `None` if nobody counted them. What is no list is none that anybody counted.
     ///
     /// # Errors
     /// What SQLite says.
     pub(crate) fn frequent_keys(&self, level: Level) -> Result<Option<FrequentKeys>> {
-        frequent_keys(self.connection(), level)
+        let sql = "SELECT frequent_keys FROM occurrence_level WHERE level = ?1";
+        self.connection()
+            .query_row(sql, [level.0], |row| {
+                Ok(row.get_ref(0)?.as_blob().ok().and_then(FrequentKeys::of_bytes))
+            })
             .map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
     }
 }

@@ -98,14 +98,14 @@ impl Database {
         visit().map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 
-    /// The first moves of a game that begins at the start position, at most so many; `None` if it begins at another one, or nowhere.
+    /// The first moves of a game that begins at the start position, at most so many, which is at least one; `None` if it begins at another one, or nowhere.
     ///
     /// # Errors
     /// What SQLite says.
     pub fn first_moves(&self, game: GameId, most: u32) -> Result<Option<Vec<MoveCode>>> {
         let read = || -> rusqlite::Result<Option<Vec<MoveCode>>> {
             let sql = "SELECT game_id, ply, key, move_code FROM game_position
-                       WHERE game_id = ?1 AND ply < max(?2, 1) ORDER BY ply";
+                       WHERE game_id = ?1 AND ply < ?2 ORDER BY ply";
             let mut statement = self.connection().prepare_cached(sql)?;
             let mut rows = statement.query([game.0, most])?;
             let mut moves = None;
