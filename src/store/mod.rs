@@ -14,6 +14,7 @@ mod database;
 mod error;
 pub(crate) mod frequent_keys;
 pub(crate) mod game_column;
+mod game_indexes;
 mod game_set;
 mod holder;
 mod lock;

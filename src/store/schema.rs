@@ -8,6 +8,7 @@ use rusqlite::{Connection, Transaction};
 use rusqlite_migration::{M, Migrations};
 
 use crate::store::error::{Error, Result};
+use crate::store::game_indexes::tell_sizes;
 use crate::store::schema_version::SchemaVersion;
 use crate::store::upgrade::{fill_game_columns, fill_sets};
 use crate::store::write::fill::fill_frequent_keys;
@@ -39,6 +40,9 @@ static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         M::up(include_str!("../../migrations/0006_columns_by_row.sql")),
         M::up_with_hook(include_str!("../../migrations/0007_additions.sql"), |step: &Transaction<'_>| {
             Ok(fill_frequent_keys(step)?)
+        }),
+        M::up_with_hook(include_str!("../../migrations/0008_game_indexes.sql"), |step: &Transaction<'_>| {
+            Ok(tell_sizes(step)?)
         }),
     ];
     Migrations::new(steps.into())

@@ -16,7 +16,7 @@ impl SchemaVersion {
     pub(crate) const WITH_LEVELS: Self = Self(5);
 
     /// The version this program writes.
-    pub const LATEST: Self = Self(7);
+    pub const LATEST: Self = Self(8);
 }
 
 impl fmt::Display for SchemaVersion {

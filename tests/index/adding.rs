@@ -47,7 +47,7 @@ pub(crate) const BY_OFFSET: [&str; 12] = [
      FROM game_position AS p JOIN game USING (game_id) ORDER BY 1, 2",
     "SELECT key, byte_offset, ply FROM position_game JOIN game USING (game_id) ORDER BY 1, 2, 3",
     "SELECT key, fen, games, white_wins, draws, black_wins, unfinished, elo_sum, elo_games,
-        (SELECT group_concat(byte_offset) FROM json_each(top_games) JOIN game ON game_id = value)
+        (SELECT group_concat(byte_offset) FROM json_each(top_games) CROSS JOIN game ON game_id = value)
      FROM visited_position ORDER BY 1",
     "SELECT * FROM continuation ORDER BY 1, 2",
 ];

@@ -690,7 +690,7 @@ mod info {
     fn a_table() {
         let sample = odd();
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 7
+        games.db: SIZE, schema version 8
 
           games       4
           plies      23  5.8 a game; 9 in game 1, the longest
@@ -753,7 +753,7 @@ mod info {
         {
           "path": "games.db",
           "bytes": SIZE,
-          "schema_version": 7,
+          "schema_version": 8,
           "games": 4,
           "plies": 23,
           "positions": 27,
@@ -844,7 +844,7 @@ mod info {
     fn an_empty_database_is_shown_too() {
         let sample = Place::new().built("");
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 7
+        games.db: SIZE, schema version 8
 
           games      0
           plies      0
@@ -994,7 +994,7 @@ mod databases_that_cannot_be_opened {
         ");
         change(&sample.path("games.db"), "PRAGMA user_version = 99");
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"
-        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 7); update pgndex
+        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 8); update pgndex
         ");
     }
 }

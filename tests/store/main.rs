@@ -7,6 +7,7 @@ mod near;
 mod needs;
 mod page_transaction;
 mod pages;
+mod positions;
 #[path = "../common/properties.rs"]
 mod properties;
 mod rows;

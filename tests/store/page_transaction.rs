@@ -277,8 +277,8 @@ fn trees_of_any_shape_grow_again_and_again() {
             // SQLite goes on in the same transaction: on pages that are free by then, and behind the end.
             if round % 2 == 0 {
                 let old = Tree::read(transaction.file(), roots[0]).unwrap();
-                let bytes =
-                    old.bytes(transaction.file().page_size()) + new.len() as u64 * OccurrenceRow::MOST_BYTES;
+                let bytes = old.bytes(0, transaction.file().page_size())
+                    + new.len() as u64 * OccurrenceRow::MOST_BYTES;
                 let room = Tree::room_for(bytes, transaction.file().page_size(), LONGEST, ranges);
                 let leaves = old.pages().count() as u64 + new.len() as u64 * 34 / u64::from(page_size);
                 assert!(u64::from(room) < leaves * 5 / 4 + 100, "{room} pages for {leaves}");
@@ -427,7 +427,7 @@ fn what_others_commit_is_not_written_over() {
     let mut transaction = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
     let root = transaction.root_page("occurrence").unwrap();
     let page_size = transaction.file().page_size();
-    let bytes = Tree::read(transaction.file(), root).unwrap().bytes(page_size);
+    let bytes = Tree::read(transaction.file(), root).unwrap().bytes(0, page_size);
     let room = Tree::room_for(bytes, page_size, LONGEST, 3);
     transaction.publish(Vec::new(), room).unwrap();
     let repeated = "INSERT INTO setting VALUES ('a', 1); INSERT OR ROLLBACK INTO setting VALUES ('a', 2)";

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use crate::properties::cases;
 use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::pages::{
-    BtreeError, LONGEST_COMBINED, LeafWriter, PageFile, PageNumber, PositionRecord, Record, Segment, Tree,
-    assemble, assemble_anew, combine,
+    BtreeError, Combined, LONGEST_COMBINED, LeafWriter, PageFile, PageNumber, PositionRecord, RebuiltTree,
+    Record, Segment, Tree, assemble, combine, leaves_that_stay,
 };
 use pgndex::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply};
 use proptest::prelude::*;
@@ -676,8 +676,28 @@ fn index_of(path: &Path, page_size: u32, rows: &[(Value, Value)], first_id: i64)
     connection.query_row(root, [], |row| row.get(0).map(PageNumber)).unwrap()
 }
 
-/// Combines two indexes, with ids from 1 and from 100,000 on. Gives back whether that was possible.
-fn check_combined(page_size: u32, old: &[(Value, Value)], new: &[(Value, Value)]) -> bool {
+/// Leaves before the first new row stay as they are.
+#[test]
+fn what_comes_behind_leaves_the_first_leaves_of_an_index() {
+    let row = |block: i64, value: i64| (Value::Integer(block), Value::Integer(value));
+    let rows = |block, count| (0..count).map(|value| row(block, value)).collect::<Vec<_>>();
+    let first = rows(0, 20_000);
+    for (old, new, most) in [
+        (first.clone(), rows(1, 5_000), 6),
+        (first.clone(), rows(1, 1), 6),
+        ([first.clone(), rows(1, 10_000)].concat(), rows(1, 10_000), 150),
+        ([first.clone(), rows(1, 10_000)].concat(), rows(2, 3), 8),
+        (first, rows(-1, 5), usize::MAX),
+    ] {
+        let (stay, leaves) = check_combined(1024, &old, &new).unwrap();
+        let is_right = if most == usize::MAX { stay == 0 } else { leaves - stay <= most };
+        assert!(is_right, "{stay} of {leaves} leaves stay");
+    }
+}
+
+/// Combines two indexes, with ids from 1 and from 100,000 on. Gives back how many leaves stayed as they were, of how many, if it was
+/// possible.
+fn check_combined(page_size: u32, old: &[(Value, Value)], new: &[(Value, Value)]) -> Option<(usize, usize)> {
     let directory = TempDir::new().unwrap();
     let [old_path, new_path, all_path] =
         ["old.db", "new.db", "all.db"].map(|name| directory.path().join(name));
@@ -687,18 +707,22 @@ fn check_combined(page_size: u32, old: &[(Value, Value)], new: &[(Value, Value)]
     let new_file = PageFile::open(&new_path).unwrap();
     let old_tree = Tree::read(&file, root).unwrap();
     let new_tree = Tree::read(&new_file, new_root).unwrap();
-    let bytes = old_tree.bytes(file.page_size()) + new_tree.bytes(new_file.page_size());
-    let room = Tree::room_for(bytes, file.page_size(), LONGEST_COMBINED, 1);
+    let stay = leaves_that_stay(&old_tree, (&new_file, &new_tree)).unwrap();
+    let leaves = usize::try_from(old_tree.bytes(0, file.page_size()) / u64::from(page_size)).unwrap();
+    let bytes = old_tree.bytes(stay, file.page_size()) + new_tree.bytes(0, new_file.page_size());
+    let room = Tree::room_for(bytes, file.page_size(), LONGEST_COMBINED, 1) + old_tree.room_above();
     let before = file.page_count();
-    let combined = combine(&file, &old_tree, (&new_file, &new_tree)).unwrap();
-    if !combined.is_whole {
-        return false;
-    }
-    let page = assemble_anew(&file, [combined.segment]).unwrap();
+    let combined = combine(&file, (&old_tree, stay), (&new_file, &new_tree)).unwrap();
+    let Combined::Tree(RebuiltTree { root: page, freed }) = combined else { return None };
     let taken = file.page_count() - before;
     // Leaves that SQLite left half empty, or that are larger, are packed.
-    assert!(taken <= room && room <= 2 * taken + 24, "{taken} pages, {room} expected");
+    assert!(taken <= room && room <= 2 * taken + 32, "{taken} pages, {room} expected");
+    assert_eq!(freed, old_tree.pages().filter(|page| freed.contains(page)).collect::<Vec<_>>());
     file.write_pages(root, &page).unwrap();
+    let rebuilt = Tree::read(&file, root).unwrap();
+    assert!(rebuilt.pages().all(|page| !freed.contains(&page)));
+    let stayed = rebuilt.pages().filter(|page| page.0 <= before).count();
+    assert_eq!(stayed, stay);
     file.finish().unwrap();
     index_of(&all_path, 4096, old, 1);
     let all = Connection::open(&all_path).unwrap();
@@ -721,7 +745,7 @@ fn check_combined(page_size: u32, old: &[(Value, Value)], new: &[(Value, Value)]
     let combined = rows(&Connection::open(&old_path).unwrap());
     assert_eq!(combined.len(), old.len() + new.len());
     assert_eq!(combined, rows(&all));
-    true
+    Some((stay, leaves))
 }
 
 #[test]
@@ -752,14 +776,14 @@ fn two_trees_of_an_index() {
         (1024, 3_000, 3_000, 2),
     ] {
         let (old, new) = (rows(old, longest), rows(new, longest));
-        assert!(check_combined(page_size, &old, &new), "{} and {} rows", old.len(), new.len());
+        assert!(check_combined(page_size, &old, &new).is_some(), "{} and {} rows", old.len(), new.len());
         if old.len().max(new.len()) > 1000 {
             continue;
         }
         for unknown in [Value::Real(0.5), Value::Text("b".repeat(130)), Value::Blob(vec![b'b'; 5000])] {
             let row = [(unknown.clone(), Value::Null)];
-            let in_old = check_combined(page_size, &[old.as_slice(), &row].concat(), &new);
-            let in_new = check_combined(page_size, &old, &[new.as_slice(), &row].concat());
+            let in_old = check_combined(page_size, &[old.as_slice(), &row].concat(), &new).is_some();
+            let in_new = check_combined(page_size, &old, &[new.as_slice(), &row].concat()).is_some();
             // A number with a fraction is taken where it is compared with nothing.
             assert!(matches!(unknown, Value::Real(_)) || !in_old && !in_new, "{unknown:?}");
             assert!(!in_new || old.is_empty(), "{unknown:?}");

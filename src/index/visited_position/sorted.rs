@@ -10,9 +10,10 @@ use crate::index::error::{Error, Result};
 use crate::index::visited_position::counter::{Counted, Counter, VisitedPosition};
 use crate::index::visited_position::rows;
 use crate::index::visited_position::sorting::{Sorting, Update};
-use crate::index::visited_position::update::{Found, Tracker, add_all};
+use crate::index::visited_position::update::{Found, Recount, Tracker, add_all};
 use crate::index::visited_position::visited_fens::VisitedFens;
 use crate::store::frequent_keys::FrequentKeys;
+use crate::store::pages::PositionTree;
 use crate::store::sink::{OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
 use crate::store::{BulkLoader, GameSet};
 use crossbeam_channel::{Receiver, Sender};
@@ -63,6 +64,7 @@ impl SortedOccurrences for FreshOccurrences<'_> {
     fn update_visited<'c>(
         &self,
         loader: &mut BulkLoader<'c>,
+        _: Option<PositionTree<'_>>,
         first: impl FnOnce(&mut BulkLoader<'c>) -> crate::store::Result<()>,
     ) -> Result<()> {
         Ok(first(loader)?)
@@ -185,17 +187,19 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     fn update_visited<'c>(
         &self,
         loader: &mut BulkLoader<'c>,
+        tree: Option<PositionTree<'_>>,
         first: impl FnOnce(&mut BulkLoader<'c>) -> crate::store::Result<()>,
     ) -> Result<()> {
         let has_failed = AtomicBool::new(false);
-        let positions = || {
-            let positions =
-                self.now_visited.iter().flatten().take_while(|_| !has_failed.load(Ordering::Relaxed));
-            positions.map(|visited: VisitedPosition| (visited.key, Some(visited)))
+        let positions =
+            || self.now_visited.iter().flatten().take_while(|_| !has_failed.load(Ordering::Relaxed));
+        let count = |mut recount: Recount<'_>| {
+            positions().try_for_each(|visited| recount.add(visited.key, Some(visited)))?;
+            recount.finish()
         };
         std::thread::scope(|scope| {
             let counts: Vec<_> = (0..self.sorting.pool.current_num_threads())
-                .map(|_| scope.spawn(|| self.tracker.recount().count_all(positions())))
+                .map(|_| scope.spawn(|| count(self.tracker.recount(tree))))
                 .collect();
             let written = first(loader)
                 .map_err(Error::from)

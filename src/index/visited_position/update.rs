@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
 
 use crate::board::{KeySet, Position, PositionKey};
 use crate::index::error::{Error, Result};
@@ -14,7 +14,8 @@ use crate::index::visited_position::known_outcomes::KnownOutcomes;
 use crate::index::visited_position::rows::{compare_fens, count_to_look_up};
 use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::index::visited_position::visited_fens::VisitedFens;
-use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
+use crate::store::pages::{PositionReader, PositionTree};
+use crate::store::row::{ContinuationRow, GameId, Ply, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::visit_set::PackingRoom;
 use crate::store::{BulkLoader, GameSet, Known};
 
@@ -142,21 +143,28 @@ impl<'o> Tracker<'o> {
     }
 
     /// Counts positions afresh.
-    pub(crate) const fn recount(&self) -> Recount<'_> {
-        Recount { tracker: self, known: None }
+    pub(crate) fn recount<'r>(&'r self, positions: Option<PositionTree<'r>>) -> Recount<'r> {
+        Recount {
+            tracker: self,
+            known: None,
+            positions: positions.map(PositionReader::new),
+            waiting: Vec::new(),
+            visits: Vec::new(),
+            counted: Vec::new(),
+        }
     }
 
     /// Counts keys afresh.
     pub(crate) fn recount_keys(&self, keys: Vec<PositionKey>) -> Result<Vec<VisitedPosition>> {
         self.recount_all(keys, |recount, key| {
             // Most have too few.
-            if recount.has_occurrences(key)? { recount.count(key, None) } else { Ok(None) }
+            if recount.has_occurrences(key)? { recount.add(key, None) } else { Ok(()) }
         })
     }
 
     /// Counts positions afresh, with the new occurrences of them.
     pub(crate) fn recount_again(&self, again: Vec<VisitedPosition>) -> Result<Vec<VisitedPosition>> {
-        self.recount_all(again, |recount, visited| recount.count(visited.key, Some(visited)))
+        self.recount_all(again, |recount, visited| recount.add(visited.key, Some(visited)))
     }
 
     /// Whether a key has a row of `visited_position`.
@@ -174,26 +182,45 @@ impl<'o> Tracker<'o> {
         self.decreases.write(self.sorting.progress, self.removed_games, loader)
     }
 
-    /// Counts positions afresh. Nearly each row stands on another page, so all threads read.
+    /// Counts positions afresh. All threads read.
     fn recount_all<T: Send>(
         &self,
         positions: Vec<T>,
-        count: impl Fn(&mut Recount<'_>, T) -> Result<Option<VisitedPosition>> + Send + Sync,
+        add: impl Fn(&mut Recount<'_>, T) -> Result<()> + Send + Sync,
     ) -> Result<Vec<VisitedPosition>> {
-        let counted: Vec<Option<VisitedPosition>> = self.sorting.pool.install(|| {
-            positions.into_par_iter().map_init(|| self.recount(), count).collect::<Result<_>>()
+        const AT_ONCE: usize = 512;
+        let count = |recount: &mut Recount<'_>, positions: Vec<T>| {
+            positions.into_iter().try_for_each(|position| add(recount, position))?;
+            recount.finish()
+        };
+        let counted: Vec<Vec<VisitedPosition>> = self.sorting.pool.install(|| {
+            let parts = positions.into_par_iter().chunks(AT_ONCE);
+            parts.map_init(|| self.recount(None), count).collect::<Result<_>>()
         })?;
         Ok(counted.into_iter().flatten().collect())
     }
 }
 
 /// Counts positions afresh, from all games but the removed ones.
+///
+/// What was played stands in rows of `game_position`, nearly each on another page. But positions that become visited ones at the same
+/// time often follow each other in the same games, so those of many are read together, in the order of the rows.
 pub(crate) struct Recount<'r> {
     tracker: &'r Tracker<'r>,
     known: Option<Known>,
+    /// Reads them, if their pages may be read.
+    positions: Option<PositionReader<'r>>,
+    /// Positions whose rows are still to be read, each with its new occurrences.
+    waiting: Vec<(PositionKey, Option<VisitedPosition>)>,
+    /// Where games last reached them, and which of them.
+    visits: Vec<(GameId, Ply, usize)>,
+    counted: Vec<VisitedPosition>,
 }
 
 impl Recount<'_> {
+    /// How many rows are read together, or a few more.
+    const TOGETHER: usize = 1 << 18;
+
     /// The database as it was before, if there was one.
     fn known(&mut self) -> Result<Option<&Known>> {
         self.tracker.sorting.progress.check()?;
@@ -213,51 +240,64 @@ impl Recount<'_> {
         Ok(self.known()?.map(|known| known.has_occurrences(key, threshold)).transpose()?.unwrap_or(false))
     }
 
-    /// [Counts](Self::count) positions, and gives those back that enough games reached.
-    pub(crate) fn count_all(
-        &mut self,
-        positions: impl Iterator<Item = (PositionKey, Option<VisitedPosition>)>,
-    ) -> Result<Vec<VisitedPosition>> {
-        positions.filter_map(|(key, new)| self.count(key, new).transpose()).collect()
+    /// Adds to new occurrences of a position all those of games that were there and were not removed.
+    pub(crate) fn add(&mut self, key: PositionKey, new: Option<VisitedPosition>) -> Result<()> {
+        let index = self.waiting.len();
+        let removed_games = self.tracker.removed_games;
+        let mut visits = std::mem::take(&mut self.visits);
+        if let Some(known) = self.known()? {
+            known.for_each_last_visit(key, |game, ply| {
+                if !removed_games.contains(game) {
+                    visits.push((game, ply, index));
+                }
+            })?;
+        }
+        self.visits = visits;
+        self.waiting.push((key, new));
+        if self.visits.len() >= Self::TOGETHER { self.read() } else { Ok(()) }
     }
 
-    /// Adds to new occurrences of a position all those of games that were there and were not removed. Gives it back if enough games
-    /// reached it.
-    pub(crate) fn count(
-        &mut self,
-        key: PositionKey,
-        mut visited: Option<VisitedPosition>,
-    ) -> Result<Option<VisitedPosition>> {
-        let Tracker { removed_games, outcomes, .. } = self.tracker;
-        let Some(known) = self.known()? else { return Ok(None) };
-        let mut failed = None;
-        known.for_each_last_visit(key, |game, ply, fen, code| {
-            if removed_games.contains(game) {
-                return true;
-            }
-            match outcomes.of(game) {
-                Ok(Some(counted_game)) => {
-                    let visited = visited.get_or_insert_with(|| VisitedPosition::new(key));
-                    visited.count(PlayedOccurrence::new(key, game, ply, code), counted_game);
-                    visited.fens.see(fen)
+    /// Gives back those positions that enough games reached.
+    pub(crate) fn finish(&mut self) -> Result<Vec<VisitedPosition>> {
+        self.read()?;
+        Ok(std::mem::take(&mut self.counted))
+    }
+
+    /// Reads the rows that were gathered.
+    fn read(&mut self) -> Result<()> {
+        let (mut waiting, mut visits) = (std::mem::take(&mut self.waiting), std::mem::take(&mut self.visits));
+        visits.sort_unstable();
+        let tracker = self.tracker;
+        let mut positions = self.positions.take();
+        if let Some(known) = self.known()? {
+            for (number, &(game, ply, index)) in visits.iter().enumerate() {
+                if number % 1024 == 0 {
+                    tracker.sorting.progress.check()?;
                 }
-                Ok(None) => true,
-                Err(error) => {
-                    failed = Some(error);
-                    false
+                let Some(counted_game) = tracker.outcomes.of(game)? else { continue };
+                let (key, visited) = &mut waiting[index];
+                let mut see = |fen: &str, code| {
+                    let visited = visited.get_or_insert_with(|| VisitedPosition::new(*key));
+                    visited.count(PlayedOccurrence::new(*key, game, ply, code), counted_game);
+                    visited.fens.see(fen);
+                };
+                let read = positions.as_mut().map(|positions| positions.played_at(game, ply, &mut see));
+                // What cannot be read so is told by SQLite.
+                if !matches!(read, Some(Ok(_))) {
+                    known.played_at(game, ply, see)?;
                 }
             }
-        })?;
-        if let Some(error) = failed {
-            return Err(error);
         }
-        if let Some(visited) = &mut visited {
-            visited.visits.pack(&mut PackingRoom::default());
+        visits.clear();
+        (self.visits, self.positions) = (visits, positions);
+        let mut room = PackingRoom::default();
+        for mut visited in waiting.into_iter().filter_map(|(_, visited)| visited) {
+            if visited.fens != Fens::Several && visited.games() >= u64::from(tracker.threshold()) {
+                visited.visits.pack(&mut room);
+                self.counted.push(visited);
+            }
         }
-        let has_row = |visited: &VisitedPosition| {
-            visited.fens != Fens::Several && visited.games() >= u64::from(self.tracker.threshold())
-        };
-        Ok(visited.filter(has_row))
+        Ok(())
     }
 }
 

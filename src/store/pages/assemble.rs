@@ -100,9 +100,7 @@ pub fn replace_end(
     // The rows of one more leaf are written again: to the last page something may be added.
     let kept = end.saturating_sub(1);
     let mut assembly = Assembly::new(file);
-    for leaf in 0..kept {
-        assembly.push_leaf(tree.leaves()[leaf], divider(leaf)?)?;
-    }
+    assembly.push_first_leaves(tree, kept)?;
     let mut page = vec![0; file.page_size().bytes()];
     for leaf in kept..=end {
         let number = tree.leaves()[leaf];
@@ -120,6 +118,23 @@ pub fn replace_end(
     }
     let root = assembly.run(segments)?;
     Ok(RebuiltTree { root, freed: tree.pages_without(kept).collect() })
+}
+
+/// Joins segments to the first leaves of a tree, `stay` of them, in the place of all its other rows, those of one more leaf at least.
+/// Nothing is written to a page of the tree.
+///
+/// # Errors
+/// As [`extend`].
+pub(super) fn assemble_behind(
+    file: &Arc<PageFile>,
+    tree: &Tree,
+    stay: usize,
+    segments: impl IntoIterator<Item = Segment>,
+) -> Result<RebuiltTree, BtreeError> {
+    let mut assembly = Assembly::new(file);
+    assembly.push_first_leaves(tree, stay)?;
+    let root = assembly.run(segments)?;
+    Ok(RebuiltTree { root, freed: tree.pages_without(stay).collect() })
 }
 
 /// Leaves the rows of some games out of a tree whose rows begin with the number of a game, and joins segments to its end: all their keys
@@ -199,6 +214,14 @@ impl<'f> Assembly<'f> {
     fn new(file: &'f Arc<PageFile>) -> Self {
         let loose = LeafWriter::with_buffer(Arc::clone(file), Self::LOOSE_PAGES);
         Self { file, interior: Interior::new(file), tail: None, loose }
+    }
+
+    /// Begins the tree with leaves of another one.
+    fn push_first_leaves(&mut self, tree: &Tree, count: usize) -> Result<(), BtreeError> {
+        (0..count).try_for_each(|leaf| {
+            let number = tree.leaves()[leaf];
+            self.push_leaf(number, tree.divider(leaf).ok_or(BtreeError::Damaged { page: number })?)
+        })
     }
 
     fn run(mut self, segments: impl IntoIterator<Item = Segment>) -> Result<Vec<u8>, BtreeError> {

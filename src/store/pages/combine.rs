@@ -3,50 +3,71 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::leaves::Leaves;
+use super::assemble::assemble_behind;
 use super::record::compare;
-use super::{BtreeError, LeafWriter, PageFile, Segment, Tree};
-use crate::store::partition_point::near_partition_point;
+use super::tree::leaves::Leaves;
+use super::{BtreeError, LeafWriter, PageFile, PageRun, RebuiltTree, Tree};
+use crate::store::partition_point::{near_partition_point, partition_point};
 
 /// Bytes of the longest row that is taken, as a cell: its length takes one of them.
 pub const LONGEST_COMBINED: usize = 128;
 
-/// Rows of an index, packed into leaves.
+/// What became of two trees of an index.
 #[derive(Debug)]
-pub struct Combined {
-    /// The leaves.
-    pub segment: Segment,
-    /// Whether these are all rows. If not, one of them is too long or of a kind that is not known here, and the leaves are of no
-    /// use.
-    pub is_whole: bool,
+pub enum Combined {
+    /// One that has the rows of both.
+    Tree(RebuiltTree),
+    /// Nothing: a row is too long or of a kind that is not known here. The pages were written in vain.
+    Nothing(Vec<PageRun>),
+}
+
+/// How many leaves of a tree of an index stay as they are, from the first one on, when the rows of another one are added.
+///
+/// # Errors
+/// When a page cannot be read, or is damaged.
+pub fn leaves_that_stay(old: &Tree, (new_file, new): (&PageFile, &Tree)) -> Result<usize, BtreeError> {
+    let rows = Rows::starting(new_file, new, 0)?;
+    let Next::Row(first) = rows.next()? else { return Ok(0) };
+    let end = partition_point(0..old.divider_count(), |leaf| {
+        let order = old.divider(leaf).and_then(|divider| compare(divider, first));
+        // The rows of a tree that cannot be compared are told of when they are read.
+        Ok::<_, BtreeError>(order == Some(Ordering::Less))
+    })?;
+    // To the last leaf something may be added: the one before the first that changes is written again.
+    Ok(end.saturating_sub(1))
 }
 
 /// Writes the rows of two trees of an index to leaves of `file`, in order: those of a tree `old` of the same file, and of another
-/// file's tree. The indexes have the same columns, all of them ascending and compared as bytes.
+/// file's tree. The indexes have the same columns, all of them ascending and compared as bytes. Of the old tree, the leaves
+/// that [stay](leaves_that_stay) are not read.
 ///
 /// # Errors
 /// When a page cannot be read, is damaged, or cannot be written.
 pub fn combine(
     file: &Arc<PageFile>,
-    old: &Tree,
+    (old, stay): (&Tree, usize),
     (new_file, new): (&PageFile, &Tree),
 ) -> Result<Combined, BtreeError> {
-    let (mut old, mut new) = (Rows::new(file, old)?, Rows::new(new_file, new)?);
+    let (mut old_rows, mut new) = (Rows::starting(file, old, stay)?, Rows::starting(new_file, new, 0)?);
     let mut writer = LeafWriter::new(Arc::clone(file));
     let is_whole = loop {
         match new.next()? {
             Next::Row(row) => {
-                if !old.copy(Some(row), &mut writer)? {
+                if !old_rows.copy(Some(row), &mut writer)? {
                     break false;
                 }
                 writer.push_cell(row)?;
             }
-            Next::End => break old.copy(None, &mut writer)?,
+            Next::End => break old_rows.copy(None, &mut writer)?,
             Next::Other => break false,
         }
         new.advance()?;
     };
-    Ok(Combined { segment: writer.finish_segment()?, is_whole })
+    let segment = writer.finish_segment()?;
+    if !is_whole {
+        return Ok(Combined::Nothing(segment.runs().to_vec()));
+    }
+    assemble_behind(file, old, stay, [segment]).map(Combined::Tree)
 }
 
 /// What stands at a place of a tree.
@@ -67,10 +88,11 @@ struct Rows<'t> {
 }
 
 impl<'t> Rows<'t> {
-    fn new(file: &'t PageFile, tree: &'t Tree) -> Result<Self, BtreeError> {
+    /// Those of a leaf and all behind it.
+    fn starting(file: &'t PageFile, tree: &'t Tree, leaf: usize) -> Result<Self, BtreeError> {
         let mut leaves = Leaves::new(file, tree);
-        leaves.load(0)?;
-        Ok(Self { tree, leaves, leaf: 0, cell: 0 })
+        leaves.load(leaf)?;
+        Ok(Self { tree, leaves, leaf, cell: 0 })
     }
 
     fn next(&self) -> Result<Next<'_>, BtreeError> {

@@ -1,8 +1,8 @@
 //! The rows of a tree of occurrences, on their way into another one.
 
-use super::leaves::Leaves;
 use super::page::PageView;
 use super::record::{game_of, is_before, is_row, key_of, occurrence_of};
+use super::tree::leaves::Leaves;
 use super::{BtreeError, LeafWriter, PageFile, Tree};
 use crate::board::PositionKey;
 use crate::id::Level;

@@ -30,12 +30,10 @@
 mod assemble;
 mod buffer;
 mod combine;
-mod cursor;
 mod error;
 mod file;
 mod interior;
 mod leaf_writer;
-mod leaves;
 mod merge;
 mod number;
 mod page;
@@ -46,8 +44,7 @@ mod table;
 mod tree;
 
 pub use assemble::{RebuiltTree, assemble, assemble_anew, extend, leave_games_out, replace_end};
-pub use combine::{Combined, LONGEST_COMBINED, combine};
-pub use cursor::OccurrenceCursor;
+pub use combine::{Combined, LONGEST_COMBINED, combine, leaves_that_stay};
 pub use error::BtreeError;
 pub use file::PageFile;
 pub use leaf_writer::LeafWriter;
@@ -59,3 +56,5 @@ pub(crate) use row_record::RowRecord;
 pub use segment::Segment;
 pub use table::TableWriter;
 pub use tree::Tree;
+pub use tree::cursor::OccurrenceCursor;
+pub use tree::position::{PositionReader, PositionTree};

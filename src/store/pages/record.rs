@@ -148,6 +148,31 @@ pub(super) fn first_number(cell: &[u8]) -> Option<i64> {
     }
 }
 
+/// Game and ply of the row of `game_position` that a cell holds; `None` if it holds another one.
+pub(super) fn position_place(cell: &[u8]) -> Option<(i64, i64)> {
+    let mut columns = Columns::of(cell)?;
+    let mut number = || match columns.next()?? {
+        Value::Integer(number) => Some(number),
+        _ => None,
+    };
+    Some((number()?, number()?))
+}
+
+/// The FEN and the move of the row of `game_position` that a cell holds; `None` if it holds another one.
+pub(super) fn played_in(cell: &[u8]) -> Option<(&str, Option<MoveCode>)> {
+    // Behind game, ply, key and half-move clock.
+    let mut columns = Columns::of(cell)?.skip(4);
+    let code = match columns.next()?? {
+        Value::Integer(code) => Some(MoveCode::from_stored(u32::try_from(code).ok()?)),
+        Value::Null => None,
+        _ => return None,
+    };
+    match columns.next()?? {
+        Value::Text(fen) => Some((std::str::from_utf8(fen).ok()?, code)),
+        _ => None,
+    }
+}
+
 /// A column's value, in the order in which SQLite sorts values.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Value<'c> {

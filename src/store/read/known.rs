@@ -12,11 +12,12 @@ use crate::store::cell::{
 };
 use crate::store::database::open_file;
 use crate::store::error::{Error, Result};
+use crate::store::game_indexes::HASH_BLOCKS;
 use crate::store::read::compared::ComparedGame;
 use crate::store::read::game_column::{BlockColumns, ColumnError};
 use crate::store::read::game_outcome::GameOutcome;
 use crate::store::read::occurrence::visit::{
-    VisitedCounts, for_each_in_sets, for_each_last_visit, has_occurrences, visited_counts,
+    VisitedCounts, for_each_in_sets, for_each_last_visit, has_occurrences, played_at, visited_counts,
 };
 use crate::store::row::{GameId, NameId, Ply, SourceId};
 use crate::store::visit_set::PlayedMove;
@@ -316,17 +317,25 @@ impl Known {
         has_occurrences(&self.connection, key, count).map_err(|source| self.failed(source))
     }
 
-    /// Shows `see` all games that reached a position, in order, until it gives `false`: each with the ply where it last arose, the FEN
-    /// there and the move played.
+    /// Shows `see` all games that reached a position, in order, each with the ply where it last arose.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn for_each_last_visit(
-        &self,
-        key: PositionKey,
-        see: impl FnMut(GameId, Ply, &str, Option<MoveCode>) -> bool,
-    ) -> Result<()> {
+    pub fn for_each_last_visit(&self, key: PositionKey, see: impl FnMut(GameId, Ply)) -> Result<()> {
         for_each_last_visit(&self.connection, key, see).map_err(|source| self.failed(source))
+    }
+
+    /// Shows `see` the FEN of a position of a game and the move played there; `None` if it has no row.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn played_at<T>(
+        &self,
+        game: GameId,
+        ply: Ply,
+        see: impl FnOnce(&str, Option<MoveCode>) -> T,
+    ) -> Result<Option<T>> {
+        played_at(&self.connection, game, ply, see).map_err(|source| self.failed(source))
     }
 
     /// The greatest number that a table has in the first column of its key; 0 if it is empty.
@@ -483,7 +492,10 @@ impl Known {
         let failed = |source| Error::sqlite(&self.path, "look for duplicates", source);
         let (columns, hash) = (ComparedGame::COLUMNS, moves_hash.cast_signed());
         let and_white = if white.is_some() { "AND white_id = ?2" } else { "" };
-        let sql = format!("SELECT {columns} FROM game WHERE moves_hash = ?1 {and_white} ORDER BY game_id");
+        let sql = format!(
+            "WITH RECURSIVE {HASH_BLOCKS} SELECT {columns} FROM hash_block CROSS JOIN game
+             WHERE game_id >> 18 = number AND moves_hash = ?1 {and_white} ORDER BY game_id"
+        );
         let mut query = self.connection.prepare_cached(&sql).map_err(failed)?;
         let rows = match white {
             Some(white) => query.query(params![hash, white.0]),

@@ -1,4 +1,4 @@
-//! Into a database that is there: new leaves behind those of `game_position`, and the last level of `occurrence` and the indexes of
+//! Into a database that is there: new leaves behind those of `game_position`, and the last level of `occurrence` and the ends of the indexes of
 //! `game` anew, with the new rows merged in. Many rows that leave are left out on the way.
 
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use super::{
 use crate::id::{GameId, ImportId, Level};
 use crate::store::error::{Error, Result};
 use crate::store::pages::{
-    Combined, LONGEST_COMBINED, PageFile, PageNumber, PageRun, RebuiltTree, Tree, assemble_anew, combine,
-    extend, leave_games_out,
+    Combined, LONGEST_COMBINED, PageFile, PageNumber, PositionTree, RebuiltTree, Tree, combine, extend,
+    leave_games_out, leaves_that_stay,
 };
 use crate::store::row::HeaderBatch;
 use crate::store::write::remove::{Leaving, RowsOfRemoved};
@@ -113,6 +113,7 @@ impl<'d> AddedPages<'d> {
         let file = Arc::clone(pages.file());
         let root = pages.root_page("occurrence")?;
         let tree = Tree::read(&file, root).map_err(Error::from)?;
+        let positions = PositionTree { file: &file, root: pages.root_page("game_position")? };
         let levels = self.database.levels()?;
         let target = self.rule.level(&levels, sorted, leaving);
         let stays = |level: &&Level| target.is_some_and(|target| **level < target);
@@ -157,7 +158,7 @@ impl<'d> AddedPages<'d> {
                 let _drained = DrainedOnDrop(sorted);
                 merge_trees(&file, changed.as_ref(), &indexes, sorted)
             });
-            let written = sorted.update_visited(loader, |loader| {
+            let written = sorted.update_visited(loader, Some(positions), |loader| {
                 loader.take_rows(side)?;
                 // Where no index is made anew, nobody needs the rows that leave.
                 if is_removed_meanwhile {
@@ -179,8 +180,8 @@ impl<'d> AddedPages<'d> {
         let mut not_built = Vec::new();
         for (index, built) in indexes.iter().zip(built) {
             match built {
-                Built::Tree(tree) => trees.push((index.root, tree)),
-                Built::Nothing(pages) => {
+                Combined::Tree(tree) => trees.push((index.root, tree)),
+                Combined::Nothing(pages) => {
                     file.reuse(pages);
                     not_built.push(index.new.name.as_str());
                 }
@@ -220,7 +221,7 @@ fn merge_trees<S: SortedOccurrences>(
     changed: Option<&ChangedLevels<'_>>,
     indexes: &[GameIndex],
     sorted: &S,
-) -> Result<(Option<MergedLevels>, Vec<Built>), S::Error> {
+) -> Result<(Option<MergedLevels>, Vec<Combined>), S::Error> {
     let threads = 2 * sorted.unsorted().pool().current_num_threads();
     let pool =
         ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.unsorted().panicked())?;
@@ -245,14 +246,9 @@ struct ChangedGames {
 struct GameIndex {
     root: PageNumber,
     old: Tree,
+    /// How many of its leaves stay as they are.
+    stay: usize,
     new: SideIndex,
-}
-
-/// What became of an index.
-enum Built {
-    Tree(RebuiltTree),
-    /// It has rows that are not known here: the pages that were written in vain.
-    Nothing(Vec<PageRun>),
 }
 
 /// The indexes of `game` that are built anew.
@@ -264,27 +260,25 @@ fn game_indexes(pages: &PageTransaction<'_>, side: &SideDatabase) -> Result<Vec<
             let root = pages.root_page(&new.name)?;
             // One whose rows do not stand on their pages as a whole is left to SQLite.
             let Ok(old) = Tree::read(pages.file(), root) else { continue };
-            indexes.push(GameIndex { root, old, new });
+            let stay = leaves_that_stay(&old, (&new.file, &new.tree))?;
+            indexes.push(GameIndex { root, old, stay, new });
         }
     }
     Ok(indexes)
 }
 
 impl GameIndex {
-    /// The most pages it takes.
+    /// The most pages that are written.
     fn room(&self, file: &PageFile) -> u32 {
-        let bytes = self.old.bytes(file.page_size()) + self.new.tree.bytes(self.new.file.page_size());
-        Tree::room_for(bytes, file.page_size(), LONGEST_COMBINED, 1)
+        let old = self.old.bytes(self.stay, file.page_size());
+        let new = self.new.tree.bytes(0, self.new.file.page_size());
+        let leaves = Tree::room_for(old + new, file.page_size(), LONGEST_COMBINED, 1);
+        leaves.saturating_add(self.old.room_above())
     }
 
-    /// Builds the index anew, from its rows and the new ones.
-    fn build(&self, file: &Arc<PageFile>) -> Result<Built> {
-        let Combined { segment, is_whole } = combine(file, &self.old, (&self.new.file, &self.new.tree))?;
-        if !is_whole {
-            return Ok(Built::Nothing(segment.runs().to_vec()));
-        }
-        let root = assemble_anew(file, [segment])?;
-        Ok(Built::Tree(RebuiltTree { root, freed: self.old.pages().collect() }))
+    /// Brings the index up to date with the new rows.
+    fn build(&self, file: &Arc<PageFile>) -> Result<Combined> {
+        Ok(combine(file, (&self.old, self.stay), (&self.new.file, &self.new.tree))?)
     }
 }
 

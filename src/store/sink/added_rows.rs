@@ -97,6 +97,6 @@ fn add_occurrences<S: SortedOccurrences>(loader: &mut BulkLoader<'_>, sorted: &S
     let mut rows = SqlOccurrences { loader, batch: Vec::new() };
     (0..sorted.unsorted().partitions()).try_for_each(|partition| sorted.drain(partition, &mut rows))?;
     sorted.drained();
-    sorted.update_visited(loader, |_| Ok(()))?;
+    sorted.update_visited(loader, None, |_| Ok(()))?;
     sorted.write_visited(loader)
 }

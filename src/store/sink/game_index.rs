@@ -20,9 +20,16 @@ pub(super) struct IndexLayout {
     key: Option<Key>,
 }
 
-/// What an index sorts rows by: columns of the table, the first of which is 0. Before those with values come those that are NULL.
+/// What an index sorts rows by: the block of the game, `game_id >> shift`, then columns of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+struct Key {
+    shift: u32,
+    columns: Columns,
+}
+
+/// Columns of the table, the first of which is 0. Before those with values come those that are NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Columns {
     Integer(usize),
     /// The second one a number of 32 bits, the first one never NULL.
     Integers(usize, usize),
@@ -65,29 +72,60 @@ impl Key {
         let mut rows = query.query([table, index])?;
         while let Some(row) = rows.next()? {
             let (column, is_other): (i64, bool) = (row.get(0)?, row.get(1)?);
-            let (Ok(column), Some(kind), false) =
-                (usize::try_from(column), row.get::<_, Option<String>>(2)?, is_other)
-            else {
+            if is_other {
                 return Ok(None);
-            };
-            columns.push((column, kind));
+            }
+            columns.push((usize::try_from(column).ok(), row.get::<_, Option<String>>(2)?));
         }
-        let columns: Vec<(usize, &str)> = columns.iter().map(|(column, kind)| (*column, &**kind)).collect();
-        Ok(match *columns {
-            [(column, "INTEGER")] => Some(Self::Integer(column)),
-            [(column, "TEXT")] => Some(Self::Text(column)),
-            [(first, "INTEGER"), (second, "INTEGER")] => Some(Self::Integers(first, second)),
-            _ => None,
-        })
+        let columns: Vec<_> = columns.iter().map(|(column, kind)| column.zip(kind.as_deref())).collect();
+        let columns = match *columns {
+            [None, Some((column, "INTEGER"))] => Columns::Integer(column),
+            [None, Some((column, "TEXT"))] => Columns::Text(column),
+            [None, Some((first, "INTEGER")), Some((second, "INTEGER"))] => Columns::Integers(first, second),
+            _ => return Ok(None),
+        };
+        let sql = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?1";
+        let sql: String = connection.query_row(sql, [index], |row| row.get(0))?;
+        let shift =
+            sql.split_once("(game_id >> ").and_then(|(_, shift)| shift.split_once(',')?.0.parse().ok());
+        Ok(shift.filter(|shift| (1..32).contains(shift)).map(|shift| Self { shift, columns }))
     }
 
     /// A number for the values and the rowid of a row, with the same order as the index's rows; `None` if there is no room for them.
+    /// The block comes first, then the values, then the place of the game in its block.
     #[inline]
     fn number(self, row: &[Cell<'_>], rowid: u32) -> Option<u128> {
-        let value = match self {
+        let block = u128::from(rowid >> self.shift) << (Columns::BITS + self.shift);
+        let place = rowid & ((1 << self.shift) - 1);
+        Some(block | self.columns.number(row)? << self.shift | u128::from(place))
+    }
+
+    /// Shows the block, the values and the rowid that a number is for.
+    #[inline]
+    fn show<R>(self, number: u128, see: impl FnOnce(&[Cell<'_>]) -> R) -> R {
+        let block = (number >> (Columns::BITS + self.shift)) as u32;
+        let place = number as u32 & ((1 << self.shift) - 1);
+        let [block, rowid] = [block, block << self.shift | place].map(|number| Cell::Integer(number.into()));
+        let values = number >> self.shift & ((1 << Columns::BITS) - 1);
+        self.columns.show(values, |values| match *values {
+            [value] => see(&[block, value, rowid]),
+            [first, second] => see(&[block, first, second, rowid]),
+            _ => unreachable!("one column or two"),
+        })
+    }
+}
+
+impl Columns {
+    /// Bits of a number that stands for values.
+    const BITS: u32 = 96;
+
+    /// A number for the values of a row, with the same order; `None` if there is no room for them.
+    #[inline]
+    fn number(self, row: &[Cell<'_>]) -> Option<u128> {
+        Some(match self {
             Self::Integer(column) => match row[column] {
                 Cell::Null => 0,
-                Cell::Integer(value) => 1 << 127 | biased(value) << 63,
+                Cell::Integer(value) => 1 << 64 | biased(value),
                 Cell::Text(_) => return None,
             },
             Self::Integers(first, second) => {
@@ -97,41 +135,40 @@ impl Key {
                     Cell::Integer(value) => u32::try_from(value).ok()?.checked_add(1)?,
                     Cell::Text(_) => return None,
                 };
-                biased(value) << 64 | u128::from(second) << 32
+                biased(value) << 32 | u128::from(second)
             }
             Self::Text(column) => match row[column] {
                 Cell::Null => 0,
                 // A text with a byte 0 would be taken for a shorter one.
                 Cell::Text(text) if text.len() <= MOST_TEXT && !text.as_bytes().contains(&0) => {
                     let mut bytes = [0; 16];
-                    bytes[0] = 1;
-                    bytes[1..=text.len()].copy_from_slice(text.as_bytes());
+                    let values = &mut bytes[16 - 1 - MOST_TEXT..];
+                    values[0] = 1;
+                    values[1..=text.len()].copy_from_slice(text.as_bytes());
                     u128::from_be_bytes(bytes)
                 }
                 Cell::Text(_) | Cell::Integer(_) => return None,
             },
-        };
-        Some(value | u128::from(rowid))
+        })
     }
 
-    /// Shows the values and the rowid that a number is for.
+    /// Shows the values that a number is for.
     #[inline]
     fn show<R>(self, number: u128, see: impl FnOnce(&[Cell<'_>]) -> R) -> R {
-        let rowid = Cell::Integer((number as u32).into());
         match self {
-            Self::Integer(_) if number >> 127 == 0 => see(&[Cell::Null, rowid]),
-            Self::Integer(_) => see(&[Cell::Integer(unbiased(number >> 63)), rowid]),
+            Self::Integer(_) if number >> 64 == 0 => see(&[Cell::Null]),
+            Self::Integer(_) => see(&[Cell::Integer(unbiased(number))]),
             Self::Integers(..) => {
-                let second = ((number >> 32) as u32).checked_sub(1);
+                let second = (number as u32).checked_sub(1);
                 let second = second.map_or(Cell::Null, |value| Cell::Integer(value.into()));
-                see(&[Cell::Integer(unbiased(number >> 64)), second, rowid])
+                see(&[Cell::Integer(unbiased(number >> 32)), second])
             }
             Self::Text(_) => {
                 let bytes = number.to_be_bytes();
-                let text = &bytes[1..=MOST_TEXT];
+                let [flag, text @ ..] = &bytes[16 - 1 - MOST_TEXT..] else { unreachable!("it is not empty") };
                 let length = text.iter().position(|&byte| byte == 0).unwrap_or(MOST_TEXT);
                 let text = std::str::from_utf8(&text[..length]).expect("made of a text");
-                see(&[if bytes[0] == 0 { Cell::Null } else { Cell::Text(text) }, rowid])
+                see(&[if *flag == 0 { Cell::Null } else { Cell::Text(text) }])
             }
         }
     }
@@ -207,18 +244,30 @@ mod tests {
         let with_null = |cells: &[Cell<'static>]| [&[Cell::Null], cells].concat();
         let one = |cells: Vec<Cell<'static>>| cells.into_iter().map(|cell| vec![cell]).collect::<Vec<_>>();
         let two = integers.iter().flat_map(|&first| seconds.map(|second| vec![first, second])).collect();
-        for (key, rows) in [
-            (Key::Integer(0), one(with_null(&integers))),
-            (Key::Text(0), one(with_null(&texts))),
-            (Key::Integers(0, 1), two),
+        for (columns, rows) in [
+            (Columns::Integer(0), one(with_null(&integers))),
+            (Columns::Text(0), one(with_null(&texts))),
+            (Columns::Integers(0, 1), two),
         ] {
-            let mut last = None;
+            for shift in [1, 16, 18, 31] {
+                check_order(Key { shift, columns }, &rows);
+            }
+        }
+    }
+
+    /// Games of two blocks, with all these values in each, in the order of the index.
+    fn check_order(key: Key, rows: &[Vec<Cell<'_>>]) {
+        let size = 1 << key.shift;
+        let blocks = [0..size, u32::MAX - (size - 1)..u32::MAX];
+        let mut last = None;
+        for (block, games) in [0, u32::MAX >> key.shift].into_iter().zip(blocks) {
             for row in rows {
-                for rowid in [1, 2, u32::MAX] {
-                    let number = key.number(&row, rowid).unwrap();
-                    assert!(last < Some(number), "{key:?} {row:?}");
+                for rowid in [games.start.max(1), games.end - 1] {
+                    let number = key.number(row, rowid).unwrap();
+                    assert!(last <= Some(number), "{key:?} {row:?}");
                     last = Some(number);
-                    let values = [&row[..], &[Cell::Integer(rowid.into())]].concat();
+                    let [block, rowid] = [block, rowid].map(|number| Cell::Integer(number.into()));
+                    let values = [&[block], &row[..], &[rowid]].concat();
                     key.show(number, |shown| assert_eq!(shown, values));
                 }
             }
@@ -227,39 +276,47 @@ mod tests {
 
     #[test]
     fn what_there_is_no_room_for_is_left_to_sqlite() {
-        for (key, row) in [
-            (Key::Integer(0), [Cell::Text("1"), Cell::Null]),
-            (Key::Text(0), [Cell::Text("123456789012"), Cell::Null]),
-            (Key::Text(0), [Cell::Text("a\0"), Cell::Null]),
-            (Key::Text(0), [Cell::Integer(1), Cell::Null]),
-            (Key::Integers(0, 1), [Cell::Null, Cell::Null]),
-            (Key::Integers(0, 1), [Cell::Integer(1), Cell::Integer(-1)]),
-            (Key::Integers(0, 1), [Cell::Integer(1), Cell::Integer(u32::MAX.into())]),
+        for (columns, row) in [
+            (Columns::Integer(0), [Cell::Text("1"), Cell::Null]),
+            (Columns::Text(0), [Cell::Text("123456789012"), Cell::Null]),
+            (Columns::Text(0), [Cell::Text("a\0"), Cell::Null]),
+            (Columns::Text(0), [Cell::Integer(1), Cell::Null]),
+            (Columns::Integers(0, 1), [Cell::Null, Cell::Null]),
+            (Columns::Integers(0, 1), [Cell::Integer(1), Cell::Integer(-1)]),
+            (Columns::Integers(0, 1), [Cell::Integer(1), Cell::Integer(u32::MAX.into())]),
         ] {
-            assert_eq!(key.number(&row, 1), None, "{key:?} {row:?}");
+            assert_eq!(columns.number(&row), None, "{columns:?} {row:?}");
         }
     }
 
     #[test]
     fn kinds_of_indexes_are_told_apart() {
         let connection = Connection::open_in_memory().unwrap();
-        let schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER, b TEXT, c);
-            CREATE INDEX i1 ON t (a);
-            CREATE INDEX i2 ON t (b);
-            CREATE INDEX i3 ON t (a, id);
-            CREATE INDEX o1 ON t (c);
-            CREATE INDEX o2 ON t (a DESC);
-            CREATE INDEX o3 ON t (b COLLATE NOCASE);
-            CREATE INDEX o4 ON t (a + 1);
-            CREATE INDEX o5 ON t (a) WHERE a > 1;
-            CREATE UNIQUE INDEX o6 ON t (a);
-            CREATE INDEX o7 ON t (a, b);";
+        let schema = "CREATE TABLE t (game_id INTEGER PRIMARY KEY, a INTEGER, b TEXT, c);
+            CREATE INDEX i1 ON t (game_id >> 16, a);
+            CREATE INDEX i2 ON t (game_id >> 18, b);
+            CREATE INDEX i3 ON t (game_id >> 1, a, game_id);
+            CREATE INDEX o1 ON t (game_id >> 16, c);
+            CREATE INDEX o2 ON t (game_id >> 16, a DESC);
+            CREATE INDEX o3 ON t (game_id >> 16, b COLLATE NOCASE);
+            CREATE INDEX o4 ON t (game_id >> 16, a + 1);
+            CREATE INDEX o5 ON t (game_id >> 16, a) WHERE a > 1;
+            CREATE UNIQUE INDEX o6 ON t (game_id >> 16, a);
+            CREATE INDEX o7 ON t (game_id >> 16, a, b);
+            CREATE INDEX o8 ON t (game_id / 16, a);
+            CREATE INDEX o9 ON t (game_id >> 32, a);
+            CREATE INDEX p1 ON t (a);
+            CREATE INDEX p2 ON t (a, game_id);";
         connection.execute_batch(schema).unwrap();
         let indexes = IndexLayout::of(&connection, "t").unwrap();
         let keys: Vec<(&str, Option<Key>)> = indexes.iter().map(|index| (&*index.name, index.key)).collect();
-        let known =
-            [("i1", Some(Key::Integer(1))), ("i2", Some(Key::Text(2))), ("i3", Some(Key::Integers(1, 0)))];
+        let key = |shift, columns| Some(Key { shift, columns });
+        let known = [
+            ("i1", key(16, Columns::Integer(1))),
+            ("i2", key(18, Columns::Text(2))),
+            ("i3", key(1, Columns::Integers(1, 0))),
+        ];
         assert_eq!(keys[..3], known);
-        assert!(keys.len() == 10 && keys[3..].iter().all(|(_, key)| key.is_none()), "{keys:?}");
+        assert!(keys.len() == 14 && keys[3..].iter().all(|(_, key)| key.is_none()), "{keys:?}");
     }
 }

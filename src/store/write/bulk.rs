@@ -12,6 +12,7 @@ use crate::store::cell::{Cells, GAME_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::game_column::ColumnBuilder;
+use crate::store::game_indexes::tell_sizes;
 use crate::store::path::StoredPath;
 use crate::store::row::virtual_table::RowTable;
 use crate::store::row::{
@@ -435,6 +436,7 @@ impl<'c> BulkLoader<'c> {
         let written = self.passed.write(&self.connection);
         written.map_err(|source| self.failed("write table game_set", source))?;
         self.make_indexes()?;
+        tell_sizes(&self.connection).map_err(|source| self.failed("write table sqlite_stat1", source))?;
         self.connection
             .execute_batch("COMMIT")
             .map_err(|source| self.failed("commit the bulk load", source))?;

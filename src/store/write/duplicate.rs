@@ -5,13 +5,21 @@ use std::collections::HashSet;
 use rusqlite::{Params, Row, params};
 
 use crate::store::error::Result;
+use crate::store::game_indexes::HASH_BLOCKS;
 use crate::store::read::compared::ComparedGame;
 use crate::store::row::{GameId, SourceId};
 use crate::store::write::bulk::BulkLoader;
 
-/// Values of `prefix_hash` that more than one game has: reads one index in order.
-const SHARED: &str =
-    "SELECT prefix_hash FROM game WHERE prefix_hash IS NOT NULL GROUP BY prefix_hash HAVING count(*) > 1";
+/// Values of `prefix_hash` from `?1` to `?2`: reads a part of each block of one index.
+fn hashes() -> String {
+    format!(
+        "WITH RECURSIVE {HASH_BLOCKS} SELECT prefix_hash FROM hash_block CROSS JOIN game
+         WHERE game_id >> 18 = number AND prefix_hash BETWEEN ?1 AND ?2"
+    )
+}
+
+/// Those of a JSON array.
+const LISTED: &str = "SELECT value FROM json_each(?1)";
 
 /// Those of games later than game `?1`.
 const ADDED: &str = "SELECT prefix_hash FROM game WHERE game_id > ?1";
@@ -24,15 +32,22 @@ const OWN: &str = "SELECT prefix_hash FROM game WHERE game_id = ?1";
 /// that the large ones, of which hardly a page is in the cache, are asked for few.
 fn candidates(values: &str) -> String {
     format!(
-        "WITH lengths AS MATERIALIZED (
-             SELECT prefix_hash, min(ply_count) AS least, max(ply_count) AS most FROM game
-             WHERE prefix_hash IN ({values}) GROUP BY prefix_hash HAVING least < most)
+        "WITH RECURSIVE {HASH_BLOCKS},
+         -- In the order in which they stand in each block.
+         looked_for (hash) AS MATERIALIZED (SELECT DISTINCT * FROM ({values}) ORDER BY 1),
+         alike AS MATERIALIZED (
+             SELECT prefix_hash, game_id, ply_count, source_id, byte_offset
+             FROM hash_block CROSS JOIN looked_for CROSS JOIN game
+             WHERE game_id >> 18 = number AND prefix_hash = hash),
+         lengths AS MATERIALIZED (
+             SELECT prefix_hash, min(ply_count) AS least, max(ply_count) AS most FROM alike
+             GROUP BY prefix_hash HAVING least < most)
          SELECT game_id,
              ply_count < most AND NOT EXISTS (
                  SELECT 1 FROM duplicate
-                 WHERE duplicate.source_id = game.source_id AND duplicate.byte_offset = game.byte_offset),
+                 WHERE duplicate.source_id = alike.source_id AND duplicate.byte_offset = alike.byte_offset),
              ply_count > least
-         FROM lengths CROSS JOIN game USING (prefix_hash)"
+         FROM lengths JOIN alike USING (prefix_hash)"
     )
 }
 
@@ -59,7 +74,7 @@ impl BulkLoader<'_> {
             Ok(PrefixCandidate { game, is_short: row.get(1)?, is_long: row.get(2)? })
         };
         let mut found = match last {
-            GameId(0) => self.column(&candidates(SHARED), [], read)?,
+            GameId(0) => self.all_candidates(read)?,
             GameId(last) => self.column(&candidates(ADDED), [last], read)?,
         };
         let mut hashes = HashSet::new();
@@ -71,6 +86,35 @@ impl BulkLoader<'_> {
         }
         found.sort_unstable();
         found.dedup();
+        Ok(found)
+    }
+
+    /// The same of all games, in no order.
+    fn all_candidates(
+        &self,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<PrefixCandidate>,
+    ) -> Result<Vec<PrefixCandidate>> {
+        // So many hashes are sorted at a time, and so many of those that games share are looked for in one statement.
+        const SORTED: u64 = 1 << 22;
+        const LOOKED_FOR: usize = 1 << 14;
+        let last: Vec<Option<u32>> = self.column("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
+        let games = u64::from(last.into_iter().flatten().next().unwrap_or(0));
+        let ranges = 1 + games / SORTED;
+        let start = |range: u64| (u128::from(range) << 64) / u128::from(ranges);
+        let mut found = Vec::new();
+        for range in 0..ranges {
+            let [first, last] =
+                [start(range), start(range + 1) - 1].map(|hash| (hash as u64 ^ 1 << 63).cast_signed());
+            let mut hashes: Vec<i64> = self.column(&hashes(), [first, last], |row| row.get(0))?;
+            hashes.sort_unstable();
+            let shared = hashes.chunk_by(|a, b| a == b).filter(|alike| alike.len() > 1).map(|alike| alike[0]);
+            let shared: Vec<i64> = shared.collect();
+            for listed in shared.chunks(LOOKED_FOR) {
+                let listed: Vec<String> = listed.iter().map(i64::to_string).collect();
+                let listed = format!("[{}]", listed.join(","));
+                found.extend(self.column(&candidates(LISTED), [listed], &mut read)?);
+            }
+        }
         Ok(found)
     }
 

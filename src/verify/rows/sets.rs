@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use crate::board::{PositionKey, ShortMove};
 use crate::store::block_set::block_of;
-use crate::store::read::occurrence::visit::for_each_last_visit;
+use crate::store::read::occurrence::visit::{for_each_last_visit, played_at};
 use crate::store::visit_set::{PlayedMove, pack_block};
 use crate::store::write::fill::{blocks_with_games, columns_of_games};
 use crate::store::{Cells, GAME_COLUMN, VISIT_SET};
@@ -84,11 +84,15 @@ pub(crate) fn compare_visits(
     findings: &Collector,
 ) -> rusqlite::Result<()> {
     let mut visits: BTreeMap<i64, Vec<(u16, PlayedMove)>> = BTreeMap::new();
-    for_each_last_visit(connection, PositionKey::from_i64(key), |game, _, _, code| {
+    let mut places = Vec::new();
+    for_each_last_visit(connection, PositionKey::from_i64(key), |game, ply| places.push((game, ply)))?;
+    for (game, ply) in places {
         let (block, number) = block_of(game);
-        visits.entry(block.into()).or_default().push((number, PlayedMove::new(code.map(ShortMove::new))));
-        true
-    })?;
+        if let Some(code) = played_at(connection, game, ply, |_, code| code)? {
+            let played = PlayedMove::new(code.map(ShortMove::new));
+            visits.entry(block.into()).or_default().push((number, played));
+        }
+    }
     let row_id = |block: i64| RowId::of([("key", key), ("block", block)]);
     let sql = "SELECT block, key, games FROM visit_set WHERE block = ?1 AND key = ?2";
     let mut statement = connection.prepare_cached(sql)?;

@@ -6,7 +6,7 @@ use super::hit::listed_games;
 use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Ply};
 use crate::store::block_set::{block_of, game_of};
-use crate::store::cell::{CONTINUATION, Cells, GAME_POSITION, VISIT_SET, VISITED_POSITION};
+use crate::store::cell::{CONTINUATION, Cells, GAME_POSITION, POSITION_GAME, VISIT_SET, VISITED_POSITION};
 use crate::store::visit_set::{PlayedMove, for_each_visit};
 
 /// What the rows of a visited position say that removed games may change.
@@ -86,24 +86,34 @@ pub(crate) fn for_each_in_sets(
     })
 }
 
-/// Shows `see` all games that reached a position, in order, until it gives `false`: each with the ply where it last arose, the FEN
-/// there and the move played.
+/// Shows `see` all games that reached a position, in order, each with the ply where it last arose.
 pub(crate) fn for_each_last_visit(
     connection: &Connection,
     key: PositionKey,
-    mut see: impl FnMut(GameId, Ply, &str, Option<MoveCode>) -> bool,
+    mut see: impl FnMut(GameId, Ply),
 ) -> rusqlite::Result<()> {
-    let sql = "SELECT o.game_id, o.ply, p.move_code, p.fen
-               FROM (SELECT game_id, max(ply) AS ply FROM position_game WHERE key = ?1 GROUP BY game_id) AS o
-               JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply";
+    let sql = "SELECT key, game_id, max(ply) AS ply FROM position_game WHERE key = ?1 GROUP BY game_id";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([key.as_i64()])?;
     while let Some(row) = rows.next()? {
-        let cells = Cells::new(row, GAME_POSITION);
-        let code = cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored);
-        if !see(GameId(cells.get("game_id")?), Ply(cells.get("ply")?), cells.get("fen")?, code) {
-            break;
-        }
+        let cells = Cells::new(row, POSITION_GAME);
+        see(GameId(cells.get("game_id")?), Ply(cells.get("ply")?));
     }
     Ok(())
+}
+
+/// Shows `see` the FEN of a position of a game and the move played there; `None` if it has no row.
+pub(crate) fn played_at<T>(
+    connection: &Connection,
+    game: GameId,
+    ply: Ply,
+    see: impl FnOnce(&str, Option<MoveCode>) -> T,
+) -> rusqlite::Result<Option<T>> {
+    let sql = "SELECT game_id, ply, move_code, fen FROM game_position WHERE game_id = ?1 AND ply = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([game.0, ply.0])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let cells = Cells::new(row, GAME_POSITION);
+    let code = cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored);
+    Ok(Some(see(cells.get("fen")?, code)))
 }

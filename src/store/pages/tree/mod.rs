@@ -1,5 +1,9 @@
 //! Trees that are there already: their pages, and their rows in order.
 
+pub(super) mod cursor;
+pub(super) mod leaves;
+pub(super) mod position;
+
 use super::page::{CHILD, INTERIOR_HEADER, LEAF_HEADER, POINTER, PageView};
 use super::record::is_before;
 use super::{BtreeError, PageFile, PageNumber, PageSize};
@@ -47,6 +51,8 @@ pub struct Tree {
     dividers: Vec<u8>,
     /// Where each of them ends.
     ends: Vec<u32>,
+    /// Its levels, that of the leaves included.
+    depth: usize,
 }
 
 impl Tree {
@@ -55,9 +61,9 @@ impl Tree {
     /// # Errors
     /// [`BtreeError::Damaged`] if something is wrong with it; when a page cannot be read.
     pub fn read(file: &PageFile, root: PageNumber) -> Result<Self, BtreeError> {
-        let mut tree =
-            Self { root, interior: Vec::new(), leaves: Vec::new(), dividers: Vec::new(), ends: Vec::new() };
         let depth = Spine::read(file, root)?.pages.len();
+        let (interior, leaves) = (Vec::new(), Vec::new());
+        let mut tree = Self { root, interior, leaves, dividers: Vec::new(), ends: Vec::new(), depth };
         if depth == 1 {
             tree.leaves.push(root);
             return Ok(tree);
@@ -90,10 +96,11 @@ impl Tree {
         Ok(())
     }
 
-    /// The most bytes that its rows take on pages of this size.
+    /// The most bytes that its rows take on pages of this size, from a leaf on.
     #[must_use]
-    pub fn bytes(&self, page_size: PageSize) -> u64 {
-        (self.leaves.len() * page_size.bytes() + self.dividers.len() + self.ends.len() * POINTER) as u64
+    pub fn bytes(&self, leaf: usize, page_size: PageSize) -> u64 {
+        let leaves = self.leaves.len().saturating_sub(leaf);
+        (leaves * page_size.bytes() + self.dividers.len() + self.ends.len() * POINTER) as u64
     }
 
     /// The same of its rows from `row` on, which is one of `occurrence`, and of those that stand before it on the same leaves.
@@ -115,8 +122,8 @@ impl Tree {
     /// The most pages above its leaves that there are if others are packed in the places of some.
     #[must_use]
     pub fn room_above(&self) -> u32 {
-        // Each level may end with two pages that are not full.
-        u32::try_from(self.interior.len() + 2 * MOST_LEVELS).unwrap_or(u32::MAX)
+        // Each level, and one more, may end with two pages that are not full.
+        u32::try_from(self.interior.len() + 2 * self.depth).unwrap_or(u32::MAX)
     }
 
     /// The most pages of at least 1024 bytes, the root not counted, on which there is room for rows of so many bytes if they are

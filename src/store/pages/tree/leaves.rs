@@ -3,12 +3,12 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::page::PageView;
-use super::{BtreeError, PageFile, PageNumber, Tree};
+use crate::store::pages::page::PageView;
+use crate::store::pages::{BtreeError, PageFile, PageNumber, Tree};
 
 /// The leaves of a tree, of which some that stand side by side in the file are in memory.
 #[derive(Debug)]
-pub(super) struct Leaves<'t> {
+pub(in crate::store::pages) struct Leaves<'t> {
     file: &'t PageFile,
     tree: &'t Tree,
     pages: Vec<u8>,
@@ -27,12 +27,12 @@ impl<'t> Leaves<'t> {
     /// From so many pages on, passing them over is quicker than reading them.
     const NEAR: usize = 8;
 
-    pub(super) const fn new(file: &'t PageFile, tree: &'t Tree) -> Self {
+    pub(in crate::store::pages) const fn new(file: &'t PageFile, tree: &'t Tree) -> Self {
         Self { file, tree, pages: Vec::new(), loaded: 0..0, at_once: 1, is_packed: OnceCell::new() }
     }
 
     /// Makes a leaf ready, if need be by reading it and those behind it.
-    pub(super) fn load(&mut self, leaf: usize) -> Result<(), BtreeError> {
+    pub(in crate::store::pages) fn load(&mut self, leaf: usize) -> Result<(), BtreeError> {
         if !self.loaded.contains(&leaf) {
             self.read(leaf)?;
         }
@@ -55,20 +55,20 @@ impl<'t> Leaves<'t> {
     }
 
     /// Whether the rows of a leaf, which is the one that was made ready last, stand side by side.
-    pub(super) fn is_packed(&self, leaf: usize) -> Result<bool, BtreeError> {
+    pub(in crate::store::pages) fn is_packed(&self, leaf: usize) -> Result<bool, BtreeError> {
         let page = self.get(leaf)?;
         Ok(*self.is_packed.get_or_init(|| page.is_packed()))
     }
 
     /// A leaf that is ready.
-    pub(super) fn get(&self, leaf: usize) -> Result<PageView<'_>, BtreeError> {
+    pub(in crate::store::pages) fn get(&self, leaf: usize) -> Result<PageView<'_>, BtreeError> {
         let size = self.file.page_size().bytes();
         let at = (leaf - self.loaded.start) * size;
         let page = PageView::new(&self.pages[at..at + size]).filter(|page| page.is_leaf());
         page.ok_or_else(|| self.damaged(leaf))
     }
 
-    pub(super) fn damaged(&self, leaf: usize) -> BtreeError {
+    pub(in crate::store::pages) fn damaged(&self, leaf: usize) -> BtreeError {
         let leaves: &[PageNumber] = self.tree.leaves();
         BtreeError::Damaged { page: leaves[leaf.min(leaves.len() - 1)] }
     }

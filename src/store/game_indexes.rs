@@ -1,0 +1,33 @@
+//! The indexes of `game`: by blocks of games, so that what is added changes their ends alone.
+
+use rusqlite::Connection;
+
+/// A common table expression, behind `WITH RECURSIVE`, of all values that the indexes of hashes begin with: `game_id >> 18`.
+///
+/// With it a hash is looked up in each block, whatever SQLite knows of the indexes.
+pub(crate) const HASH_BLOCKS: &str = "hash_block (number) AS (
+     SELECT 0 UNION ALL SELECT number + 1 FROM hash_block
+     WHERE number < (SELECT game_id >> 18 FROM game ORDER BY game_id DESC LIMIT 1))";
+
+/// What tells SQLite that each index of `game` begins with few different values, so that it looks a second value up in each of them
+/// (["Skip-scan"](https://www.sqlite.org/optoverview.html#skipscan)). How many games a block has, and, roughly, how many of them have
+/// one value: only the order of magnitude counts.
+const TELL_SIZES: &str =
+    "WITH known (name, of_block, of_value) AS (VALUES ('game_white', 1 << 16, '10'), ('game_black', 1 << 16, '10'),
+         ('game_event', 1 << 16, '20'), ('game_date', 1 << 16, '10'), ('game_eco', 1 << 16, '100'),
+         ('game_opening', 1 << 16, '100'), ('game_moves_hash', 1 << 18, '2 2'), ('game_prefix_hash', 1 << 18, '2'))
+     INSERT INTO main.sqlite_stat1 (tbl, idx, stat)
+     SELECT 'game', name, games || ' ' || min(games, of_block) || ' ' || of_value
+     FROM (SELECT game_id AS games FROM main.game ORDER BY game_id DESC LIMIT 1) CROSS JOIN known
+     WHERE games > 0 AND name IN (SELECT name FROM main.sqlite_schema WHERE type = 'index' AND tbl_name = 'game')";
+
+/// Notes down how many games there are, for SQLite to plan by.
+pub(crate) fn tell_sizes(connection: &Connection) -> rusqlite::Result<()> {
+    if !connection.table_exists(Some("main"), "sqlite_stat1")? {
+        // The only way to make that table.
+        connection.execute_batch("ANALYZE main.setting")?;
+        connection.execute_batch("DELETE FROM main.sqlite_stat1 WHERE tbl = 'setting'")?;
+    }
+    connection.execute_batch("DELETE FROM main.sqlite_stat1 WHERE tbl = 'game'")?;
+    connection.execute_batch(TELL_SIZES)
+}

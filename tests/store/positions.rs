@@ -1,0 +1,78 @@
+//! Rows of `game_position` that are read from pages are those that SQLite shows.
+
+use pgndex::board::MoveCode;
+use pgndex::store::pages::{PageFile, PageNumber, PositionReader, PositionTree};
+use pgndex::store::row::{GameId, Ply};
+use rusqlite::{Connection, params};
+use tempfile::TempDir;
+
+/// Has its end on another page.
+const LONG: &str = "7, printf('%.9000c', 'x')";
+
+#[test]
+fn rows_read_from_pages_are_those_of_sqlite() {
+    for (page_size, games) in [(512, 300_u32), (1024, 40), (8192, 800), (4096, 0)] {
+        let directory = TempDir::new().expect("a directory");
+        let path = directory.path().join("positions.db");
+        let connection = Connection::open(&path).expect("a database");
+        connection
+            .execute_batch(&format!(
+                "PRAGMA page_size = {page_size};
+                 CREATE TABLE game_position (game_id INTEGER, ply INTEGER, key INTEGER, halfmove_clock INTEGER, move_code,
+                     fen, PRIMARY KEY (game_id, ply)) WITHOUT ROWID;
+                 BEGIN"
+            ))
+            .expect("a table");
+        let mut insert = connection
+            .prepare("INSERT INTO game_position VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+            .expect("a statement");
+        let plies = |game: u32| game % 7 * 5;
+        let code = |game: u32, ply: u32| (ply < plies(game)).then_some(game.wrapping_mul(0x9e37_79b9) ^ ply);
+        for game in (1..=games).map(|game| 3 * game) {
+            for ply in 0..=plies(game) {
+                let fen = format!("{game}/{ply} w - -");
+                let key = i64::from(game).wrapping_mul(-0x61c8_8646_80b5_83eb);
+                insert.execute(params![game, ply, key, ply % 50, code(game, ply), fen]).expect("a row");
+            }
+        }
+        drop(insert);
+        // What does not belong there.
+        let odd = [(1, "7, NULL"), (2, "7, 'x'"), (4, "0.5, 'x'"), (5, "-1, 'x'"), (7, LONG)];
+        for (game, values) in odd {
+            connection
+                .execute_batch(&format!("INSERT INTO game_position VALUES ({game}, 0, 1, 0, {values})"))
+                .expect("a row");
+        }
+        let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'game_position'";
+        let root = connection.query_row(root, [], |row| row.get(0).map(PageNumber)).expect("a root page");
+        connection.execute_batch("COMMIT").expect("written");
+        drop(connection);
+        let file = PageFile::open(&path).expect("pages");
+        let mut reader = PositionReader::new(PositionTree { file: &file, root });
+        let mut read = |game: u32, ply: u32| {
+            let row = reader
+                .played_at(GameId(game), Ply(ply), |fen, code| (fen.to_owned(), code.map(MoveCode::bits)));
+            row.map_err(|error| error.to_string())
+        };
+        // In order, against it, and far from each other.
+        let forwards = 1..=3 * games + 3;
+        let orders: [Vec<u32>; 3] = [
+            forwards.clone().collect(),
+            forwards.clone().rev().collect(),
+            forwards.map(|game| game * 7919 % (3 * games + 4)).collect(),
+        ];
+        for game in orders.into_iter().flatten() {
+            for ply in 0..36 {
+                let is_there = game % 3 == 0 && (3..=3 * games).contains(&game) && ply <= plies(game);
+                let expected = is_there.then(|| (format!("{game}/{ply} w - -"), code(game, ply)));
+                match odd.iter().find(|(other, _)| (*other, 0) == (game, ply)) {
+                    Some((2, _)) => assert_eq!(read(game, ply), Ok(Some(("x".to_owned(), Some(7))))),
+                    Some((_, values)) => assert!(read(game, ply).is_err(), "{values}"),
+                    // On the way to a row, one that is not all there cannot be compared.
+                    None if (4..12).contains(&game) && read(game, ply).is_err() => {}
+                    None => assert_eq!(read(game, ply), Ok(expected), "{page_size} {game} {ply}"),
+                }
+            }
+        }
+    }
+}
