@@ -90,7 +90,9 @@ impl Library {
 /// Fails at the first changes, at the last, and at so many between.
 fn fail(fault: Fault, points: u32, ends: u64) {
     let Some(library) = Library::new() else { return };
-    for way in [Way::Fresh, Way::Overwriting, Way::Adding, Way::Upgrading] {
+    for way in
+        [Way::Fresh, Way::Overwriting, Way::Adding, Way::Upgrading, Way::AddingToLevels, Way::Optimizing]
+    {
         let scene = Scene::new(way, 2);
         let changes = library.changes(&scene);
         let between = spread(points).map(|share| 1 + (share * changes as f64) as u64);
@@ -132,7 +134,7 @@ fn check_full(scene: &Scene, place: &Path, output: &Output, state: State, what: 
         // Its contents are checked already. Even to end a write-ahead log needs some space: an empty one may stay.
         let log = place.join("x.db-wal");
         if std::fs::metadata(&log).is_ok_and(|log| log.len() == 0) {
-            assert!(matches!(scene.way, Way::Adding | Way::Upgrading), "{what}");
+            assert!(scene.way.has_log(), "{what}");
         } else {
             scene.assert_same_files(place, what);
         }

@@ -43,7 +43,15 @@ fn kill_after(scene: &Scene, place: &Path, delay: Duration) -> bool {
 
 #[test]
 fn at_a_few_moments() {
-    for way in [Way::Fresh, Way::Overwriting, Way::Adding, Way::Upgrading, Way::Removing] {
+    for way in [
+        Way::Fresh,
+        Way::Overwriting,
+        Way::Adding,
+        Way::Upgrading,
+        Way::AddingToLevels,
+        Way::Optimizing,
+        Way::Removing,
+    ] {
         kill(way, 4, 4);
     }
 }
@@ -59,6 +67,13 @@ fn a_hundred_times_while_building() {
 #[ignore = "takes a minute"]
 fn a_hundred_times_while_adding() {
     kill(Way::Adding, 100, 20);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn a_hundred_times_while_adding_to_levels() {
+    kill(Way::AddingToLevels, 50, 4);
+    kill(Way::Optimizing, 50, 4);
 }
 
 #[test]

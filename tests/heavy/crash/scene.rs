@@ -14,6 +14,8 @@ use crate::support::{GAMES, annotated, assert_same, directory, lines, names, num
 /// The database in each place, and the file that is indexed.
 pub(crate) const DATABASE: &str = "x.db";
 const SOURCE: &str = "new.pgn";
+/// So many times 53 games make a level that stays when others are added.
+const LEVEL: usize = 19;
 
 /// What the run does to what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +28,24 @@ pub(crate) enum Way {
     Adding,
     /// Games are added to a database of schema version 1, which gets the present one.
     Upgrading,
+    /// Games are added to a database of two levels: the first one stays, the second one is written anew.
+    AddingToLevels,
+    /// The two levels of a database are made one.
+    Optimizing,
     /// A third of the games are taken out of a database.
     Removing,
+}
+
+impl Way {
+    /// Whether it begins with two levels.
+    const fn has_levels(self) -> bool {
+        matches!(self, Self::AddingToLevels | Self::Optimizing)
+    }
+
+    /// Whether it goes on in the database that is there, with a write-ahead log.
+    pub(crate) const fn has_log(self) -> bool {
+        matches!(self, Self::Adding | Self::Upgrading | Self::AddingToLevels | Self::Optimizing)
+    }
 }
 
 /// Which of the two states that there may be.
@@ -54,23 +72,36 @@ impl Scene {
         if way == Way::Upgrading {
             put_version_1(start.path());
         } else if way != Way::Fresh {
-            // Half as much, of other players.
-            fs::write(
-                start.path().join("old.pgn"),
-                GAMES.replace("[White \"", "[White \"Old ").repeat(times / 2 + 1),
-            )
-            .expect("written");
-            let files: &[&str] = if way == Way::Removing { &["old.pgn", SOURCE] } else { &["old.pgn"] };
-            let index =
-                ["index", "--quiet", "--duplicates", "keep", "--continuation-threshold", "3", DATABASE];
-            assert_done(&run(start.path(), &[&index, files].concat()));
+            let index = |files: &[&str]| {
+                let index =
+                    ["index", "--quiet", "--duplicates", "keep", "--continuation-threshold", "3", DATABASE];
+                assert_done(&run(start.path(), &[&index, files].concat()));
+            };
+            // Half as much, of other players; in the first of several levels more than is merged with whatever comes.
+            let old = if way.has_levels() { LEVEL } else { times / 2 + 1 };
+            let write = |name: &str, times| {
+                let games = GAMES.replace("[White \"", "[White \"Old ").repeat(times);
+                fs::write(start.path().join(name), games).expect("written");
+            };
+            write("old.pgn", old);
+            index(if way == Way::Removing { &["old.pgn", SOURCE] } else { &["old.pgn"] });
             fs::remove_file(start.path().join("old.pgn")).expect("removed");
+            if way.has_levels() {
+                write("later.pgn", 2);
+                index(&["later.pgn"]);
+                fs::remove_file(start.path().join("later.pgn")).expect("removed");
+            }
         }
         copy(start.path(), end.path());
         let mut scene = Self { way, start, end, duration: Duration::ZERO };
         assert_done(&scene.command(scene.end.path()).output().expect("run"));
         scene.duration = (0..3).map(|_| scene.measure()).min().expect("some");
         assert_eq!(scene.examine(scene.end.path(), "undisturbed"), State::After);
+        if way.has_levels() {
+            let counts = [scene.counts_before().expect("it was there"), scene.counts_after()];
+            let levels = counts.map(|counts| counts.last().copied());
+            assert_eq!(levels, [Some(2), Some(if way == Way::Optimizing { 1 } else { 2 })]);
+        }
         scene
     }
 
@@ -96,6 +127,10 @@ impl Scene {
     pub(crate) fn command(&self, place: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
         command.current_dir(place).stdin(Stdio::null());
+        if self.way == Way::Optimizing {
+            command.args(["optimize", "--quiet", "--threads", "2", "--memory", "16MiB", DATABASE]);
+            return command;
+        }
         if self.way == Way::Removing {
             let games = "SELECT game_id FROM game WHERE game_id % 3 = 0";
             command.args([
@@ -226,6 +261,7 @@ fn counts(database: &Connection) -> Vec<u64> {
     let has_annotations =
         of("SELECT count(*) FROM sqlite_schema WHERE name IN ('move_eval', 'variation_move', 'accuracies')");
     assert_eq!(has_annotations, if version == 1 { 0 } else { 3 });
+    let levels = if version == 1 { 1 } else { of("SELECT count(*) FROM occurrence_level") };
     let white = "SELECT count(*) FROM game JOIN player ON player_id = white_id WHERE name LIKE 'Old %'";
     vec![
         games,
@@ -233,6 +269,7 @@ fn counts(database: &Connection) -> Vec<u64> {
         of(white),
         of("SELECT count(*) FROM import"),
         of("SELECT sum(games) FROM visited_position"),
+        levels,
     ]
 }
 
