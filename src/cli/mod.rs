@@ -58,6 +58,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Export(args) => command::export::run(&args)?,
         Command::Player(args) => command::player::run(&args)?,
         Command::Players(args) => command::players::run(&args)?,
+        Command::Repertoire(args) => command::repertoire::run(&args)?,
         Command::Game(args) => command::game::run(&args)?,
         Command::Sql(args) => command::sql::run(&args)?,
         Command::Remove(args) => command::remove::run(&args)?,

@@ -15,6 +15,7 @@
 //! | tell names of players that have many more games than one like them | [`near_players`] |
 //! | list the players | [`Players`] |
 //! | tell a player's record | [`PlayerQuestion`] |
+//! | hold a repertoire against the games | [`RepertoireQuestion`] |
 //! | make several names those of one player | [`Aliases`] |
 //! | tell positions with the same placement | [`variants`] |
 //!
@@ -38,6 +39,7 @@ mod pgn;
 mod player;
 mod players;
 mod position;
+mod repertoire;
 mod replay;
 mod suggest;
 mod text;
@@ -63,6 +65,10 @@ pub use player::{
 };
 pub use players::{ListedPlayer, ListedPlayers, PlayerOrder, Players, Spelling};
 pub use position::{LineMove, Place, PositionError, PositionQuery, number_before};
+pub use repertoire::{
+    Book, BookProblem, Departure, FollowingGame, Repertoire, RepertoireError, RepertoireLine, RepertoireMove,
+    RepertoireQuestion, Score, TooLong,
+};
 pub use replay::{DamagedGame, replay};
 pub use suggest::suggest_aliases;
 pub use text::{brief, cut};

@@ -67,6 +67,7 @@ pub use read::occurrence::explore::{Continuation, Exploration, ListLengths};
 pub use read::occurrence::hit::{Hit, HitOrder, Lines};
 pub use read::occurrence::listing::Listing;
 pub use read::occurrence::near::Nearest;
+pub use read::occurrence::reached::{ReachedGame, ReachedGames};
 pub use read::occurrence::scan::{Scan, Seek};
 pub use read::occurrence::search::{HitCount, OccurrenceCount, Search};
 pub use read::occurrence::variation::VariationMoves;

@@ -31,21 +31,22 @@ mod help {
         Usage: pgndex [OPTIONS] <COMMAND>
 
         Commands:
-          index     Index PGN files, packed or not, into a database
-          info      Show what a database holds
-          find      Find the games that reached a position, or any games
-          explore   Show what was played from a position, and with what results
-          game      Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
-          export    Write chosen games as PGN or CSV, or their positions as FEN or EPD
-          player    Show a player's record, openings, lines and opponents
-          players   List the players, and say which names are those of one player
-          sql       Run SQL, or show a prompt for it
-          remove    Take games out of a database; all counts stay exact
-          optimize  Merge what many additions left side by side, as if all games had come at once
-          verify    Check whether a database is sound; changes and repairs nothing
-          repair    Make the tables fit each other after somebody changed rows by other means
-          key       Show the key and the canonical FEN of a position
-          help      Print this message or the help of the given subcommand(s)
+          index       Index PGN files, packed or not, into a database
+          info        Show what a database holds
+          find        Find the games that reached a position, or any games
+          explore     Show what was played from a position, and with what results
+          game        Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
+          export      Write chosen games as PGN or CSV, or their positions as FEN or EPD
+          player      Show a player's record, openings, lines and opponents
+          players     List the players, and say which names are those of one player
+          repertoire  Hold a repertoire against the games: what each line scored, what it does not answer
+          sql         Run SQL, or show a prompt for it
+          remove      Take games out of a database; all counts stay exact
+          optimize    Merge what many additions left side by side, as if all games had come at once
+          verify      Check whether a database is sound; changes and repairs nothing
+          repair      Make the tables fit each other after somebody changed rows by other means
+          key         Show the key and the canonical FEN of a position
+          help        Print this message or the help of the given subcommand(s)
 
         Options:
               --verbose  With --version: also the version of SQLite and how it was compiled

@@ -29,6 +29,7 @@ mod python;
 mod readers;
 mod readme;
 mod remove;
+mod repertoire;
 mod sql;
 mod variations;
 mod versions;

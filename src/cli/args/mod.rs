@@ -37,7 +37,7 @@ pub(crate) use game::{BoardPly, GameArgs, GameFormat};
 pub(crate) use index::{AnnotationsArg, DuplicatesArg, IndexArgs, LogFormat, OnProblemArg};
 pub(crate) use info::{InfoArgs, InfoFormat};
 pub(crate) use key::KeyArgs;
-pub(crate) use players::{PlayerArgs, PlayerFormat, PlayerSortArg, PlayersArgs};
+pub(crate) use players::{PlayerArgs, PlayerFormat, PlayerSortArg, PlayersArgs, RepertoireArgs};
 pub(crate) use position::{PositionArgs, read_fen, read_position};
 pub(crate) use remove::RemoveArgs;
 pub(crate) use size::{ByteSize, Memory};
@@ -114,6 +114,7 @@ pub(crate) enum Command {
     Export(Box<ExportArgs>),
     Player(Box<PlayerArgs>),
     Players(PlayersArgs),
+    Repertoire(Box<RepertoireArgs>),
     Sql(SqlArgs),
     Remove(Box<RemoveArgs>),
     Optimize(OptimizeArgs),

@@ -1,4 +1,4 @@
-//! Arguments of `pgndex player` and `pgndex players`.
+//! Arguments of `pgndex player`, `pgndex players` and `pgndex repertoire`.
 
 use crate::cli::args::RowFormat;
 use crate::cli::args::filter::FilterArgs;
@@ -7,6 +7,7 @@ use clap::ArgGroup;
 use clap::Args;
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
+use pgndex::board::Color;
 use pgndex::store::NameFilter;
 use std::path::PathBuf;
 
@@ -112,4 +113,68 @@ pub(crate) struct PlayersArgs {
 pub(crate) enum PlayerSortArg {
     Games,
     Name,
+}
+
+/// Hold a repertoire against the games: what each line scored, what it does not answer
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pgndex repertoire games.db mine.pgn
+  pgndex repertoire games.db mine.pgn --white \"Carlsen, Magnus\"
+  pgndex repertoire games.db mine.pgn --elo-min 2500 --since 2020 --min-games 10
+  pgndex repertoire games.db mine.pgn --color black --format json | jq '.[0].unanswered[:5]'
+
+A repertoire is a PGN file: its games with all their variations are the lines. It is for the side that its tags name ([Orientation \
+\"black\"], as in studies of Lichess), or else for the one that has fewer moves to choose from. Positions count however they arise, each \
+game once, with the move it made there last. Points are those of the side that the repertoire is for. A move that leads back to a position of \
+the repertoire is no departure. Behind the end of a line, nothing is asked for.")]
+pub(crate) struct RepertoireArgs {
+    /// Database
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+    /// The repertoire: a PGN file; - for standard input
+    #[arg(value_name = "PGN")]
+    pub(crate) repertoire: PathBuf,
+    /// The side that the repertoire is for [default: what its tags or its moves tell]
+    #[arg(long, value_name = "SIDE", value_enum)]
+    pub(crate) color: Option<SideArg>,
+    /// Show moves that are not in the repertoire if so many games made them ...
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = within(0..=u32::MAX))]
+    pub(crate) min_games: u32,
+    /// ... and so many of a hundred of those that reached the position
+    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
+    pub(crate) min_share: u32,
+    /// How many lines and moves to show of each list; 0 for all
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = within(0..=u32::MAX))]
+    pub(crate) limit: u32,
+    /// How many games to list that followed it, the latest first
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = within(0..=10_000_u32))]
+    pub(crate) games: u32,
+    /// List those that followed it for so many half-moves at least
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = within(0..=u32::MAX))]
+    pub(crate) min_plies: u32,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// How to print it; json is one array, csv has the lines only
+    #[arg(long, short, value_enum, default_value = "table")]
+    pub(crate) format: RowFormat,
+    /// End with a line on standard error that tells the time taken
+    #[arg(long)]
+    pub(crate) timing: bool,
+}
+
+/// A side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SideArg {
+    White,
+    Black,
+}
+
+impl From<SideArg> for Color {
+    fn from(side: SideArg) -> Self {
+        match side {
+            SideArg::White => Self::White,
+            SideArg::Black => Self::Black,
+        }
+    }
 }

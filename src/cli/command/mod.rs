@@ -12,6 +12,7 @@ pub(crate) mod player;
 pub(crate) mod players;
 pub(crate) mod remove;
 pub(crate) mod repair;
+pub(crate) mod repertoire;
 pub(crate) mod sql;
 pub(crate) mod variants;
 pub(crate) mod verify;

@@ -74,7 +74,7 @@ fn directory_with_samples() -> tempfile::TempDir {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let examples = directory.path().join("examples");
     std::fs::create_dir(&examples).expect("a directory");
-    for sample in ["annotated.pgn", "famous-games.pgn", "synthetic.pgn"] {
+    for sample in ["annotated.pgn", "famous-games.pgn", "repertoire.pgn", "synthetic.pgn"] {
         std::fs::copy(project().join("examples").join(sample), examples.join(sample)).expect("the sample");
     }
     directory
@@ -141,6 +141,7 @@ fn every_page_prints_what_it_says() {
         ("docs/explore.md", 2),
         ("docs/indexing.md", 3),
         ("docs/players.md", 9),
+        ("docs/repertoire.md", 2),
         ("docs/removing.md", 2),
         ("docs/sql.md", 30),
     ] {

@@ -11,6 +11,7 @@ use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
 use crate::store::read::occurrence::hit::{Hit, Lines, Place, join, listed_games, shares_key};
+use crate::store::read::occurrence::reached::ReachedGame;
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts, day_number, year_of};
 
@@ -126,7 +127,7 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn failed(&self) -> impl Fn(rusqlite::Error) -> Error {
+    pub(super) fn failed(&self) -> impl Fn(rusqlite::Error) -> Error {
         |source| Error::sqlite(self.database.path(), ACTION, source)
     }
 
@@ -256,9 +257,23 @@ impl Asked<'_> {
     }
 
     fn tally(&self, selection: &Selection, lists: ListLengths) -> rusqlite::Result<Tally> {
+        let mut tally = Tally::new(lists);
+        self.for_each_last(selection, true, |game| tally.add(&game))?;
+        Ok(tally)
+    }
+
+    /// Shows `see` each game of a selection that reached the position, in order, at its last occurrence. If the position `may_be_frequent`,
+    /// the games are looked at first where they are fewer than those that reached it.
+    pub(super) fn for_each_last(
+        &self,
+        selection: &Selection,
+        may_be_frequent: bool,
+        mut see: impl FnMut(ReachedGame),
+    ) -> rusqlite::Result<()> {
         /// Up to here the games of the selection are counted, to see whether they are fewer than those of the position.
         const COUNTED: u32 = 50_000;
-        let games_first = self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;
+        let games_first =
+            may_be_frequent && self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;
         // A game is looked at before its positions, which take many more pages.
         let sql = format!(
             "SELECT o.game_id, p.move_code, game.result, game.white_elo, game.black_elo, game.date
@@ -272,20 +287,20 @@ impl Asked<'_> {
         selection.bind(&mut statement)?;
         bind(&mut statement, ":key", self.key.as_i64())?;
         bind(&mut statement, ":fen", self.fen)?;
-        let (mut tally, mut rows) = (Tally::new(lists), statement.raw_query());
-        let mut latest: Option<GameOccurrence> = None;
+        let mut rows = statement.raw_query();
+        let mut latest: Option<ReachedGame> = None;
         while let Some(row) = rows.next()? {
-            let occurrence = GameOccurrence::read(row)?;
+            let occurrence = read_occurrence(row)?;
             if let Some(last) = latest.replace(occurrence)
-                && latest.as_ref().is_some_and(|occurrence| occurrence.game != last.game)
+                && last.game != occurrence.game
             {
-                tally.add(&last);
+                see(last);
             }
         }
-        if let Some(last) = &latest {
-            tally.add(last);
+        if let Some(last) = latest {
+            see(last);
         }
-        Ok(tally)
+        Ok(())
     }
 
     /// Games at their last occurrences; `None` if one of them has none.
@@ -325,33 +340,21 @@ fn results(cells: Cells<'_>) -> rusqlite::Result<ResultCounts> {
     })
 }
 
-/// One time a game had the position.
-struct GameOccurrence {
-    game: GameId,
-    played: Option<MoveCode>,
-    result: GameResult,
-    /// Both ratings added up, if both are known.
-    elo_sum: Option<u32>,
-    /// Its [`day_number`].
-    day: u32,
+/// A game at one of the times when it had the position.
+fn read_occurrence(row: &Row<'_>) -> rusqlite::Result<ReachedGame> {
+    let cells = Cells::new(row, GAME);
+    let (white, black): (Option<u16>, Option<u16>) = (cells.get(3)?, cells.get(4)?);
+    Ok(ReachedGame {
+        game: GameId(cells.get(0)?),
+        played: Cells::new(row, GAME_POSITION).get::<Option<u32>>(1)?.map(MoveCode::from_stored),
+        result: cells.get(2)?,
+        elo_sum: white.zip(black).map(|(white, black)| u32::from(white) + u32::from(black)),
+        day: cells.get::<Option<&str>>(5)?.map_or(0, day_number),
+    })
 }
 
-impl GameOccurrence {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let cells = Cells::new(row, GAME);
-        let (white, black): (Option<u16>, Option<u16>) = (cells.get(3)?, cells.get(4)?);
-        Ok(Self {
-            game: GameId(cells.get(0)?),
-            played: Cells::new(row, GAME_POSITION).get::<Option<u32>>(1)?.map(MoveCode::from_stored),
-            result: cells.get(2)?,
-            elo_sum: white.zip(black).map(|(white, black)| u32::from(white) + u32::from(black)),
-            day: cells.get::<Option<&str>>(5)?.map_or(0, day_number),
-        })
-    }
-
-    fn add_to(&self, results: &mut ResultCounts) {
-        results.count(self.result, self.elo_sum, year_of(self.day));
-    }
+fn add_to(game: &ReachedGame, results: &mut ResultCounts) {
+    results.count(game.result, game.elo_sum, year_of(game.day));
 }
 
 /// The games counted so far.
@@ -382,16 +385,16 @@ impl Tally {
     }
 
     /// Counts a game by its last occurrence.
-    fn add(&mut self, last: &GameOccurrence) {
+    fn add(&mut self, last: &ReachedGame) {
         if last.result == GameResult::Unknown {
             self.unfinished += 1;
             return;
         }
-        last.add_to(&mut self.results);
+        add_to(last, &mut self.results);
         if let Some(code) = last.played {
             let tally = self.moves.entry(code).or_default();
             tally.game = last.game;
-            last.add_to(&mut tally.results);
+            add_to(last, &mut tally.results);
         }
         if let Some(sum) = last.elo_sum {
             self.top.insert(sum, last.game);

@@ -5,6 +5,7 @@ pub(crate) mod explore;
 pub(crate) mod hit;
 pub(crate) mod listing;
 pub(crate) mod near;
+pub(crate) mod reached;
 pub(crate) mod scan;
 pub(crate) mod search;
 pub(crate) mod variation;

@@ -34,7 +34,7 @@ impl Asked<'_> {
     }
 
     /// Whether the position has sets, and no other one's games can be among them. A database of an early version has none.
-    fn has_sets(&self) -> rusqlite::Result<bool> {
+    pub(super) fn has_sets(&self) -> rusqlite::Result<bool> {
         if !self.database.connection().table_exists(Some("main"), VISIT_SET.name)? {
             return Ok(false);
         }

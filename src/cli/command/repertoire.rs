@@ -1,0 +1,291 @@
+//! `pgndex repertoire`: what came of the lines that a player means to play.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use anyhow::Context as _;
+use pgndex::board::Color;
+use pgndex::query::{
+    Book, Departure, FollowingGame, Repertoire, RepertoireError, RepertoireLine, RepertoireMove,
+    RepertoireQuestion, Score, near_names, number_before,
+};
+use pgndex::store::Database;
+
+use crate::cli::args::{RepertoireArgs, RowFormat};
+use crate::cli::filter_note::{tell_near_players, tell_unknown_names, tell_without_one};
+use crate::cli::note;
+use crate::cli::render::number::{counted, grouped, percent};
+use crate::cli::render::output::{RowWriter, Value, stdout, write_json};
+use crate::cli::render::text::printable;
+use crate::cli::terminal::timing::Timing;
+
+/// How many parts that cannot be read are told one by one.
+const PROBLEMS: usize = 10;
+
+/// Shows what came of a repertoire.
+///
+/// # Errors
+/// When the repertoire or the database cannot be read, or it cannot be told for which side the repertoire is.
+pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
+    let timing = Timing::start(args.timing);
+    let filter = args.filter.filter()?;
+    let database = Database::open_read_only(&args.database)?;
+    let path = &args.repertoire;
+    let name = || printable(&path.to_string_lossy());
+    let book = Book::read(&read(path)?, args.color.map(Color::from)).with_context(name)?;
+    tell_problems(&book, &name());
+    let selection = database.select(&filter)?;
+    tell_near_players(&database, &selection)?;
+    let limit = if args.limit == 0 { usize::MAX } else { args.limit as usize };
+    let question = RepertoireQuestion {
+        database: &database,
+        book: &book,
+        selection: &selection,
+        least_games: args.min_games.into(),
+        least_share: args.min_share.into(),
+        limit: if args.format == RowFormat::Json { usize::MAX } else { limit },
+        games: args.games as usize,
+        least_plies: args.min_plies,
+    };
+    let repertoires = match question.answer() {
+        Err(RepertoireError::UnknownSide) => {
+            anyhow::bail!("{}: {}; say --color white or --color black", name(), RepertoireError::UnknownSide)
+        }
+        answer => answer?,
+    };
+    if repertoires.is_empty() {
+        anyhow::bail!("{}: there are no moves in it; is this a PGN file?", name());
+    }
+    if !repertoires.iter().any(reached) {
+        let unknown = near_names(&database, &selection)?;
+        tell_unknown_names(&unknown);
+        note("no game made a move of the repertoire");
+        tell_without_one(&database, &filter, None, &[])?;
+    }
+    for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_told) {
+        note(&format!(
+            "taken for a repertoire of {}; if it is not, say --color {}",
+            side(repertoire.side),
+            side(repertoire.side.other()).to_lowercase()
+        ));
+    }
+    match args.format {
+        RowFormat::Table => repertoires.iter().try_for_each(|repertoire| write(repertoire, limit))?,
+        RowFormat::Json => {
+            let mut out = stdout();
+            write_json(&mut out, &repertoires)?;
+            writeln!(out)?;
+            out.flush()?;
+        }
+        RowFormat::Csv => write_csv(&repertoires)?,
+    }
+    timing.report();
+    Ok(())
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    if path == Path::new("-") {
+        io::stdin().lock().read_to_end(&mut text).context("read standard input")?;
+    } else {
+        text = fs::read(path).with_context(|| format!("read {}", printable(&path.to_string_lossy())))?;
+    }
+    Ok(text)
+}
+
+/// Tells what could not be read.
+fn tell_problems(book: &Book, path: &str) {
+    for problem in book.problems.iter().take(PROBLEMS) {
+        note(&format!("{path}:{}: game {}, {}", problem.line, problem.chapter, printable(&problem.message)));
+    }
+    let told = book.problems.len().min(PROBLEMS) as u64;
+    if book.problem_count > told {
+        note(&format!("{path}: {} like these", counted(book.problem_count - told, "more problem")));
+    }
+}
+
+fn reached(repertoire: &Repertoire) -> bool {
+    repertoire.lines.iter().any(|line| line.followed > 0)
+}
+
+const fn side(color: Color) -> &'static str {
+    match color {
+        Color::White => "White",
+        Color::Black => "Black",
+    }
+}
+
+fn write(repertoire: &Repertoire, limit: usize) -> anyhow::Result<()> {
+    let lines = &repertoire.lines;
+    title(&format!(
+        "For {}: {}, {}",
+        side(repertoire.side),
+        counted(lines.len() as u64, "line"),
+        counted(repertoire.positions, "position")
+    ))?;
+    write_lines(lines, limit)?;
+    let others = side(repertoire.side.other());
+    let unanswered = format!("Moves of {others} that it does not answer");
+    write_departures(&unanswered, &repertoire.unanswered, repertoire.unanswered_count)?;
+    let departures = format!("What {} played instead", side(repertoire.side));
+    write_departures(&departures, &repertoire.departures, repertoire.departure_count)?;
+    write_games(&repertoire.games)
+}
+
+fn title(text: &str) -> anyhow::Result<()> {
+    let mut out = stdout();
+    writeln!(out, "{text}")?;
+    Ok(out.flush()?)
+}
+
+fn write_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()> {
+    let has_names = lines.iter().any(|line| line.chapter != lines[0].chapter);
+    let mut columns = vec!["line", "games", "score", "left by", "games", "moves"];
+    if has_names {
+        columns.insert(1, "from");
+    }
+    let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?.shortening(&["from", "moves"]);
+    let mut before: &[RepertoireMove] = &[];
+    for (number, line) in (1_u64..).zip(lines).take(limit) {
+        let left = line.left_by.as_ref();
+        let mut cells = vec![
+            Value::Integer(number.cast_signed()),
+            integer(line.score.games),
+            score(line.score).map_or(Value::Null, Value::from),
+            left.map_or(Value::Null, |left| move_text(left).into()),
+            left.map_or(Value::Null, |left| integer(left.games)),
+            moves_text(line, before).into(),
+        ];
+        if has_names {
+            cells.insert(1, line.name.as_deref().into());
+        }
+        rows.row(&cells)?;
+        before = &line.moves;
+    }
+    let hidden = lines.len().saturating_sub(limit) as u64;
+    rows.finish(|_| {
+        (hidden > 0).then(|| format!("{} not shown: --limit 0 shows all", counted(hidden, "line")))
+    })
+}
+
+/// The moves of a line, those left out that it shares with the line before.
+fn moves_text(line: &RepertoireLine, before: &[RepertoireMove]) -> String {
+    let shared = line.moves.iter().zip(before).take_while(|(one, other)| one == other).count();
+    // At least one move is shown.
+    let shared = shared.min(line.moves.len().saturating_sub(1));
+    let mut text = if shared > 0 { "… ".to_owned() } else { String::new() };
+    for (index, made) in line.moves[shared..].iter().enumerate() {
+        if index > 0 {
+            text.push(' ');
+        }
+        if index == 0 || made.side == Color::White {
+            text.push_str(&number_before(made.move_number, made.side));
+            text.push(' ');
+        }
+        text.push_str(&made.san);
+    }
+    if line.is_open {
+        text.push_str(" (no answer)");
+    }
+    text
+}
+
+fn move_text(made: &RepertoireMove) -> String {
+    format!("{} {}", number_before(made.move_number, made.side), made.san)
+}
+
+/// What was scored, in per cent of the games with a result.
+fn score(score: Score) -> Option<String> {
+    (score.finished() > 0).then(|| percent(score.half_points(), 2 * score.finished()))
+}
+
+fn write_departures(name: &str, departures: &[Departure], count: u64) -> anyhow::Result<()> {
+    if departures.is_empty() {
+        return Ok(());
+    }
+    let shown = departures.len() as u64;
+    let shown = if shown < count { format!(", {shown} of {}", grouped(count)) } else { String::new() };
+    title(&format!("\n{name}{shown}:"))?;
+    let columns = ["move", "games", "  share", "score", "repertoire", "after"];
+    let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?.shortening(&["repertoire", "after"]);
+    for departure in departures {
+        let share = percent(departure.score.games, departure.reached);
+        rows.row(&[
+            format!("{} {}", number_before(departure.move_number, departure.side), departure.san).into(),
+            integer(departure.score.games),
+            format!("{share:>7}").into(),
+            score(departure.score).map_or(Value::Null, Value::from),
+            departure.expected.join(", ").into(),
+            Value::from(departure.after.as_str()),
+        ])?;
+    }
+    rows.finish(|_| None)
+}
+
+fn write_games(games: &[FollowingGame]) -> anyhow::Result<()> {
+    if games.is_empty() {
+        return Ok(());
+    }
+    title("\nThe latest games that followed it:")?;
+    let columns = ["game", "white", "elo", "black", "elo", "result", "date", "next", "after"];
+    let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?.shortening(&["white", "black", "after"]);
+    for game in games {
+        rows.row(&[
+            game.game_id.0.into(),
+            Value::from(game.white.as_deref().unwrap_or("?")),
+            game.white_elo.into(),
+            Value::from(game.black.as_deref().unwrap_or("?")),
+            game.black_elo.into(),
+            Value::from(game.result),
+            game.date.as_deref().into(),
+            Value::from(game.next.as_deref().unwrap_or("(last position)")),
+            Value::from(game.followed.as_str()),
+        ])?;
+    }
+    rows.finish(|_| None)
+}
+
+fn write_csv(repertoires: &[Repertoire]) -> anyhow::Result<()> {
+    const COLUMNS: [&str; 13] = [
+        "side",
+        "chapter",
+        "name",
+        "moves",
+        "games",
+        "wins",
+        "draws",
+        "losses",
+        "followed",
+        "is_open",
+        "left_by",
+        "left_at",
+        "left_games",
+    ];
+    let mut rows = RowWriter::stdout(RowFormat::Csv, &COLUMNS)?;
+    for repertoire in repertoires {
+        for line in &repertoire.lines {
+            let left = line.left_by.as_ref();
+            rows.row(&[
+                Value::from(if repertoire.side == Color::White { "w" } else { "b" }),
+                line.chapter.into(),
+                line.name.as_deref().into(),
+                moves_text(&RepertoireLine { is_open: false, ..line.clone() }, &[]).into(),
+                integer(line.score.games),
+                integer(line.score.wins),
+                integer(line.score.draws),
+                integer(line.score.losses),
+                line.followed.into(),
+                u32::from(line.is_open).into(),
+                left.map(|left| left.san.as_str()).into(),
+                left.map_or(Value::Null, |left| number_before(left.move_number, left.side).into()),
+                left.map_or(Value::Null, |left| integer(left.games)),
+            ])?;
+        }
+    }
+    rows.finish(|_| None)
+}
+
+fn integer<'a>(number: u64) -> Value<'a> {
+    Value::Integer(number.cast_signed())
+}

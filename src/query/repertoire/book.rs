@@ -1,0 +1,293 @@
+//! What a player means to play: the moves and variations of a PGN text as a tree.
+
+use std::collections::HashMap;
+
+use crate::board::{Color, MoveCode, Position, SanError};
+use crate::pgn::{Annotation, Reader, TagPair, Token, Variation, decode, is_foreign_move, is_misspelt_move};
+use crate::query::position::number_before;
+use crate::query::text::cut;
+
+/// The most moves of a book: a repertoire has some thousands. A collection of games is none.
+const MOST_MOVES: usize = 200_000;
+/// How deep variations may stand in each other.
+const MOST_DEPTH: usize = 1000;
+/// How many problems are kept.
+const MOST_PROBLEMS: usize = 1000;
+/// Letters of a word that a message quotes.
+const QUOTED: usize = 40;
+
+/// A part of a text that could not be read; the rest of its line is left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BookProblem {
+    /// The line of the text, from 1.
+    pub line: u64,
+    /// Which game of the text it is, from 1.
+    pub chapter: u32,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// The text has more moves than any repertoire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("more than {MOST_MOVES} moves: a repertoire has fewer; is this the right file?")]
+pub struct TooLong;
+
+/// A repertoire: moves as a tree, whose lines begin at start positions. Equal lines of several games are one.
+#[derive(Clone, Debug, Default)]
+pub struct Book {
+    pub(super) chapters: Vec<Chapter>,
+    pub(super) nodes: Vec<Node>,
+    /// The start positions, each with the side whose repertoire begins there, if it is told.
+    pub(super) roots: Vec<(Option<Color>, usize)>,
+    /// Parts that could not be read, the first ones.
+    pub problems: Vec<BookProblem>,
+    /// How many there are.
+    pub problem_count: u64,
+}
+
+/// A game of the text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chapter {
+    pub(super) name: Option<String>,
+}
+
+/// A position on a line.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) position: Position,
+    /// The node before it, and the move; `None` at a start position.
+    pub(super) parent: Option<(usize, MoveCode)>,
+    /// How many half-moves lead to it.
+    pub(super) ply: u32,
+    pub(super) children: Vec<usize>,
+    /// The first chapter that has it.
+    pub(super) chapter: usize,
+}
+
+impl Book {
+    /// Reads a text. The repertoire is that of `side`; if it is not told, of the side that a game's tag `Orientation` names.
+    ///
+    /// # Errors
+    /// [`TooLong`].
+    pub fn read(text: &[u8], side: Option<Color>) -> Result<Self, TooLong> {
+        let book = Self::default();
+        let mut reading = Reading { text, side, book, roots: HashMap::new(), counted: (0, 0) };
+        let mut reader = Reader::new(text);
+        let (mut tags, mut frame) = (Vec::new(), Vec::new());
+        while reader.next_game(&mut tags, &mut frame) {
+            frame.clear();
+            reading.chapter(&mut reader, &tags)?;
+        }
+        Ok(reading.book)
+    }
+
+    /// How many games the text has.
+    #[must_use]
+    pub const fn chapters(&self) -> usize {
+        self.chapters.len()
+    }
+
+    /// How many moves the tree has.
+    #[must_use]
+    pub fn moves(&self) -> usize {
+        self.nodes.iter().filter(|node| node.parent.is_some()).count()
+    }
+
+    /// The nodes on the way to a node, from the first move on.
+    pub(super) fn line(&self, mut node: usize) -> Vec<usize> {
+        let mut line = Vec::with_capacity(self.nodes[node].ply as usize);
+        while let Some((parent, _)) = self.nodes[node].parent {
+            line.push(node);
+            node = parent;
+        }
+        line.reverse();
+        line
+    }
+}
+
+/// A book while it is read.
+struct Reading<'t> {
+    text: &'t [u8],
+    side: Option<Color>,
+    book: Book,
+    /// The start positions, by their FENs and whose repertoire begins there.
+    roots: HashMap<(String, Option<Color>), usize>,
+    /// How many ends of lines there are before a byte.
+    counted: (usize, u64),
+}
+
+/// How far a line is read.
+#[derive(Clone, Copy)]
+struct At {
+    node: usize,
+    /// The node before the last move: variations begin there.
+    before: usize,
+    /// What follows cannot be read.
+    is_broken: bool,
+}
+
+impl At {
+    const fn new(node: usize) -> Self {
+        Self { node, before: node, is_broken: false }
+    }
+}
+
+impl<'t> Reading<'t> {
+    fn chapter(&mut self, reader: &mut Reader<'t>, tags: &[TagPair<'t>]) -> Result<(), TooLong> {
+        let tag = |name: &[u8]| {
+            let pair = tags.iter().find(|pair| pair.name.eq_ignore_ascii_case(name))?;
+            let value = pair.text();
+            let value = value.trim();
+            (!matches!(value, "" | "?" | "*")).then(|| value.to_owned())
+        };
+        let names: Vec<String> = [&b"White"[..], b"Black"].into_iter().filter_map(tag).collect();
+        let name =
+            tag(b"ChapterName").or_else(|| tag(b"Event")).or((!names.is_empty()).then(|| names.join(" – ")));
+        let orientation = match tag(b"Orientation").map(|side| side.to_lowercase()).as_deref() {
+            Some("white") => Some(Color::White),
+            Some("black") => Some(Color::Black),
+            _ => None,
+        };
+        let side = self.side.or(orientation);
+        self.book.chapters.push(Chapter { name });
+        let start = match tag(b"FEN").map(|fen| Position::from_fen(fen.as_bytes())) {
+            None => Position::start(),
+            Some(Ok((position, _))) => position,
+            Some(Err(error)) => {
+                self.problem(reader.game_start(), format!("start position: {error}; the game is left out"));
+                return Ok(());
+            }
+        };
+        let mut at = At::new(self.root(start, side));
+        loop {
+            match reader.next::<true>() {
+                Token::End | Token::Result(_) => return Ok(()),
+                Token::Annotation(Annotation::Variation(variation)) if !at.is_broken => {
+                    self.variation(variation, at.before)?;
+                }
+                Token::Move(word) => self.play(&mut at, word, reader.offset())?,
+                Token::Junk(word) => self.pass_over(&mut at, word, reader.offset()),
+                Token::UnclosedComment => self.unclosed("comment", reader.token_start()),
+                Token::UnclosedVariation => self.unclosed("variation", reader.token_start()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads a variation, with those in it, that begins at a node.
+    fn variation(&mut self, variation: Variation, node: usize) -> Result<(), TooLong> {
+        let mut lexer = variation.lexer(self.text);
+        let (mut at, mut outer) = (At::new(node), Vec::new());
+        // How many brackets are open of which nothing is read.
+        let mut passed = 0_usize;
+        loop {
+            match lexer.next_annotated() {
+                Token::End => return Ok(()),
+                Token::Annotation(Annotation::Opening) if passed > 0 || at.is_broken => passed += 1,
+                Token::Annotation(Annotation::Opening) if outer.len() == MOST_DEPTH => {
+                    let message = format!(
+                        "variations stand more than {MOST_DEPTH} deep in each other: the innermost are left out"
+                    );
+                    self.problem(lexer.offset(), message);
+                    passed += 1;
+                }
+                Token::Annotation(Annotation::Opening) => {
+                    outer.push(at);
+                    at = At::new(at.before);
+                }
+                Token::Annotation(Annotation::Closing) if passed > 0 => passed -= 1,
+                Token::Annotation(Annotation::Closing) => at = outer.pop().unwrap_or(at),
+                _ if passed > 0 => {}
+                Token::Move(word) => self.play(&mut at, word, lexer.offset())?,
+                Token::Junk(word) => self.pass_over(&mut at, word, lexer.offset()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Plays a word that is to be a move and ends at `end`.
+    fn play(&mut self, at: &mut At, word: &[u8], end: usize) -> Result<(), TooLong> {
+        if at.is_broken {
+            return Ok(());
+        }
+        let mut position = self.book.nodes[at.node].position.clone();
+        match position.play_san(word) {
+            Ok(code) => {
+                let node = self.child(at.node, code, position)?;
+                (at.before, at.node) = (at.node, node);
+            }
+            Err(error) => self.break_off(at, word, end, error),
+        }
+        Ok(())
+    }
+
+    /// Passes over a word that is no move, unless somebody meant it as one.
+    fn pass_over(&mut self, at: &mut At, word: &[u8], end: usize) {
+        if !at.is_broken && (is_foreign_move(word) || is_misspelt_move(word)) {
+            self.break_off(at, word, end, SanError::Unreadable);
+        }
+    }
+
+    fn break_off(&mut self, at: &mut At, word: &[u8], end: usize, error: SanError) {
+        at.is_broken = true;
+        let position = &self.book.nodes[at.node].position;
+        let number = number_before(position.fullmove_number(), position.side());
+        let word_shown = decode(word);
+        let message = format!(
+            "{number} {}: {error} in {}; the rest of this line is left out",
+            cut(&word_shown, QUOTED),
+            position.fen()
+        );
+        self.problem(end - word.len(), message);
+    }
+
+    fn unclosed(&mut self, what: &str, offset: usize) {
+        self.problem(offset, format!("a {what} is not closed before the game ends: what follows it is lost"));
+    }
+
+    fn problem(&mut self, offset: usize, message: String) {
+        self.book.problem_count += 1;
+        if self.book.problems.len() < MOST_PROBLEMS {
+            // A variation is read behind the move that it replaces, so offsets may go back a little.
+            let (counted, lines) = if offset >= self.counted.0 { self.counted } else { (0, 0) };
+            let lines = lines + memchr::memchr_iter(b'\n', &self.text[counted..offset]).count() as u64;
+            self.counted = (offset, lines);
+            let line = lines + 1;
+            let chapter = u32::try_from(self.book.chapters.len()).unwrap_or(u32::MAX);
+            self.book.problems.push(BookProblem { line, chapter, message });
+        }
+    }
+
+    /// The node of a start position.
+    fn root(&mut self, position: Position, side: Option<Color>) -> usize {
+        let start = (position.fen(), side);
+        if let Some(&root) = self.roots.get(&start) {
+            return root;
+        }
+        let root = self.push(position, None, 0);
+        self.book.roots.push((side, root));
+        self.roots.insert(start, root);
+        root
+    }
+
+    /// The node after a move.
+    fn child(&mut self, node: usize, code: MoveCode, position: Position) -> Result<usize, TooLong> {
+        let known = self.book.nodes[node].children.iter().copied();
+        let mut known = known.filter(|&child| self.book.nodes[child].parent == Some((node, code)));
+        if let Some(child) = known.next() {
+            return Ok(child);
+        }
+        if self.book.nodes.len() >= MOST_MOVES {
+            return Err(TooLong);
+        }
+        let child = self.push(position, Some((node, code)), self.book.nodes[node].ply + 1);
+        self.book.nodes[node].children.push(child);
+        Ok(child)
+    }
+
+    fn push(&mut self, position: Position, parent: Option<(usize, MoveCode)>, ply: u32) -> usize {
+        let chapter = self.book.chapters.len() - 1;
+        self.book.nodes.push(Node { position, parent, ply, children: Vec::new(), chapter });
+        self.book.nodes.len() - 1
+    }
+}

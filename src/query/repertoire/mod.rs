@@ -1,0 +1,420 @@
+//! What a player means to play, held against the games of a database: how often each line arose, what came of it, where games left it, and
+//! what is played often that it does not answer.
+
+mod book;
+mod place;
+
+use std::cmp::Reverse;
+
+use serde::{Serialize, Serializer};
+
+pub use book::{Book, BookProblem, TooLong};
+
+use crate::board::{Color, GameResult, MoveCode};
+use crate::id::GameId;
+use crate::query::find::side as side_letter;
+use crate::query::position::{number_before, san};
+use crate::store::{self, Database, ReachedGames, Selection};
+use place::{Latest, Place, Places};
+
+/// A question for what came of a repertoire.
+#[derive(Clone, Copy, Debug)]
+pub struct RepertoireQuestion<'a> {
+    /// The database.
+    pub database: &'a Database,
+    /// The repertoire.
+    pub book: &'a Book,
+    /// The games that count.
+    pub selection: &'a Selection,
+    /// Of moves that are not in the repertoire, those are told that so many games made ...
+    pub least_games: u64,
+    /// ... and so many of a hundred that reached the position.
+    pub least_share: u64,
+    /// How many of them each list has at most.
+    pub limit: usize,
+    /// How many games are listed, the latest.
+    pub games: usize,
+    /// Those are listed that followed the repertoire for so many half-moves.
+    pub least_plies: u32,
+}
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RepertoireError {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// Neither tags nor moves tell it.
+    #[error("it cannot be told for which side the repertoire is: both have as many moves to choose from")]
+    UnknownSide,
+}
+
+/// What came of a repertoire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Repertoire {
+    /// Whose it is.
+    #[serde(serialize_with = "as_letter")]
+    pub side: Color,
+    /// Whether that was told. If not, it is the side that has fewer moves to choose from.
+    pub is_side_told: bool,
+    /// How many different positions it has.
+    pub positions: u64,
+    /// Its lines, in the order of the text: from a start position to an end, none the beginning of another.
+    pub lines: Vec<RepertoireLine>,
+    /// Moves of the other side that it does not answer, the most frequent first.
+    pub unanswered: Vec<Departure>,
+    /// How many there are.
+    pub unanswered_count: u64,
+    /// Moves that the own side made instead of those of the repertoire, the most frequent first.
+    pub departures: Vec<Departure>,
+    /// How many there are.
+    pub departure_count: u64,
+    /// The latest games that followed it, the latest first.
+    pub games: Vec<FollowingGame>,
+}
+
+/// What came of some games, as the side saw them that the repertoire is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Score {
+    /// Games, also those without a result.
+    pub games: u64,
+    /// Games won.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost.
+    pub losses: u64,
+}
+
+impl Score {
+    fn count(&mut self, result: GameResult, side: Color) {
+        self.games += 1;
+        match (result, side) {
+            (GameResult::Unknown, _) => {}
+            (GameResult::Draw, _) => self.draws += 1,
+            (GameResult::White, Color::White) | (GameResult::Black, Color::Black) => self.wins += 1,
+            _ => self.losses += 1,
+        }
+    }
+
+    /// Games with a result.
+    #[must_use]
+    pub const fn finished(&self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
+
+    /// What was scored in these, in half points.
+    #[must_use]
+    pub const fn half_points(&self) -> u64 {
+        2 * self.wins + self.draws
+    }
+}
+
+/// A line of a repertoire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RepertoireLine {
+    /// The first game of the text that has it, from 1.
+    pub chapter: u32,
+    /// What that game is called.
+    pub name: Option<String>,
+    /// Its moves.
+    pub moves: Vec<RepertoireMove>,
+    /// The games that reached its last position, by whatever moves.
+    #[serde(flatten)]
+    pub score: Score,
+    /// How many half-moves of it were played by any game.
+    pub followed: u32,
+    /// Whether it ends with a move of the other side, so that nothing is said of what to play then.
+    pub is_open: bool,
+    /// The last place where the other side left it: of the moves that are not in the repertoire and frequent enough, that of most games.
+    pub left_by: Option<RepertoireMove>,
+}
+
+/// A move of a line, or from one of its positions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RepertoireMove {
+    /// The number of the move.
+    pub move_number: u32,
+    /// Who made it.
+    #[serde(serialize_with = "as_letter")]
+    pub side: Color,
+    /// The move in SAN.
+    pub san: String,
+    /// The same in UCI notation.
+    pub uci: String,
+    /// How many games made it there.
+    pub games: u64,
+}
+
+/// A move that is not in the repertoire, from a position that is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Departure {
+    /// The moves that lead to the position in the repertoire: `1. e4 c5 2. Nf3`.
+    pub after: String,
+    /// The number of the move.
+    pub move_number: u32,
+    /// Who made it.
+    #[serde(serialize_with = "as_letter")]
+    pub side: Color,
+    /// The position before it, all six fields.
+    pub fen: String,
+    /// The move in SAN.
+    pub san: String,
+    /// The same in UCI notation.
+    pub uci: String,
+    /// The games that made it there.
+    #[serde(flatten)]
+    pub score: Score,
+    /// How many games reached the position.
+    pub reached: u64,
+    /// The moves that the repertoire has there, in SAN.
+    pub expected: Vec<String>,
+}
+
+/// A game that followed a repertoire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FollowingGame {
+    /// Its number.
+    pub game_id: GameId,
+    /// `YYYY.MM.DD`, unknown parts `??`.
+    pub date: Option<String>,
+    /// White's player.
+    pub white: Option<String>,
+    /// White's rating.
+    pub white_elo: Option<u16>,
+    /// Black's player.
+    pub black: Option<String>,
+    /// Black's rating.
+    pub black_elo: Option<u16>,
+    /// The result.
+    pub result: &'static str,
+    /// Event.
+    pub event: Option<String>,
+    /// The moves that lead to the last position of the repertoire that it reached, as the repertoire has them: `1. e4 c5 2. Nf3`.
+    pub followed: String,
+    /// The game's next move in SAN; `None` if it ended there.
+    pub next: Option<String>,
+    /// Whether that position is the end of a line.
+    pub is_end: bool,
+}
+
+fn as_letter<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(side_letter(*color))
+}
+
+impl RepertoireQuestion<'_> {
+    /// What came of the repertoire: of a text that has one for each side, both.
+    ///
+    /// # Errors
+    /// [`RepertoireError`].
+    pub fn answer(&self) -> Result<Vec<Repertoire>, RepertoireError> {
+        let snapshot = self.database.snapshot()?;
+        let mut reached = ReachedGames::new(self.database, self.selection);
+        let mut repertoires = Vec::new();
+        for told in [Some(Color::White), Some(Color::Black), None] {
+            let roots = self.book.roots.iter().filter(|(side, _)| *side == told);
+            let roots: Vec<usize> = roots.map(|&(_, root)| root).collect();
+            let places = Places::new(self.book, &roots);
+            if places.places.iter().all(|place| place.moves.is_empty()) {
+                continue;
+            }
+            let side = match told {
+                Some(side) => side,
+                None => self.side_of(&places).ok_or(RepertoireError::UnknownSide)?,
+            };
+            let repertoire = self.of(places, side, told.is_some(), &mut reached)?;
+            repertoires.push(repertoire);
+        }
+        drop(snapshot);
+        Ok(repertoires)
+    }
+
+    /// The side that has fewer moves to choose from; if both have as many, that which makes the last move of more lines.
+    fn side_of(&self, places: &Places) -> Option<Color> {
+        let choices = |side: Color| {
+            let places = places.places.iter().filter(|place| place.moves.len() > 1);
+            places.filter(|place| self.book.nodes[place.node].position.side() == side).count()
+        };
+        let ends = |side: Color| {
+            let ends = places.nodes.iter().map(|&(node, _)| &self.book.nodes[node]);
+            ends.filter(|node| node.children.is_empty() && node.position.side() != side).count()
+        };
+        let [white, black] = [Color::White, Color::Black].map(|side| (choices(side), Reverse(ends(side))));
+        match white.cmp(&black) {
+            std::cmp::Ordering::Less => Some(Color::White),
+            std::cmp::Ordering::Greater => Some(Color::Black),
+            std::cmp::Ordering::Equal => None,
+        }
+    }
+
+    fn of(
+        &self,
+        mut places: Places,
+        side: Color,
+        is_side_told: bool,
+        reached: &mut ReachedGames<'_>,
+    ) -> Result<Repertoire, RepertoireError> {
+        let latest = self.count(&mut places, side, reached)?;
+        places.find_leaving(self.book);
+        let line = |&(node, place): &(usize, usize)| self.line(node, &places, &places.places[place], side);
+        let ends = places.nodes.iter().filter(|(node, _)| self.book.nodes[*node].children.is_empty());
+        let lines = ends.filter(|(node, _)| self.book.nodes[*node].ply > 0).map(line).collect();
+        let (mut unanswered, mut departures) = (Vec::new(), Vec::new());
+        for place in &places.places {
+            let own = self.book.nodes[place.node].position.side() == side;
+            let found = if own { &mut departures } else { &mut unanswered };
+            found.extend(place.leaving.iter().map(|(code, score)| (place, *code, *score)));
+        }
+        let (unanswered, unanswered_count) = self.most(unanswered);
+        let (departures, departure_count) = self.most(departures);
+        Ok(Repertoire {
+            side,
+            is_side_told,
+            positions: places.places.len() as u64,
+            lines,
+            unanswered,
+            unanswered_count,
+            departures,
+            departure_count,
+            games: self.following(latest, &places)?,
+        })
+    }
+
+    /// Counts the games that reached each place. Gives back the latest that followed the repertoire.
+    fn count(
+        &self,
+        places: &mut Places,
+        side: Color,
+        reached: &mut ReachedGames<'_>,
+    ) -> Result<Latest, RepertoireError> {
+        let mut latest = Latest::new(self.games);
+        // Of each game the last place counts that it reached: the deepest come first.
+        let mut order: Vec<usize> = (0..places.places.len()).collect();
+        order.sort_by_key(|&index| Reverse(self.book.nodes[places.places[index].node].ply));
+        for index in order {
+            let node = &self.book.nodes[places.places[index].node];
+            let is_listed = self.games > 0 && node.ply >= self.least_plies;
+            let new = || (Score::default(), std::collections::BTreeMap::<MoveCode, Score>::new(), Vec::new());
+            let (score, played, games) =
+                reached.fold(&node.position, new, |(score, played, games), game| {
+                    score.count(game.result, side);
+                    if let Some(code) = game.played {
+                        played.entry(code).or_default().count(game.result, side);
+                    }
+                    if is_listed && latest.is_wanted(game.day, game.game) {
+                        games.push((game.day, game.game, game.played));
+                    }
+                })?;
+            for (day, game, played) in games {
+                latest.insert(day, game, (index, played));
+            }
+            let place = &mut places.places[index];
+            (place.score, place.played) = (score, played);
+        }
+        Ok(latest)
+    }
+
+    fn line(&self, end: usize, places: &Places, last: &Place, side: Color) -> RepertoireLine {
+        let book = self.book;
+        let mut line = RepertoireLine {
+            chapter: u32::try_from(book.nodes[end].chapter + 1).unwrap_or(u32::MAX),
+            name: book.chapters[book.nodes[end].chapter].name.clone(),
+            moves: Vec::new(),
+            score: last.score,
+            followed: 0,
+            is_open: book.nodes[end].position.side() == side,
+            left_by: None,
+        };
+        for node in book.line(end) {
+            let Some((parent, code)) = book.nodes[node].parent else { continue };
+            let place = places.of(parent);
+            let made = |code: MoveCode, games: u64| {
+                let position = &book.nodes[parent].position;
+                let (san, uci) = (san(position, code), position.uci(code).to_string());
+                let (move_number, side) = (position.fullmove_number(), position.side());
+                RepertoireMove { move_number, side, san, uci, games }
+            };
+            let games = place.played.get(&code).map_or(0, |score| score.games);
+            if games > 0 {
+                line.followed = book.nodes[node].ply;
+            }
+            line.moves.push(made(code, games));
+            if let Some(&(code, score)) = place.leaving.first()
+                && book.nodes[parent].position.side() != side
+                && self.is_frequent(score, place)
+            {
+                line.left_by = Some(made(code, score.games));
+            }
+        }
+        line
+    }
+
+    /// Whether so many games made a move at a place that it is told.
+    const fn is_frequent(&self, score: Score, place: &Place) -> bool {
+        let enough = score.games > 0 && score.games >= self.least_games;
+        enough && 100 * score.games >= self.least_share * place.score.games
+    }
+
+    /// The moves that games made often enough, most games first, and how many there are.
+    fn most(&self, mut found: Vec<(&Place, MoveCode, Score)>) -> (Vec<Departure>, u64) {
+        found.retain(|(place, _, score)| self.is_frequent(*score, place));
+        // Where these are equal they stay in the order of the text.
+        found.sort_by_key(|(place, _, score)| (Reverse(score.games), self.book.nodes[place.node].ply));
+        let count = found.len() as u64;
+        let departure = |(place, code, score): (&Place, MoveCode, Score)| {
+            let position = &self.book.nodes[place.node].position;
+            Departure {
+                after: self.moves_to(place.node),
+                move_number: position.fullmove_number(),
+                side: position.side(),
+                fen: position.fen(),
+                san: san(position, code),
+                uci: position.uci(code).to_string(),
+                score,
+                reached: place.score.games,
+                expected: place.moves.iter().map(|&code| san(position, code)).collect(),
+            }
+        };
+        (found.into_iter().take(self.limit).map(departure).collect(), count)
+    }
+
+    /// The moves that lead to a node.
+    fn moves_to(&self, node: usize) -> String {
+        let mut text = String::new();
+        for node in self.book.line(node) {
+            let Some((parent, code)) = self.book.nodes[node].parent else { continue };
+            let position = &self.book.nodes[parent].position;
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            if text.is_empty() || position.side() == Color::White {
+                text.push_str(&number_before(position.fullmove_number(), position.side()));
+                text.push(' ');
+            }
+            text.push_str(&san(position, code));
+        }
+        text
+    }
+
+    fn following(&self, latest: Latest, places: &Places) -> store::Result<Vec<FollowingGame>> {
+        let game = |(game, (index, played)): (GameId, (usize, Option<MoveCode>))| {
+            let place: &Place = &places.places[index];
+            let summary = self.database.game(game)?.summary;
+            let position = &self.book.nodes[place.node].position;
+            Ok(FollowingGame {
+                game_id: game,
+                date: summary.date,
+                white: summary.white,
+                white_elo: summary.white_elo,
+                black: summary.black,
+                black_elo: summary.black_elo,
+                result: summary.result.as_str(),
+                event: summary.event,
+                followed: self.moves_to(place.node),
+                next: played.map(|code| san(position, code)),
+                is_end: place.moves.is_empty(),
+            })
+        };
+        latest.into_games().map(game).collect()
+    }
+}

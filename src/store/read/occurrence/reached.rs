@@ -1,0 +1,146 @@
+//! The games that reached positions, one position after the other.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::board::{GameResult, MoveCode, Position, ShortMove};
+use crate::id::GameId;
+use crate::store::block_games::BlockGames;
+use crate::store::block_set::game_of;
+use crate::store::database::Database;
+use crate::store::error::Result;
+use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
+use crate::store::read::occurrence::explore::Asked;
+use crate::store::read::occurrence::visit::for_each_visit_set;
+use crate::store::read::selection::Selection;
+use crate::store::visit_set::{PlayedMove, for_each_visit_within};
+
+/// A game that reached a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReachedGame {
+    /// The game.
+    pub game: GameId,
+    /// What was played there last; `None` if the game ended there.
+    pub played: Option<MoveCode>,
+    /// Its result.
+    pub result: GameResult,
+    /// Both ratings added up, if both are known.
+    pub elo_sum: Option<u32>,
+    /// A number that grows with its date; what is not known of it counts as 0.
+    pub day: u32,
+}
+
+/// Tells the games of a selection that reached positions. What the filters need of games is read once, for all positions.
+pub struct ReachedGames<'d> {
+    database: &'d Database,
+    selection: &'d Selection,
+    /// The blocks that were asked for.
+    blocks: HashMap<u32, SelectedBlock>,
+}
+
+/// The games of a block that fit, and what came of them.
+struct SelectedBlock {
+    selected: BlockGames,
+    outcomes: Outcomes,
+}
+
+impl<'d> ReachedGames<'d> {
+    /// Nothing is read yet.
+    #[must_use]
+    pub fn new(database: &'d Database, selection: &'d Selection) -> Self {
+        Self { database, selection, blocks: HashMap::new() }
+    }
+
+    /// Shows `see` each game of the selection that reached a position, once, in no order, with what it makes of those before: `new` at
+    /// first.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn fold<T>(
+        &mut self,
+        position: &Position,
+        new: impl Fn() -> T,
+        mut see: impl FnMut(&mut T, ReachedGame),
+    ) -> Result<T> {
+        let fen = position.canonical_fen();
+        let asked = Asked { database: self.database, key: position.key(), fen: &fen };
+        let has_sets = asked.has_sets().map_err(asked.failed())?;
+        let mut made = new();
+        if has_sets {
+            match self.visit_sets(position, |game| see(&mut made, game)) {
+                Ok(()) => return Ok(made),
+                // What the sets or columns do not tell, all rows do.
+                Err(ColumnError::Missing) => made = new(),
+                Err(ColumnError::Sql(error)) => return Err(asked.failed()(error)),
+            }
+        }
+        let visited = asked.for_each_last(self.selection, has_sets, |game| see(&mut made, game));
+        visited.map_err(asked.failed())?;
+        Ok(made)
+    }
+
+    /// Shows `see` the games in the sets of a visited position.
+    fn visit_sets(
+        &mut self,
+        position: &Position,
+        mut see: impl FnMut(ReachedGame),
+    ) -> std::result::Result<(), ColumnError> {
+        let (connection, selection, blocks) = (self.database.connection(), self.selection, &mut self.blocks);
+        let mut codes = Codes { position, last: None };
+        let mut has_block = false;
+        for_each_visit_set(connection, position.key(), |block, games| {
+            has_block = true;
+            let SelectedBlock { selected, outcomes } = match blocks.entry(block) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    let columns = BlockColumns::new(connection, block);
+                    unknown.insert(SelectedBlock {
+                        selected: columns.selected(selection)?,
+                        outcomes: columns.outcomes()?,
+                    })
+                }
+            };
+            let mut fits = true;
+            let is_whole = for_each_visit_within(
+                games,
+                |word| selected.word(word),
+                |number, played| {
+                    // A set of a game that somebody deleted is not up to date.
+                    let Some(result) = outcomes.result(number) else { return };
+                    let Some(played) = codes.of(played) else {
+                        fits = false;
+                        return;
+                    };
+                    let (elo_sum, day) = (outcomes.elo_sum(number), outcomes.day(number));
+                    see(ReachedGame { game: game_of(block, number), played, result, elo_sum, day });
+                },
+            );
+            if is_whole && fits { Ok(()) } else { Err(ColumnError::Missing) }
+        })?;
+        if has_block { Ok(()) } else { Err(ColumnError::Missing) }
+    }
+}
+
+/// Moves in short as codes; in sets, those of many games are alike.
+struct Codes<'p> {
+    position: &'p Position,
+    last: Option<(PlayedMove, Option<Option<MoveCode>>)>,
+}
+
+impl Codes<'_> {
+    /// The code of what was played, if anything was; `None` if it does not fit the position.
+    fn of(&mut self, played: PlayedMove) -> Option<Option<MoveCode>> {
+        if let Some((last, code)) = self.last
+            && last == played
+        {
+            return code;
+        }
+        let code = |short: ShortMove| self.position.clone().make_short(short);
+        let code = match played.played() {
+            Some(short) => code(short).map(Some),
+            None => Some(None),
+        };
+        self.last = Some((played, code));
+        code
+    }
+}

@@ -1,0 +1,197 @@
+//! Repertoires held against games.
+
+use crate::needs::part_of_corpus;
+use crate::place::Place;
+use crate::program::Run;
+use crate::python::printed_by;
+
+/// Lines of both sides, with variations in variations, one line in two games, moves that lead back, moves in another order, and a line from
+/// a set-up.
+const BOTH_SIDES: &str = r#"[Event "Spanish"]
+[Orientation "white"]
+
+1. e4 e5 (1... c5 2. Nf3 d6 (2... e6 3. d4 cxd4 4. Nxd4 a6 (4... Nc6 5. Nc3 (5. Nb5 d6 6. c4)) 5. Bd3) (2... Nc6 3. Bb5) 3. d4 cxd4
+4. Nxd4 Nf6 5. Nc3 a6 6. Be3 (6. Bg5 e6)) (1... e6 2. d4 d5 3. Nc3 (3. e5 c5 4. c3) 3... Bb4 4. e5) 2. Nf3 Nc6 3. Bb5 a6 (3... Nf6 4. O-O
+Nxe4 5. d4 Nd6) 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O *
+
+[Event "Spanish, by another way"]
+[Orientation "white"]
+
+1. Nf3 Nc6 2. e4 e5 3. Bb5 {the same} a6 4. Ba4 Nf6 (4... d6 5. c3) 5. O-O Nxe4 *
+
+[Event "Spanish"]
+[Orientation "white"]
+
+1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 O-O *
+
+[Event "Nimzo-Indian"]
+[Orientation "black"]
+
+1. d4 Nf6 2. c4 e6 3. Nc3 (3. Nf3 d5 (3... b6 4. g3 Ba6) 4. Nc3 Be7) 3... Bb4 4. e3 (4. Qc2 O-O) 4... O-O 5. Bd3 d5 6. Nf3 c5 7. O-O *
+
+[Event "?"]
+[White "?"]
+[Black "Rook ending"]
+[Orientation "black"]
+[SetUp "1"]
+[FEN "8/8/8/8/4k3/8/4P3/4K2R b K - 3 40"]
+
+40... Kd4 41. Kf2 (41. O-O Ke3) *
+"#;
+
+/// Asks what came of a repertoire in the first games of a collection. Gives back how many lines have games.
+fn lines_with_games(corpus: &str, bytes: usize, side: &str, repertoire: &str, filter: &[&str]) -> u64 {
+    let place = Place::new();
+    let path = place.path("mine.pgn");
+    std::fs::write(&path, repertoire).expect("written");
+    let arguments = [&[side, path.to_str().expect("UTF-8")], filter].concat();
+    let Some(printed) = printed_by("repertoire.py", corpus, bytes, &arguments) else { return u64::MAX };
+    printed.split_once(' ').and_then(|(lines, _)| lines.parse().ok()).expect("a number of lines")
+}
+
+/// The first games of a collection as a repertoire.
+fn games_as_repertoire(corpus: &str, bytes: usize) -> Option<String> {
+    let text = part_of_corpus(corpus, bytes)?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let end = text.rfind("\n[Event ").expect("a game");
+    Some(text[..end].to_owned())
+}
+
+#[test]
+fn a_repertoire_for_both_sides() {
+    assert!(lines_with_games("otb-40k", 300_000, "told", BOTH_SIDES, &[]) > 10);
+}
+
+#[test]
+fn annotated_games_as_a_repertoire() {
+    let Some(games) = games_as_repertoire("annotated_mixed", 40_000) else { return };
+    lines_with_games("otb-40k", 150_000, "black", &games, &["--since", "1990"]);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn repertoires_against_many_games() {
+    assert!(lines_with_games("otb-40k", 3_000_000, "told", BOTH_SIDES, &[]) > 14);
+    assert!(lines_with_games("otb-40k", 3_000_000, "told", BOTH_SIDES, &["--since", "2010"]) > 10);
+    assert!(lines_with_games("fics", 1_500_000, "told", BOTH_SIDES, &[]) > 5);
+    let Some(games) = games_as_repertoire("annotated_mixed", 150_000) else { return };
+    lines_with_games("otb-40k", 2_000_000, "white", &games, &[]);
+    // Of these games themselves.
+    let Some(games) = games_as_repertoire("otb-40k", 100_000) else { return };
+    assert!(lines_with_games("otb-40k", 1_000_000, "black", &games, &[]) > 100);
+}
+
+/// What the program said, and how it ended.
+fn said(run: &Run) -> String {
+    format!("{}{}{}", run.stdout, run.stderr, run.status)
+}
+
+#[test]
+fn whose_repertoire_it_is() {
+    let place = Place::asking(&["repertoire", "games.db", "mine.pgn"])
+        .indexed("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n1. e4 c5 0-1\n");
+    let ask = |text: &str, arguments: &[&str]| {
+        std::fs::write(place.path("mine.pgn"), text).expect("written");
+        said(&place.ask(&[&["--games", "0"], arguments].concat()))
+    };
+    // Of several moves for one side, the other has one each.
+    insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
+    For White: 2 lines, 5 positions
+    line  games  score    left by  games  moves
+    ───────────────────────────────────────────────────────────
+       1      1  100.0 %                  1. e4 e5 2. Nf3
+       2      0                           … 1... c6 (no answer)
+    pgndex: note: taken for a repertoire of White; if it is not, say --color black
+    0
+    ");
+    insta::assert_snapshot!(ask("1. e4 (1. d4 d5) e5 *", &[]), @"
+    For Black: 2 lines, 5 positions
+    line  games  score  left by  games  moves
+    ────────────────────────────────────────────
+       1      1  0.0 %                  1. e4 e5
+       2      0                         1. d4 d5
+    pgndex: note: taken for a repertoire of Black; if it is not, say --color white
+    0
+    ");
+    insta::assert_snapshot!(ask("[Orientation \"Black\"]\n\n1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
+    For Black: 2 lines, 5 positions
+    line  games  score  left by  games  moves
+    ───────────────────────────────────────────────────────────────
+       1      1  0.0 %                  1. e4 e5 2. Nf3 (no answer)
+       2      0                         … 1... c6
+    0
+    ");
+    insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 (2. d4) *", &[]), @"
+    For White: 3 lines, 6 positions
+    line  games  score    left by  games  moves
+    ───────────────────────────────────────────────────────────
+       1      1  100.0 %                  1. e4 e5 2. Nf3
+       2      0                           … 2. d4
+       3      0                           … 1... c6 (no answer)
+    pgndex: note: taken for a repertoire of White; if it is not, say --color black
+    0
+    ");
+    insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 (2. d4) Nc6 *", &["--color", "black"]), @"
+    For Black: 3 lines, 7 positions
+    line  games  score  left by  games  moves
+    ───────────────────────────────────────────────────────
+       1      1  0.0 %                  1. e4 e5 2. Nf3 Nc6
+       2      0                         … 2. d4 (no answer)
+       3      0                         … 1... c6
+    0
+    ");
+}
+
+#[test]
+fn what_cannot_be_read_is_told() {
+    let place =
+        Place::asking(&["repertoire", "games.db", "mine.pgn"]).indexed("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n");
+    let ask = |text: &str| {
+        std::fs::write(place.path("mine.pgn"), text).expect("written");
+        said(&place.ask(&["--games", "0", "--format", "csv"]))
+    };
+    insta::assert_snapshot!(ask(""), @"
+    pgndex: error: mine.pgn: there are no moves in it; is this a PGN file?
+    1
+    ");
+    insta::assert_snapshot!(ask("Dear friend\n"), @"
+    pgndex: error: mine.pgn: there are no moves in it; is this a PGN file?
+    1
+    ");
+    insta::assert_snapshot!(
+        ask("[Event \"a\"]\n\n1. e4 e5\n(1... Nf7 2. d4) (1... c5 2. Nf3 (2. Sf3 d6)) 2. Nf3 Kf6 3. d4 *\n\n[FEN \"x\"]\n\n1. e4 *\n"),
+        @"
+    side,chapter,name,moves,games,wins,draws,losses,followed,is_open,left_by,left_at,left_games
+    w,1,a,1. e4 e5 2. Nf3,1,1,0,0,3,0,,,
+    w,1,a,1. e4 c5 2. Nf3,0,0,0,0,1,0,,,
+    pgndex: note: mine.pgn:4: game 1, 1... Nf7: illegal move in rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1; the rest of this line is left out
+    pgndex: note: mine.pgn:4: game 1, 2. Sf3: not readable as a move in rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; the rest of this line is left out
+    pgndex: note: mine.pgn:4: game 1, 2... Kf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2; the rest of this line is left out
+    pgndex: note: mine.pgn:6: game 2, start position: the number of ranks in the placement is 1, not 8; the game is left out
+    pgndex: note: taken for a repertoire of White; if it is not, say --color black
+    0
+    "
+    );
+    insta::assert_snapshot!(said(&place.ask(&["--white", "nobody"])), @"
+    For White: 2 lines, 6 positions
+    line  games  score  left by  games  moves
+    ────────────────────────────────────────────────────
+       1      0                         1. e4 e5 2. Nf3
+       2      0                         … 1... c5 2. Nf3
+    pgndex: note: mine.pgn:4: game 1, 1... Nf7: illegal move in rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1; the rest of this line is left out
+    pgndex: note: mine.pgn:4: game 1, 2. Sf3: not readable as a move in rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; the rest of this line is left out
+    pgndex: note: mine.pgn:4: game 1, 2... Kf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2; the rest of this line is left out
+    pgndex: note: mine.pgn:6: game 2, start position: the number of ranks in the placement is 1, not 8; the game is left out
+    pgndex: note: no player has a name that fits --white
+    pgndex: note: no game made a move of the repertoire
+    pgndex: note: there would be 1 game without --white
+    pgndex: note: taken for a repertoire of White; if it is not, say --color black
+    0
+    ");
+    std::fs::remove_file(place.path("mine.pgn")).expect("removed");
+    insta::assert_snapshot!(said(&place.ask(&[])), @"
+    pgndex: error: read mine.pgn
+      because: No such file or directory (os error 2)
+    1
+    ");
+}
