@@ -1,8 +1,8 @@
 //! Rows of `game_position` that are read from pages are those that SQLite shows.
 
-use pgndex::board::MoveCode;
-use pgndex::store::pages::{PageFile, PageNumber, PositionReader, PositionTree};
-use pgndex::store::row::{GameId, Ply};
+use pgndex::board::{MoveCode, PositionKey};
+use pgndex::store::pages::{PageFile, PageNumber, PositionReader, PositionTrees, Tree};
+use pgndex::store::row::{GameId, Level, Ply};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -48,7 +48,9 @@ fn rows_read_from_pages_are_those_of_sqlite() {
         connection.execute_batch("COMMIT").expect("written");
         drop(connection);
         let file = PageFile::open(&path).expect("pages");
-        let mut reader = PositionReader::new(PositionTree { file: &file, root });
+        let occurrences = Tree::read(&file, root).expect("a tree");
+        let trees = PositionTrees { file: &file, positions: root, occurrences: &occurrences, levels: &[] };
+        let mut reader = PositionReader::new(trees);
         let mut read = |game: u32, ply: u32| {
             let row = reader
                 .played_at(GameId(game), Ply(ply), |fen, code| (fen.to_owned(), code.map(MoveCode::bits)));
@@ -75,4 +77,56 @@ fn rows_read_from_pages_are_those_of_sqlite() {
             }
         }
     }
+}
+
+#[test]
+fn last_visits_read_from_pages_are_those_of_sqlite() {
+    let directory = TempDir::new().expect("a directory");
+    let path = directory.path().join("occurrences.db");
+    let connection = Connection::open(&path).expect("a database");
+    connection
+        .execute_batch(
+            "PRAGMA page_size = 512;
+             CREATE TABLE occurrence (level INTEGER NOT NULL, key INTEGER NOT NULL, game_id INTEGER NOT NULL, ply INTEGER NOT NULL,
+                 PRIMARY KEY (level, key, game_id, ply)) WITHOUT ROWID;
+             BEGIN",
+        )
+        .expect("a table");
+    let levels = [1, 200, 260];
+    let mut insert =
+        connection.prepare("INSERT INTO occurrence VALUES (?1, ?2, ?3, ?4)").expect("a statement");
+    let key = |number: i64| (number - 20).wrapping_mul(0x1fff_ffff_ffff_ff41);
+    for game in 1..300_i64 {
+        let level = levels.into_iter().rfind(|&level| level <= game).expect("a level");
+        for ply in 0..30 {
+            // Some keys are in all games, some come back, some are in few.
+            let number = if ply < 3 { ply } else { (game * 31 + ply * ply * 7) % (40 + game % 9) };
+            insert.execute([level, key(number), game, ply]).expect("a row");
+        }
+    }
+    drop(insert);
+    connection.execute_batch("COMMIT").expect("written");
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'occurrence'";
+    let root = connection.query_row(root, [], |row| row.get(0).map(PageNumber)).expect("a root page");
+    let expected = |key: i64| -> Vec<(u32, u32)> {
+        let sql = "SELECT game_id, max(ply) FROM occurrence WHERE key = ?1 GROUP BY game_id ORDER BY 1";
+        let mut query = connection.prepare(sql).expect("a query");
+        let rows = query.query_map([key], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
+        rows.map(Result::unwrap).collect()
+    };
+    let file = PageFile::open(&path).expect("pages");
+    let occurrences = Tree::read(&file, root).expect("a tree");
+    let levels = levels.map(|level| Level(u32::try_from(level).expect("a level")));
+    let trees = PositionTrees { file: &file, positions: root, occurrences: &occurrences, levels: &levels };
+    let reader = PositionReader::new(trees);
+    let mut found_any = 0;
+    for number in -3..60 {
+        let mut found = Vec::new();
+        let visited = reader
+            .for_each_last_visit(PositionKey::from_i64(key(number)), |game, ply| found.push((game.0, ply.0)));
+        visited.expect("pages are sound");
+        found_any += usize::from(!found.is_empty());
+        assert_eq!(found, expected(key(number)), "{number}");
+    }
+    assert!(found_any > 40);
 }

@@ -13,7 +13,7 @@ use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::index::visited_position::update::{Found, Recount, Tracker, add_all};
 use crate::index::visited_position::visited_fens::VisitedFens;
 use crate::store::frequent_keys::FrequentKeys;
-use crate::store::pages::PositionTree;
+use crate::store::pages::PositionTrees;
 use crate::store::sink::{OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
 use crate::store::{BulkLoader, GameSet};
 use crossbeam_channel::{Receiver, Sender};
@@ -64,7 +64,7 @@ impl SortedOccurrences for FreshOccurrences<'_> {
     fn update_visited<'c>(
         &self,
         loader: &mut BulkLoader<'c>,
-        _: Option<PositionTree<'_>>,
+        _: Option<PositionTrees<'_>>,
         first: impl FnOnce(&mut BulkLoader<'c>) -> crate::store::Result<()>,
     ) -> Result<()> {
         Ok(first(loader)?)
@@ -187,7 +187,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     fn update_visited<'c>(
         &self,
         loader: &mut BulkLoader<'c>,
-        tree: Option<PositionTree<'_>>,
+        before: Option<PositionTrees<'_>>,
         first: impl FnOnce(&mut BulkLoader<'c>) -> crate::store::Result<()>,
     ) -> Result<()> {
         let has_failed = AtomicBool::new(false);
@@ -199,7 +199,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         };
         std::thread::scope(|scope| {
             let counts: Vec<_> = (0..self.sorting.pool.current_num_threads())
-                .map(|_| scope.spawn(|| count(self.tracker.recount(tree))))
+                .map(|_| scope.spawn(|| count(self.tracker.recount(before))))
                 .collect();
             let written = first(loader)
                 .map_err(Error::from)

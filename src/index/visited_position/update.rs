@@ -14,7 +14,7 @@ use crate::index::visited_position::known_outcomes::KnownOutcomes;
 use crate::index::visited_position::rows::{compare_fens, count_to_look_up};
 use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::index::visited_position::visited_fens::VisitedFens;
-use crate::store::pages::{PositionReader, PositionTree};
+use crate::store::pages::{PositionReader, PositionTrees};
 use crate::store::row::{ContinuationRow, GameId, Ply, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::visit_set::PackingRoom;
 use crate::store::{BulkLoader, GameSet, Known};
@@ -143,11 +143,11 @@ impl<'o> Tracker<'o> {
     }
 
     /// Counts positions afresh.
-    pub(crate) fn recount<'r>(&'r self, positions: Option<PositionTree<'r>>) -> Recount<'r> {
+    pub(crate) fn recount<'r>(&'r self, before: Option<PositionTrees<'r>>) -> Recount<'r> {
         Recount {
             tracker: self,
             known: None,
-            positions: positions.map(PositionReader::new),
+            positions: before.map(PositionReader::new),
             waiting: Vec::new(),
             visits: Vec::new(),
             counted: Vec::new(),
@@ -245,12 +245,21 @@ impl Recount<'_> {
         let index = self.waiting.len();
         let removed_games = self.tracker.removed_games;
         let mut visits = std::mem::take(&mut self.visits);
-        if let Some(known) = self.known()? {
-            known.for_each_last_visit(key, |game, ply| {
-                if !removed_games.contains(game) {
-                    visits.push((game, ply, index));
-                }
-            })?;
+        let before = visits.len();
+        let visit = |visits: &mut Vec<_>, game, ply| {
+            if !removed_games.contains(game) {
+                visits.push((game, ply, index));
+            }
+        };
+        let read = |positions: &PositionReader<'_>| {
+            positions.for_each_last_visit(key, |game, ply| visit(&mut visits, game, ply)).is_ok()
+        };
+        // What cannot be read so is told by SQLite.
+        if !self.positions.as_ref().is_some_and(read) {
+            visits.truncate(before);
+            if let Some(known) = self.known()? {
+                known.for_each_last_visit(key, |game, ply| visit(&mut visits, game, ply))?;
+            }
         }
         self.visits = visits;
         self.waiting.push((key, new));

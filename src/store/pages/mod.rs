@@ -57,4 +57,4 @@ pub use segment::Segment;
 pub use table::TableWriter;
 pub use tree::Tree;
 pub use tree::cursor::OccurrenceCursor;
-pub use tree::position::{PositionReader, PositionTree};
+pub use tree::position::{PositionReader, PositionTrees};

@@ -15,7 +15,7 @@ use super::{
 use crate::id::{GameId, ImportId, Level};
 use crate::store::error::{Error, Result};
 use crate::store::pages::{
-    Combined, LONGEST_COMBINED, PageFile, PageNumber, PositionTree, RebuiltTree, Tree, combine, extend,
+    Combined, LONGEST_COMBINED, PageFile, PageNumber, PositionTrees, RebuiltTree, Tree, combine, extend,
     leave_games_out, leaves_that_stay,
 };
 use crate::store::row::HeaderBatch;
@@ -113,8 +113,13 @@ impl<'d> AddedPages<'d> {
         let file = Arc::clone(pages.file());
         let root = pages.root_page("occurrence")?;
         let tree = Tree::read(&file, root).map_err(Error::from)?;
-        let positions = PositionTree { file: &file, root: pages.root_page("game_position")? };
         let levels = self.database.levels()?;
+        let before = PositionTrees {
+            file: &file,
+            positions: pages.root_page("game_position")?,
+            occurrences: &tree,
+            levels: &levels,
+        };
         let target = self.rule.level(&levels, sorted, leaving);
         let stays = |level: &&Level| target.is_some_and(|target| **level < target);
         let frequent_keys: Vec<_> = levels
@@ -158,7 +163,7 @@ impl<'d> AddedPages<'d> {
                 let _drained = DrainedOnDrop(sorted);
                 merge_trees(&file, changed.as_ref(), &indexes, sorted)
             });
-            let written = sorted.update_visited(loader, Some(positions), |loader| {
+            let written = sorted.update_visited(loader, Some(before), |loader| {
                 loader.take_rows(side)?;
                 // Where no index is made anew, nobody needs the rows that leave.
                 if is_removed_meanwhile {

@@ -42,7 +42,7 @@ use super::{BulkLoader, ImportTotals, NewImport, SourceTotals};
 use crate::board::PositionKey;
 use crate::id::{GameId, ImportId, SourceId};
 use crate::opening::OpeningBook;
-use crate::store::pages::PositionTree;
+use crate::store::pages::PositionTrees;
 
 /// What a run writes through. One thread calls it; the workers have an [encoder](Sink::Encoder) each.
 pub(crate) trait Sink {
@@ -192,11 +192,11 @@ pub(crate) trait SortedOccurrences: Sync {
     fn distinct(&self) -> u64;
 
     /// Writes what the sink wants to write `first`, then adds to the rows of visited positions what comes by while others drain: ends
-    /// when all partitions are [drained](Self::drained). `positions` is `game_position` as it was before, if its pages may be read.
+    /// when all partitions are [drained](Self::drained). `before` is where positions stood until then, if these pages may be read.
     fn update_visited<'c>(
         &self,
         loader: &mut BulkLoader<'c>,
-        positions: Option<PositionTree<'_>>,
+        before: Option<PositionTrees<'_>>,
         first: impl FnOnce(&mut BulkLoader<'c>) -> Result<()>,
     ) -> Result<(), Self::Error>;
 

@@ -1,27 +1,36 @@
-//! Rows of `game_position`, looked up one by one.
+//! Rows of `game_position` and `occurrence`, looked up one by one.
 
 use super::MOST_LEVELS;
-use crate::board::MoveCode;
-use crate::id::{GameId, Ply};
+use super::cursor::OccurrenceCursor;
+use crate::board::{MoveCode, PositionKey};
+use crate::id::{GameId, Level, Ply};
+use crate::store::pages::merge::LevelRange;
 use crate::store::pages::page::PageView;
 use crate::store::pages::record::{played_in, position_place};
-use crate::store::pages::{BtreeError, PageFile, PageNumber};
+use crate::store::pages::{BtreeError, PageFile, PageNumber, Tree};
 use crate::store::partition_point::partition_point;
+use crate::store::row::Occurrence;
 
-/// Where the tree of `game_position` stands: as it was when the root page was asked for, as long as nobody writes to its pages.
+/// Where positions stand: as it was when this was asked for, as long as nobody writes to the pages of both trees.
 #[derive(Clone, Copy, Debug)]
-pub struct PositionTree<'f> {
+pub struct PositionTrees<'f> {
     /// The file.
     pub file: &'f PageFile,
-    /// Its root page.
-    pub root: PageNumber,
+    /// The root page of `game_position`.
+    pub positions: PageNumber,
+    /// The tree of `occurrence`.
+    pub occurrences: &'f Tree,
+    /// Its levels, in order.
+    pub levels: &'f [Level],
 }
 
-/// Looks up rows, which is quickest in their order: the pages on the way to the last one are kept. Read page by page, they cost far less
-/// than through a memory map, where each page that is looked at for the first time is a fault.
+/// Looks up rows. Those of `game_position` are found quickest in their order: the pages on the way to the last one are kept.
+///
+/// Read page by page, rows that stand far from each other cost far less than through a memory map, where each page that is looked at for the
+/// first time is a fault, and many of those behind it are read too.
 #[derive(Debug)]
 pub struct PositionReader<'f> {
-    tree: PositionTree<'f>,
+    trees: PositionTrees<'f>,
     /// From the root downwards.
     way: Vec<(PageNumber, Vec<u8>)>,
 }
@@ -29,8 +38,39 @@ pub struct PositionReader<'f> {
 impl<'f> PositionReader<'f> {
     /// Nothing is read yet.
     #[must_use]
-    pub const fn new(tree: PositionTree<'f>) -> Self {
-        Self { tree, way: Vec::new() }
+    pub const fn new(trees: PositionTrees<'f>) -> Self {
+        Self { trees, way: Vec::new() }
+    }
+
+    /// Shows `see` all games that have a key, in order, each with the ply where it has it last.
+    ///
+    /// # Errors
+    /// When a page cannot be read, or is not as it should be.
+    pub fn for_each_last_visit(
+        &self,
+        key: PositionKey,
+        mut see: impl FnMut(GameId, Ply),
+    ) -> Result<(), BtreeError> {
+        let PositionTrees { file, occurrences, levels, .. } = self.trees;
+        let first = Occurrence::new(key, GameId(0), Ply(0));
+        let nexts = levels.iter().skip(1).copied().map(Some).chain([None]);
+        for (&level, next) in levels.iter().zip(nexts) {
+            let range = LevelRange::new(level, next, (first, None));
+            let mut cursor = OccurrenceCursor::new(file, occurrences, range)?;
+            let mut last: Option<Occurrence> = None;
+            while let Some(row) = cursor.row().filter(|row| row.key() == key) {
+                if let Some(last) = last.replace(row)
+                    && last.game() != row.game()
+                {
+                    see(last.game(), last.ply());
+                }
+                cursor.advance()?;
+            }
+            if let Some(last) = last {
+                see(last.game(), last.ply());
+            }
+        }
+        Ok(())
     }
 
     /// Shows `see` the FEN of a position of a game and the move played there; `None` if it has no row.
@@ -44,7 +84,7 @@ impl<'f> PositionReader<'f> {
         see: impl FnOnce(&str, Option<MoveCode>) -> T,
     ) -> Result<Option<T>, BtreeError> {
         let place = (i64::from(game.0), i64::from(ply.0));
-        let mut number = self.tree.root;
+        let mut number = self.trees.positions;
         for level in 0..MOST_LEVELS {
             let page = self.load(level, number)?;
             let damaged = || BtreeError::Damaged { page: number };
@@ -60,12 +100,12 @@ impl<'f> PositionReader<'f> {
             }
             number = view.child(index).filter(|child| child.0 > 1).ok_or_else(damaged)?;
         }
-        Err(BtreeError::Damaged { page: self.tree.root })
+        Err(BtreeError::Damaged { page: self.trees.positions })
     }
 
     /// The page that stands so many levels below the root.
     fn load(&mut self, level: usize, number: PageNumber) -> Result<&[u8], BtreeError> {
-        let file = self.tree.file;
+        let file = self.trees.file;
         if number.0 == 0 || number.0 > file.page_count() {
             return Err(BtreeError::Damaged { page: number });
         }
