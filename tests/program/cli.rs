@@ -26,44 +26,44 @@ mod help {
     #[test]
     fn of_the_program() {
         insta::assert_snapshot!(help(&["--help"]), @r#"
-        Index PGN dumps into one SQLite file and look up any position or move of any game
+    Index PGN dumps into one SQLite file and look up any position or move of any game
 
-        Usage: pgndex [OPTIONS] <COMMAND>
+    Usage: pgndex [OPTIONS] <COMMAND>
 
-        Commands:
-          index     Index PGN files, packed or not, into a database
-          info      Show what a database holds
-          find      Find the games that reached a position, or any games
-          explore   Show what was played from a position, and with what results
-          game      Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
-          export    Write chosen games as PGN or CSV, or their positions as FEN or EPD
-          player    Show a player's record, openings, lines and opponents
-          players   List the players, and say which names are those of one player
-          sql       Run SQL, or show a prompt for it
-          remove    Take games out of a database; all counts stay exact
-          optimize  Merge what many additions left side by side, as if all games had come at once
-          verify    Check whether a database is sound; changes and repairs nothing
-          repair    Make the tables fit each other after somebody changed rows by other means
-          key       Show the key and the canonical FEN of a position
-          help      Print this message or the help of the given subcommand(s)
+    Commands:
+      index     Index PGN files, packed or not, into a database
+      info      Show what a database holds
+      find      Find the games that reached a position, or any games
+      explore   Show what was played from a position, and with what results
+      game      Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
+      export    Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
+      player    Show a player's record, openings, lines and opponents
+      players   List the players, and say which names are those of one player
+      sql       Run SQL, or show a prompt for it
+      remove    Take games out of a database; all counts stay exact
+      optimize  Merge what many additions left side by side, as if all games had come at once
+      verify    Check whether a database is sound; changes and repairs nothing
+      repair    Make the tables fit each other after somebody changed rows by other means
+      key       Show the key and the canonical FEN of a position
+      help      Print this message or the help of the given subcommand(s)
 
-        Options:
-              --verbose  With --version: also the version of SQLite and how it was compiled
-          -h, --help     Print help
-          -V, --version  Print version
+    Options:
+          --verbose  With --version: also the version of SQLite and how it was compiled
+      -h, --help     Print help
+      -V, --version  Print version
 
-        Examples:
-          pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
-          pgndex find games.db --moves "1. e4 c5 2. Nf3"  games with this position
-          pgndex find games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -"
-          pgndex game games.db 42                         score sheet of game 42
-          pgndex game games.db 42 --format pgn > 42.pgn
-          pgndex sql games.db "SELECT white, black, date FROM games WHERE eco = 'B90'"
+    Examples:
+      pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
+      pgndex find games.db --moves "1. e4 c5 2. Nf3"  games with this position
+      pgndex find games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -"
+      pgndex game games.db 42                         score sheet of game 42
+      pgndex game games.db 42 --format pgn > 42.pgn
+      pgndex sql games.db "SELECT white, black, date FROM games WHERE eco = 'B90'"
 
-        Answers go to standard output. Notes, progress and errors go to standard error.
-        Exit status: 0 done (also if nothing was found); 1 failed; 2 wrong usage; 3 done, but some games or
-        files lost something; 4 another program is writing the database.
-        "#);
+    Answers go to standard output. Notes, progress and errors go to standard error.
+    Exit status: 0 done (also if nothing was found); 1 failed; 2 wrong usage; 3 done, but some games or
+    files lost something; 4 another program is writing the database.
+    "#);
         assert_eq!(help(&["-h"]), help(&["--help"]));
         assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
         assert_eq!(help(&["--version"]), "pgndex VERSION\n");
