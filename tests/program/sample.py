@@ -4,16 +4,20 @@ Usage: sample.py PGNDEX DATABASE PGN SEEDS. Prints the number of positions that 
 """
 
 import collections
+import contextlib
 import csv
 import io
 import math
 import os
+import sqlite3
 import subprocess
 import sys
 
 import chess
 import chess.pgn
 
+# The plies before it are left out where positions are drawn.
+FIRST = 2
 COLUMNS = "fen game_id ply uci san result white_elo black_elo eval_cp eval_mate".split()
 
 
@@ -31,18 +35,27 @@ def value(node):
     return ("", str(score.mate())) if score.is_mate() else (str(score.score()), "")
 
 
-def read_games(path):
-    """The rows of each game, by number."""
+def stored_values(database):
+    """The evaluations as the database has them, by game and ply."""
+    sql = "SELECT game_id, ply, ifnull(eval_cp, ''), ifnull(eval_mate, '') FROM move_eval"
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        return {(game, ply): (str(cp), str(mate)) for game, ply, cp, mate in connection.execute(sql)}
+
+
+def read_games(path, stored):
+    """The rows of each game, by number. python-chess reads evaluations in the form of Lichess only; others are those that are stored."""
     games = {}
     with open(path, encoding="utf-8", errors="replace") as text:
         while game := chess.pgn.read_game(text):
             assert not game.errors, game.errors
             number, rows, board = len(games) + 1, [], game.board()
+            is_read = any(node.eval() for node in game.mainline())
             players = [game.headers["Result"], elo(game, "WhiteElo"), elo(game, "BlackElo")]
             for ply, node in enumerate([game, *game.mainline()]):
                 following = node.next()
                 move = [board.uci(following.move), board.san(following.move)] if following else ["", ""]
-                row = [board.fen(en_passant="legal"), str(number), str(ply), *move, *players, *value(node)]
+                values = value(node) if is_read else stored.get((number, ply), ("", ""))
+                row = [board.fen(en_passant="legal"), str(number), str(ply), *move, *players, *values]
                 rows.append(dict(zip(COLUMNS, row)))
                 if following:
                     board.push(following.move)
@@ -86,15 +99,15 @@ def hold_draws(program, games, seeds):
     """Draws with many seeds: games come equally often, and so do the positions of each."""
     seen, tenths, size = collections.Counter(), collections.Counter(), len(games) // 3
     for seed in range(seeds):
-        rows = program.rows("--sample", size, "--seed", seed, "--ply", "8-")
+        rows = program.rows("--sample", size, "--seed", seed, "--ply", f"{FIRST}-")
         hold(rows, games)
         assert len({row["game_id"] for row in rows}) == len(rows) == size
         for row in rows:
             game, ply = place(row)
-            assert ply >= 8
+            assert ply >= FIRST
             seen[game] += 1
-            tenths[(ply - 8) * 10 // (len(games[game]) - 8)] += 1
-    able = [number for number, rows in games.items() if len(rows) > 8]
+            tenths[(ply - FIRST) * 10 // (len(games[game]) - FIRST)] += 1
+    able = [number for number, rows in games.items() if len(rows) > FIRST]
     assert set(seen) <= set(able)
     chance = size / len(able)
     # One game comes the less often the more often others do: the variance is a little less than that of draws on their own.
@@ -103,7 +116,7 @@ def hold_draws(program, games, seeds):
     # Games have a number of positions that is not always one of tens.
     shares = collections.Counter()
     for game in able:
-        wanted = len(games[game]) - 8
+        wanted = len(games[game]) - FIRST
         for at in range(wanted):
             shares[at * 10 // wanted] += 1 / wanted / len(able)
     drawn = sum(tenths.values())
@@ -114,7 +127,7 @@ def hold_draws(program, games, seeds):
 
 def main():
     path, database, pgn, seeds = sys.argv[1:]
-    games, program = read_games(pgn), Program(path, database)
+    games, program = read_games(pgn, stored_values(database)), Program(path, database)
     every = [place(row) for rows in games.values() for row in rows]
 
     # Without a sample: all, in order.
@@ -141,12 +154,13 @@ def main():
         for number, positions in games.items():
             assert counts[number] == min(most, len(positions[2:41])), (number, counts[number])
     # Of what is described, the position that is found.
-    checks = ["--move=+", "--ply=10-", "--then", "--move=+"]
-    found = program.rows(*checks)
-    drawn = [program.rows(*checks, "--sample", len(games), threads=threads) for threads in (1, 2, 7)]
-    assert drawn[0] == drawn[1] == drawn[2]
-    hold(drawn[0], games)
-    assert sorted(map(place, drawn[0])) == sorted(map(place, found)) and found
+    for played in ("?", "+"):
+        course = [f"--move={played}", "--ply=2-", "--then", f"--move={played}"]
+        found = program.rows(*course)
+        drawn = [program.rows(*course, "--sample", len(games), threads=threads) for threads in (1, 2, 7)]
+        assert drawn[0] == drawn[1] == drawn[2]
+        hold(drawn[0], games)
+        assert sorted(map(place, drawn[0])) == sorted(map(place, found)) and (found or played == "+")
     print(looked_at + hold_draws(program, games, int(seeds)), "positions")
 
 
