@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::board::{Description, MoveCode};
 use crate::id::Ply;
-use crate::store::{PassedQuestion, Seek};
+use crate::store::{GameRecord, PassedQuestion, Seek};
 
 /// Positions that follow each other and all fit a description.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +49,16 @@ impl Course {
             }
         }
         Self { ways }
+    }
+
+    /// Where stands the first position of a game's main line with which the course is complete.
+    pub(in crate::query) fn place_in(&self, record: &GameRecord) -> Option<Ply> {
+        let mut line = self.begin();
+        record.positions.iter().find_map(|position| {
+            let fen = position.fen.as_bytes();
+            let matters = self.matters(fen, position.move_code);
+            matters.then(|| self.see(&mut line, position.ply, fen, position.move_code)).flatten()
+        })
     }
 
     fn steps(&self) -> impl Iterator<Item = &Step> {

@@ -9,6 +9,7 @@
 //! | look at games by number | [`visit_games`], [`GameAnswer`] |
 //! | tell which move of a game was new | [`novelty`] |
 //! | tell what a database holds | [`Holdings`] |
+//! | choose games, and positions of theirs | [`choose_games`], [`WantedPositions`], [`Sample`] |
 //! | play a stored game through, write it as PGN | [`replay`], [`write_pgn`] |
 //! | tell names that are like one that nothing bears | [`near_names`] |
 //! | tell which filter keeps games out | [`without_one_filter`] |
@@ -49,7 +50,10 @@ pub use aliases::{AliasError, Aliases, choose_name};
 pub use course::{Course, Step};
 pub use error::{Error, Result};
 pub use explore::{Explore, Explored, ExploredGame, ExploredMove, ListedGame, Player, Winner};
-pub use export::{Choice, GameFields, PositionFormat, Positions, choose_games, write_positions};
+pub use export::{
+    Choice, Draw, GameFields, PositionFields, PositionFormat, Positions, Sample, WantedPositions,
+    choose_games, write_positions,
+};
 pub use filtered_out::{WithoutFilter, filters_given, without_one_filter};
 pub use find::{AllHits, Find, FindTarget, Followed, FoundPosition, Nothing, Shown, Total};
 pub use game::{Command, GameAnswer, GamePly, GameVariation, Plies, PlyRemarks, visit_games};

@@ -27,6 +27,27 @@ impl BlockGames {
         self.0[usize::from(number / 64)] >> (number % 64) & 1 == 1
     }
 
+    /// Whether any game of a range is among them.
+    pub(crate) fn has_any(&self, games: RangeInclusive<u16>) -> bool {
+        let (first, last) = (usize::from(games.start() / 64), usize::from(games.end() / 64));
+        let Some(words) = self.0.get(first..=last) else { return false };
+        words.iter().enumerate().any(|(index, word)| {
+            let from = if index == 0 { u64::MAX << (games.start() % 64) } else { u64::MAX };
+            let to = if first + index == last { u64::MAX >> (63 - games.end() % 64) } else { u64::MAX };
+            word & from & to != 0
+        })
+    }
+
+    /// The games, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u16> {
+        let words = (0..=u16::MAX).step_by(64).zip(&self.0);
+        words.flat_map(|(first, &word)| {
+            let rest = |&word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
+            let words = std::iter::successors(Some(word).filter(|&word| word != 0), rest);
+            words.map(move |word| first + word.trailing_zeros() as u16)
+        })
+    }
+
     /// The bits of 64 games, the first of which has 64 times this number.
     #[inline]
     pub(crate) fn word(&self, index: usize) -> u64 {

@@ -3,42 +3,46 @@
 use std::ops::RangeInclusive;
 
 use crate::id::GameId;
+use crate::store::block_games::BlockGames;
+use crate::store::block_set::{block_of, game_of};
 
-/// A set of games: a bit for each number up to the greatest one in it.
+/// A set of games: a bit for each number of those blocks that have one. So a gap in the numbers takes no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameSet {
-    words: Vec<u64>,
+    /// Up to the last block that has one.
+    blocks: Vec<Option<BlockGames>>,
     count: u64,
 }
 
 impl GameSet {
     /// Adds a game.
     pub fn insert(&mut self, game: GameId) {
-        let (word, bit) = place(game);
-        if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
+        let (block, number) = block_of(game);
+        if block as usize >= self.blocks.len() {
+            self.blocks.resize(block as usize + 1, None);
         }
-        self.count += u64::from(self.words[word] & bit == 0);
-        self.words[word] |= bit;
+        let games = self.blocks[block as usize].get_or_insert_default();
+        self.count += u64::from(!games.contains(number));
+        games.insert(number);
     }
 
     /// Whether a game is in it.
     #[must_use]
     #[inline]
     pub fn contains(&self, game: GameId) -> bool {
-        let (word, bit) = place(game);
-        self.words.get(word).is_some_and(|word| word & bit != 0)
+        let (block, number) = block_of(game);
+        self.block(block).is_some_and(|games| games.contains(number))
     }
 
     /// Whether any game of a range is in it.
     #[must_use]
     pub fn has_any(&self, games: RangeInclusive<GameId>) -> bool {
-        let ((first, first_bit), (last, last_bit)) = (place(*games.start()), place(*games.end()));
-        let Some(words) = self.words.get(first..self.words.len().min(last + 1)) else { return false };
-        words.iter().enumerate().any(|(index, word)| {
-            let from = if index == 0 { !(first_bit - 1) } else { u64::MAX };
-            let to = if first + index == last { last_bit | (last_bit - 1) } else { u64::MAX };
-            word & from & to != 0
+        let ((first, from), (last, to)) = (block_of(*games.start()), block_of(*games.end()));
+        let blocks = first..=last.min(self.blocks.len() as u32);
+        blocks.filter_map(|block| Some((block, self.block(block)?))).any(|(block, games)| {
+            let from = if block == first { from } else { 0 };
+            let to = if block == last { to } else { u16::MAX };
+            games.has_any(from..=to)
         })
     }
 
@@ -56,11 +60,14 @@ impl GameSet {
 
     /// The games, in order.
     pub fn iter(&self) -> impl Iterator<Item = GameId> {
-        (0..).zip(&self.words).flat_map(|(index, &word)| {
-            let rest = |&word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
-            let words = std::iter::successors(Some(word).filter(|&word| word != 0), rest);
-            words.map(move |word| GameId(index * 64 + word.trailing_zeros()))
-        })
+        let blocks = (0..).zip(&self.blocks);
+        let blocks = blocks.filter_map(|(block, games)| Some((block, games.as_ref()?)));
+        blocks.flat_map(|(block, games)| games.iter().map(move |number| game_of(block, number)))
+    }
+
+    #[inline]
+    fn block(&self, block: u32) -> Option<&BlockGames> {
+        self.blocks.get(block as usize)?.as_ref()
     }
 }
 
@@ -76,10 +83,6 @@ impl FromIterator<GameId> for GameSet {
         set.extend(games);
         set
     }
-}
-
-const fn place(game: GameId) -> (usize, u64) {
-    ((game.0 / 64) as usize, 1 << (game.0 % 64))
 }
 
 #[cfg(test)]
@@ -110,5 +113,16 @@ mod tests {
             }
         }
         assert!(!GameSet::default().has_any(GameId(0)..=GameId(u32::MAX)));
+        let far: GameSet = [GameId(70_000), GameId(u32::MAX)].into_iter().collect();
+        for (range, expected) in [
+            (0..=69_999, false),
+            (0..=u32::MAX, true),
+            (65_536..=70_000, true),
+            (70_001..=u32::MAX - 1, false),
+            (70_001..=u32::MAX, true),
+        ] {
+            assert_eq!(far.has_any(GameId(*range.start())..=GameId(*range.end())), expected, "{range:?}");
+        }
+        assert!(far.iter().eq([GameId(70_000), GameId(u32::MAX)]));
     }
 }

@@ -113,6 +113,9 @@ const READING: &[&[&str]] = &[
     &["export", "x.db", "--fen"],
     &["export", "x.db", "--epd", "--last", "--moves", "1. e4"],
     &["export", "x.db", "--csv", "--sql", "SELECT game_id FROM game"],
+    &["export", "x.db", "--csv-positions", "--sort", "date", "--limit", "5"],
+    &["export", "x.db", "--epd", "--move", "x", "--either", "--sort", "rating"],
+    &["export", "x.db", "--csv-positions", "--evaluated", "--sample", "9", "--per-game", "3", "--ply", "2-"],
     &["verify", "x.db", "--all", "--quiet"],
     &["verify", "x.db", "--json", "--quiet"],
     &["sql", "x.db", "SELECT game_pgn(game_id) FROM game"],
@@ -411,6 +414,7 @@ fn a_gap_in_the_numbers_of_games_takes_no_time() {
         &["find", "x.db", "--material", "KQRRBBNNPPPPPPPPvKQRRBBNNPPPPPPPP", "--format", "csv"][..],
         &["game", "x.db", "1-4294967295", "--format", "pgn"],
         &["export", "x.db", "--csv"],
+        &["export", "x.db", "--csv", "--sort", "rating"],
     ] {
         let run = run_spoiled(&bases, sql, arguments);
         assert_eq!(run.status, 0, "{arguments:?}: {}", run.stderr);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::needs::part_of_corpus;
 use crate::place::{BLUNDER, CLUB, ENDINGS, Place};
+use crate::python::printed_by;
 
 const SHUFFLED: &str = r#"[Event "Shuffled"]
 [Site "?"]
@@ -70,9 +71,9 @@ fn comes_back(pgn: &Path) {
 #[test]
 fn help() {
     insta::assert_snapshot!(place().run(&["export", "--help"]).stdout, @r#"
-    Write chosen games as PGN or CSV, or their positions as FEN or EPD
+    Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
 
-    Usage: pgndex export [OPTIONS] <--pgn|--fen|--epd|--csv> <DB>
+    Usage: pgndex export [OPTIONS] <--pgn|--fen|--epd|--csv|--csv-positions> <DB>
 
     Arguments:
       <DB>  Database
@@ -82,12 +83,40 @@ fn help() {
           --fen            Write their positions as FEN, one a line
           --epd            Write their positions as EPD, one a line, with the moves played
           --csv            Write the games as CSV, one a line
+          --csv-positions  Write their positions as CSV, one a line, with moves, results and evaluations
           --plain          Write moves only: no comments, glyphs, variations, clocks and evaluations
-          --ply <N>        Of each game, only the position after this many half-moves
+          --sort <ORDER>   Order of the games: by their numbers, by the players' mean rating (best
+                           first), or by date (latest first) [default: game] [possible values: game,
+                           rating, date]
+      -n, --limit <N>      How many games to write; 0 for all [default: 0]
           --last           Of each game, only the last position
+          --evaluated      Only positions with an evaluation
+          --sample <N>     Draw so many positions at random, one of a game at most
+          --per-game <N>   With --sample: draw so many positions of a game at most [default: 1]
+          --seed <N>       With --sample: another number draws other positions [default: 1]
       -o, --output <FILE>  File to write [default: standard output]
           --overwrite      Replace the file if it exists
       -h, --help           Print help
+
+    Positions by description:
+          --pattern <PLACEMENT>  A FEN's placement with these signs: '?' anything, '!' any piece, 'A' a
+                                 white piece, 'a' a black piece, [QR] one of these, '*' any number of
+                                 squares. The side to move can follow
+          --material <PIECES>    The pieces that are left, White's first, as in KRPvKR
+          --structure <FEN>      The pawns stand as in this FEN; its other pieces do not matter
+          --ending <KIND>        The kind of ending [possible values: pawn, knight, bishop,
+                                 same-bishops, opposite-bishops, bishop-knight, minor, rook, rook-minor,
+                                 queen, queen-rook]
+          --move <MOVE>          The move that is played from the position, as in "Qxh7#"; what is not
+                                 written may be anything: Qx, e4, ?xR, +, =N
+          --for <PLIES>          So many positions in a row fit, at least, so that exchanges in passing
+                                 do not count
+          --ply <PLIES>          They stand at these plies: 20, 20-40, -40 or 60-. Without a
+                                 description: only these positions of each game
+          --then                 What is described before comes first, what is described after comes
+                                 later in the game
+          --either               Also with the colours reversed
+          --mirror               Also with left and right changed round
 
     Which games:
           --position <FEN>       Games that reached the position with this FEN
@@ -134,16 +163,31 @@ fn help() {
     Examples:
       pgndex export games.db --pgn --player carlsen --since 2019 --output carlsen.pgn
       pgndex export games.db --pgn --moves "1. e4 c5 2. Nf3 d6" --result 1-0 > najdorf-won.pgn
+      pgndex export games.db --pgn --ending rook --player korchnoi --sort rating --limit 200 -o
+      rooks.pgn
+      pgndex export games.db --epd --material KRPvKR
       pgndex export games.db --fen --ply 16 | sort | uniq -c | sort -rn | head
       pgndex export games.db --epd --last --elo-min 2700
+      pgndex export games.db --csv-positions --sample 10000 --ply 16- --evaluated --output training.csv
       pgndex export games.db --csv --sql "SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100"
 
     Without conditions all games are written. --fen is an output format here; to choose games by a
     position, use --position. PGN is in export format, with comments, glyphs, variations, clocks and
     evaluations unless --plain is given; a game with missing moves has the tag Truncated. CSV has a row
     for each game, with its moves. EPD has the full-move number, the half-move clock, game and ply, and
-    the move played. The file appears when it is complete. If no game fits, no file is written, and one
-    that is there stays as it was. The exit status is then 0, and a note says so.
+    the move played.
+
+    Where positions are described, the games that have one are written; --fen, --epd and --csv-positions
+    write the one position of each that `find` tells. Without a description they write all positions of
+    the games, or those that --ply or --last tells.
+
+    --csv-positions has a row for each position, with the move played from it, the result, the ratings
+    and the evaluation of the position as the PGN has it, from White's view. --sample draws evenly: of
+    all games that have such a position, and of the positions of a game. The positions come in the order
+    in which they are drawn. The same seed draws the same ones from the same database.
+
+    The file appears when it is complete. If no game fits, no file is written, and one that is there
+    stays as it was. The exit status is then 0, and a note says so.
     "#);
 }
 
@@ -286,6 +330,23 @@ fn games_are_chosen_by_position_filter_or_query() {
         &["--csv", "--last"],
         &["--fen", "--ply", "3", "--last"],
         &["--pgn", "--overwrite"],
+        &["--fen", "--ply", "3", "--ply", "4"],
+        &["--fen", "--ply", "3", "--either"],
+        &["--fen", "--then", "--ending", "rook"],
+        &["--fen", "--ending", "rook", "--last"],
+        &["--fen", "--ending", "rook", "--moves", "e4"],
+        &["--fen", "--ending", "rook", "--position", "8/8/8/4k3/8/4K3/4P3/8 w - -"],
+        &["--pgn", "--ending", "rook", "--sql", "SELECT 1"],
+        &["--pgn", "--sort", "date", "--sql", "SELECT 1"],
+        &["--pgn", "--csv-positions"],
+        &["--pgn", "--evaluated"],
+        &["--csv", "--sample", "3"],
+        &["--fen", "--per-game", "3"],
+        &["--fen", "--seed", "3"],
+        &["--fen", "--sample", "0"],
+        &["--fen", "--sample", "3", "--limit", "2"],
+        &["--fen", "--sample", "3", "--sort", "date"],
+        &["--fen", "--sample", "3", "--per-game", "101"],
         &["--pgn", "--sql", "SELECT 1", "--white", "x"],
         &["--pgn", "--sql", "SELECT 1", "--moves", "e4"],
         &["--pgn", "--moves", "e4", "--play", "e2e4"],
@@ -293,6 +354,184 @@ fn games_are_chosen_by_position_filter_or_query() {
         let run = place.ask(wrong);
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{wrong:?}");
     }
+}
+
+#[test]
+fn games_come_in_an_order_and_no_more_than_asked_for() {
+    let place = odd();
+    let games = |arguments: &[&str]| -> Vec<String> {
+        let rows = place.printed(&[&["--csv"], arguments].concat());
+        rows.lines().skip(1).map(|row| row.split(',').next().expect("a cell").to_owned()).collect()
+    };
+    assert_eq!(games(&[]), ["1", "2", "3", "4", "5"]);
+    assert_eq!(games(&["--limit", "2"]), ["1", "2"]);
+    assert_eq!(games(&["-n", "0"]), ["1", "2", "3", "4", "5"]);
+    // Only the first is rated; the second has no result.
+    assert_eq!(games(&["--sort", "rating"]), ["1", "3", "4", "5", "2"]);
+    assert_eq!(games(&["--sort", "date", "--limit", "4"]), ["1", "5", "4", "3"]);
+    assert_eq!(games(&["--sort", "date", "--move", "#"]), ["3"]);
+    assert_eq!(
+        games(&["--limit", "2", "--sql", "SELECT 5 UNION ALL SELECT 4 UNION ALL SELECT 3"]),
+        ["5", "4"]
+    );
+    // A game without such a position is none of them.
+    insta::assert_snapshot!(place.printed(&["--epd", "--ply", "5-6", "--limit", "2"]), @r#"
+    rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR b KQkq - fmvn 3; hmvc 3; id "game 1 ply 5"; sm d5;
+    rnbqkb1r/ppp2ppp/5n2/3pp3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq - fmvn 4; hmvc 0; id "game 1 ply 6"; sm exd5;
+    nrk1bqrn/ppbppppp/8/2p5/2P5/8/PPBPPPPP/N1KRBQRN b kq - fmvn 3; hmvc 3; id "game 4 ply 5"; sm O-O-O;
+    n1krbqrn/ppbppppp/8/2p5/2P5/8/PPBPPPPP/N1KRBQRN w - - fmvn 4; hmvc 4; id "game 4 ply 6";
+    "#);
+}
+
+/// Holds games and positions that are described to be those of `find`.
+fn are_those_of_find(place: &Place, options: &[&str]) -> usize {
+    let lines = |arguments: &[&str]| -> Vec<String> {
+        let run = place.run(&[arguments, options].concat());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        run.stdout.lines().map(str::to_owned).collect()
+    };
+    let mut found: Vec<serde_json::Value> = Vec::new();
+    for line in lines(&["find", "games.db", "--format", "json"]) {
+        found.push(serde_json::from_str(&line).expect("JSON"));
+    }
+    let text = lines(&["export", "games.db", "--csv-positions"]).join("\n");
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let rows: Vec<csv::StringRecord> = rows.records().map(|row| row.expect("CSV")).collect();
+    assert_eq!(rows.len(), found.len(), "{options:?}");
+    for (row, found) in rows.iter().zip(&found) {
+        let text = |field: &str| found[field].as_str().unwrap_or_default().to_owned();
+        assert_eq!(row[0].rsplitn(3, ' ').last(), found["fen"].as_str(), "{options:?}");
+        assert_eq!((&row[1], &row[2]), (&*found["game_id"].to_string(), &*found["ply"].to_string()));
+        assert_eq!((&row[3], &row[4], &row[5]), (&*text("next_uci"), &*text("next_san"), &*text("result")));
+    }
+    let epd = lines(&["export", "games.db", "--epd"]);
+    assert_eq!(epd.len(), found.len());
+    for (line, found) in epd.iter().zip(&found) {
+        let id = format!("id \"game {} ply {}\"", found["game_id"], found["ply"]);
+        assert!(line.contains(&id), "{line} {id}");
+    }
+    let games = lines(&["export", "games.db", "--csv"]);
+    let pgn = lines(&["export", "games.db", "--pgn"]);
+    assert_eq!(games.len(), found.len() + 1, "{options:?}");
+    let results = pgn.iter().filter(|line| line.starts_with("[Result "));
+    let expected = found.iter().map(|found| format!("[Result {}]", found["result"]));
+    assert!(results.eq(expected.collect::<Vec<_>>().iter()), "{options:?}");
+    found.len()
+}
+
+#[test]
+fn described_positions_are_those_of_find() {
+    let Some(part) = part_of_corpus("otb-40k", 400_000) else { return };
+    let place = Place::new();
+    std::fs::write(place.path("games.pgn"), part).expect("a file");
+    place.index("games.db", &place.path("games.pgn"));
+    let descriptions = [
+        &["--ending", "rook"][..],
+        &["--ending", "rook", "--for", "6", "--ply", "80-"],
+        &["--material", "KRP*vKRP*", "--either", "--elo-min", "2300"],
+        &["--move", "Bxh7+", "--either", "--mirror"],
+        &["--move", "O-O-O", "--then", "--move", "#"],
+        &["--pattern", "*R*k*/*/*/*/*/*/*/* b"],
+        &["--structure", "8/pp3ppp/2p1p3/8/3P4/4P3/PP3PPP/8", "--result", "1-0"],
+    ];
+    let mut found = 0;
+    for description in descriptions {
+        for rest in [&["--limit", "0"][..], &["--limit", "5"], &["--sort", "rating", "--limit", "7"]] {
+            found += are_those_of_find(&place, &[description, rest].concat());
+        }
+        found += are_those_of_find(&place, &[description, &["--sort", "date", "--limit", "0"]].concat());
+    }
+    assert!(found > 200, "{found}");
+}
+
+#[test]
+fn rows_of_positions_are_those_of_the_tables() {
+    let place = place();
+    let Some(part) = part_of_corpus("lichess-24k", 300_000) else { return };
+    std::fs::write(place.path("games.pgn"), part).expect("a file");
+    place.index("games.db", &place.path("games.pgn"));
+    let printed = place.printed(&["--csv-positions", "--ply", "12-", "--evaluated"]);
+    let mut rows = csv::Reader::from_reader(printed.as_bytes());
+    // All but SAN.
+    let own = |row: csv::StringRecord| -> Vec<String> {
+        let row = row.into_iter().enumerate().filter(|&(column, _)| column != 4);
+        row.map(|(_, cell)| cell.to_owned()).collect()
+    };
+    let rows: Vec<_> = rows.records().map(|row| own(row.expect("CSV"))).collect();
+    let connection = place.connection("games.db");
+    let sql = "SELECT fen, moves.game_id, ply, uci, result, white_elo, black_elo, eval_cp_before, eval_mate_before
+               FROM moves JOIN game USING (game_id)
+               WHERE ply >= 12 AND (eval_cp_before IS NOT NULL OR eval_mate_before IS NOT NULL) ORDER BY game_id, ply";
+    let mut statement = connection.prepare(sql).expect("SQL");
+    let text = |value: rusqlite::types::Value| match value {
+        rusqlite::types::Value::Null => String::new(),
+        rusqlite::types::Value::Integer(number) => number.to_string(),
+        rusqlite::types::Value::Text(text) => text,
+        other => panic!("{other:?}"),
+    };
+    let read = |row: &rusqlite::Row<'_>| (0..9).map(|column| row.get(column).map(text)).collect();
+    let expected = statement.query_map([], read).expect("rows");
+    let expected: Vec<Vec<String>> = expected.map(|row| row.expect("a row")).collect();
+    // The view has no last positions.
+    let moved: Vec<_> = rows.into_iter().filter(|row| !row[3].is_empty()).collect();
+    assert!(expected.len() > 500 && moved == expected, "{} {}", moved.len(), expected.len());
+}
+
+/// Draws positions of the first games of a collection with so many seeds.
+fn draws_agree(corpus: &str, bytes: usize, seeds: u32) {
+    let Some(printed) = printed_by("sample.py", corpus, bytes, &[&seeds.to_string()]) else { return };
+    assert!(printed.ends_with(" positions\n"), "{printed}");
+}
+
+#[test]
+fn some_draws() {
+    draws_agree("lichess-24k", 100_000, 20);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn many_draws() {
+    for corpus in ["otb-40k", "lichess-24k", "fics", "tcec-3k", "chess960-20k"] {
+        draws_agree(corpus, 200_000, 200);
+    }
+}
+
+#[test]
+fn a_sample_tells_its_seed_and_what_is_missing() {
+    let place = odd();
+    let run = place.ask(&["--fen", "--sample", "3", "--per-game", "2", "--ply", "2-"]);
+    insta::assert_snapshot!(run.stdout, @"
+    rnbqkb1r/ppp2ppp/5n2/3Pp3/8/2N5/PPPP1PPP/R1BQKBNR b KQkq - 0 4
+    nrkbbqrn/pp1ppppp/8/2p5/2P5/8/PPBPPPPP/NRK1BQRN b KQkq - 1 2
+    nrk1bqrn/ppbppppp/8/2p5/2P5/8/PPBPPPPP/NRK1BQRN w KQkq - 2 3
+    ");
+    insta::assert_snapshot!(run.stderr, @"
+    pgndex: note: drawn with --seed 1
+    ");
+    let run =
+        place.ask(&["--csv-positions", "--sample", "30", "--seed", "7", "--white", "hasty", "-o", "out.csv"]);
+    insta::assert_snapshot!(run.stderr, @"
+    pgndex: note: 1 position written to out.csv
+    pgndex: note: only 1 position could be drawn
+    pgndex: note: drawn with --seed 7
+    ");
+    insta::assert_snapshot!(std::fs::read_to_string(place.path("out.csv")).expect("a file"), @"
+    fen,game_id,ply,uci,san,result,white_elo,black_elo,eval_cp,eval_mate
+    rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1,3,0,f2f3,f3,0-1,,,,
+    ");
+    insta::assert_snapshot!(place.told(0, &["--fen", "--sample", "3", "--ply", "90-"]), @"
+    pgndex: note: no game fits
+    ");
+    insta::assert_snapshot!(place.ask(&["--fen", "--sample", "9", "--sql", "SELECT 3 UNION ALL SELECT 3"]).stderr, @"
+    pgndex: note: only 1 position could be drawn
+    pgndex: note: drawn with --seed 1
+    ");
+    insta::assert_snapshot!(place.failure(&["--fen", "--sample", "3", "--sql", "SELECT 4294967295"]), @"
+    pgndex: error: games.db: no game 4294967295; the games have the numbers 1 to 5
+    ");
+    insta::assert_snapshot!(place.told(2, &["--pgn", "--ply", "3"]), @"
+    pgndex: error: --ply chooses positions, and --pgn and --csv write whole games; take --fen, --epd or --csv-positions, or describe the positions at these plies, as with --ending
+    ");
 }
 
 #[test]

@@ -290,7 +290,7 @@ fn every_hostile_name_finds_its_own_games_only() {
             let selection = database.select(&filter).expect("a selection");
             let mut found = Vec::new();
             database
-                .visit_games(&selection, |game| {
+                .visit_games(&selection, HitOrder::Game, |game| {
                     found.push(game.0 as usize);
                     true
                 })

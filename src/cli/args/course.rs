@@ -1,32 +1,48 @@
 //! Descriptions of positions, one after the other.
 
+use anyhow::Context as _;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use pgndex::board::Ending;
+use pgndex::board::{Description, Ending, MaterialSignature, MovePattern, Pattern, PawnStructure};
+use pgndex::query::{Course, Step};
 
-use crate::cli::args::within;
+use crate::cli::args::{WrongValue, within};
 
 /// What positions are like, as it stands on the command line: one or more descriptions, parted by `--then`.
 #[derive(Debug, Default)]
 pub(crate) struct CourseArgs {
     /// The descriptions; none if nothing is described.
-    pub(crate) steps: Vec<StepArgs>,
+    steps: Vec<StepArgs>,
     /// Whether colours are reversed too.
-    pub(crate) either: bool,
+    either: bool,
     /// Whether left and right are changed round too.
-    pub(crate) mirror: bool,
+    mirror: bool,
+}
+
+impl CourseArgs {
+    /// What is described, if anything is.
+    ///
+    /// # Errors
+    /// When a description cannot be read.
+    pub(in crate::cli) fn course(&self) -> anyhow::Result<Option<Course>> {
+        if self.steps.is_empty() {
+            return Ok(None);
+        }
+        let steps = self.steps.iter().map(StepArgs::step).collect::<anyhow::Result<_>>()?;
+        Ok(Some(Course::new(steps, self.either, self.mirror)))
+    }
 }
 
 /// One description.
 #[derive(Debug, Default)]
-pub(crate) struct StepArgs {
-    pub(crate) pattern: Option<String>,
-    pub(crate) material: Option<String>,
-    pub(crate) structure: Option<String>,
-    pub(crate) ending: Option<Ending>,
-    pub(crate) played: Option<String>,
-    pub(crate) lasting: Option<u32>,
-    pub(crate) plies: Option<PlyRange>,
+struct StepArgs {
+    pattern: Option<String>,
+    material: Option<String>,
+    structure: Option<String>,
+    ending: Option<Ending>,
+    played: Option<String>,
+    lasting: Option<u32>,
+    plies: Option<PlyRange>,
 }
 
 impl StepArgs {
@@ -38,6 +54,31 @@ impl StepArgs {
             && self.ending.is_none()
             && self.played.is_none()
     }
+
+    fn step(&self) -> anyhow::Result<Step> {
+        let Self { pattern, material, structure, ending, played, lasting, plies } = self;
+        let description = Description {
+            material: read("--material", material.as_deref(), MaterialSignature::parse)?,
+            ending: *ending,
+            pattern: read("--pattern", pattern.as_deref(), Pattern::parse)?,
+            structure: read("--structure", structure.as_deref(), |fen| {
+                PawnStructure::from_fen(fen.as_bytes())
+            })?,
+            played: read("--move", played.as_deref(), MovePattern::parse)?,
+        };
+        let plies = plies.as_ref().map_or(0..=u32::MAX, |plies| plies.0.clone());
+        Ok(Step { description, lasting: lasting.unwrap_or(1), plies })
+    }
+}
+
+/// Reads what an option gives.
+fn read<T, E: std::error::Error + Send + Sync + 'static>(
+    option: &str,
+    text: Option<&str>,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> anyhow::Result<Option<T>> {
+    let read = text.map(parse).transpose().with_context(|| format!("{option} cannot be read"));
+    Ok(read.map_err(WrongValue)?)
 }
 
 /// Plies, as in `20`, `20-40`, `-40` or `60-`.
@@ -123,25 +164,23 @@ const DESCRIBING: [&str; 5] = ["pattern", "material", "structure", "ending", "pl
 /// Those that only say more of a description.
 const ASIDE: [&str; 5] = ["lasting", "plies", "then", "either", "mirror"];
 
-impl Args for CourseArgs {
-    fn augment_args(command: Command) -> Command {
+impl CourseArgs {
+    /// Adds the options; `excludes` tells with which others each of them cannot be used.
+    pub(super) fn options(command: Command, excludes: impl Fn(&str) -> &'static [&'static str]) -> Command {
         Options::augment_args(command).mut_args(|option| {
-            let is_own = |name: &&str| option.get_id() == *name;
-            if DESCRIBING.iter().chain(&ASIDE).any(is_own) {
-                option.conflicts_with_all(["fen", "moves", "play", "like"])
-            } else {
-                option
+            let is_own = |name: &&&str| option.get_id() == **name;
+            match DESCRIBING.iter().chain(&ASIDE).find(is_own) {
+                Some(name) => option.conflicts_with_all(excludes(name)),
+                None => option,
             }
         })
     }
 
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for CourseArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+    /// Reads them, and gives back the plies that are told without a description, if they can be.
+    pub(super) fn read(
+        matches: &ArgMatches,
+        plies_alone: bool,
+    ) -> Result<(Self, Option<PlyRange>), clap::Error> {
         let options = Options::from_arg_matches(matches)?;
         let parts: Vec<usize> = places(matches, "then");
         let mut steps: Vec<StepArgs> = (0..=parts.len()).map(|_| StepArgs::default()).collect();
@@ -155,7 +194,13 @@ impl FromArgMatches for CourseArgs {
         fill.with("lasting", "--for", options.lasting, |step| &mut step.lasting)?;
         fill.with("plies", "--ply", options.plies, |step| &mut step.plies)?;
         let is_described = steps.iter().any(|step| !step.is_empty());
-        let is_asked = is_described || ASIDE.iter().any(|name| !places(matches, name).is_empty());
+        let plies = match steps.as_mut_slice() {
+            [step] if plies_alone && !is_described => step.plies.take(),
+            _ => None,
+        };
+        let is_alone = |name: &&str| *name == "plies" && plies.is_some();
+        let is_told = |name: &&str| !places(matches, name).is_empty() && !is_alone(name);
+        let is_asked = is_described || ASIDE.iter().any(is_told);
         if is_asked && steps.iter().any(StepArgs::is_empty) {
             let place = if parts.is_empty() { "" } else { " before and after each --then" };
             let message = format!("give --pattern, --material, --structure, --ending or --move{place}");
@@ -164,7 +209,23 @@ impl FromArgMatches for CourseArgs {
         if !is_described {
             steps.clear();
         }
-        Ok(Self { steps, either: options.either, mirror: options.mirror })
+        Ok((Self { steps, either: options.either, mirror: options.mirror }, plies))
+    }
+}
+
+impl Args for CourseArgs {
+    fn augment_args(command: Command) -> Command {
+        Self::options(command, |_| &["fen", "moves", "play", "like"])
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for CourseArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Self::read(matches, false).map(|(course, _)| course)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

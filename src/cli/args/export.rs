@@ -1,28 +1,43 @@
 //! Arguments of `pgndex export`.
 
-use crate::cli::args::filter::FilterArgs;
-use crate::cli::args::filter::WHICH;
-use crate::cli::args::position::PositionArgs;
-use crate::cli::args::read_position;
-use crate::cli::args::within;
-use clap::Args;
-use pgndex::query::PositionQuery;
 use std::path::PathBuf;
 
-/// Write chosen games as PGN or CSV, or their positions as FEN or EPD
+use anyhow::anyhow;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use pgndex::query::{Course, PositionQuery, Positions, Sample, WantedPositions};
+
+use crate::cli::args::course::{CourseArgs, PlyRange};
+use crate::cli::args::filter::{FilterArgs, SortArg, WHICH};
+use crate::cli::args::position::PositionArgs;
+use crate::cli::args::{WrongValue, read_position, within};
+
+/// Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   pgndex export games.db --pgn --player carlsen --since 2019 --output carlsen.pgn
   pgndex export games.db --pgn --moves \"1. e4 c5 2. Nf3 d6\" --result 1-0 > najdorf-won.pgn
+  pgndex export games.db --pgn --ending rook --player korchnoi --sort rating --limit 200 -o rooks.pgn
+  pgndex export games.db --epd --material KRPvKR
   pgndex export games.db --fen --ply 16 | sort | uniq -c | sort -rn | head
   pgndex export games.db --epd --last --elo-min 2700
+  pgndex export games.db --csv-positions --sample 10000 --ply 16- --evaluated --output training.csv
   pgndex export games.db --csv --sql \"SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100\"
 
 Without conditions all games are written. --fen is an output format here; to choose games by a position, use \
 --position. PGN is in export format, with comments, glyphs, variations, clocks and evaluations unless --plain is given; a game with \
 missing moves has the tag Truncated. CSV has a row for each game, with its moves. EPD has the \
-full-move number, the half-move clock, game and ply, and the move played. The file appears when it is complete. If no \
+full-move number, the half-move clock, game and ply, and the move played.
+
+Where positions are described, the games that have one are written; --fen, --epd and --csv-positions write the one position of \
+each that `find` tells. Without a description they write all positions of the games, or those that --ply or --last tells.
+
+--csv-positions has a row for each position, with the move played from it, the result, the ratings and the evaluation of the position as \
+the PGN has it, from White's view. \
+--sample draws evenly: of all games that have such a position, and of the positions of a game. The positions come in the order in which \
+they are drawn. The same seed draws the same ones from the same database.
+
+The file appears when it is complete. If no \
 game fits, no file is written, and one that is there stays as it was. The exit status is then 0, and a note says so.")]
 pub(crate) struct ExportArgs {
     /// Database
@@ -33,12 +48,29 @@ pub(crate) struct ExportArgs {
     /// Write moves only: no comments, glyphs, variations, clocks and evaluations
     #[arg(long, requires = "pgn")]
     pub(crate) plain: bool,
-    /// Of each game, only the position after this many half-moves
-    #[arg(long, value_name = "N", conflicts_with_all = ["pgn", "csv", "last"], value_parser = within(0..=u32::MAX))]
-    pub(crate) ply: Option<u32>,
+    /// Order of the games: by their numbers, by the players' mean rating (best first), or by date (latest first)
+    #[arg(long, value_name = "ORDER", value_enum, default_value = "game", conflicts_with = "sql")]
+    pub(crate) sort: SortArg,
+    /// How many games to write; 0 for all
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
+    pub(crate) limit: u32,
+    #[command(flatten)]
+    described: ExportCourseArgs,
     /// Of each game, only the last position
     #[arg(long, conflicts_with_all = ["pgn", "csv"])]
-    pub(crate) last: bool,
+    last: bool,
+    /// Only positions with an evaluation
+    #[arg(long, conflicts_with_all = ["pgn", "csv"])]
+    pub(crate) evaluated: bool,
+    /// Draw so many positions at random, one of a game at most
+    #[arg(long, value_name = "N", conflicts_with_all = ["pgn", "csv", "sort", "limit"], value_parser = within(1..=u64::MAX))]
+    sample: Option<u64>,
+    /// With --sample: draw so many positions of a game at most
+    #[arg(long, value_name = "N", requires = "sample", default_value_t = 1, value_parser = within(1..=Sample::MOST_PER_GAME))]
+    per_game: u32,
+    /// With --sample: another number draws other positions
+    #[arg(long, value_name = "N", requires = "sample", default_value_t = 1, value_parser = within(0..=u64::MAX))]
+    seed: u64,
     /// File to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -53,6 +85,45 @@ pub(crate) struct ExportArgs {
     #[arg(help_heading = WHICH, long, value_name = "QUERY")]
     #[arg(conflicts_with_all = ["ExportPositionArgs", "FilterArgs"])]
     pub(crate) sql: Option<String>,
+}
+
+impl ExportArgs {
+    /// What is described, if anything is.
+    ///
+    /// # Errors
+    /// Those of [`CourseArgs::course`].
+    pub(in crate::cli) fn course(&self) -> anyhow::Result<Option<Course>> {
+        self.described.course.course()
+    }
+
+    /// Which positions are written of each game, if positions are.
+    ///
+    /// # Errors
+    /// If games are written, and some of their positions are asked for.
+    pub(in crate::cli) fn wanted<'c>(
+        &self,
+        course: Option<&'c Course>,
+    ) -> Result<WantedPositions<'c>, WrongValue> {
+        if self.described.plies.is_some() && (self.format.pgn || self.format.csv) {
+            return Err(WrongValue(anyhow!(
+                "--ply chooses positions, and --pgn and --csv write whole games; take --fen, --epd or --csv-positions, or describe the \
+                 positions at these plies, as with --ending"
+            )));
+        }
+        let which = match (course, &self.described.plies) {
+            (Some(course), _) => Positions::First(course),
+            (None, _) if self.last => Positions::Last,
+            (None, Some(PlyRange(plies))) => Positions::Within(plies.clone()),
+            (None, None) => Positions::Within(0..=u32::MAX),
+        };
+        Ok(WantedPositions { which, evaluated: self.evaluated })
+    }
+
+    /// What is drawn, if not all is written.
+    pub(in crate::cli) fn sample(&self) -> Option<Sample> {
+        let Self { sample, per_game, seed, .. } = *self;
+        sample.map(|positions| Sample { positions, per_game, seed })
+    }
 }
 
 /// What is written.
@@ -71,6 +142,46 @@ pub(crate) struct ExportFormatArgs {
     /// Write the games as CSV, one a line
     #[arg(long)]
     pub(crate) csv: bool,
+    /// Write their positions as CSV, one a line, with moves, results and evaluations
+    #[arg(long)]
+    pub(crate) csv_positions: bool,
+}
+
+/// What positions are like, or at which plies they stand.
+#[derive(Debug)]
+struct ExportCourseArgs {
+    course: CourseArgs,
+    /// Told without a description.
+    plies: Option<PlyRange>,
+}
+
+impl Args for ExportCourseArgs {
+    fn augment_args(command: Command) -> Command {
+        let command = CourseArgs::options(command, |option| match option {
+            "plies" => &["last"],
+            _ => &["position", "moves", "play", "sql", "last"],
+        });
+        command.mut_arg("plies", |plies| {
+            plies.help(
+                "They stand at these plies: 20, 20-40, -40 or 60-. Without a description: only these positions of each game",
+            )
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ExportCourseArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        CourseArgs::read(matches, true).map(|(course, plies)| Self { course, plies })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// A position that games must have reached.

@@ -13,6 +13,7 @@ use pgndex::store::DatePrefix;
 use pgndex::store::EcoRange;
 use pgndex::store::FilterError;
 use pgndex::store::GameFilter;
+use pgndex::store::HitOrder;
 use pgndex::store::NameFilter;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,17 @@ pub(crate) enum SortArg {
     Game,
     Rating,
     Date,
+}
+
+impl SortArg {
+    /// The order in which hits come.
+    pub(crate) const fn order(self) -> HitOrder {
+        match self {
+            Self::Game => HitOrder::Game,
+            Self::Rating => HitOrder::Rating,
+            Self::Date => HitOrder::Date,
+        }
+    }
 }
 
 /// Heading of the options that choose games.

@@ -28,10 +28,8 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 pub(crate) use board::{BoardArgs, ColorChoice, PictureArgs};
-pub(crate) use course::{CourseArgs, StepArgs};
 pub(crate) use explore::ExploreArgs;
 pub(crate) use export::{ExportArgs, ExportFormatArgs};
-pub(crate) use filter::SortArg;
 pub(crate) use find::{FindArgs, FindFormat, FindTargetArgs};
 pub(crate) use game::{BoardPly, GameArgs, GameFormat};
 pub(crate) use index::{AnnotationsArg, DuplicatesArg, IndexArgs, LogFormat, OnProblemArg};

@@ -1,17 +1,17 @@
-//! `pgndex export`: chosen games as PGN or CSV, or their positions as FEN or EPD.
+//! `pgndex export`: chosen games as PGN or CSV, or their positions as FEN, EPD or CSV.
 
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use anyhow::bail;
+use anyhow::ensure;
 use pgndex::query::{
-    Choice, GameFields, PositionFormat, PositionQuery, Positions, choose_games, near_names, write_pgn,
-    write_positions,
+    Choice, Course, GameFields, PositionFields, PositionFormat, PositionQuery, Positions, Sample,
+    WantedPositions, choose_games, near_names, write_pgn, write_positions,
 };
 use pgndex::store::row::{GameId, GameStatus, Ply};
-use pgndex::store::{Database, GameAnnotations, GameFilter, Lines};
+use pgndex::store::{Database, GameAnnotations, GameFilter, GameRecord, GameSet, Lines};
 use serde::Serialize;
 
 use crate::cli::args::{ExportArgs, ExportFormatArgs};
@@ -30,7 +30,9 @@ use crate::cli::terminal::signal::stop_on_signal;
 /// When the position or the database cannot be read, or the output cannot be written.
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let query = args.position.query()?;
-    let filter = args.filter.filter()?;
+    let course = args.course()?;
+    let wanted = args.wanted(course.as_ref())?;
+    let filter = filter(args, &wanted)?;
     let database = Database::open_read_only(&args.database)?;
     for assumption in query.iter().flat_map(PositionQuery::assumptions) {
         note(&assumption);
@@ -59,6 +61,8 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let mut exporter = Exporter {
         database: &database,
         format: Format::new(args),
+        wanted,
+        limit: (args.limit > 0).then_some(args.limit.into()),
         out,
         text: String::new(),
         counts: &counts,
@@ -66,7 +70,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     };
     let exported = exporter
         .head()
-        .and_then(|()| exporter.choose(args, &filter, query.as_ref()))
+        .and_then(|()| exporter.choose(args, &filter, query.as_ref(), course.as_ref()))
         .and_then(|()| Ok(exporter.out.flush()?));
     display.stop();
     exported?;
@@ -75,7 +79,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     match target {
         Some(target) if games > 0 => {
             let path = target.finish()?;
-            note(&format!("{} written to {}", counted(games, "game"), path.display()));
+            note(&format!("{} written to {}", counts.written(), path.display()));
         }
         Some(target) => note(&left_as_it_was(target.path())),
         None if games == 0 => note("no game fits"),
@@ -84,20 +88,49 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     if let Some(query) = query.filter(|_| games == 0) {
         tell_variants(&database, &query.position, Lines::Main)?;
     }
-    match counts.lossy.load(Ordering::Relaxed) {
+    if let Some(sample) = args.sample().filter(|_| games > 0) {
+        tell_sample(&sample, counts.positions.load(Ordering::Relaxed));
+    }
+    tell_lossy(counts.lossy.load(Ordering::Relaxed));
+    Ok(())
+}
+
+/// The games that can have what is wanted.
+fn filter(args: &ExportArgs, wanted: &WantedPositions<'_>) -> anyhow::Result<GameFilter> {
+    let mut filter = args.filter.filter()?;
+    // Others are not even looked at.
+    if let Positions::Within(plies) = &wanted.which {
+        filter.plies_min = filter.plies_min.max(Some(*plies.start()).filter(|&first| first > 0));
+    }
+    filter.with_evals |= wanted.evaluated;
+    Ok(filter)
+}
+
+/// Tells what is needed to draw the same positions again, and whether there were fewer than asked for.
+fn tell_sample(sample: &Sample, positions: u64) {
+    if positions < sample.positions {
+        note(&format!("only {} could be drawn", counted(positions, "position")));
+    }
+    note(&format!("drawn with --seed {}", sample.seed));
+}
+
+/// Tells that games are not all in the database.
+fn tell_lossy(games: u64) {
+    match games {
         0 => {}
         1 => note("1 game has missing moves; the table `problem` says why"),
-        lossy => {
-            note(&format!("{} have missing moves; the table `problem` says why", counted(lossy, "game")))
+        games => {
+            note(&format!("{} have missing moves; the table `problem` says why", counted(games, "game")))
         }
     }
-    Ok(())
 }
 
 /// What has been written, for the display to see.
 #[derive(Default)]
 struct Counts {
     games: AtomicU64,
+    /// If positions are written and not games.
+    positions: AtomicU64,
     plies: AtomicU64,
     bytes: AtomicU64,
     /// Games of which moves are missing.
@@ -116,6 +149,14 @@ impl Counts {
             phase: "writing",
         }
     }
+
+    /// How many games or positions, in words.
+    fn written(&self) -> String {
+        match self.positions.load(Ordering::Relaxed) {
+            0 => counted(self.games.load(Ordering::Relaxed), "game"),
+            positions => counted(positions, "position"),
+        }
+    }
 }
 
 /// What became of a file that is not written.
@@ -127,23 +168,21 @@ fn left_as_it_was(path: &Path) -> String {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Format {
     Pgn { plain: bool },
-    Positions(PositionFormat, Positions),
     Csv,
+    Positions(PositionFormat),
+    CsvPositions,
 }
 
 impl Format {
-    fn new(args: &ExportArgs) -> Self {
-        let positions = match (args.ply, args.last) {
-            (Some(ply), _) => Positions::At(Ply(ply)),
-            (None, true) => Positions::Last,
-            (None, false) => Positions::All,
-        };
+    const fn new(args: &ExportArgs) -> Self {
         match args.format {
-            ExportFormatArgs { fen: true, .. } => Self::Positions(PositionFormat::Fen, positions),
-            ExportFormatArgs { epd: true, .. } => Self::Positions(PositionFormat::Epd, positions),
+            ExportFormatArgs { fen: true, .. } => Self::Positions(PositionFormat::Fen),
+            ExportFormatArgs { epd: true, .. } => Self::Positions(PositionFormat::Epd),
             ExportFormatArgs { csv: true, .. } => Self::Csv,
+            ExportFormatArgs { csv_positions: true, .. } => Self::CsvPositions,
             _ => Self::Pgn { plain: args.plain },
         }
     }
@@ -152,6 +191,9 @@ impl Format {
 struct Exporter<'a> {
     database: &'a Database,
     format: Format,
+    wanted: WantedPositions<'a>,
+    /// How many games are written at most.
+    limit: Option<u64>,
     out: Box<dyn Write>,
     text: String,
     counts: &'a Counts,
@@ -160,10 +202,12 @@ struct Exporter<'a> {
 
 impl Exporter<'_> {
     fn head(&mut self) -> anyhow::Result<()> {
-        match self.format {
-            Format::Csv => Ok(self.out.write_all(csv_line(GameFields::NAMES)?.as_bytes())?),
-            _ => Ok(()),
-        }
+        let head = match self.format {
+            Format::Csv => csv_lines([GameFields::NAMES])?,
+            Format::CsvPositions => csv_lines([PositionFields::NAMES])?,
+            Format::Pgn { .. } | Format::Positions(_) => return Ok(()),
+        };
+        Ok(self.out.write_all(head.as_bytes())?)
     }
 
     /// Writes the chosen games.
@@ -172,52 +216,123 @@ impl Exporter<'_> {
         args: &ExportArgs,
         filter: &GameFilter,
         query: Option<&PositionQuery>,
+        course: Option<&Course>,
     ) -> anyhow::Result<()> {
         let database = self.database;
+        let sample = args.sample();
         if let Some(sql) = &args.sql {
-            return choose_games(database, Choice::Sql(sql), |game| self.game(game));
+            return self.write(Choice::Sql(sql), sample);
         }
         let selection = database.select(filter)?;
         tell_unknown_names(&near_names(database, &selection)?);
         tell_near_players(database, &selection)?;
-        let choice = match query {
-            None => Choice::Selection(&selection),
-            Some(query) => Choice::Reached(query, &selection),
+        let order = args.sort.order();
+        let choice = match (query, course) {
+            (Some(query), _) => Choice::Reached(query, &selection, order),
+            (None, Some(course)) => Choice::Passed(course, &selection, order),
+            (None, None) => Choice::Selection(&selection, order),
         };
-        choose_games(database, choice, |game| self.game(game))
+        self.write(choice, sample)
     }
 
-    fn game(&mut self, game: GameId) -> anyhow::Result<()> {
-        if self.counts.stop.load(Ordering::Relaxed) {
-            bail!("stopped; nothing was written");
-        }
-        let record = self.database.game(game)?;
+    fn write(&mut self, choice: Choice<'_>, sample: Option<Sample>) -> anyhow::Result<()> {
+        let database = self.database;
+        let Some(sample) = sample else {
+            return choose_games(database, choice, |game| self.game(game));
+        };
+        let (mut games, last) = (GameSet::default(), database.last_game()?);
+        choose_games(database, choice, |game| {
+            self.check_stop()?;
+            if last < Some(game) {
+                database.game(game)?;
+            }
+            games.insert(game);
+            Ok::<_, anyhow::Error>(true)
+        })?;
+        sample.visit(&games, |draw| {
+            let (record, annotations) = self.read(draw.game)?;
+            let plies = self.wanted.plies(&record, &annotations);
+            let Some(ply) = sample.position(draw, plies) else { return Ok::<_, anyhow::Error>(false) };
+            self.text.clear();
+            self.positions(&record, &annotations, &[ply])?;
+            self.pass_on(&record)?;
+            Ok(true)
+        })?;
+        Ok(())
+    }
+
+    /// Writes a game. Gives back whether another one may follow.
+    fn game(&mut self, game: GameId) -> anyhow::Result<bool> {
+        let (record, annotations) = self.read(game)?;
         self.text.clear();
         match self.format {
-            Format::Pgn { plain } => {
-                let annotations =
-                    if plain { GameAnnotations::default() } else { self.database.annotations(game)? };
-                write_pgn(&mut self.text, &record, &annotations)?;
+            Format::Pgn { .. } => write_pgn(&mut self.text, &record, &annotations)?,
+            Format::Csv => self.text += &csv_lines([GameFields::of(&record)?])?,
+            Format::Positions(_) | Format::CsvPositions => {
+                let plies = self.wanted.plies(&record, &annotations);
+                self.positions(&record, &annotations, &plies)?;
             }
-            Format::Positions(format, which) => write_positions(&mut self.text, &record, which, format)?,
-            Format::Csv => self.text += &csv_line(GameFields::of(&record)?)?,
         }
-        if self.text.is_empty() {
-            return Ok(());
+        if !self.text.is_empty() {
+            self.pass_on(&record)?;
+            self.counts
+                .lossy
+                .fetch_add(u64::from(record.summary.status != GameStatus::Ok), Ordering::Relaxed);
         }
+        Ok(self.limit.is_none_or(|limit| self.counts.games.load(Ordering::Relaxed) < limit))
+    }
+
+    /// A game, and what is said of its moves if that is written or asked for.
+    fn read(&self, game: GameId) -> anyhow::Result<(GameRecord, GameAnnotations)> {
+        self.check_stop()?;
+        let needs_annotations = match self.format {
+            Format::Pgn { plain } => !plain,
+            Format::Csv => false,
+            Format::Positions(_) => self.wanted.evaluated,
+            Format::CsvPositions => true,
+        };
+        let record = self.database.game(game)?;
+        let annotations =
+            if needs_annotations { self.database.annotations(game)? } else { GameAnnotations::default() };
+        Ok((record, annotations))
+    }
+
+    fn check_stop(&self) -> anyhow::Result<()> {
+        ensure!(!self.counts.stop.load(Ordering::Relaxed), "stopped; nothing was written");
+        Ok(())
+    }
+
+    /// Adds positions of a game to the text.
+    fn positions(
+        &mut self,
+        record: &GameRecord,
+        annotations: &GameAnnotations,
+        plies: &[Ply],
+    ) -> anyhow::Result<()> {
+        match self.format {
+            Format::Positions(format) => write_positions(&mut self.text, record, plies, format)?,
+            _ => self.text += &csv_lines(PositionFields::of(record, annotations, plies)?)?,
+        }
+        self.counts.positions.fetch_add(plies.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Passes the text on.
+    fn pass_on(&mut self, record: &GameRecord) -> anyhow::Result<()> {
         let text = if self.is_file { self.text.as_str().into() } else { shown(&self.text) };
         self.out.write_all(text.as_bytes())?;
         self.counts.games.fetch_add(1, Ordering::Relaxed);
         self.counts.plies.fetch_add(record.summary.ply_count.into(), Ordering::Relaxed);
         self.counts.bytes.fetch_add(self.text.len() as u64, Ordering::Relaxed);
-        self.counts.lossy.fetch_add(u64::from(record.summary.status != GameStatus::Ok), Ordering::Relaxed);
         Ok(())
     }
 }
 
-/// A line of CSV; what is unknown is empty.
-fn csv_line(fields: impl Serialize) -> anyhow::Result<String> {
+/// Lines of CSV; what is unknown is empty.
+fn csv_lines(rows: impl IntoIterator<Item = impl Serialize>) -> anyhow::Result<String> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
-    writer.serialize(fields)?;
+    for row in rows {
+        writer.serialize(row)?;
+    }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }

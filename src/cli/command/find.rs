@@ -2,19 +2,17 @@
 
 use std::io::Write;
 
-use anyhow::{Context as _, anyhow};
-use pgndex::board::{Color, Description, MaterialSignature, MovePattern, Pattern, PawnStructure};
+use anyhow::anyhow;
+use pgndex::board::Color;
 use pgndex::query::{
-    AllHits, Course, Find, FindTarget, Followed, FoundPosition, LineMove, Nothing, PositionQuery, Shown,
-    Step, Total, filters_given, number_before, write_pgn,
+    AllHits, Find, FindTarget, Followed, FoundPosition, LineMove, Nothing, PositionQuery, Shown, Total,
+    filters_given, number_before, write_pgn,
 };
 use pgndex::store::row::GameId;
-use pgndex::store::{Database, Hit, HitOrder, Lines, Seek as _};
+use pgndex::store::{Database, Hit, Lines, Seek as _};
 
 use crate::cli::args::WrongValue;
-use crate::cli::args::{
-    CourseArgs, FindArgs, FindFormat, FindTargetArgs, PositionArgs, RowFormat, SortArg, StepArgs,
-};
+use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, PositionArgs, RowFormat};
 use crate::cli::args::{read_fen, read_position};
 use crate::cli::command::variants::{games_that_reached, read_lines, tell_variants};
 use crate::cli::filter_note::{tell_near_players, tell_unknown_names, tell_without_one};
@@ -82,7 +80,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
         target: &target,
         lines,
         selection: &selection,
-        order: order(args.sort),
+        order: args.sort.order(),
         limit: (args.limit > 0).then_some(args.limit),
         offset: args.offset,
     };
@@ -119,46 +117,13 @@ fn read_target(args: &FindTargetArgs) -> anyhow::Result<FindTarget> {
     if let Some(fen) = &args.like {
         return Ok(FindTarget::Like(read_fen(fen)?.into()));
     }
-    let CourseArgs { steps, either, mirror } = &args.course;
-    if steps.is_empty() {
-        return Ok(match args.position() {
-            PositionArgs { fen: None, moves: None, play: None } => FindTarget::Games,
-            position => FindTarget::Position(read_position(&position)?.into()),
-        });
+    if let Some(course) = args.course.course()? {
+        return Ok(FindTarget::Course(course.into()));
     }
-    let steps = steps.iter().map(read_step).collect::<anyhow::Result<Vec<_>>>()?;
-    Ok(FindTarget::Course(Course::new(steps, *either, *mirror).into()))
-}
-
-fn read_step(args: &StepArgs) -> anyhow::Result<Step> {
-    let StepArgs { pattern, material, structure, ending, played, lasting, plies } = args;
-    let description = Description {
-        material: read("--material", material.as_deref(), MaterialSignature::parse)?,
-        ending: *ending,
-        pattern: read("--pattern", pattern.as_deref(), Pattern::parse)?,
-        structure: read("--structure", structure.as_deref(), |fen| PawnStructure::from_fen(fen.as_bytes()))?,
-        played: read("--move", played.as_deref(), MovePattern::parse)?,
-    };
-    let plies = plies.as_ref().map_or(0..=u32::MAX, |plies| plies.0.clone());
-    Ok(Step { description, lasting: lasting.unwrap_or(1), plies })
-}
-
-/// Reads what an option gives.
-fn read<T, E: std::error::Error + Send + Sync + 'static>(
-    option: &str,
-    text: Option<&str>,
-    parse: impl Fn(&str) -> Result<T, E>,
-) -> anyhow::Result<Option<T>> {
-    let read = text.map(parse).transpose().with_context(|| format!("{option} cannot be read"));
-    Ok(read.map_err(WrongValue)?)
-}
-
-const fn order(sort: SortArg) -> HitOrder {
-    match sort {
-        SortArg::Game => HitOrder::Game,
-        SortArg::Rating => HitOrder::Rating,
-        SortArg::Date => HitOrder::Date,
-    }
+    Ok(match args.position() {
+        PositionArgs { fen: None, moves: None, play: None } => FindTarget::Games,
+        position => FindTarget::Position(read_position(&position)?.into()),
+    })
 }
 
 /// Tells what was assumed of a position that is asked for.

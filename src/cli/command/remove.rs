@@ -79,7 +79,7 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
         let mut games = Vec::new();
         choose_games(&database, Choice::Sql(sql), |game| {
             games.push(game);
-            Ok::<_, pgndex::query::Error>(())
+            Ok::<_, pgndex::query::Error>(true)
         })?;
         return Ok(Some(Removal::Games(games)));
     }

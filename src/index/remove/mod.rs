@@ -21,7 +21,7 @@ use crate::store::row::{GameId, SourceId};
 use crate::store::sink::{AddedPages, AddedRows, LevelRule};
 use crate::store::write::remove::{Leaving, Reason, TakenOut};
 use crate::store::{
-    self, Database, GameFilter, GameSet, ImportId, Known, WriterLock, keep_temporary_files_in,
+    self, Database, GameFilter, GameSet, HitOrder, ImportId, Known, WriterLock, keep_temporary_files_in,
 };
 
 /// What is taken out.
@@ -190,7 +190,7 @@ impl Chosen {
             }
             Removal::Filter(filter) => {
                 let selection = database.select(filter)?;
-                database.visit_games(&selection, |game| {
+                database.visit_games(&selection, HitOrder::Game, |game| {
                     chosen.games.insert(game);
                     true
                 })?;

@@ -8,7 +8,7 @@ use rusqlite::{Statement, named_params};
 use crate::board::GameResult;
 use crate::id::NameId;
 use crate::pgn::Speed;
-use crate::store::cell::{Cells, GAME, OPENING};
+use crate::store::cell::{Cells, OPENING};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::game_column::{
@@ -16,7 +16,6 @@ use crate::store::game_column::{
 };
 use crate::store::read::filter::{DatePrefix, EcoRange, FilterError, bind};
 use crate::store::read::name::{NameFilter, Named};
-use crate::store::row::GameId;
 use crate::store::schema::version_of;
 use crate::store::schema_version::SchemaVersion;
 use crate::store::upgrade::lacks;
@@ -337,26 +336,6 @@ impl Database {
             }
         }
         Ok(())
-    }
-
-    /// The games of a selection, in order, until `visit` gives `false`.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn visit_games(&self, selection: &Selection, mut visit: impl FnMut(GameId) -> bool) -> Result<()> {
-        let sql = format!("SELECT game_id FROM game WHERE true{} ORDER BY game_id", selection.sql());
-        let mut walk = || {
-            let mut statement = self.connection().prepare_cached(&sql)?;
-            selection.bind(&mut statement)?;
-            let mut rows = statement.raw_query();
-            while let Some(row) = rows.next()? {
-                if !visit(GameId(Cells::new(row, GAME).get(0)?)) {
-                    break;
-                }
-            }
-            Ok(())
-        };
-        walk().map_err(|source| Error::sqlite(self.path(), "look up the games of a filter", source))
     }
 }
 

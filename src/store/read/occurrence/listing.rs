@@ -1,4 +1,4 @@
-//! The games of a selection, whatever positions they reached. Games that were skipped have no positions, and are not among them.
+//! The games of a selection, whatever positions they reached.
 
 use crate::store::cell::{Cells, GAME};
 use crate::store::database::Database;
@@ -25,7 +25,8 @@ pub struct Listing<'a> {
 const HAS_POSITIONS: &str = "game.status <> 'skipped'";
 
 impl Database {
-    /// The games of a selection, each with its first position, until `visit` gives `false`.
+    /// The games of a selection, each with its first position, until `visit` gives `false`. Games that were skipped have no positions, and
+    /// are not among them.
     ///
     /// In the order of games, takes time by what is shown. In another order, the row of each game of the selection is looked at.
     ///
@@ -33,15 +34,8 @@ impl Database {
     /// What SQLite says.
     pub fn list_games(&self, listing: &Listing<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
         let Listing { selection, order, limit, offset } = *listing;
-        let rank = match order {
-            HitOrder::Game => String::new(),
-            order => format!(", game.result = '*' AS is_unfinished, {} AS place", rank_sql(order)),
-        };
-        let sql = format!(
-            "SELECT game.game_id AS game_id{rank} FROM game WHERE {HAS_POSITIONS}{} ORDER BY {}1 LIMIT :limit OFFSET :offset",
-            selection.sql(),
-            order_sql(order)
-        );
+        let sql = games_sql(HAS_POSITIONS, selection, order);
+        let sql = format!("{sql} LIMIT :limit OFFSET :offset");
         let mut walk = || {
             let mut statement = self.connection().prepare_cached(&sql)?;
             selection.bind(&mut statement)?;
@@ -60,6 +54,31 @@ impl Database {
         walk().map_err(|source| Error::sqlite(self.path(), "list games", source))
     }
 
+    /// The numbers of the games of a selection, those included that were skipped, in an order, until `visit` gives `false`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visit_games(
+        &self,
+        selection: &Selection,
+        order: HitOrder,
+        mut visit: impl FnMut(GameId) -> bool,
+    ) -> Result<()> {
+        let sql = games_sql("true", selection, order);
+        let mut walk = || {
+            let mut statement = self.connection().prepare_cached(&sql)?;
+            selection.bind(&mut statement)?;
+            let mut rows = statement.raw_query();
+            while let Some(row) = rows.next()? {
+                if !visit(GameId(Cells::new(row, GAME).get(0)?)) {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        walk().map_err(|source| Error::sqlite(self.path(), "look up the games of a filter", source))
+    }
+
     /// How many games a selection has, those left out that were skipped.
     ///
     /// # Errors
@@ -74,4 +93,17 @@ impl Database {
         };
         count().map_err(|source| Error::sqlite(self.path(), "count games", source))
     }
+}
+
+/// The numbers of the games of a selection for which a condition holds, in an order.
+fn games_sql(condition: &str, selection: &Selection, order: HitOrder) -> String {
+    let rank = match order {
+        HitOrder::Game => String::new(),
+        order => format!(", game.result = '*' AS is_unfinished, {} AS place", rank_sql(order)),
+    };
+    format!(
+        "SELECT game.game_id AS game_id{rank} FROM game WHERE {condition}{} ORDER BY {}1",
+        selection.sql(),
+        order_sql(order)
+    )
 }

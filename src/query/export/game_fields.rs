@@ -1,85 +1,12 @@
-//! Stored games chosen and written: as rows of a table, their positions as FEN or EPD.
+//! A game as a row of a table.
 
-use rusqlite::types::ValueRef;
 use serde::Serialize;
 
 use crate::board::Color;
-use crate::id::{GameId, Ply};
-use crate::query::error::Error;
-use crate::query::position::{PositionQuery, number_before};
+use crate::id::GameId;
+use crate::query::position::number_before;
 use crate::query::replay::{DamagedGame, replay};
-use crate::query::text::brief;
-use crate::store::{self, Database, GameRecord, HitOrder, Lines, Search, Selection};
-
-/// Which games are written.
-#[derive(Clone, Copy, Debug)]
-pub enum Choice<'a> {
-    /// The games of a selection, in order.
-    Selection(&'a Selection),
-    /// Those of them that reached a position.
-    Reached(&'a PositionQuery, &'a Selection),
-    /// The games whose numbers stand in the first column of a read-only query, in its order.
-    Sql(&'a str),
-}
-
-/// Passes the numbers of the chosen games on.
-///
-/// # Errors
-/// What SQLite says, [`Error::NotAGame`]; what `visit` says.
-pub fn choose_games<E: From<Error>>(
-    database: &Database,
-    choice: Choice<'_>,
-    mut visit: impl FnMut(GameId) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut visited = Ok(());
-    let mut see = |game| {
-        visited = visit(game);
-        visited.is_ok()
-    };
-    match choice {
-        Choice::Selection(selection) => database.visit_games(selection, see).map_err(Error::from)?,
-        Choice::Reached(query, selection) => {
-            let (key, fen) = (query.position.key(), query.position.canonical_fen());
-            let (lines, order) = (Lines::Main, HitOrder::Game);
-            let search = Search { key, fen: &fen, lines, selection, order, limit: None, offset: 0 };
-            let mut last = None;
-            database
-                .visit_hits(&search, |hit| {
-                    let game = hit.game.game;
-                    last.replace(game) == Some(game) || see(game)
-                })
-                .map_err(Error::from)?;
-        }
-        Choice::Sql(sql) => choose_by_sql(database, sql, see)?,
-    }
-    visited
-}
-
-fn choose_by_sql(database: &Database, sql: &str, mut visit: impl FnMut(GameId) -> bool) -> Result<(), Error> {
-    let failed = |source| store::Error::sqlite(database.path(), "read the numbers of games", source);
-    let mut query = database.query(sql)?;
-    let mut rows = query.rows([])?;
-    while let Some(row) = rows.next_row()? {
-        let value = row.get_ref(0).map_err(failed)?;
-        let number = value.as_i64().ok().and_then(|number| u32::try_from(number).ok());
-        let game = number.ok_or_else(|| Error::NotAGame { found: describe(value) })?;
-        if !visit(GameId(game)) {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// A value in words.
-fn describe(value: ValueRef<'_>) -> String {
-    match value {
-        ValueRef::Null => "NULL".to_owned(),
-        ValueRef::Integer(number) => number.to_string(),
-        ValueRef::Real(number) => format!("{number:?}"),
-        ValueRef::Text(text) => format!("the text {:?}", brief(&String::from_utf8_lossy(text))),
-        ValueRef::Blob(_) => "a BLOB".to_owned(),
-    }
-}
+use crate::store::GameRecord;
 
 /// A game as a row of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -207,66 +134,6 @@ fn moves(record: &GameRecord) -> Result<String, DamagedGame> {
         moves += &position.san(code);
     })?;
     Ok(moves)
-}
-
-/// Which positions of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Positions {
-    /// All, from the start position to the last one.
-    All,
-    /// The one at this ply, if the game is that long.
-    At(Ply),
-    /// The last one.
-    Last,
-}
-
-/// How a position is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PositionFormat {
-    /// Six-field FEN.
-    Fen,
-    /// EPD: the canonical four fields, then full-move number (`fmvn`), half-move clock (`hmvc`), game and ply (`id`) and the
-    /// move played (`sm`).
-    Epd,
-}
-
-/// Writes positions of a game, one a line, to the end of `text`.
-///
-/// # Errors
-/// When a stored position or move does not fit; `text` is then as before.
-pub fn write_positions(
-    text: &mut String,
-    record: &GameRecord,
-    which: Positions,
-    format: PositionFormat,
-) -> Result<(), DamagedGame> {
-    let (before, last) = (text.len(), record.positions.last().map(|position| position.ply));
-    let played = replay(record, |position, stored| {
-        let is_wanted = match which {
-            Positions::All => true,
-            Positions::At(ply) => stored.ply == ply,
-            Positions::Last => Some(stored.ply) == last,
-        };
-        match format {
-            _ if !is_wanted => {}
-            PositionFormat::Fen => text.extend([position.fen().as_str(), "\n"]),
-            PositionFormat::Epd => {
-                let (number, clock) = (position.fullmove_number(), position.halfmove_clock());
-                let (game, ply) = (record.summary.game.0, stored.ply.0);
-                *text += &position.canonical_fen();
-                *text += &format!(" fmvn {number}; hmvc {clock}; id \"game {game} ply {ply}\";");
-                // EPD has no null move.
-                if let Some(code) = stored.move_code.filter(|code| !code.is_null()) {
-                    text.extend([" sm ", &position.san(code), ";"]);
-                }
-                text.push('\n');
-            }
-        }
-    });
-    if played.is_err() {
-        text.truncate(before);
-    }
-    played
 }
 
 #[cfg(test)]

@@ -1,0 +1,170 @@
+//! Positions of a game, as lines and as rows of a table.
+
+use std::ops::RangeInclusive;
+
+use serde::Serialize;
+
+use crate::board::Position;
+use crate::id::{GameId, Ply};
+use crate::pgn::Eval;
+use crate::query::course::Course;
+use crate::query::replay::{DamagedGame, replay};
+use crate::store::{GameAnnotations, GameRecord, StoredPosition};
+
+/// Which positions of a game.
+#[derive(Clone, Debug)]
+pub enum Positions<'a> {
+    /// All at these plies; ply 0 is the start position.
+    Within(RangeInclusive<u32>),
+    /// The last one.
+    Last,
+    /// The first one with which a course is complete, as [`Find`](crate::query::Find) finds it.
+    First(&'a Course),
+}
+
+/// Which positions of a game are wanted.
+#[derive(Clone, Debug)]
+pub struct WantedPositions<'a> {
+    /// Where they stand.
+    pub which: Positions<'a>,
+    /// Whether only those that an engine evaluated.
+    pub evaluated: bool,
+}
+
+impl WantedPositions<'_> {
+    /// Where these stand in a game, in order. What the game says of its positions matters only if they must be evaluated.
+    #[must_use]
+    pub fn plies(&self, record: &GameRecord, annotations: &GameAnnotations) -> Vec<Ply> {
+        let mut plies: Vec<Ply> = match &self.which {
+            Positions::Within(range) => {
+                let plies = record.positions.iter().map(|position| position.ply);
+                plies.filter(|ply| range.contains(&ply.0)).collect()
+            }
+            Positions::Last => record.positions.last().map(|position| position.ply).into_iter().collect(),
+            Positions::First(course) => course.place_in(record).into_iter().collect(),
+        };
+        if self.evaluated {
+            plies.retain(|&ply| eval(annotations, ply).is_some());
+        }
+        plies
+    }
+}
+
+/// The value of a position of the main line.
+fn eval(annotations: &GameAnnotations, ply: Ply) -> Option<Eval> {
+    annotations.at(0, ply)?.numbers.eval
+}
+
+/// How a position is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PositionFormat {
+    /// Six-field FEN.
+    Fen,
+    /// EPD: the canonical four fields, then full-move number (`fmvn`), half-move clock (`hmvc`), game and ply (`id`) and the
+    /// move played (`sm`).
+    Epd,
+}
+
+/// Writes positions of a game, one a line, to the end of `text`.
+///
+/// # Errors
+/// When a stored position or move does not fit; `text` is then as before.
+pub fn write_positions(
+    text: &mut String,
+    record: &GameRecord,
+    plies: &[Ply],
+    format: PositionFormat,
+) -> Result<(), DamagedGame> {
+    let before = text.len();
+    let played = replay_at(record, plies, |position, stored| match format {
+        PositionFormat::Fen => text.extend([position.fen().as_str(), "\n"]),
+        PositionFormat::Epd => {
+            let (number, clock) = (position.fullmove_number(), position.halfmove_clock());
+            let (game, ply) = (record.summary.game.0, stored.ply.0);
+            *text += &position.canonical_fen();
+            *text += &format!(" fmvn {number}; hmvc {clock}; id \"game {game} ply {ply}\";");
+            // EPD has no null move.
+            if let Some(code) = stored.move_code.filter(|code| !code.is_null()) {
+                text.extend([" sm ", &position.san(code), ";"]);
+            }
+            text.push('\n');
+        }
+    });
+    if played.is_err() {
+        text.truncate(before);
+    }
+    played
+}
+
+/// Plays a game through, and visits the positions at these plies, which stand in order.
+fn replay_at(
+    record: &GameRecord,
+    plies: &[Ply],
+    mut visit: impl FnMut(&Position, &StoredPosition),
+) -> Result<(), DamagedGame> {
+    replay(record, |position, stored| {
+        if plies.binary_search(&stored.ply).is_ok() {
+            visit(position, stored);
+        }
+    })
+}
+
+/// A position of a game as a row of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PositionFields {
+    /// Six-field FEN.
+    pub fen: String,
+    /// The game.
+    pub game_id: GameId,
+    /// Where it stands in the game; 0 is the start position.
+    pub ply: Ply,
+    /// The move played from it, in UCI notation; `None` after the last one.
+    pub uci: Option<String>,
+    /// The same in SAN.
+    pub san: Option<String>,
+    /// How the game ended: `1-0`, `0-1`, `1/2-1/2` or `*`.
+    pub result: &'static str,
+    /// White's rating.
+    pub white_elo: Option<u16>,
+    /// Black's rating.
+    pub black_elo: Option<u16>,
+    /// The value of the position: centipawns, White's view.
+    pub eval_cp: Option<i32>,
+    /// Moves to mate, negative if Black gives it; `eval_cp` is then `None`.
+    pub eval_mate: Option<i32>,
+}
+
+impl PositionFields {
+    /// The names of the fields.
+    pub const NAMES: [&'static str; 10] =
+        ["fen", "game_id", "ply", "uci", "san", "result", "white_elo", "black_elo", "eval_cp", "eval_mate"];
+
+    /// The rows of the positions of a game at these plies, which stand in order.
+    ///
+    /// # Errors
+    /// When a stored position or move does not fit.
+    pub fn of(
+        record: &GameRecord,
+        annotations: &GameAnnotations,
+        plies: &[Ply],
+    ) -> Result<Vec<Self>, DamagedGame> {
+        let game = &record.summary;
+        let mut rows = Vec::with_capacity(plies.len());
+        replay_at(record, plies, |position, stored| {
+            let (eval_cp, eval_mate) = Eval::columns(eval(annotations, stored.ply));
+            rows.push(Self {
+                fen: position.fen(),
+                game_id: game.game,
+                ply: stored.ply,
+                uci: stored.move_code.map(|code| position.uci(code).to_string()),
+                san: stored.move_code.map(|code| position.san(code)),
+                result: game.result.as_str(),
+                white_elo: game.white_elo,
+                black_elo: game.black_elo,
+                eval_cp,
+                eval_mate,
+            });
+        })?;
+        Ok(rows)
+    }
+}

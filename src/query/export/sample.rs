@@ -1,0 +1,168 @@
+//! Positions drawn at random from games.
+
+use crate::id::{GameId, Ply};
+use crate::store::GameSet;
+
+/// Positions to be drawn at random, without one being drawn twice.
+///
+/// Each game offers as many of its positions as it may, drawn from all that are wanted of it; of what all games offer, so many are drawn.
+/// The same seed gives the same draws of the same games; a greater sample begins with those of a smaller one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// How many positions.
+    pub positions: u64,
+    /// How many positions a game offers, at most [`MOST_PER_GAME`](Self::MOST_PER_GAME).
+    pub per_game: u32,
+    /// What the draws are made from.
+    pub seed: u64,
+}
+
+/// One draw: a position of a game, by its number in the order in which the game offers them, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draw {
+    /// The game.
+    pub game: GameId,
+    number: u32,
+}
+
+impl Sample {
+    /// The most positions of a game.
+    pub const MOST_PER_GAME: u32 = 100;
+
+    /// Draws that are kept in memory at a time, at least.
+    const FEW: u64 = 1 << 20;
+    /// Parts into which all draws are divided to be put in order, at most: each costs a walk through the games.
+    const PARTS: u64 = 256;
+
+    /// Passes draws on in their order until `visit` has said so often that there is such a position as are wanted. Gives back how often
+    /// it has.
+    ///
+    /// # Errors
+    /// What `visit` says.
+    pub fn visit<E>(
+        &self,
+        games: &GameSet,
+        mut visit: impl FnMut(Draw) -> Result<bool, E>,
+    ) -> Result<u64, E> {
+        let per_game = self.per_game.min(Self::MOST_PER_GAME);
+        let all = games.len() * u64::from(per_game);
+        let parts = all.div_ceil((all / Self::PARTS).max(Self::FEW));
+        let mut drawn = 0;
+        for part in 0..parts {
+            let mut draws = Vec::new();
+            for game in games.iter() {
+                for number in 0..per_game {
+                    let rank = self.rank(game, number);
+                    if (u128::from(rank) * u128::from(parts)) >> u64::BITS == u128::from(part) {
+                        draws.push((rank, game, number));
+                    }
+                }
+            }
+            draws.sort_unstable();
+            for (_, game, number) in draws {
+                if drawn == self.positions {
+                    return Ok(drawn);
+                }
+                drawn += u64::from(visit(Draw { game, number })?);
+            }
+        }
+        Ok(drawn)
+    }
+
+    /// The position that a draw means, of those that are wanted of its game; `None` if they are not so many.
+    #[must_use]
+    pub fn position(&self, draw: Draw, mut wanted: Vec<Ply>) -> Option<Ply> {
+        wanted.sort_unstable_by_key(|&ply| (self.rank_in_game(draw.game, ply), ply));
+        wanted.get(draw.number as usize).copied()
+    }
+
+    /// Where a draw stands among all.
+    fn rank(&self, game: GameId, number: u32) -> u64 {
+        mixed(self.of_game(game).wrapping_add(u64::from(number)))
+    }
+
+    /// Where a position stands among those of its game.
+    fn rank_in_game(&self, game: GameId, Ply(ply): Ply) -> u64 {
+        mixed(!self.of_game(game).wrapping_add(u64::from(ply)))
+    }
+
+    fn of_game(&self, GameId(game): GameId) -> u64 {
+        mixed(mixed(self.seed) ^ u64::from(game))
+    }
+}
+
+/// A number of which each bit depends on all bits of another one: a step of SplitMix64, by Guy Steele, Doug Lea and Christine Flood, "Fast
+/// splittable pseudorandom number generators", 2014. Different numbers give different ones.
+const fn mixed(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    /// All draws of the first games.
+    fn draws(sample: Sample, games: u32) -> Vec<(u32, u32)> {
+        let mut draws = Vec::new();
+        let games = (1..=games).map(GameId).collect();
+        let drawn = sample.visit(&games, |draw| {
+            draws.push((draw.game.0, draw.number));
+            Ok::<_, Infallible>(true)
+        });
+        assert_eq!(drawn, Ok(draws.len() as u64));
+        draws
+    }
+
+    #[test]
+    fn numbers_are_mixed_as_published() {
+        // The first numbers of the generator with seed 1234567, as other programs print them.
+        let mut state: u64 = 1_234_567;
+        for expected in [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423] {
+            assert_eq!(mixed(state), expected);
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+
+    #[test]
+    fn each_draw_comes_once_and_a_smaller_sample_comes_first() {
+        // More games than are put in order at a time.
+        let (games, per_game) = (600_000, 3);
+        let all = Sample { positions: u64::MAX, per_game, seed: 7 };
+        let drawn = draws(all, games);
+        let mut sorted = drawn.clone();
+        sorted.sort_unstable();
+        let expected = (1..=games).flat_map(|game| (0..per_game).map(move |number| (game, number)));
+        assert!(sorted.into_iter().eq(expected));
+        let few = draws(Sample { positions: 1_000, ..all }, games);
+        assert_eq!(few, drawn[..1_000]);
+        assert_ne!(few, draws(Sample { positions: 1_000, seed: 8, ..all }, games));
+        assert_eq!(draws(all, 0), []);
+    }
+
+    #[test]
+    fn draws_stay_the_same_in_later_versions() {
+        let sample = Sample { positions: 5, per_game: 2, seed: 1 };
+        assert_eq!(draws(sample, 1_000)[..5], [(287, 1), (802, 1), (701, 0), (779, 0), (535, 0)]);
+    }
+
+    #[test]
+    fn positions_of_a_game_come_once_each_in_any_order() {
+        let sample = Sample { positions: 1, per_game: 100, seed: 1 };
+        let wanted: Vec<Ply> = (10..60).map(Ply).collect();
+        let mut orders = std::collections::BTreeSet::new();
+        for game in (1..=100).map(GameId) {
+            let position = |number| sample.position(Draw { game, number }, wanted.clone());
+            let mut order: Vec<Ply> = (0..50).filter_map(position).collect();
+            assert_eq!(position(50), None);
+            orders.insert(order.clone());
+            order.sort_unstable();
+            assert_eq!(order, wanted);
+        }
+        assert_eq!(orders.len(), 100);
+    }
+}
