@@ -216,7 +216,7 @@ def main():
     roots, names = read_book(repertoire, side)
     told = [] if side == "told" else ["--color", side]
     command = [program, "repertoire", database, repertoire, *told, *given, "--format", "json"]
-    command += ["--min-games", "1", "--min-share", "0", "--games", str(GAMES), "--min-plies", str(LEAST_PLIES)]
+    command += ["--least-games", "1", "--least-share", "0", "--games", str(GAMES), "--least-plies", str(LEAST_PLIES)]
     answers = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     sides = [color for color in (chess.WHITE, chess.BLACK) if roots[color]]
     assert len(answers) == len(sides), (len(answers), sides)

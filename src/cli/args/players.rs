@@ -121,7 +121,7 @@ pub(crate) enum PlayerSortArg {
 Examples:
   pgndex repertoire games.db mine.pgn
   pgndex repertoire games.db mine.pgn --white \"Carlsen, Magnus\"
-  pgndex repertoire games.db mine.pgn --elo-min 2500 --since 2020 --min-games 10
+  pgndex repertoire games.db mine.pgn --elo-min 2500 --since 2020 --least-games 10
   pgndex repertoire games.db mine.pgn --color black --format json | jq '.[0].unanswered[:5]'
 
 A repertoire is a PGN file: its games with all their variations are the lines. It is for the side that its tags name ([Orientation \
@@ -140,10 +140,10 @@ pub(crate) struct RepertoireArgs {
     pub(crate) color: Option<SideArg>,
     /// Show moves that are not in the repertoire if so many games made them ...
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = within(0..=u32::MAX))]
-    pub(crate) min_games: u32,
+    pub(crate) least_games: u32,
     /// ... and so many of a hundred of those that reached the position
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
-    pub(crate) min_share: u32,
+    pub(crate) least_share: u32,
     /// How many lines and moves to show of each list; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
@@ -152,7 +152,7 @@ pub(crate) struct RepertoireArgs {
     pub(crate) games: u32,
     /// List those that followed it for so many half-moves at least
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = within(0..=u32::MAX))]
-    pub(crate) min_plies: u32,
+    pub(crate) least_plies: u32,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     /// How to print it; json is one array, csv has the lines only

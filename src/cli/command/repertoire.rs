@@ -42,11 +42,11 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
         database: &database,
         book: &book,
         selection: &selection,
-        least_games: args.min_games.into(),
-        least_share: args.min_share.into(),
+        least_games: args.least_games.into(),
+        least_share: args.least_share.into(),
         limit: if args.format == RowFormat::Json { usize::MAX } else { limit },
         games: args.games as usize,
-        least_plies: args.min_plies,
+        least_plies: args.least_plies,
     };
     let repertoires = match question.answer() {
         Err(RepertoireError::UnknownSide) => {
