@@ -37,7 +37,7 @@ mod help {
           explore   Show what was played from a position, and with what results
           game      Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
           export    Write chosen games as PGN or CSV, or their positions as FEN or EPD
-          player    Show a player's record, openings, lines and opponents
+          player    Show a player's record, openings, lines, endings and opponents
           players   List the players, and say which names are those of one player
           sql       Run SQL, or show a prompt for it
           remove    Take games out of a database; all counts stay exact
