@@ -66,15 +66,15 @@ def row_of(record, page_has):
     finished = record["wins"] + record["draws"] + record["losses"]
     points = 2 * record["wins"] + record["draws"]
     share = lambda part, whole: f"{100 * part / whole:.1f} %"
-    cells = [record[field] for field in ("games", "wins", "draws", "losses")]
-    cells += [record["unfinished"]] if page_has["unfinished"] else []
     bar = ", ".join(share(record[field], finished or 1) + word for field, word in (("wins", " won"), ("draws", " drawn"), ("losses", " lost")))
-    cells += [share(points, 2 * finished) + bar if finished else ""]
+    cells = [record["games"], share(points, 2 * finished) + bar if finished else ""]
+    cells += [record[field] for field in ("wins", "draws", "losses")]
+    cells += [record["unfinished"]] if page_has["unfinished"] else []
     if page_has["ratings"]:
         cells += [record["rating"], record["opponent_rating"], record["performance"]]
         games = record["performance_games"]
         if games not in (0, finished):
-            cells[-1] = f"{cells[-1]} from {games:,} game{'s' * (games > 1)}"
+            cells[-1] = f"({games:,}) {cells[-1]}"
     return ["" if cell is None else str(cell) for cell in cells]
 
 

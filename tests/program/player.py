@@ -15,6 +15,9 @@ import sys
 
 import chess
 import chess.pgn
+
+# What is imported from this directory leaves nothing there.
+sys.dont_write_bytecode = True
 import page
 
 DEPTH = 6

@@ -8,7 +8,7 @@ use crate::cli::render::number::percent;
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 260.0;
 /// Where the field of a chart begins and ends.
-const LEFT: f64 = 52.0;
+const LEFT: f64 = 60.0;
 const RIGHT: f64 = WIDTH - 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = HEIGHT - 32.0;
@@ -47,7 +47,7 @@ pub(super) fn bar_legend() -> String {
             12 - height
         )
     };
-    format!("Bars: {}", PARTS.map(part).join(", "))
+    format!("The bars: {}", PARTS.map(part).join(" "))
 }
 
 /// A line of a chart: what it shows, and how a point of it is drawn.

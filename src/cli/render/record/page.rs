@@ -19,7 +19,7 @@ const STYLE: &str = include_str!("page.css");
 /// As many boards stand below the lines of a side: two rows of three.
 const BOARDS: usize = 6;
 /// The title of the first section.
-const FIRST: &str = "All games";
+const FIRST: &str = "Score";
 
 /// Writes the page of a record.
 ///
@@ -108,8 +108,10 @@ impl Page {
             Table::Scores(scores) => {
                 self.scores(out, scores)?;
                 writeln!(out, "</table>\n</div>")?;
-                if let ScoreKind::Lines(side) = scores.kind {
-                    boards(out, scores, side)?;
+                match scores.kind {
+                    ScoreKind::Lines(side) => boards(out, scores, side)?,
+                    _ if number == 1 => writeln!(out, "<p class=\"legend\">{}</p>", bar_legend())?,
+                    _ => {}
                 }
             }
             Table::Wins(wins) => {
@@ -128,9 +130,8 @@ impl Page {
         let columns = [
             vec![scores.what],
             given(scores.share_of.is_some(), &["share"]),
-            vec!["games", "won", "drawn", "lost"],
+            vec!["games", "score", "won", "drawn", "lost"],
             given(self.has_unfinished, &["no result"]),
-            vec!["score"],
             given(self.is_rated, &["rating", "opponents", "performance"]),
         ];
         head(out, columns.concat().into_iter().map(|column| (column, column != scores.what)))?;
@@ -145,42 +146,34 @@ impl Page {
 
     fn cells(&self, record: &Record, cells: &mut Vec<Cell>) {
         let number = |number: Option<u64>| Cell::number(number.map_or_else(String::new, |it| it.to_string()));
-        cells.extend([
-            number(Some(record.games)),
-            number(Some(record.wins.into())),
-            number(Some(record.draws.into())),
-            number(Some(record.losses.into())),
-        ]);
-        if self.has_unfinished {
-            cells.push(number(Some(record.unfinished.into())));
-        }
+        cells.push(number(Some(record.games)));
         cells.push(match record.finished() {
             0 => Cell::number(String::new()),
             games => Cell { class: "score", html: percent(record.half_points(), 2 * games) + &bar(record) },
         });
+        let unfinished = self.has_unfinished.then_some(record.unfinished);
+        let counts = [record.wins, record.draws, record.losses].into_iter().chain(unfinished);
+        cells.extend(counts.map(|count| number(Some(count.into()))));
         if self.is_rated {
             let performance = record.performance().map_or_else(String::new, |rating| rating.to_string());
             let from = match record.performance_games() {
                 games if games == record.finished() || games == 0 => String::new(),
-                games => format!(" <small>from {}</small>", counted(games, "game")),
+                games => format!("<small>({})</small> ", grouped(games)),
             };
             cells.extend([
                 number(record.rating()),
                 number(record.opponent_rating()),
-                Cell::number(performance + &from),
+                Cell::number(from + &performance),
             ]);
         }
     }
 
     /// What the numbers mean.
     fn explained(&self) -> String {
-        let mut words = format!(
-            "<p>{}</p>\n<p>Points are the player's, whatever the side. Games without a result do not count in the score.",
-            bar_legend()
-        );
+        let mut words = "<p>Points are the player's, whatever the side. Games without a result do not count in the score.".to_owned();
         if self.is_rated {
             words += " Opponents: the mean of their ratings. Performance: by the table of the FIDE Handbook (B.02, 8.1.1), from games with \
-                      a result against opponents whose ratings are known.";
+                      a result against opponents whose ratings are known; in brackets how many, if these are not all.";
         }
         format!("{words}</p>\n<p>Made by pgndex {}</p>\n", env!("CARGO_PKG_VERSION"))
     }
