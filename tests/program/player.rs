@@ -174,6 +174,60 @@ fn why_there_is_nothing_is_told() {
     insta::assert_snapshot!(find.stderr, @"pgndex: error: --opponent NAME goes with --player NAME; give both, or --player alone for either side");
 }
 
+/// Starts of games, with their first moves and results.
+const ENDINGS: [(&str, &str, &str); 9] = [
+    ("8/5k2/8/8/8/8/4K2P/8 w - - 0 1", "1. Ke3", "1-0"),
+    ("8/5k2/8/8/8/8/4K3/8 w - - 0 1", "1. Ke3", "1/2-1/2"),
+    ("8/5kb1/8/8/8/8/4K1BP/8 w - - 0 1", "1. Ke3", "1/2-1/2"),
+    ("8/5kb1/8/8/8/8/4KB1P/8 w - - 0 1", "1. Ke3", "0-1"),
+    // Bishops on squares of different colours, then, after a promotion, of the same.
+    ("8/5k2/8/8/8/4b3/1p2K1B1/8 b - - 0 1", "1... b1=B 2. Kxe3", "0-1"),
+    // Rooks for one position only, then a pawn ending.
+    ("r3k3/8/8/8/8/8/7P/R3K3 w - - 0 1", "1. Rxa8+ Kd7 2. Rd8+ Kxd8", "*"),
+    ("8/5krr/8/8/8/8/4K1QP/8 w - - 0 1", "1. Ke3", "1-0"),
+    ("8/5kr1/8/8/8/8/4K1NP/8 w - - 0 1", "1. Ke3", "1-0"),
+    ("8/5kbn/8/8/8/8/4K1NP/8 w - - 0 1", "1. Ke3", "1-0"),
+];
+
+#[test]
+fn endings_are_those_that_find_lists_with_sets_or_without() {
+    let game = |(fen, moves, result)| {
+        format!(
+            "[White \"End, E\"]\n[Black \"Other, O\"]\n[SetUp \"1\"]\n[FEN \"{fen}\"]\n[Result \"{result}\"]\n\n{moves} {result}\n\n"
+        )
+    };
+    let place = Place::asking(&["player", "games.db"]).indexed(&ENDINGS.map(game).concat());
+    let endings = || {
+        let answer = place.json(&["end"]);
+        let endings = answer["endings"].as_array().expect("a list").clone();
+        let shown = |ending: &serde_json::Value| {
+            let kind = ending["kind"].as_str().expect("a kind");
+            let arguments = ["find", "games.db", "--player", "end", "--ending", kind, "--format", "json"];
+            assert_eq!(ending["games"], place.run(&arguments).stdout.lines().count(), "{kind}");
+            let counts =
+                ["games", "wins", "draws", "losses", "unfinished"].map(|field| ending[field].to_string());
+            format!("{kind} {}", counts.join(" "))
+        };
+        endings.iter().map(shown).collect::<Vec<_>>().join("\n")
+    };
+    let told = endings();
+    insta::assert_snapshot!(told, @"
+    minor 4 1 1 2 0
+    bishop 3 0 1 2 0
+    pawn 2 1 0 0 1
+    same-bishops 2 0 0 2 0
+    opposite-bishops 2 0 1 1 0
+    rook 1 0 0 0 1
+    rook-minor 1 1 0 0 0
+    queen-rook 1 1 0 0 0
+    ");
+    // Of some games no set knows anything, then of none.
+    for sql in ["DELETE FROM game_set WHERE kind = 'game'", "DROP TABLE game_set"] {
+        place.connection("games.db").execute_batch(sql).expect("changed");
+        assert_eq!(endings(), told, "{sql}");
+    }
+}
+
 /// What the script prints of the page that these arguments ask for.
 fn page(place: &Place, python: &str, how: &str, arguments: &[&str]) -> String {
     let printed = |format| place.printed(&[arguments, &["--format", format]].concat());
