@@ -138,6 +138,28 @@ def readable(root):
         assert "FEN: " in words(board[1])
 
 
+def hold_chart(root, answer):
+    """Holds the chart to have a mark for each year, as high as its rating says."""
+    years = [year for year in answer["years"] if year["year"] is not None]
+    lines = {
+        "rating": [(year["year"], year["rating"]) for year in years if year["rating"] is not None],
+        "performance": [(year["year"], year["performance"]) for year in years if year["performance_games"] >= 5],
+    }
+    charts = [figure.find("svg") for figure in root.iter("figure") if figure.get("class") == "chart"]
+    assert len(charts) == (len({year for line in lines.values() for year, _ in line}) > 1), lines
+    for chart in charts:
+        marks = {group.get("class"): list(group)[1:] for group in chart.iter("g")}
+        assert {name: len(line) for name, line in lines.items() if line} == {name: len(those) for name, those in marks.items()}
+        places = [
+            (year, rating, float(mark.get("cx") or mark.get("x")), float(mark.get("cy") or mark.get("y")) + 4 * (mark.tag == "rect"))
+            for name, those in marks.items() for (year, rating), mark in zip(lines[name], those)
+        ]
+        (_, low, _, lowest), (_, high, _, highest) = (choose(places, key=lambda place: place[1]) for choose in (min, max))
+        for _, rating, _, height in places:
+            assert abs((lowest - height) * (high - low) - (rating - low) * (lowest - highest)) <= 0.2 * (high - low + 1), (rating, height)
+        assert all(0 <= across <= 640 and 0 <= height <= 260 for _, _, across, height in places)
+
+
 def held(text, answer):
     """Holds a page to be readable and to have all of an answer. Gives back what is in it."""
     style = text[text.index("<style>") : text.index("</style>")]
@@ -153,6 +175,7 @@ def held(text, answer):
     found = [[[words(cell) for cell in row] for row in table.findall("tbody/tr")] for table in root.iter("table")]
     for one, other in zip(found, wanted := expected(answer), strict=True):
         assert one == other, next(pair for pair in zip(one + [None], other + [None]) if pair[0] != pair[1])
+    hold_chart(root, answer)
     name = shown(answer["players"][0]["name"])
     assert words(root.find("head/title")).startswith(name) and words(root.find("body/header/h1")).startswith(name)
     boards = sum(svg.get("class") == "board" for svg in root.iter("svg"))

@@ -50,9 +50,10 @@ pub(super) fn bar_legend() -> String {
     format!("The bars: {}", PARTS.map(part).join(" "))
 }
 
-/// A line of a chart: what it shows, and how a point of it is drawn.
+/// A line of a chart: what it shows, with the words for it in the caption, and how a point of it is drawn.
 struct Line {
     name: &'static str,
+    caption: &'static str,
     value: fn(&Record) -> Option<i64>,
     mark: fn(f64, f64) -> String,
 }
@@ -60,11 +61,13 @@ struct Line {
 const LINES: [Line; 2] = [
     Line {
         name: "rating",
+        caption: "mean rating",
         value: |record| record.rating().map(u64::cast_signed),
         mark: |x, y| format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"/>"),
     },
     Line {
         name: "performance",
+        caption: "performance, where at least five games count in it",
         value: |record| {
             record.performance().filter(|_| record.performance_games() >= FEWEST_GAMES).map(i64::from)
         },
@@ -109,64 +112,103 @@ impl Scale {
 
 /// How ratings and performances went, year by year; nothing if no two years can be compared.
 pub(super) fn progress(scores: &Scores<'_>) -> Option<String> {
-    let years: Vec<(i64, &Record)> = scores
-        .rows
-        .iter()
-        .filter_map(|(name, record)| match name {
-            Name::Year(Some(year)) => Some((i64::from(*year), *record)),
-            _ => None,
-        })
-        .filter(|(_, record)| LINES.iter().any(|line| (line.value)(record).is_some()))
-        .collect();
-    if years.len() < 2 {
-        return None;
-    }
-    let values = years.iter().flat_map(|(_, record)| LINES.iter().filter_map(|line| (line.value)(record)));
-    let (across, up) = (Scale::of(years.iter().map(|(year, _)| *year), 10)?, Scale::of(values, 5)?.widened());
-    let mut svg = String::new();
-    for tick in up.ticks() {
-        let y = up.place(tick, BOTTOM, TOP);
-        svg += &format!(
-            "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{tick}</text>\n",
-            LEFT - 8.0,
-            y + 5.0
-        );
-    }
-    for (index, tick) in across.ticks().enumerate() {
-        let class = if index % 2 == 0 { "first" } else { "second" };
-        let x = across.place(tick, LEFT + 12.0, RIGHT - 12.0);
-        svg += &format!(
-            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{tick}</text>\n",
-            BOTTOM + 22.0
-        );
-    }
-    let mut told = Vec::new();
-    for line in &LINES {
-        let points: Vec<(i64, i64)> =
-            years.iter().filter_map(|(year, record)| Some((*year, (line.value)(record)?))).collect();
-        let places: Vec<(f64, f64)> = points
-            .iter()
-            .map(|&(year, value)| {
-                (across.place(year, LEFT + 12.0, RIGHT - 12.0), up.place(value, BOTTOM, TOP))
-            })
-            .collect();
-        let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
-        let marks: String = places.iter().map(|&(x, y)| (line.mark)(x, y)).collect();
-        svg += &format!("<g class=\"{}\"><path d=\"M{}\"/>{marks}</g>\n", line.name, path.join("L"));
-        if let (Some((first, from)), Some((last, to))) = (points.first(), points.last()) {
-            told.push(format!("{} {from} in {first}, {to} in {last}", line.name));
-        }
-    }
-    let signs = LINES.map(|Line { name, mark, .. }| {
-        format!(
-            "<svg class=\"sign\" viewBox=\"0 0 32 12\" aria-hidden=\"true\"><g class=\"{name}\"><path d=\"M0 6H32\"/>{}</g></svg> {name}",
-            mark(16.0, 6.0)
-        )
-    });
+    let field = Field::of(scores)?;
+    let lines: Vec<_> = LINES.iter().filter_map(|line| field.line(line)).collect();
+    let told: Vec<_> = lines.iter().map(|line| line.words.as_str()).collect();
+    let signs: Vec<_> = lines.iter().map(|line| line.sign.as_str()).collect();
     Some(format!(
-        "<figure class=\"chart\">\n<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n<title>Rating and performance by year</title>\n\
-         <desc>{}. The table has all years.</desc>\n{svg}</svg>\n<figcaption>{}, of years with at least {FEWEST_GAMES} games</figcaption>\n</figure>\n",
+        "<figure class=\"chart\">\n<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n<title>Progress by year</title>\n\
+         <desc>{}. The table has all years.</desc>\n{}{}</svg>\n<figcaption>{}</figcaption>\n</figure>\n",
         told.join("; "),
-        signs.join(" and ")
+        field.axes(),
+        lines.iter().map(|line| line.svg.as_str()).collect::<String>(),
+        signs.join("; "),
     ))
+}
+
+/// The years of a chart, and its scales.
+struct Field<'r> {
+    years: Vec<(i64, &'r Record)>,
+    across: Scale,
+    up: Scale,
+}
+
+/// A line as it is drawn, what it tells in words, and what stands for it in the caption.
+struct Drawn {
+    svg: String,
+    words: String,
+    sign: String,
+}
+
+impl<'r> Field<'r> {
+    fn of(scores: &Scores<'r>) -> Option<Self> {
+        let years: Vec<(i64, &Record)> = scores
+            .rows
+            .iter()
+            .filter_map(|(name, record)| match name {
+                Name::Year(Some(year)) => Some((i64::from(*year), *record)),
+                _ => None,
+            })
+            .filter(|(_, record)| LINES.iter().any(|line| (line.value)(record).is_some()))
+            .collect();
+        if years.len() < 2 {
+            return None;
+        }
+        let values =
+            years.iter().flat_map(|(_, record)| LINES.iter().filter_map(|line| (line.value)(record)));
+        let up = Scale::of(values, 5)?.widened();
+        let across = Scale::of(years.iter().map(|(year, _)| *year), 10)?;
+        Some(Self { years, across, up })
+    }
+
+    /// Where a year stands.
+    fn x(&self, year: i64) -> f64 {
+        self.across.place(year, LEFT + 12.0, RIGHT - 12.0)
+    }
+
+    /// Where a rating stands.
+    fn y(&self, rating: i64) -> f64 {
+        self.up.place(rating, BOTTOM, TOP)
+    }
+
+    fn axes(&self) -> String {
+        let mut svg = String::new();
+        for tick in self.up.ticks() {
+            let y = self.y(tick);
+            svg += &format!(
+                "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{tick}</text>\n",
+                LEFT - 8.0,
+                y + 5.0
+            );
+        }
+        // A small screen has room for every second year.
+        for (tick, class) in self.across.ticks().zip(["first", "second"].into_iter().cycle()) {
+            svg += &format!(
+                "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{tick}</text>\n",
+                self.x(tick),
+                BOTTOM + 22.0
+            );
+        }
+        svg
+    }
+
+    /// A line through all of its points; nothing if it has none.
+    fn line(&self, line: &Line) -> Option<Drawn> {
+        let Line { name, caption, value, mark } = line;
+        let points: Vec<(i64, i64)> =
+            self.years.iter().filter_map(|(year, record)| Some((*year, value(record)?))).collect();
+        let (first, last) = (points.first()?, points.last()?);
+        let places: Vec<(f64, f64)> =
+            points.iter().map(|&(year, rating)| (self.x(year), self.y(rating))).collect();
+        let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+        let marks: String = places.iter().map(|&(x, y)| mark(x, y)).collect();
+        Some(Drawn {
+            svg: format!("<g class=\"{name}\"><path d=\"M{}\"/>{marks}</g>\n", path.join("L")),
+            words: format!("{name} {} in {}, {} in {}", first.1, first.0, last.1, last.0),
+            sign: format!(
+                "<svg class=\"sign\" viewBox=\"0 0 32 12\" aria-hidden=\"true\"><g class=\"{name}\"><path d=\"M0 6H32\"/>{}</g></svg> {caption}",
+                mark(16.0, 6.0)
+            ),
+        })
+    }
 }
