@@ -18,6 +18,8 @@ use crate::cli::render::text::printable;
 const STYLE: &str = include_str!("page.css");
 /// As many boards stand below the lines of a side: two rows of three.
 const BOARDS: usize = 6;
+/// As many names are told that the games have.
+const NAMES: usize = 12;
 /// The title of the first section.
 const FIRST: &str = "Score";
 
@@ -52,18 +54,21 @@ fn text(text: &str) -> String {
     escaped(&printable(text))
 }
 
-/// Which names the games have, if these are several.
+/// Which names the games have, if these are several, with as many games as each has without filters.
 fn names_of(record: &PlayerRecord) -> String {
-    let spellings: Vec<_> = record
-        .players
+    let spellings: Vec<_> = record.players.iter().flat_map(|player| &player.spellings).collect();
+    if spellings.len() < 2 {
+        return String::new();
+    }
+    let mut names: Vec<_> = spellings
         .iter()
-        .flat_map(|player| &player.spellings)
+        .take(NAMES)
         .map(|spelling| format!("<bdi>{}</bdi> ({})", text(&spelling.name), grouped(spelling.games)))
         .collect();
-    match spellings.len() {
-        0 | 1 => String::new(),
-        _ => format!("<p class=\"names\">Names in all games: {}</p>\n", spellings.join("; ")),
+    if spellings.len() > NAMES {
+        names.push(counted((spellings.len() - NAMES) as u64, "other name"));
     }
+    format!("<p>Names, each with all its games: {}</p>\n", names.join("; "))
 }
 
 fn title_of<'s>(section: &'s Section<'_>) -> &'s str {
