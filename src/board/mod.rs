@@ -35,7 +35,7 @@ mod variants;
 
 pub(crate) use describe::pieces;
 pub use describe::{
-    AskedMove, Description, Ending, Material, MaterialError, MaterialSignature, MovePattern,
+    AskedMove, Description, Ending, Endings, Material, MaterialError, MaterialSignature, MovePattern,
     MovePatternError, Pattern, PatternError, PatternPart, PawnStructure, Phase, Resemblance,
 };
 pub use explain::MoveRefusal;

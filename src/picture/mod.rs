@@ -29,6 +29,7 @@ mod tests;
 mod words;
 
 pub use arrow::{Arrow, continuation_arrows};
+pub use words::escaped;
 
 use crate::board::{Color, MoveCode, Piece, Position, Square};
 use glyph::{FILES, RANKS};
@@ -70,13 +71,24 @@ impl BoardPicture<'_> {
     /// mean the same shapes in each. The same board always gives the same text.
     #[must_use]
     pub fn to_svg(&self) -> String {
+        let shown = format!("xmlns=\"http://www.w3.org/2000/svg\" width=\"{SHOWN}\" height=\"{SHOWN}\"");
+        let is_there = |piece| self.pieces().any(|(_, other)| other == piece);
+        self.drawn(&shown, &piece::definitions(is_there))
+    }
+
+    /// The picture as a part of an HTML page that has the [shapes of the pieces](piece_shapes) and says how large it is.
+    #[must_use]
+    pub fn to_svg_in_page(&self) -> String {
+        self.drawn("class=\"board\"", "")
+    }
+
+    fn drawn(&self, shown: &str, definitions: &str) -> String {
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{SHOWN}\" height=\"{SHOWN}\" viewBox=\"0 0 {SIDE} {SIDE}\" role=\"img\">\n\
-             <title>{}</title>\n<desc>{}</desc>\n",
+            "<svg {shown} viewBox=\"0 0 {SIDE} {SIDE}\" role=\"img\">\n\
+             <title>{}</title>\n<desc>{}</desc>\n{definitions}",
             words::escaped(&words::title(self)),
             words::escaped(&words::description(self)),
         );
-        self.define_pieces(&mut svg);
         self.draw_squares(&mut svg);
         self.draw_marks(&mut svg);
         self.draw_edge(&mut svg);
@@ -91,17 +103,6 @@ impl BoardPicture<'_> {
     fn pieces(&self) -> impl Iterator<Item = (Square, Piece)> {
         let squares = (0..64).map(Square::from_ordinal);
         squares.filter_map(|square| Some((square, self.position.piece_at(square)?)))
-    }
-
-    fn define_pieces(&self, svg: &mut String) {
-        *svg += "<defs>\n";
-        for code in 2..=13 {
-            let Some(piece) = Piece::from_code(code) else { continue };
-            if self.pieces().any(|(_, other)| other == piece) {
-                *svg += &piece::definition(piece);
-            }
-        }
-        *svg += "</defs>\n";
     }
 
     fn draw_squares(&self, svg: &mut String) {
@@ -203,6 +204,12 @@ impl BoardPicture<'_> {
     fn king_in_check(&self) -> Option<Square> {
         self.position.is_check().then(|| self.position.king(self.position.side()))
     }
+}
+
+/// The shapes of all pieces, as an `svg` element that shows nothing: a page has it once, before its pictures.
+#[must_use]
+pub fn piece_shapes() -> String {
+    format!("<svg width=\"0\" height=\"0\" aria-hidden=\"true\">\n{}</svg>\n", piece::definitions(|_| true))
 }
 
 /// 0 for a light square, 1 for a dark one.

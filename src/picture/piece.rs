@@ -102,8 +102,14 @@ pub(super) fn name(piece: Piece) -> String {
     format!("{color}-{}", kind_name(piece.kind()))
 }
 
+/// The shapes of those pieces of which `is_drawn` says so.
+pub(super) fn definitions(is_drawn: impl Fn(Piece) -> bool) -> String {
+    let pieces = (2..=13).filter_map(Piece::from_code).filter(|&piece| is_drawn(piece));
+    format!("<defs>\n{}</defs>\n", pieces.map(definition).collect::<String>())
+}
+
 /// The shape of a piece, under its name.
-pub(super) fn definition(piece: Piece) -> String {
+fn definition(piece: Piece) -> String {
     let Shape { outline, lines, dots } = shape(piece.kind());
     let (fill, ink) = (fill(piece.color()), ink(piece.color()));
     let dots = dots.iter().map(|[x, y, radius]| {

@@ -85,8 +85,9 @@ const fn color_name(color: Color) -> &'static str {
     }
 }
 
-/// A text as it can stand in XML: marks as entities, and what XML has no place for replaced.
-pub(super) fn escaped(text: &str) -> String {
+/// A text as it can stand in XML or HTML, not in an attribute: marks as entities, and what XML has no place for replaced.
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -64,8 +64,8 @@ pub use novelty::{NewMove, Novelty, novelty};
 pub use pasted::MovesNote;
 pub use pgn::{variation_text, write_pgn};
 pub use player::{
-    LineNode, OpeningRecord, OpponentRecord, PlayerGame, PlayerQuestion, PlayerRecord, RatingRecord, Record,
-    SideRecord, SpeedRecord, YearRecord,
+    EndingRecord, LineNode, OpeningRecord, OpponentRecord, PlayerGame, PlayerQuestion, PlayerRecord,
+    RatingRecord, Record, SideRecord, SpeedRecord, YearRecord,
 };
 pub use players::{ListedPlayer, ListedPlayers, PlayerOrder, Players, Spelling};
 pub use position::{LineMove, Place, PositionError, PositionQuery, number_before};

@@ -101,6 +101,7 @@ const READING: &[&[&str]] = &[
     &["explore", "x.db", "--fen", START, "--player", "tal"],
     &["player", "x.db", "tal"],
     &["player", "x.db", "tal", "--format", "md"],
+    &["player", "x.db", "tal", "--format", "html"],
     &["player", "x.db", "tal", "--format", "json"],
     &["game", "x.db", "1-3", "--novelty"],
     &["game", "x.db", "1-3", "--novelty", "--format", "json"],

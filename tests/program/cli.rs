@@ -37,7 +37,7 @@ mod help {
           explore     Show what was played from a position, and with what results
           game        Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
           export      Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
-          player      Show a player's record, openings, lines and opponents
+          player      Show a player's record, openings, lines, endings and opponents
           players     List the players, and say which names are those of one player
           repertoire  Hold a repertoire against the games: what each line scored, what it does not answer
           sql         Run SQL, or show a prompt for it

@@ -16,11 +16,42 @@ import sys
 import chess
 import chess.pgn
 
+# What is imported from this directory leaves nothing there.
+sys.dont_write_bytecode = True
+import page
+
 DEPTH = 6
 
 
 def number(text):
     return int(text) if text.isdigit() and 0 < int(text) < 65536 else None
+
+
+OFFICERS = [chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT]
+
+
+def endings(board):
+    """The kinds of endings that a position is."""
+    if board.queens and board.bishops | board.knights:
+        return set()
+    both = [tuple(len(board.pieces(kind, color)) for kind in OFFICERS) for color in chess.COLORS]
+    # Which officers the sides have, and whether each side has one piece only.
+    kinds = sorted("".join(letter for letter, count in zip("QRBN", side) if count) for side in both)
+    one = [sum(side) == 1 for side in both]
+    if kinds == ["", ""]:
+        return {"pawn"} if board.pawns else set()
+    of_one_kind = {"N N": "knight", "B B": "bishop", "R R": "rook", "Q Q": "queen", "B N": "bishop-knight"}
+    found = {of_one_kind.get(" ".join(kinds))}
+    if all(kind in ("B", "N", "BN") for kind in kinds):
+        found.add("minor")
+    if kinds == ["B", "B"] and all(one):
+        dark = chess.SquareSet(board.bishops & chess.BB_DARK_SQUARES)
+        found.add("opposite-bishops" if len(dark) == 1 else "same-bishops")
+    if kinds in (["B", "R"], ["N", "R"]) and all(one):
+        found.add("rook-minor")
+    if kinds == ["Q", "R"] and board.queens.bit_count() == 1 and board.rooks.bit_count() <= 2:
+        found.add("queen-rook")
+    return found - {None}
 
 
 class Game:
@@ -37,6 +68,11 @@ class Game:
         year = self.date[:4]
         self.year = int(year) if year.isdigit() and int(year) else None
         self.moves = None
+        board = game.board()
+        self.endings = endings(board)
+        for move in game.mainline_moves():
+            board.push(move)
+            self.endings |= endings(board)
         board = game.board()
         if board.epd() == chess.STARTING_FEN[:-4]:
             self.moves = []
@@ -143,8 +179,10 @@ def main():
         years = sorted({game.year for game in games if game.year and name in game.names})
         for since in [None] + years[len(years) // 2 : len(years) // 2 + 1]:
             filters = ["--since", str(since)] if since else []
-            command = [program, "player", database, "=" + name, "--limit", "0", "--format", "json", *filters]
-            answer = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+            command = [program, "player", database, "=" + name, "--limit", "0", *filters, "--format"]
+            ask = lambda command: subprocess.run(command, check=True, capture_output=True).stdout.decode()
+            answer = json.loads(ask([*command, "json"]))
+            page.held(ask([*command, "html"]), answer)
             seen = [(game, game.of(name)) for game in games if not since or game.year and game.year >= since]
             seen = [game for game in seen if game[1]]
             what = (name, since)
@@ -156,6 +194,13 @@ def main():
                 assert sum(opening["games"] for opening in found["openings"]) == len(of_side), (what, color)
                 hold_lines(found["lines"], of_side, (what, color))
             hold_groups(answer["years"], "year", seen, lambda game: game[0].year, what)
+            for ending in answer["endings"]:
+                reached = [game for game in seen if ending["kind"] in game[0].endings]
+                hold(ending, reached, (what, ending["kind"]))
+            kinds = set().union(*(game[0].endings for game in seen))
+            assert sorted(ending["kind"] for ending in answer["endings"]) == sorted(kinds), (what, kinds)
+            order = [ending["games"] for ending in answer["endings"]]
+            assert order == sorted(order, reverse=True), what
             rated = lambda game: game[1][2] and game[1][2] // 100 * 100
             hold_groups(answer["opponent_ratings"], "from", seen, rated, what)
             hold_groups(answer["opponents"], "name", seen, lambda game: game[1][4], what)

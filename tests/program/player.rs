@@ -1,7 +1,13 @@
 //! A player's record.
 
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::needs::{has_program, python_that_runs};
 use crate::place::Place;
 use crate::python::printed_by;
+
+const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 
 /// Asks for the records of `count` frequent players and of as many others in the first games of a collection.
 fn agree(corpus: &str, bytes: usize, count: u32) {
@@ -166,6 +172,151 @@ fn why_there_is_nothing_is_told() {
     insta::assert_snapshot!(place.told(0, &["short", "--opponent", "kasparov"]), @"pgndex: note: no player has a name that fits --opponent");
     let find = place.run(&["find", "games.db", "--opponent", "short"]);
     insta::assert_snapshot!(find.stderr, @"pgndex: error: --opponent NAME goes with --player NAME; give both, or --player alone for either side");
+}
+
+/// Starts of games, with their first moves and results.
+const ENDINGS: [(&str, &str, &str); 9] = [
+    ("8/5k2/8/8/8/8/4K2P/8 w - - 0 1", "1. Ke3", "1-0"),
+    ("8/5k2/8/8/8/8/4K3/8 w - - 0 1", "1. Ke3", "1/2-1/2"),
+    ("8/5kb1/8/8/8/8/4K1BP/8 w - - 0 1", "1. Ke3", "1/2-1/2"),
+    ("8/5kb1/8/8/8/8/4KB1P/8 w - - 0 1", "1. Ke3", "0-1"),
+    // Bishops on squares of different colours, then, after a promotion, of the same.
+    ("8/5k2/8/8/8/4b3/1p2K1B1/8 b - - 0 1", "1... b1=B 2. Kxe3", "0-1"),
+    // Rooks for one position only, then a pawn ending.
+    ("r3k3/8/8/8/8/8/7P/R3K3 w - - 0 1", "1. Rxa8+ Kd7 2. Rd8+ Kxd8", "*"),
+    ("8/5krr/8/8/8/8/4K1QP/8 w - - 0 1", "1. Ke3", "1-0"),
+    ("8/5kr1/8/8/8/8/4K1NP/8 w - - 0 1", "1. Ke3", "1-0"),
+    ("8/5kbn/8/8/8/8/4K1NP/8 w - - 0 1", "1. Ke3", "1-0"),
+];
+
+#[test]
+fn endings_are_those_that_find_lists_with_sets_or_without() {
+    let game = |(fen, moves, result)| {
+        format!(
+            "[White \"End, E\"]\n[Black \"Other, O\"]\n[SetUp \"1\"]\n[FEN \"{fen}\"]\n[Result \"{result}\"]\n\n{moves} {result}\n\n"
+        )
+    };
+    let place = Place::asking(&["player", "games.db"]).indexed(&ENDINGS.map(game).concat());
+    let endings = || {
+        let answer = place.json(&["end"]);
+        let endings = answer["endings"].as_array().expect("a list").clone();
+        let shown = |ending: &serde_json::Value| {
+            let kind = ending["kind"].as_str().expect("a kind");
+            let arguments = ["find", "games.db", "--player", "end", "--ending", kind, "--format", "json"];
+            assert_eq!(ending["games"], place.run(&arguments).stdout.lines().count(), "{kind}");
+            let counts =
+                ["games", "wins", "draws", "losses", "unfinished"].map(|field| ending[field].to_string());
+            format!("{kind} {}", counts.join(" "))
+        };
+        endings.iter().map(shown).collect::<Vec<_>>().join("\n")
+    };
+    let told = endings();
+    insta::assert_snapshot!(told, @"
+    minor 4 1 1 2 0
+    bishop 3 0 1 2 0
+    pawn 2 1 0 0 1
+    same-bishops 2 0 0 2 0
+    opposite-bishops 2 0 1 1 0
+    rook 1 0 0 0 1
+    rook-minor 1 1 0 0 0
+    queen-rook 1 1 0 0 0
+    ");
+    // Of some games no set knows anything, then of none.
+    for sql in ["DELETE FROM game_set WHERE kind = 'game'", "DROP TABLE game_set"] {
+        place.connection("games.db").execute_batch(sql).expect("changed");
+        assert_eq!(endings(), told, "{sql}");
+    }
+}
+
+/// What the script prints of the page that these arguments ask for.
+fn page(place: &Place, python: &str, how: &str, arguments: &[&str]) -> String {
+    let printed = |format| place.printed(&[arguments, &["--format", format]].concat());
+    place.write("page.html", printed("html"));
+    place.write("answer.json", printed("json"));
+    let mut command = Command::new(python);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/page.py")).arg(how);
+    command.arg(place.path("page.html"));
+    if how == "structure" {
+        command.arg(place.path("answer.json"));
+    }
+    let output = command.stderr(Stdio::inherit()).output().expect("the script runs");
+    assert!(output.status.success(), "the script failed");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn a_page_has_all_of_the_record_and_loads_nothing() {
+    let Some(python) = python_that_runs("import xml.etree.ElementTree") else { return };
+    let place = polgar();
+    let page = |arguments: &[&str]| page(&place, python, "structure", arguments);
+    assert_eq!(page(&["polgar", "--limit", "1"]), "8 tables, 1 boards, 0 charts\n");
+    assert_eq!(page(&["polgar", "--depth", "0"]), "7 tables, 0 boards, 0 charts\n");
+    assert_eq!(page(&["=Polgar, J"]), "5 tables, 0 boards, 0 charts\n");
+    assert_eq!(page(&["=Polgar, Zsuzsa"]), "4 tables, 0 boards, 0 charts\n");
+    let place = Place::asking(&["player", "games.db"]).indexed(FAMOUS);
+    for name in ["capablanca", "fischer", "a"] {
+        self::page(&place, python, "structure", &[name, "--limit", "0", "--least-share", "0"]);
+    }
+}
+
+/// Names that try to be something else than a name.
+const HOSTILE: [&str; 7] = [
+    "<script>alert(1)</script>",
+    "</title></style><h1>x",
+    "a & b &amp; \"c\" 'd' -->",
+    "\u{202e}gnihtemos \u{2066}x",
+    "\u{5d3}\u{5d5}\u{5d3} \u{645}\u{62d}\u{645}\u{62f}",
+    "x\u{1}\u{1b}[2J\u{85}\u{fffe}\u{ffff}\u{7f}",
+    "https://example.org/a.js url(b.css) ]]> <!--",
+];
+
+#[test]
+fn names_stay_names_on_a_page() {
+    let Some(python) = python_that_runs("import xml.etree.ElementTree") else { return };
+    for name in HOSTILE {
+        let tag = name.replace('\\', "\\\\").replace('"', "\\\"");
+        let game = |date: &str| {
+            format!(
+                "[Event \"{tag}\"]\n[White \"{tag}\"]\n[Black \"{tag}!\"]\n[WhiteElo \"2500\"]\n[BlackElo \"2400\"]\n[Date \"{date}\"]\n\
+                 [Result \"1-0\"]\n\n1. e4 1-0\n\n"
+            )
+        };
+        let place = Place::asking(&["player", "games.db"])
+            .indexed(&[game("1999.01.01"), game("2001.01.01")].concat());
+        let sql = "SELECT '=' || name FROM player JOIN game ON player_id = white_id";
+        let is_name: String =
+            place.connection("games.db").query_row(sql, [], |row| row.get(0)).expect("a name");
+        assert!(page(&place, python, "structure", &[&is_name]).ends_with(" 1 boards, 1 charts\n"), "{name}");
+    }
+}
+
+#[test]
+fn a_page_is_printed_on_a4() {
+    let Some(python) = python_that_runs("import xml.etree.ElementTree") else { return };
+    if !has_program("chromium") {
+        return;
+    }
+    let place = Place::asking(&["player", "games.db"]).indexed(FAMOUS);
+    let pages = page(&place, python, "printed", &["capablanca", "--limit", "0"]);
+    assert!(matches!(pages.as_str(), "2 pages\n" | "3 pages\n"), "{pages}");
+}
+
+#[test]
+fn a_record_is_written_to_a_file_that_may_be_written() {
+    let place = polgar();
+    for format in ["table", "md", "json", "html"] {
+        let printed = place.ok(&["=Polgar, J", "--format", format]);
+        let told = place.told(0, &["=Polgar, J", "--format", format, "--output", "a", "--overwrite"]);
+        assert_eq!(told, "pgndex: note: record written to a\n");
+        assert_eq!(std::fs::read_to_string(place.path("a")).expect("a file"), printed);
+    }
+    insta::assert_snapshot!(place.failure(&["short", "--output", "a"]), @"pgndex: error: a: exists already; use --overwrite to replace it, or name another file");
+    insta::assert_snapshot!(place.failure(&["short", "--output", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database, or belongs to it; name another file");
+    insta::assert_snapshot!(place.told(0, &["nobody", "--output", "b", "--format", "html"]), @"
+    pgndex: note: no player has a name that fits NAME
+    pgndex: note: no game fits; b is not written
+    ");
+    assert!(!place.path("b").exists());
 }
 
 #[test]

@@ -122,6 +122,36 @@ impl Ending {
     }
 }
 
+/// Some kinds of endings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Endings(u16);
+
+impl Endings {
+    /// Those of which `is_in` says so.
+    pub fn where_each(is_in: impl Fn(Ending) -> bool) -> Self {
+        let kinds = Ending::ALL.into_iter().filter(|&kind| is_in(kind));
+        Self(kinds.fold(0, |all, kind| all | 1 << kind as u16))
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether a kind is among them.
+    #[must_use]
+    pub const fn contains(self, kind: Ending) -> bool {
+        self.0 >> kind as u16 & 1 == 1
+    }
+
+    /// These and some others.
+    #[must_use]
+    pub const fn and(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+}
+
 /// Whether the bishops of a position stand on squares of both colours.
 fn stand_on_both_colors(fen: &[u8]) -> bool {
     let bishops = super::structure::pieces(fen).filter(|(_, letter)| matches!(letter, b'B' | b'b'));
@@ -139,7 +169,8 @@ mod tests {
     use super::*;
 
     fn kinds(fen: &str) -> Vec<&'static str> {
-        Ending::ALL.into_iter().filter(|kind| kind.matches(fen.as_bytes())).map(Ending::as_str).collect()
+        let endings = Endings::where_each(|kind| kind.matches(fen.as_bytes()));
+        Ending::ALL.into_iter().filter(|&kind| endings.contains(kind)).map(Ending::as_str).collect()
     }
 
     #[test]

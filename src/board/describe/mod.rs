@@ -11,7 +11,7 @@ mod resemblance;
 mod structure;
 
 pub use description::Description;
-pub use ending::Ending;
+pub use ending::{Ending, Endings};
 pub use material::{Material, MaterialError, MaterialSignature};
 pub use pattern::{Pattern, PatternError, PatternPart};
 pub use phase::Phase;

@@ -11,7 +11,7 @@ use pgndex::board::Color;
 use pgndex::store::NameFilter;
 use std::path::PathBuf;
 
-/// Show a player's record, openings, lines and opponents
+/// Show a player's record, openings, lines, endings and opponents
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -19,10 +19,12 @@ Examples:
   pgndex player games.db carlsen --since 2020 --speed blitz
   pgndex player games.db carlsen --opponent caruana
   pgndex player games.db carlsen --format md > carlsen.md
+  pgndex player games.db carlsen --format html --output carlsen.html
 
 Points are the player's, whatever his side. The performance is that of FIDE's table, from games with a result against opponents whose \
 ratings are known. All players whose name fits count: '=NAME' means one only. Lines are the moves played most with that side, \
-from the start position on.")]
+from the start position on. A game counts once in each kind of ending that it reached, be it for one position: these are the games \
+of find --ending. The page of --format html needs no network, and is made for A4 paper too.")]
 pub(crate) struct PlayerArgs {
     /// Database
     #[arg(value_name = "DB")]
@@ -41,9 +43,15 @@ pub(crate) struct PlayerArgs {
     pub(crate) least_share: u32,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// How to print it; json is one object, md is Markdown
+    /// How to print it; json is one object, md is Markdown, html is a page with charts and boards, in one file
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: PlayerFormat,
+    /// File to write [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(long, requires = "output")]
+    pub(crate) overwrite: bool,
     /// End with a line on standard error that tells the time taken
     #[arg(long)]
     pub(crate) timing: bool,
@@ -55,6 +63,7 @@ pub(crate) enum PlayerFormat {
     Table,
     Json,
     Md,
+    Html,
 }
 
 /// List the players, and say which names are those of one player

@@ -1,7 +1,6 @@
 //! `pgndex export`: chosen games as PGN or CSV, or their positions as FEN, EPD or CSV.
 
 use std::io::{self, BufWriter, IsTerminal as _, Write};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -20,7 +19,7 @@ use crate::cli::filter_note::{tell_near_players, tell_unknown_names};
 use crate::cli::note;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout};
-use crate::cli::render::output_file::OutputFile;
+use crate::cli::render::output_file::{OutputFile, not_written};
 use crate::cli::terminal::progress::{Progress, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
 
@@ -81,7 +80,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
             let path = target.finish()?;
             note(&format!("{} written to {}", counts.written(), path.display()));
         }
-        Some(target) => note(&left_as_it_was(target.path())),
+        Some(target) => note(&not_written(target.path())),
         None if games == 0 => note("no game fits"),
         None => {}
     }
@@ -156,15 +155,6 @@ impl Counts {
             0 => counted(self.games.load(Ordering::Relaxed), "game"),
             positions => counted(positions, "position"),
         }
-    }
-}
-
-/// What became of a file that is not written.
-fn left_as_it_was(path: &Path) -> String {
-    let shown = path.display();
-    match path.exists() {
-        true => format!("no game fits; {shown} is as it was"),
-        false => format!("no game fits; {shown} is not written"),
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod number;
 pub(crate) mod output;
 pub(crate) mod output_file;
 pub(crate) mod picture;
+pub(crate) mod record;
 pub(crate) mod remark;
 pub(crate) mod sheet;
 pub(crate) mod summary;

@@ -64,7 +64,8 @@ pub(crate) enum Value<'a> {
 }
 
 impl Value<'_> {
-    fn to_text(&self) -> Cow<'_, str> {
+    /// As it is printed, but for marks of a format.
+    pub(crate) fn to_text(&self) -> Cow<'_, str> {
         match self {
             Self::Null => "".into(),
             Self::Integer(number) => number.to_string().into(),
@@ -173,7 +174,16 @@ impl RowWriter<Box<dyn Write>> {
 }
 
 impl<W: Write> RowWriter<W> {
-    fn new(out: W, format: SqlFormat, columns: &[&str], terminal: Option<usize>) -> anyhow::Result<Self> {
+    /// Rows with these columns; `terminal` is how wide the terminal is, if they go to one.
+    ///
+    /// # Errors
+    /// Of writing.
+    pub(crate) fn new(
+        out: W,
+        format: SqlFormat,
+        columns: &[&str],
+        terminal: Option<usize>,
+    ) -> anyhow::Result<Self> {
         let table = |out, style| Writer::Table {
             table: TableWriter::new(out, columns, terminal).styled(style),
             style,

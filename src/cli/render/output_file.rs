@@ -96,3 +96,12 @@ pub(crate) fn check(
         _ => Ok(()),
     }
 }
+
+/// Says that no game fits, and what becomes of the file that was to be written.
+pub(crate) fn not_written(path: &Path) -> String {
+    let shown = path.display();
+    match path.exists() {
+        true => format!("no game fits; {shown} is as it was"),
+        false => format!("no game fits; {shown} is not written"),
+    }
+}

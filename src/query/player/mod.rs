@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 pub use lines::LineNode;
 
-use crate::board::{Color, GameResult};
+use crate::board::{Color, Ending, GameResult};
 use crate::id::{GameId, NameId};
 use crate::query::find::side;
 use crate::query::players::{ListedPlayer, Players};
@@ -48,6 +48,8 @@ pub struct PlayerRecord {
     pub white: SideRecord,
     /// Those with Black.
     pub black: SideRecord,
+    /// By the kinds of endings that games reached, most games first. A game counts once in each of them.
+    pub endings: Vec<EndingRecord>,
     /// By year, the first one first; the games of unknown years stand last.
     pub years: Vec<YearRecord>,
     /// By the opponents' ratings, in steps of a hundred, the highest first; games against opponents without a rating stand last.
@@ -151,6 +153,12 @@ impl Record {
         let (sum, games) = self.opponents;
         performance(games, self.half_points, sum)
     }
+
+    /// From how many games the performance is told.
+    #[must_use]
+    pub fn performance_games(&self) -> u64 {
+        self.opponents.1.into()
+    }
 }
 
 impl Serialize for Record {
@@ -164,7 +172,7 @@ impl Serialize for Record {
         fields.serialize_field("rating", &self.rating())?;
         fields.serialize_field("opponent_rating", &self.opponent_rating())?;
         fields.serialize_field("performance", &self.performance())?;
-        fields.serialize_field("performance_games", &self.opponents.1)?;
+        fields.serialize_field("performance_games", &self.performance_games())?;
         fields.end()
     }
 }
@@ -192,6 +200,17 @@ pub struct OpeningRecord {
     pub eco: Option<String>,
     /// Its name.
     pub name: Option<String>,
+    /// The games.
+    #[serde(flatten)]
+    pub record: Record,
+}
+
+/// What came of the games that reached a kind of ending.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EndingRecord {
+    /// The kind.
+    #[serde(serialize_with = "as_name")]
+    pub kind: Ending,
     /// The games.
     #[serde(flatten)]
     pub record: Record,
@@ -264,6 +283,11 @@ fn as_letter<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Er
     serializer.serialize_str(side(*color))
 }
 
+/// As `find` takes it.
+fn as_name<S: Serializer>(kind: &Ending, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.as_str())
+}
+
 impl PlayerQuestion<'_> {
     /// The record.
     ///
@@ -292,6 +316,7 @@ impl PlayerQuestion<'_> {
             }
         }
         let (white, black) = (self.side(&games, Color::White)?, self.side(&games, Color::Black)?);
+        let endings = self.endings(&games)?;
         drop(snapshot);
         let mut all = Record::default();
         games.iter().for_each(|game| all.count(game));
@@ -307,6 +332,7 @@ impl PlayerQuestion<'_> {
             all,
             white,
             black,
+            endings,
             years: years.into_iter().map(|(year, record)| YearRecord { year, record }).collect(),
             opponent_ratings: ratings
                 .into_iter()
@@ -354,6 +380,21 @@ impl PlayerQuestion<'_> {
             opening_count,
             lines: lines.tree(fewest),
         })
+    }
+
+    fn endings(&self, games: &[PlayedGame]) -> store::Result<Vec<EndingRecord>> {
+        let numbers: Vec<GameId> = games.iter().map(|game| game.game).collect();
+        let reached = self.database.endings_of(&numbers)?;
+        let of_kind = |kind| {
+            let mut record = Record::default();
+            let games = games.iter().zip(&reached).filter(|(_, reached)| reached.contains(kind));
+            games.for_each(|(game, _)| record.count(game));
+            EndingRecord { kind, record }
+        };
+        let mut endings: Vec<_> =
+            Ending::ALL.into_iter().map(of_kind).filter(|ending| ending.record.games > 0).collect();
+        endings.sort_by_key(|ending| Reverse(ending.record.games));
+        Ok(endings)
     }
 
     /// Those with the most games, in the order of their names where these are equal, and how many there are in all. What is not known

@@ -1,6 +1,7 @@
 //! Players: their names, their other spellings, their games.
 
 pub(crate) mod alias;
+mod ending;
 pub(crate) mod games;
 pub(crate) mod name;
 pub(crate) mod record;

@@ -1,0 +1,98 @@
+//! Which kinds of endings games reached.
+
+use rusqlite::Connection;
+
+use crate::board::{Ending, Endings, Material};
+use crate::id::GameId;
+use crate::store::block_games::BlockGames;
+use crate::store::block_set::block_of;
+use crate::store::cell::{Cells, GAME_POSITION};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::passed::PassedKind;
+use crate::store::read::passed::{has_sets, visit_sets};
+
+impl Database {
+    /// The kinds of endings that each of some games reached in what was played, be it for one position. The games stand in the order of
+    /// their numbers.
+    ///
+    /// # Errors
+    /// What SQLite says; a wrong cell.
+    pub fn endings_of(&self, games: &[GameId]) -> Result<Vec<Endings>> {
+        let connection = self.connection();
+        let read = || -> rusqlite::Result<Vec<Endings>> {
+            let has_sets = has_sets(connection)?;
+            let mut endings = Vec::with_capacity(games.len());
+            for games in games.chunk_by(|one, other| block_of(*one).0 == block_of(*other).0) {
+                let told = if has_sets { told_of_block(connection, games)? } else { vec![None; games.len()] };
+                for (&game, told) in games.iter().zip(told) {
+                    endings.push(match told {
+                        Some(told) if can_be(told, |kind| !kind.is_told_by_material()) => {
+                            let of_rows = of_rows(connection, game, |kind| told.contains(kind))?;
+                            Endings::where_each(|kind| {
+                                if kind.is_told_by_material() { &told } else { &of_rows }.contains(kind)
+                            })
+                        }
+                        Some(told) => told,
+                        None => of_rows(connection, game, |_| true)?,
+                    });
+                }
+            }
+            Ok(endings)
+        };
+        read().map_err(|source| Error::sqlite(self.path(), "read which endings games reached", source))
+    }
+}
+
+/// Whether a kind that is asked for is among some.
+fn can_be(endings: Endings, is_asked: impl Fn(Ending) -> bool) -> bool {
+    !Endings::where_each(|kind| is_asked(kind) && endings.contains(kind)).is_empty()
+}
+
+/// The endings that games of a block can have reached by the material that they passed; `None` for games that no set knows.
+fn told_of_block(connection: &Connection, games: &[GameId]) -> rusqlite::Result<Vec<Option<Endings>>> {
+    let Some(&first) = games.first() else { return Ok(Vec::new()) };
+    let block = block_of(first).0;
+    let mut wanted = BlockGames::default();
+    games.iter().for_each(|&game| wanted.insert(block_of(game).1));
+    let place = |number: u16| games.binary_search_by_key(&number, |&game| block_of(game).1).ok();
+    let mut told = vec![None; games.len()];
+    let mut each = |kind, is_wanted: &dyn Fn(i64) -> bool, see: &mut dyn FnMut(i64, &mut Option<Endings>)| {
+        visit_sets(connection, (block, kind), 0..=i64::MAX, is_wanted, |value, number| {
+            if wanted.contains(number)
+                && let Some(place) = place(number)
+            {
+                see(value, &mut told[place]);
+            }
+        })
+    };
+    each(PassedKind::Game, &|_| true, &mut |_, told| *told = Some(Endings::default()))?;
+    let is_ending = |value| !of_material(value).is_empty();
+    each(PassedKind::Material, &is_ending, &mut |value, told| {
+        *told = told.map(|told| told.and(of_material(value)));
+    })?;
+    Ok(told)
+}
+
+/// The endings that a material can be.
+fn of_material(value: i64) -> Endings {
+    let material = Material::from_packed(value.cast_unsigned());
+    Endings::where_each(|kind| kind.includes(material))
+}
+
+/// The endings among those asked for that a game's positions are.
+fn of_rows(
+    connection: &Connection,
+    game: GameId,
+    is_asked: impl Fn(Ending) -> bool,
+) -> rusqlite::Result<Endings> {
+    let sql = "SELECT game_id, ply, fen FROM game_position WHERE game_id = ?1 ORDER BY ply";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([game.0])?;
+    let mut endings = Endings::default();
+    while let Some(row) = rows.next()? {
+        let fen = Cells::new(row, GAME_POSITION).get::<&str>("fen")?.as_bytes();
+        endings = endings.and(Endings::where_each(|kind| is_asked(kind) && kind.matches(fen)));
+    }
+    Ok(endings)
+}

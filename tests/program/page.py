@@ -1,0 +1,209 @@
+"""Looks at the page that `pgndex player --format html` writes.
+
+Usage: page.py structure PAGE JSON   holds the page to be well-formed, to load nothing, to be readable by voice, and to have all of the JSON;
+                                     prints what is in it
+       page.py printed PAGE          prints how many pages of A4 paper Chromium makes of it
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unicodedata
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+
+SECONDS = 120
+VOID = {"br", "meta"}
+HEADINGS = ["h1", "h2", "h3", "h4"]
+
+
+class Balanced(HTMLParser):
+    """Holds tags to be closed in the order in which they were opened."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.open = []
+        self.ids = []
+        self.links = []
+
+    def handle_starttag(self, tag, attributes):
+        self.handle_startendtag(tag, attributes)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        for name, value in attributes:
+            assert name not in ("src", "srcset", "srcdoc", "data", "action", "style") and not name.startswith("on"), (tag, name)
+            assert name not in ("href", "xlink:href") or value.startswith("#"), (tag, value)
+            if name == "id":
+                self.ids.append(value)
+            if name in ("href", "aria-labelledby"):
+                self.links.append(value.removeprefix("#"))
+        assert tag not in ("script", "link", "iframe", "object", "embed", "img", "base", "form", "image", "audio", "video"), tag
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag, tag
+
+
+def words(element):
+    return " ".join("".join(element.itertext()).split())
+
+
+def shown(text):
+    """A text of the JSON as it is shown."""
+    turns = {0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+    visible = lambda letter: chr(0x2400 + ord(letter)) if letter < " " else chr(0x2421) if letter == "\x7f" else letter
+    text = "".join("\ufffd" if ord(letter) in turns or "\x80" <= letter <= "\x9f" or letter in "\ufffe\uffff" else visible(letter) for letter in text)
+    return " ".join(text.split())
+
+
+def row_of(record, page_has):
+    """The cells of a record, without those before it."""
+    finished = record["wins"] + record["draws"] + record["losses"]
+    points = 2 * record["wins"] + record["draws"]
+    share = lambda part, whole: f"{100 * part / whole:.1f} %"
+    bar = ", ".join(share(record[field], finished or 1) + word for field, word in (("wins", " won"), ("draws", " drawn"), ("losses", " lost")))
+    cells = [record["games"], share(points, 2 * finished) + bar if finished else ""]
+    cells += [record[field] for field in ("wins", "draws", "losses")]
+    cells += [record["unfinished"]] if page_has["unfinished"] else []
+    if page_has["ratings"]:
+        cells += [record["rating"], record["opponent_rating"], record["performance"]]
+        games = record["performance_games"]
+        if games not in (0, finished):
+            cells[-1] = f"({games:,}) {cells[-1]}"
+    return ["" if cell is None else str(cell) for cell in cells]
+
+
+def lines(nodes, games, page_has, before=()):
+    for node in nodes:
+        line = before + ((f"{(node['ply'] + 1) // 2}. " if node["ply"] % 2 else "") + node["san"],)
+        yield [" ".join(line), f"{100 * node['games'] / games:.1f} %"] + row_of(node, page_has)
+        yield from lines(node["next"], games, page_has, line)
+
+
+def expected(answer):
+    """The rows of all tables that the JSON asks for."""
+    everything = [answer["all"], answer["white"], answer["black"]]
+    page_has = {"unfinished": answer["all"]["unfinished"] > 0, "ratings": any(answer["all"][field] is not None for field in ("rating", "opponent_rating"))}
+    row = lambda name, record: [shown(str(name)) if name is not None else "unknown"] + row_of(record, page_has)
+    rows = lambda key, field: [row(record[field], record) for record in answer[key]]
+    opening = lambda eco, name: f"{eco} {name}" if eco and name else None
+    tables = [[row(name, record) for name, record in zip(("all", "White", "Black"), everything)]]
+    for side in (answer["white"], answer["black"]):
+        if side["games"]:
+            tables.append([row(opening(it["eco"], it["name"]), it) for it in side["openings"]])
+            tables.append(list(lines(side["lines"], side["games"], page_has)))
+    share = lambda record: f"{100 * record['games'] / answer['all']['games']:.1f} %"
+    tables.append([[it["kind"], share(it)] + row_of(it, page_has) for it in answer["endings"]])
+    tables.append(rows("years", "year"))
+    if page_has["ratings"]:
+        hundred = lambda first: None if first is None else f"{first} to {first + 99}"
+        tables.append([row(hundred(it["from"]), it) for it in answer["opponent_ratings"]])
+    if any(it["speed"] for it in answer["speeds"]):
+        tables.append(rows("speeds", "speed"))
+    tables.append(rows("opponents", "name"))
+    sides = {"w": "White", "b": "Black"}
+    tables.append([
+        [str(win["game_id"]), sides[win["side"]], shown(win["opponent"] or "unknown"), str(win["opponent_rating"]), win["date"] or "",
+         shown(win["event"] or ""), opening(win["eco"], win["opening"]) or ""] for win in answer["best_wins"]
+    ])
+    return [table for table in tables if table]
+
+
+def readable(root):
+    """Holds the page to tell by voice what it shows."""
+    assert root.get("lang") == "en" and words(root.find("head/title"))
+    headings = [element for element in root.iter() if element.tag in HEADINGS]
+    levels = [HEADINGS.index(heading.tag) for heading in headings]
+    assert levels[0] == 0 and levels.count(0) == 1 and all(after <= before + 1 for before, after in zip(levels, levels[1:])), levels
+    assert all(words(heading) for heading in headings)
+    for table in root.iter("table"):
+        assert table[0].tag == "caption" and words(table[0])
+        heads = table.findall("thead/tr/th")
+        assert heads and all(head.get("scope") == "col" and words(head) for head in heads)
+        for row in table.findall("tbody/tr"):
+            assert len(row) == len(heads) and row[0].tag == "th" and row[0].get("scope") == "row" and words(row[0]), words(row)
+            assert all(cell.tag == "td" for cell in row[1:])
+    shapes = {shape.get("id") for svg in root.findall("body/svg") for shape in svg.iter("g")}
+    for svg in root.iter("svg"):
+        if svg.get("aria-hidden") == "true":
+            continue
+        assert svg.get("role") == "img" and svg[0].tag == "title" and words(svg[0]), svg.attrib
+        assert {use.get("href").removeprefix("#") for use in svg.iter("use")} <= shapes
+    for board in (svg for svg in root.iter("svg") if svg.get("class") == "board"):
+        assert "FEN: " in words(board[1])
+
+
+def hold_chart(root, answer):
+    """Holds the chart to have a mark for each year, as high as its rating says."""
+    years = [year for year in answer["years"] if year["year"] is not None]
+    lines = {
+        "rating": [(year["year"], year["rating"]) for year in years if year["rating"] is not None],
+        "performance": [(year["year"], year["performance"]) for year in years if year["performance_games"] >= 5],
+    }
+    charts = [figure.find("svg") for figure in root.iter("figure") if figure.get("class") == "chart"]
+    assert len(charts) == (len({year for line in lines.values() for year, _ in line}) > 1), lines
+    for chart in charts:
+        marks = {group.get("class"): list(group)[1:] for group in chart.iter("g")}
+        assert {name: len(line) for name, line in lines.items() if line} == {name: len(those) for name, those in marks.items()}
+        places = [
+            (year, rating, float(mark.get("cx") or mark.get("x")), float(mark.get("cy") or mark.get("y")) + 4 * (mark.tag == "rect"))
+            for name, those in marks.items() for (year, rating), mark in zip(lines[name], those)
+        ]
+        (_, low, _, lowest), (_, high, _, highest) = (choose(places, key=lambda place: place[1]) for choose in (min, max))
+        for _, rating, _, height in places:
+            assert abs((lowest - height) * (high - low) - (rating - low) * (lowest - highest)) <= 0.2 * (high - low + 1), (rating, height)
+        assert all(0 <= across <= 640 and 0 <= height <= 260 for _, _, across, height in places)
+
+
+def held(text, answer):
+    """Holds a page to be readable and to have all of an answer. Gives back what is in it."""
+    style = text[text.index("<style>") : text.index("</style>")]
+    assert "url(" not in style and "@import" not in style
+    assert not [letter for letter in text if unicodedata.category(letter) in ("Cc", "Cs") and letter != "\n"]
+    parser = Balanced()
+    parser.feed(text)
+    parser.close()
+    assert not parser.open, parser.open
+    assert len(parser.ids) == len(set(parser.ids)) and set(parser.links) <= set(parser.ids)
+    root = ElementTree.fromstring(text)
+    readable(root)
+    found = [[[words(cell) for cell in row] for row in table.findall("tbody/tr")] for table in root.iter("table")]
+    for one, other in zip(found, wanted := expected(answer), strict=True):
+        assert one == other, next(pair for pair in zip(one + [None], other + [None]) if pair[0] != pair[1])
+    hold_chart(root, answer)
+    name = shown(answer["players"][0]["name"])
+    assert words(root.find("head/title")).startswith(name) and words(root.find("body/header/h1")).startswith(name)
+    boards = sum(svg.get("class") == "board" for svg in root.iter("svg"))
+    charts = sum(figure.get("class") == "chart" for figure in root.iter("figure"))
+    return f"{len(wanted)} tables, {boards} boards, {charts} charts"
+
+
+def structure(page, answer):
+    with open(page, encoding="utf-8") as text, open(answer, encoding="utf-8") as record:
+        print(held(text.read(), json.load(record)))
+
+
+def printed(page):
+    with tempfile.TemporaryDirectory() as directory:
+        pdf = os.path.join(directory, "page.pdf")
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+                   "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", f"--user-data-dir={directory}/profile"]
+        command = ["chromium", *options, "--no-pdf-header-footer", f"--print-to-pdf={pdf}", f"file://{os.path.abspath(page)}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        if done.returncode != 0:
+            raise SystemExit(f"{command}: {done.stderr}")
+        boxes = re.findall(rb"/MediaBox *\[([^\]]*)\]", open(pdf, "rb").read())
+    for box in boxes:
+        left, bottom, right, top = map(float, box.split())
+        # A4 in points.
+        assert abs(right - left - 595.28) < 1 and abs(top - bottom - 841.89) < 1, box
+    print(len(boxes), "pages")
+
+
+if __name__ == "__main__":
+    {"structure": structure, "printed": printed}[sys.argv[1]](*sys.argv[2:])
