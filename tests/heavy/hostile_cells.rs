@@ -103,6 +103,8 @@ const READING: &[&[&str]] = &[
     &["player", "x.db", "tal", "--format", "md"],
     &["player", "x.db", "tal", "--format", "html"],
     &["player", "x.db", "tal", "--format", "json"],
+    &["repertoire", "x.db", "new.pgn", "--color", "white"],
+    &["repertoire", "x.db", "new.pgn", "--color", "black", "--since", "1900", "--format", "json"],
     &["game", "x.db", "1-3", "--novelty"],
     &["game", "x.db", "1-3", "--novelty", "--format", "json"],
     &["game", "x.db", "1-4294967295", "--ply", "end", "--ascii"],
