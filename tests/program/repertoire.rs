@@ -190,8 +190,7 @@ fn what_cannot_be_read_is_told() {
     ");
     std::fs::remove_file(place.path("mine.pgn")).expect("removed");
     insta::assert_snapshot!(said(&place.ask(&[])), @"
-    pgndex: error: read mine.pgn
-      because: No such file or directory (os error 2)
+    pgndex: error: mine.pgn: no such file or directory; check the path
     1
     ");
 }

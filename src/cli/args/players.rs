@@ -141,7 +141,7 @@ pub(crate) struct RepertoireArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// The repertoire: a PGN file; - for standard input
+    /// The repertoire: a PGN file, packed or not; - for standard input
     #[arg(value_name = "PGN")]
     pub(crate) repertoire: PathBuf,
     /// The side that the repertoire is for [default: what its tags or its moves tell]

@@ -1,15 +1,15 @@
 //! `pgndex repertoire`: what came of the lines that a player means to play.
 
-use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use pgndex::board::Color;
 use pgndex::query::{
     Book, Departure, FollowingGame, Repertoire, RepertoireError, RepertoireLine, RepertoireMove,
     RepertoireQuestion, Score, near_names, number_before,
 };
+use pgndex::source::{self, DecodeOptions, Opened};
 use pgndex::store::Database;
 
 use crate::cli::args::{RepertoireArgs, RowFormat};
@@ -22,6 +22,8 @@ use crate::cli::terminal::timing::Timing;
 
 /// How many parts that cannot be read are told one by one.
 const PROBLEMS: usize = 10;
+/// Bytes of the longest text that is read.
+const MOST: usize = 64 << 20;
 
 /// Shows what came of a repertoire.
 ///
@@ -50,12 +52,12 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     };
     let repertoires = match question.answer() {
         Err(RepertoireError::UnknownSide) => {
-            anyhow::bail!("{}: {}; say --color white or --color black", name(), RepertoireError::UnknownSide)
+            bail!("{}: {}; say --color white or --color black", name(), RepertoireError::UnknownSide)
         }
         answer => answer?,
     };
     if repertoires.is_empty() {
-        anyhow::bail!("{}: there are no moves in it; is this a PGN file?", name());
+        bail!("{}: there are no moves in it; is this a PGN file?", name());
     }
     if !repertoires.iter().any(reached) {
         let unknown = near_names(&database, &selection)?;
@@ -84,14 +86,34 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The text of a file, packed or not, or of standard input.
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    if path == Path::new("-") {
-        io::stdin().lock().read_to_end(&mut text).context("read standard input")?;
-    } else {
-        text = fs::read(path).with_context(|| format!("read {}", printable(&path.to_string_lossy())))?;
+    let name = printable(&path.to_string_lossy());
+    let too_long = || {
+        anyhow::anyhow!(
+            "{name}: more than {} MiB: a repertoire is smaller; is this the right file?",
+            MOST >> 20
+        )
+    };
+    let options = DecodeOptions { threads: 1, memory: MOST as u64 };
+    let files = source::list(&[path], options, &()).map(|sources| sources.files).unwrap_or_default();
+    let Ok([file]) = <[_; 1]>::try_from(files) else {
+        bail!("{name}: not one file; give the PGN file of the repertoire")
+    };
+    let packed = match source::open(&file?)? {
+        Opened::Mapped(map) if map.bytes().len() > MOST => return Err(too_long()),
+        Opened::Mapped(map) => return Ok(map.bytes().to_vec()),
+        Opened::Packed(packed) => packed,
+    };
+    let (mut decoded, mut text) = (packed.decode(options)?, Vec::new());
+    loop {
+        match decoded.read(&mut text, 1 << 20) {
+            Ok(0) => return Ok(text),
+            Ok(_) if text.len() > MOST => return Err(too_long()),
+            Ok(_) => {}
+            Err(error) => bail!("{name}: {}", decoded.describe(&error, text.len() as u64)),
+        }
     }
-    Ok(text)
 }
 
 /// Tells what could not be read.

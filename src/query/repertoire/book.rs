@@ -29,7 +29,7 @@ pub struct BookProblem {
 
 /// The text has more moves than any repertoire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("more than {MOST_MOVES} moves: a repertoire has fewer; is this the right file?")]
+#[error("more than 200,000 moves: a repertoire has fewer; is this the right file?")]
 pub struct TooLong;
 
 /// A repertoire: moves as a tree, whose lines begin at start positions. Equal lines of several games are one.
