@@ -143,6 +143,15 @@ fn whose_repertoire_it_is() {
 }
 
 #[test]
+fn a_move_that_mates_is_found() {
+    let game = "1. f3 e5 2. g4 Qh4# 0-1\n";
+    let place = Place::asking(&["repertoire", "games.db", "mine.pgn"]).indexed(game).with("mine.pgn", game);
+    let answer = place.json(&["--color", "black"]);
+    assert_eq!(answer[0]["lines"][0]["moves"][3]["games"], 1);
+    assert_eq!(answer[0]["departure_count"], 0);
+}
+
+#[test]
 fn what_cannot_be_read_is_told() {
     let place =
         Place::asking(&["repertoire", "games.db", "mine.pgn"]).indexed("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n");

@@ -213,6 +213,9 @@ impl<'t> Reading<'t> {
         let mut position = self.book.nodes[at.node].position.clone();
         match position.play_san(word) {
             Ok(code) => {
+                // As the codes of games tell it.
+                let is_mate = code.is_check() && !position.has_legal_move();
+                let code = if is_mate { code.with_mate() } else { code };
                 let node = self.child(at.node, code, position)?;
                 (at.before, at.node) = (at.node, node);
             }
