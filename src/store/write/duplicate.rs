@@ -51,6 +51,12 @@ fn candidates(values: &str) -> String {
     )
 }
 
+/// The first and the last hash, as SQLite stores them, of one of so many ranges of about equal size.
+fn hash_range(range: u64, ranges: u64) -> [i64; 2] {
+    let start = |range: u64| (u128::from(range) << u64::BITS) / u128::from(ranges);
+    [start(range), start(range + 1) - 1].map(|hash| (hash as u64 ^ 1 << 63).cast_signed())
+}
+
 /// A game that may be the beginning of another one, or go on where another one breaks off, as far as hashes tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PrefixCandidate {
@@ -100,12 +106,9 @@ impl BulkLoader<'_> {
         let last: Vec<Option<u32>> = self.column("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
         let games = u64::from(last.into_iter().flatten().next().unwrap_or(0));
         let ranges = 1 + games / SORTED;
-        let start = |range: u64| (u128::from(range) << 64) / u128::from(ranges);
         let mut found = Vec::new();
         for range in 0..ranges {
-            let [first, last] =
-                [start(range), start(range + 1) - 1].map(|hash| (hash as u64 ^ 1 << 63).cast_signed());
-            let mut hashes: Vec<i64> = self.column(&hashes(), [first, last], |row| row.get(0))?;
+            let mut hashes: Vec<i64> = self.column(&hashes(), hash_range(range, ranges), |row| row.get(0))?;
             hashes.sort_unstable();
             let shared = hashes.chunk_by(|a, b| a == b).filter(|alike| alike.len() > 1).map(|alike| alike[0]);
             let shared: Vec<i64> = shared.collect();
@@ -189,5 +192,20 @@ impl BulkLoader<'_> {
             .prepare_cached(sql)
             .and_then(|mut query| query.query_map(params, read)?.collect())
             .map_err(|source| self.failed("look for duplicates", source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_follow_each_other_and_have_all_hashes() {
+        for ranges in [1, 2, 3, 7, 1000] {
+            let all: Vec<[i64; 2]> = (0..ranges).map(|range| hash_range(range, ranges)).collect();
+            assert_eq!((all[0][0], all[all.len() - 1][1]), (i64::MIN, i64::MAX));
+            assert!(all.windows(2).all(|pair| pair[0][1] + 1 == pair[1][0]), "{ranges}");
+            assert!(all.iter().all(|[first, last]| first < last), "{ranges}");
+        }
     }
 }
