@@ -101,7 +101,7 @@ fn whose_repertoire_it_is() {
     ───────────────────────────────────────────────────────────
        1      1  100.0 %                  1. e4 e5 2. Nf3
        2      0                           … 1... c6 (no answer)
-    pgndex: note: taken for a repertoire of White; if it is not, say --color black
+    pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --color black
     0
     ");
     insta::assert_snapshot!(ask("1. e4 (1. d4 d5) e5 *", &[]), @"
@@ -110,7 +110,7 @@ fn whose_repertoire_it_is() {
     ────────────────────────────────────────────
        1      1  0.0 %                  1. e4 e5
        2      0                         1. d4 d5
-    pgndex: note: taken for a repertoire of Black; if it is not, say --color white
+    pgndex: note: games without the tag Orientation are taken for a repertoire of Black; if they are not, say --color white
     0
     ");
     insta::assert_snapshot!(ask("[Orientation \"Black\"]\n\n1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
@@ -128,7 +128,7 @@ fn whose_repertoire_it_is() {
        1      1  100.0 %                  1. e4 e5 2. Nf3
        2      0                           … 2. d4
        3      0                           … 1... c6 (no answer)
-    pgndex: note: taken for a repertoire of White; if it is not, say --color black
+    pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --color black
     0
     ");
     insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 (2. d4) Nc6 *", &["--color", "black"]), @"
@@ -177,7 +177,7 @@ fn what_cannot_be_read_is_told() {
     pgndex: note: mine.pgn:4: game 1, 2. Sf3: not readable as a move in rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; the rest of this line is left out
     pgndex: note: mine.pgn:4: game 1, 2... Kf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2; the rest of this line is left out
     pgndex: note: mine.pgn:6: game 2, start position: the number of ranks in the placement is 1, not 8; the game is left out
-    pgndex: note: taken for a repertoire of White; if it is not, say --color black
+    pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --color black
     0
     "
     );
@@ -192,9 +192,8 @@ fn what_cannot_be_read_is_told() {
     pgndex: note: mine.pgn:4: game 1, 2... Kf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2; the rest of this line is left out
     pgndex: note: mine.pgn:6: game 2, start position: the number of ranks in the placement is 1, not 8; the game is left out
     pgndex: note: no player has a name that fits --white
-    pgndex: note: no game made a move of the repertoire
-    pgndex: note: there would be 1 game without --white
-    pgndex: note: taken for a repertoire of White; if it is not, say --color black
+    pgndex: note: no game followed the repertoire
+    pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --color black
     0
     ");
     std::fs::remove_file(place.path("mine.pgn")).expect("removed");

@@ -46,7 +46,7 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) format: ExportFormatArgs,
     /// Write moves only: no comments, glyphs, variations, clocks and evaluations
-    #[arg(long, requires = "pgn")]
+    #[arg(long, requires = "pgn", conflicts_with_all = ["fen", "epd", "csv", "csv_positions"])]
     pub(crate) plain: bool,
     /// Order of the games: by their numbers, by the players' mean rating (best first), or by date (latest first)
     #[arg(long, value_name = "ORDER", value_enum, default_value = "game", conflicts_with = "sql")]
@@ -66,10 +66,12 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "N", conflicts_with_all = ["pgn", "csv", "sort", "limit"], value_parser = within(1..=u64::MAX))]
     sample: Option<u64>,
     /// With --sample: draw so many positions of a game at most
-    #[arg(long, value_name = "N", requires = "sample", default_value_t = 1, value_parser = within(1..=Sample::MOST_PER_GAME))]
+    #[arg(long, value_name = "N", requires = "sample", conflicts_with_all = ["sort", "limit"], default_value_t = 1)]
+    #[arg(value_parser = within(1..=Sample::MOST_PER_GAME))]
     per_game: u32,
     /// With --sample: another number draws other positions
-    #[arg(long, value_name = "N", requires = "sample", default_value_t = 1, value_parser = within(0..=u64::MAX))]
+    #[arg(long, value_name = "N", requires = "sample", conflicts_with_all = ["sort", "limit"], default_value_t = 1)]
+    #[arg(value_parser = within(0..=u64::MAX))]
     seed: u64,
     /// File to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use pgndex::board::Color;
+use pgndex::board::{Color, Position};
 use pgndex::query::{
     Book, Departure, FollowingGame, Repertoire, RepertoireError, RepertoireLine, RepertoireMove,
     RepertoireQuestion, Score, near_names, number_before,
@@ -13,7 +13,7 @@ use pgndex::source::{self, DecodeOptions, Opened};
 use pgndex::store::Database;
 
 use crate::cli::args::{RepertoireArgs, RowFormat};
-use crate::cli::filter_note::{tell_near_players, tell_unknown_names, tell_without_one};
+use crate::cli::filter_note::{tell_near_players, tell_unknown_names};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped, percent};
 use crate::cli::render::output::{RowWriter, Value, stdout, write_json};
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     let filter = args.filter.filter()?;
     let database = Database::open_read_only(&args.database)?;
     let path = &args.repertoire;
-    let name = || printable(&path.to_string_lossy());
+    let name = || shown(path);
     let book = Book::read(&read(path)?, args.color.map(Color::from)).with_context(name)?;
     tell_problems(&book, &name());
     let selection = database.select(&filter)?;
@@ -62,12 +62,11 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     if !repertoires.iter().any(reached) {
         let unknown = near_names(&database, &selection)?;
         tell_unknown_names(&unknown);
-        note("no game made a move of the repertoire");
-        tell_without_one(&database, &filter, None, &[])?;
+        note("no game followed the repertoire");
     }
     for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_told) {
         note(&format!(
-            "taken for a repertoire of {}; if it is not, say --color {}",
+            "games without the tag Orientation are taken for a repertoire of {}; if they are not, say --color {}",
             side(repertoire.side),
             side(repertoire.side.other()).to_lowercase()
         ));
@@ -86,9 +85,14 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What a path is called.
+fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { printable(&path.to_string_lossy()) }
+}
+
 /// The text of a file, packed or not, or of standard input.
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let name = printable(&path.to_string_lossy());
+    let name = shown(path);
     let too_long = || {
         anyhow::anyhow!(
             "{name}: more than {} MiB: a repertoire is smaller; is this the right file?",
@@ -128,7 +132,7 @@ fn tell_problems(book: &Book, path: &str) {
 }
 
 fn reached(repertoire: &Repertoire) -> bool {
-    repertoire.lines.iter().any(|line| line.followed > 0)
+    repertoire.lines.iter().any(|line| line.followed > 0 || line.score.games > 0)
 }
 
 const fn side(color: Color) -> &'static str {
@@ -239,10 +243,15 @@ fn write_departures(name: &str, departures: &[Departure], count: u64) -> anyhow:
             format!("{share:>7}").into(),
             score(departure.score).map_or(Value::Null, Value::from),
             departure.expected.join(", ").into(),
-            Value::from(departure.after.as_str()),
+            Value::from(if departure.after.is_empty() { start(&departure.fen) } else { &departure.after }),
         ])?;
     }
     rows.finish(|_| None)
+}
+
+/// The position in which a line begins, unless it is the start position.
+fn start(fen: &str) -> &str {
+    if fen == Position::start().fen() { "" } else { fen }
 }
 
 fn write_games(games: &[FollowingGame]) -> anyhow::Result<()> {

@@ -44,7 +44,8 @@ impl Places {
             next.extend(children.iter().rev());
             let place = found.insert(book, node);
             for code in children.iter().filter_map(|&child| book.nodes[child].parent.map(|(_, code)| code)) {
-                if !found.places[place].moves.contains(&code) {
+                // A null move says nothing of what to play.
+                if code != MoveCode::NULL && !found.places[place].moves.contains(&code) {
                     found.places[place].moves.push(code);
                 }
             }
