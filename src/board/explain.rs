@@ -83,25 +83,25 @@ impl fmt::Display for MoveRefusal {
             Self::PromotionMissing => f.write_str("it does not say what the pawn becomes, as e8=Q does"),
             Self::NoPromotion => f.write_str("there is no such promotion"),
             Self::NoPiece { piece } => {
-                write!(f, "{} has no {} that this can mean", side(piece.color()), kind(piece.kind()))
+                write!(f, "{} has no {} that this can mean", piece.color().name(), kind(piece.kind()))
             }
             Self::OutOfReach { piece, to } if piece.kind() == Kind::King => {
-                write!(f, "{}'s king cannot reach {to}", side(piece.color()))
+                write!(f, "{}'s king cannot reach {to}", piece.color().name())
             }
             Self::OutOfReach { piece, to } => {
-                write!(f, "no {} of {} can reach {to}", kind(piece.kind()), side(piece.color()))
+                write!(f, "no {} of {} can reach {to}", kind(piece.kind()), piece.color().name())
             }
             Self::Occupied { by, to } => {
-                write!(f, "{}'s own {} stands on {to}", side(by.color()), kind(by.kind()))
+                write!(f, "{}'s own {} stands on {to}", by.color().name(), kind(by.kind()))
             }
             Self::InCheck { side: color } => {
-                write!(f, "{} is in check, and this does not end it", side(*color))
+                write!(f, "{} is in check, and this does not end it", color.name())
             }
             Self::Pinned { piece, from } => {
                 write!(f, "the {} on {from} is pinned to its king", kind(piece.kind()))
             }
             Self::IntoCheck { side: color, to } => {
-                write!(f, "{}'s king would be in check on {to}", side(*color))
+                write!(f, "{}'s king would be in check on {to}", color.name())
             }
             Self::Ambiguous { piece, from, to } => {
                 let from: Vec<_> = from.iter().map(Square::to_string).collect();
@@ -109,13 +109,13 @@ impl fmt::Display for MoveRefusal {
                 write!(f, "ambiguous: the {name}s on {} can all go to {to}; say which", from.join(", "))
             }
             Self::NoCastlingRight { side: color } => {
-                write!(f, "{} has no right to castle there any more", side(*color))
+                write!(f, "{} has no right to castle there any more", color.name())
             }
             Self::CastlingHindered { side: color } => {
                 write!(
                     f,
                     "{} cannot castle now: the way is blocked or leads out of or through check",
-                    side(*color)
+                    color.name()
                 )
             }
         }
@@ -123,13 +123,6 @@ impl fmt::Display for MoveRefusal {
 }
 
 impl std::error::Error for MoveRefusal {}
-
-const fn side(color: Color) -> &'static str {
-    match color {
-        Color::White => "White",
-        Color::Black => "Black",
-    }
-}
 
 const fn kind(kind: Kind) -> &'static str {
     match kind {

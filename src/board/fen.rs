@@ -49,7 +49,7 @@ pub enum SetupError {
     #[error("there is text after the sixth field: '{0}'")]
     Trailing(String),
     /// No king, or more than one.
-    #[error("{} has {count} kings, not 1", color_name(*.color))]
+    #[error("{} has {count} kings, not 1", .color.name())]
     Kings {
         /// Whose.
         color: Color,
@@ -57,7 +57,7 @@ pub enum SetupError {
         count: u32,
     },
     /// More than sixteen pieces.
-    #[error("{} has {count} pieces, more than 16", color_name(*.color))]
+    #[error("{} has {count} pieces, more than 16", .color.name())]
     TooManyPieces {
         /// Whose.
         color: Color,
@@ -70,13 +70,6 @@ pub enum SetupError {
     /// The side that has just moved is in check.
     #[error("the side that is not to move is in check")]
     OpponentInCheck,
-}
-
-const fn color_name(color: Color) -> &'static str {
-    match color {
-        Color::White => "White",
-        Color::Black => "Black",
-    }
 }
 
 /// What was put right in a FEN to make it canonical.

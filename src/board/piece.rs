@@ -21,6 +21,15 @@ impl Color {
         }
     }
 
+    /// `White` or `Black`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::White => "White",
+            Self::Black => "Black",
+        }
+    }
+
     /// FEN's letter, `w` or `b`.
     #[must_use]
     pub const fn letter(self) -> u8 {

@@ -17,12 +17,12 @@ pub(super) fn description(picture: &BoardPicture<'_>) -> String {
     let BoardPicture { position, orientation, last_move, arrows } = picture;
     let mut words = format!("{}. ", state(picture));
     for color in [Color::White, Color::Black] {
-        words += &format!("{}: {}. ", color_name(color), pieces(picture, color));
+        words += &format!("{}: {}. ", color.name(), pieces(picture, color));
     }
     if let Some(told) = last_move.and_then(told) {
         words += &format!("Last move: {told}. ");
     }
-    words += &format!("{} is at the bottom. ", color_name(*orientation));
+    words += &format!("{} is at the bottom. ", orientation.name());
     if !arrows.is_empty() {
         let labels: Vec<_> = arrows
             .iter()
@@ -39,7 +39,7 @@ pub(super) fn description(picture: &BoardPicture<'_>) -> String {
 /// Who is to move, or how the game ended.
 fn state(picture: &BoardPicture<'_>) -> String {
     let position = picture.position;
-    let side = color_name(position.side());
+    let side = position.side().name();
     match (position.has_legal_move(), position.is_check()) {
         (true, false) => format!("{side} to move"),
         (true, true) => format!("{side} to move, in check"),
@@ -62,7 +62,7 @@ fn pieces(picture: &BoardPicture<'_>, color: Color) -> String {
 /// A move; a null move is none.
 fn told(code: MoveCode) -> Option<String> {
     let piece = code.piece().filter(|_| !code.is_null())?;
-    let color = color_name(piece.color());
+    let color = piece.color().name();
     let words = match code.special() {
         Special::CastleShort => return Some(format!("{color} castles on the king's side")),
         Special::CastleLong => return Some(format!("{color} castles on the queen's side")),
@@ -76,13 +76,6 @@ fn told(code: MoveCode) -> Option<String> {
         None => format!("{} to {}", code.from(), code.to()),
     };
     Some(format!("{color}'s {kind} {step}{words}"))
-}
-
-const fn color_name(color: Color) -> &'static str {
-    match color {
-        Color::White => "White",
-        Color::Black => "Black",
-    }
 }
 
 /// A text as it can stand in XML or HTML, not in an attribute: marks as entities, and what XML has no place for replaced.

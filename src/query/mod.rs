@@ -68,7 +68,7 @@ pub use player::{
     RatingRecord, Record, SideRecord, SpeedRecord, YearRecord,
 };
 pub use players::{ListedPlayer, ListedPlayers, PlayerOrder, Players, Spelling};
-pub use position::{LineMove, Place, PositionError, PositionQuery, number_before};
+pub use position::{LineMove, Place, PositionError, PositionQuery, number_before, push_move};
 pub use repertoire::{
     Book, BookProblem, Departure, FollowingGame, Repertoire, RepertoireError, RepertoireLine, RepertoireMove,
     RepertoireQuestion, Score, TooLong,

@@ -256,6 +256,18 @@ pub fn number_before(number: u32, side: Color) -> String {
     format!("{number}{}", if side == Color::White { "." } else { "..." })
 }
 
+/// Adds a move to those of a line. Black's have a number only if they come first.
+pub fn push_move(line: &mut String, number: u32, side: Color, san: &str) {
+    let is_first = line.is_empty();
+    if !is_first {
+        line.push(' ');
+    }
+    if side == Color::White || is_first {
+        line.extend([number_before(number, side).as_str(), " "]);
+    }
+    line.push_str(san);
+}
+
 /// A move of a position in SAN; a code that does not fit the position, in UCI.
 pub(super) fn san(position: &Position, code: MoveCode) -> String {
     match position.clone().make(code) {

@@ -30,9 +30,11 @@ use crate::cli::terminal::signal::stop_on_signal;
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let query = args.position.query()?;
     let course = args.course()?;
-    if course.is_some() && args.sample().is_some_and(|sample| sample.per_game > 1) {
-        anyhow::bail!("a description tells one position of each game; leave out --per-game");
-    }
+    let per_game = args.sample().map_or(1, |sample| sample.per_game);
+    ensure!(
+        course.is_none() || per_game == 1,
+        "a description tells one position of each game; leave out --per-game"
+    );
     let wanted = args.wanted(course.as_ref())?;
     let filter = filter(args, &wanted)?;
     let database = Database::open_read_only(&args.database)?;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use pgndex::board::{Color, Position};
 use pgndex::query::{
     Book, Departure, FollowingGame, Repertoire, RepertoireError, RepertoireLine, RepertoireMove,
-    RepertoireQuestion, Score, near_names, number_before,
+    RepertoireQuestion, Score, near_names, number_before, push_move,
 };
 use pgndex::source::{self, DecodeOptions, Opened};
 use pgndex::store::Database;
@@ -67,8 +67,8 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_told) {
         note(&format!(
             "games without the tag Orientation are taken for a repertoire of {}; if they are not, say --color {}",
-            side(repertoire.side),
-            side(repertoire.side.other()).to_lowercase()
+            repertoire.side.name(),
+            repertoire.side.other().name().to_lowercase()
         ));
     }
     match args.format {
@@ -135,26 +135,19 @@ fn reached(repertoire: &Repertoire) -> bool {
     repertoire.lines.iter().any(|line| line.followed > 0 || line.score.games > 0)
 }
 
-const fn side(color: Color) -> &'static str {
-    match color {
-        Color::White => "White",
-        Color::Black => "Black",
-    }
-}
-
 fn write(repertoire: &Repertoire, limit: usize) -> anyhow::Result<()> {
     let lines = &repertoire.lines;
     title(&format!(
         "For {}: {}, {}",
-        side(repertoire.side),
+        repertoire.side.name(),
         counted(lines.len() as u64, "line"),
         counted(repertoire.positions, "position")
     ))?;
     write_lines(lines, limit)?;
-    let others = side(repertoire.side.other());
+    let others = repertoire.side.other().name();
     let unanswered = format!("Moves of {others} that it does not answer");
     write_departures(&unanswered, &repertoire.unanswered, repertoire.unanswered_count)?;
-    let departures = format!("What {} played instead", side(repertoire.side));
+    let departures = format!("What {} played instead", repertoire.side.name());
     write_departures(&departures, &repertoire.departures, repertoire.departure_count)?;
     write_games(&repertoire.games)
 }
@@ -179,9 +172,9 @@ fn write_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()> {
             Value::Integer(number.cast_signed()),
             integer(line.score.games),
             score(line.score).map_or(Value::Null, Value::from),
-            left.map_or(Value::Null, |left| move_text(left).into()),
+            left.map_or(Value::Null, |left| moves_text(std::slice::from_ref(left)).into()),
             left.map_or(Value::Null, |left| integer(left.games)),
-            moves_text(line, before).into(),
+            line_text(line, before).into(),
         ];
         if has_names {
             cells.insert(1, line.name.as_deref().into());
@@ -195,30 +188,22 @@ fn write_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()> {
     })
 }
 
-/// The moves of a line, those left out that it shares with the line before.
-fn moves_text(line: &RepertoireLine, before: &[RepertoireMove]) -> String {
-    let shared = line.moves.iter().zip(before).take_while(|(one, other)| one == other).count();
-    // At least one move is shown.
-    let shared = shared.min(line.moves.len().saturating_sub(1));
-    let mut text = if shared > 0 { "… ".to_owned() } else { String::new() };
-    for (index, made) in line.moves[shared..].iter().enumerate() {
-        if index > 0 {
-            text.push(' ');
-        }
-        if index == 0 || made.side == Color::White {
-            text.push_str(&number_before(made.move_number, made.side));
-            text.push(' ');
-        }
-        text.push_str(&made.san);
-    }
-    if line.is_open {
-        text.push_str(" (no answer)");
+/// Moves that follow each other.
+fn moves_text(moves: &[RepertoireMove]) -> String {
+    let mut text = String::new();
+    for made in moves {
+        push_move(&mut text, made.move_number, made.side, &made.san);
     }
     text
 }
 
-fn move_text(made: &RepertoireMove) -> String {
-    format!("{} {}", number_before(made.move_number, made.side), made.san)
+/// A line without the moves that it shares with the one before it.
+fn line_text(line: &RepertoireLine, before: &[RepertoireMove]) -> String {
+    let shared = line.moves.iter().zip(before).take_while(|(one, other)| one == other).count();
+    // At least one move is shown.
+    let shared = shared.min(line.moves.len().saturating_sub(1));
+    let (more, end) = (if shared > 0 { "… " } else { "" }, if line.is_open { " (no answer)" } else { "" });
+    format!("{more}{}{end}", moves_text(&line.moves[shared..]))
 }
 
 /// What was scored, in per cent of the games with a result.
@@ -301,7 +286,7 @@ fn write_csv(repertoires: &[Repertoire]) -> anyhow::Result<()> {
                 Value::from(if repertoire.side == Color::White { "w" } else { "b" }),
                 line.chapter.into(),
                 line.name.as_deref().into(),
-                moves_text(&RepertoireLine { is_open: false, ..line.clone() }, &[]).into(),
+                moves_text(&line.moves).into(),
                 integer(line.score.games),
                 integer(line.score.wins),
                 integer(line.score.draws),

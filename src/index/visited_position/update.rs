@@ -221,47 +221,47 @@ impl Recount<'_> {
     /// How many rows are read together, or a few more.
     const TOGETHER: usize = 1 << 18;
 
-    /// The database as it was before, if there was one.
-    fn known(&mut self) -> Result<Option<&Known>> {
-        self.tracker.sorting.progress.check()?;
-        if self.known.is_none()
-            && let Some(target) = self.tracker.target
+    /// The database as it was before, if there was one: opened where it is needed first.
+    fn open<'k>(tracker: &Tracker<'_>, known: &'k mut Option<Known>) -> Result<Option<&'k Known>> {
+        tracker.sorting.progress.check()?;
+        if known.is_none()
+            && let Some(target) = tracker.target
         {
-            let known = Known::open(target)?;
-            known.begin_reading()?;
-            self.known = Some(known);
+            let opened = Known::open(target)?;
+            opened.begin_reading()?;
+            *known = Some(opened);
         }
-        Ok(self.known.as_ref())
+        Ok(known.as_ref())
     }
 
     /// Whether so many rows of a key were there before that its position may have had a row.
     fn has_occurrences(&mut self, key: PositionKey) -> Result<bool> {
         let threshold = self.tracker.threshold();
-        Ok(self.known()?.map(|known| known.has_occurrences(key, threshold)).transpose()?.unwrap_or(false))
+        Ok(Self::open(self.tracker, &mut self.known)?
+            .map(|known| known.has_occurrences(key, threshold))
+            .transpose()?
+            .unwrap_or(false))
     }
 
     /// Adds to new occurrences of a position all those of games that were there and were not removed.
     pub(crate) fn add(&mut self, key: PositionKey, new: Option<VisitedPosition>) -> Result<()> {
-        let index = self.waiting.len();
-        let removed_games = self.tracker.removed_games;
-        let mut visits = std::mem::take(&mut self.visits);
+        let Self { tracker, known, positions, waiting, visits, .. } = self;
         let before = visits.len();
         let visit = |visits: &mut Vec<_>, game, ply| {
-            if !removed_games.contains(game) {
-                visits.push((game, ply, index));
+            if !tracker.removed_games.contains(game) {
+                visits.push((game, ply, waiting.len()));
             }
         };
         let read = |positions: &PositionReader<'_>| {
-            positions.for_each_last_visit(key, |game, ply| visit(&mut visits, game, ply)).is_ok()
+            positions.for_each_last_visit(key, |game, ply| visit(visits, game, ply)).is_ok()
         };
         // What cannot be read so is told by SQLite.
-        if !self.positions.as_ref().is_some_and(read) {
+        if !positions.as_ref().is_some_and(read) {
             visits.truncate(before);
-            if let Some(known) = self.known()? {
-                known.for_each_last_visit(key, |game, ply| visit(&mut visits, game, ply))?;
+            if let Some(known) = Self::open(tracker, known)? {
+                known.for_each_last_visit(key, |game, ply| visit(visits, game, ply))?;
             }
         }
-        self.visits = visits;
         self.waiting.push((key, new));
         if self.visits.len() >= Self::TOGETHER { self.read() } else { Ok(()) }
     }
@@ -274,11 +274,9 @@ impl Recount<'_> {
 
     /// Reads the rows that were gathered.
     fn read(&mut self) -> Result<()> {
-        let (mut waiting, mut visits) = (std::mem::take(&mut self.waiting), std::mem::take(&mut self.visits));
+        let Self { tracker, known, positions, waiting, visits, counted } = self;
         visits.sort_unstable();
-        let tracker = self.tracker;
-        let mut positions = self.positions.take();
-        if let Some(known) = self.known()? {
+        if let Some(known) = Self::open(tracker, known)? {
             for (number, &(game, ply, index)) in visits.iter().enumerate() {
                 if number % 1024 == 0 {
                     tracker.sorting.progress.check()?;
@@ -298,12 +296,11 @@ impl Recount<'_> {
             }
         }
         visits.clear();
-        (self.visits, self.positions) = (visits, positions);
         let mut room = PackingRoom::default();
-        for mut visited in waiting.into_iter().filter_map(|(_, visited)| visited) {
+        for mut visited in waiting.drain(..).filter_map(|(_, visited)| visited) {
             if visited.fens != Fens::Several && visited.games() >= u64::from(tracker.threshold()) {
                 visited.visits.pack(&mut room);
-                self.counted.push(visited);
+                counted.push(visited);
             }
         }
         Ok(())

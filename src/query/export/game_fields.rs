@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use crate::board::Color;
 use crate::id::GameId;
-use crate::query::position::number_before;
+use crate::query::position::push_move;
 use crate::query::replay::{DamagedGame, replay};
 use crate::store::GameRecord;
 
@@ -118,20 +117,12 @@ impl<'a> GameFields<'a> {
     }
 }
 
-/// The moves of a game on one line; Black's have a number only if they come first.
+/// The moves of a game on one line.
 fn moves(record: &GameRecord) -> Result<String, DamagedGame> {
     let mut moves = String::new();
     replay(record, |position, stored| {
         let Some(code) = stored.move_code else { return };
-        let (number, side) = (position.fullmove_number(), position.side());
-        let is_first = moves.is_empty();
-        if !is_first {
-            moves.push(' ');
-        }
-        if side == Color::White || is_first {
-            moves.extend([number_before(number, side).as_str(), " "]);
-        }
-        moves += &position.san(code);
+        push_move(&mut moves, position.fullmove_number(), position.side(), &position.san(code));
     })?;
     Ok(moves)
 }

@@ -106,7 +106,7 @@ impl Record {
             self.ratings.0 += u64::from(rating);
             self.ratings.1 += 1;
         }
-        let Some(half_points) = half_points(game) else {
+        let Some(half_points) = half_points(game.result, game.side) else {
             self.unfinished += 1;
             return;
         };
@@ -183,9 +183,9 @@ fn mean((sum, count): (u64, u32)) -> Option<u64> {
     (count > 0).then(|| (2 * sum + count) / (2 * count))
 }
 
-/// What the player scored in a game, in half points; `None` without a result.
-fn half_points(game: &PlayedGame) -> Option<u32> {
-    match (game.result, game.side) {
+/// What a side scored in a game, in half points; `None` without a result.
+pub(super) const fn half_points(result: GameResult, side: Color) -> Option<u32> {
+    match (result, side) {
         (GameResult::Unknown, _) => None,
         (GameResult::Draw, _) => Some(1),
         (GameResult::White, Color::White) | (GameResult::Black, Color::Black) => Some(2),
@@ -412,7 +412,7 @@ impl PlayerQuestion<'_> {
     fn best_wins(&self, games: &[PlayedGame]) -> Vec<PlayerGame> {
         let mut wins: Vec<&PlayedGame> = games
             .iter()
-            .filter(|game| half_points(game) == Some(2) && game.opponent_rating.is_some())
+            .filter(|game| half_points(game.result, game.side) == Some(2) && game.opponent_rating.is_some())
             .collect();
         wins.sort_by_key(|game| (Reverse(game.opponent_rating), Reverse(game.date.as_deref()), game.game.0));
         let as_answer = |game: &PlayedGame| PlayerGame {

@@ -5,6 +5,7 @@ mod book;
 mod place;
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
@@ -13,7 +14,8 @@ pub use book::{Book, BookProblem, TooLong};
 use crate::board::{Color, GameResult, MoveCode};
 use crate::id::GameId;
 use crate::query::find::side as side_letter;
-use crate::query::position::{number_before, san};
+use crate::query::player::half_points;
+use crate::query::position::{push_move, san};
 use crate::store::{self, Database, ReachedGames, Selection};
 use place::{Latest, Place, Places};
 
@@ -89,11 +91,11 @@ pub struct Score {
 impl Score {
     fn count(&mut self, result: GameResult, side: Color) {
         self.games += 1;
-        match (result, side) {
-            (GameResult::Unknown, _) => {}
-            (GameResult::Draw, _) => self.draws += 1,
-            (GameResult::White, Color::White) | (GameResult::Black, Color::Black) => self.wins += 1,
-            _ => self.losses += 1,
+        match half_points(result, side) {
+            None => {}
+            Some(2) => self.wins += 1,
+            Some(1) => self.draws += 1,
+            Some(_) => self.losses += 1,
         }
     }
 
@@ -294,7 +296,7 @@ impl RepertoireQuestion<'_> {
         for index in order {
             let node = &self.book.nodes[places.places[index].node];
             let is_listed = self.games > 0 && node.ply >= self.least_plies;
-            let new = || (Score::default(), std::collections::BTreeMap::<MoveCode, Score>::new(), Vec::new());
+            let new = || (Score::default(), BTreeMap::<MoveCode, Score>::new(), Vec::new());
             let (score, played, games) =
                 reached.fold(&node.position, new, |(score, played, games), game| {
                     score.count(game.result, side);
@@ -384,14 +386,7 @@ impl RepertoireQuestion<'_> {
         for node in self.book.line(node) {
             let Some((parent, code)) = self.book.nodes[node].parent else { continue };
             let position = &self.book.nodes[parent].position;
-            if !text.is_empty() {
-                text.push(' ');
-            }
-            if text.is_empty() || position.side() == Color::White {
-                text.push_str(&number_before(position.fullmove_number(), position.side()));
-                text.push(' ');
-            }
-            text.push_str(&san(position, code));
+            push_move(&mut text, position.fullmove_number(), position.side(), &san(position, code));
         }
         text
     }

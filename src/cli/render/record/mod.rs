@@ -136,7 +136,7 @@ impl<'r> Sections<'r> {
         if side.record.games == 0 {
             return;
         }
-        let name = side_name(color);
+        let name = color.name();
         let title = shown(&format!("Openings with {name}"), side.openings.len(), side.opening_count);
         let openings = side.openings.iter().map(|opening| {
             let name = match (&opening.eco, &opening.name) {
@@ -215,20 +215,13 @@ fn win_cells(win: &PlayerGame) -> [Value<'_>; 7] {
     let opening = win.eco.as_ref().zip(win.opening.as_ref());
     [
         win.game_id.0.into(),
-        side_name(win.side).into(),
+        win.side.name().into(),
         or_unknown(win.opponent.as_deref()).into(),
         win.opponent_rating.into(),
         win.date.as_deref().into(),
         win.event.as_deref().into(),
         opening.map_or(Value::Null, |(eco, name)| format!("{eco} {name}").into()),
     ]
-}
-
-const fn side_name(color: Color) -> &'static str {
-    match color {
-        Color::White => "White",
-        Color::Black => "Black",
-    }
 }
 
 fn or_unknown(text: Option<&str>) -> String {

@@ -98,7 +98,8 @@ impl Database {
         visit().map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 
-    /// The first moves of a game that begins at the start position, at most so many, which is at least one; `None` if it begins at another one, or nowhere.
+    /// The first moves of a game that begins at the start position, at most so many, which is at least one; `None` if it begins at
+    /// another one, or nowhere.
     ///
     /// # Errors
     /// What SQLite says.
