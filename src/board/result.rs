@@ -1,5 +1,7 @@
 //! How games end.
 
+use crate::board::Color;
+
 /// How a game ended, as its PGN says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GameResult {
@@ -23,6 +25,17 @@ impl GameResult {
             Self::Black => "0-1",
             Self::Draw => "1/2-1/2",
             Self::Unknown => "*",
+        }
+    }
+
+    /// What a side scored, in half points; `None` without a result.
+    #[must_use]
+    pub const fn half_points(self, side: Color) -> Option<u32> {
+        match (self, side) {
+            (Self::Unknown, _) => None,
+            (Self::Draw, _) => Some(1),
+            (Self::White, Color::White) | (Self::Black, Color::Black) => Some(2),
+            _ => Some(0),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Notes on filters: names that nothing bears or that may be written otherwise in most games, and which filter keeps games out.
 
 use pgndex::board::Position;
-use pgndex::query::{NearNames, NearPlayer, near_players, without_one_filter};
+use pgndex::query::{NearNames, NearPlayer, WithoutFilter, near_players, without_one_filter};
 use pgndex::store::{Database, GameFilter, Named, Selection};
 
 use crate::cli::note;
@@ -60,19 +60,19 @@ pub(super) fn tell_near(
 }
 
 /// Tells without which one of the filters there would be games, where no game passes all of them: games that reached a position, if one
-/// is given. Some `fixed` fields are not told: nobody can leave them out.
+/// is given. Fields without an option are not told: nobody can leave them out.
 pub(super) fn tell_without_one(
     database: &Database,
     filter: &GameFilter,
     position: Option<&Position>,
-    fixed: &[&str],
+    option: impl Fn(&str) -> Option<String>,
 ) -> anyhow::Result<()> {
     let found = without_one_filter(database, filter, position)?;
-    let told: Vec<_> = found
-        .iter()
-        .filter(|without| !fixed.contains(&without.field))
-        .map(|without| format!("{} without {}", counted(without.games, "game"), option(without.field)))
-        .collect();
+    let tell = |without: &WithoutFilter| {
+        let option = option(without.field)?;
+        Some(format!("{} without {option}", counted(without.games, "game")))
+    };
+    let told: Vec<_> = found.iter().filter_map(tell).collect();
     if let Some((last, others)) = told.split_last() {
         let others = if others.is_empty() { String::new() } else { format!("{}, or ", others.join(", ")) };
         note(&format!("there would be {others}{last}"));

@@ -36,6 +36,7 @@ mod names;
 mod near_players;
 mod novelty;
 mod pasted;
+mod performance;
 mod pgn;
 mod player;
 mod players;
@@ -49,7 +50,10 @@ mod variants;
 pub use aliases::{AliasError, Aliases, choose_name};
 pub use course::{Course, Step};
 pub use error::{Error, Result};
-pub use explore::{Explore, Explored, ExploredGame, ExploredMove, ListedGame, Player, Winner};
+pub use explore::{
+    Explore, Explored, ExploredAll, ExploredGame, ExploredMove, ExploredTree, HistoryMove, HistoryYear,
+    ListedGame, Player, SideScore, TreeMove, Winner,
+};
 pub use export::{
     Choice, Draw, GameFields, PositionFields, PositionFormat, Positions, Sample, WantedPositions,
     choose_games, write_positions,

@@ -18,6 +18,12 @@ pub struct PositionQuery {
     pub line: Vec<LineMove>,
 }
 
+impl From<Position> for PositionQuery {
+    fn from(position: Position) -> Self {
+        Self { position, changes: Vec::new(), notes: Vec::new(), line: Vec::new() }
+    }
+}
+
 /// A move of a line that was typed.
 #[derive(Clone, Debug)]
 pub struct LineMove {

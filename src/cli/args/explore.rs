@@ -1,11 +1,16 @@
 //! Arguments of `pgndex explore`.
 
-use crate::cli::args::RowFormat;
+use crate::cli::args::WrongValue;
 use crate::cli::args::board::{BoardArgs, PictureArgs};
 use crate::cli::args::filter::FilterArgs;
+use crate::cli::args::players::SideArg;
 use crate::cli::args::position::PositionArgs;
 use crate::cli::args::within;
-use clap::Args;
+use crate::cli::filter_note::option;
+use anyhow::anyhow;
+use clap::{Args, Parser, ValueEnum};
+use pgndex::board::Color;
+use pgndex::store::{GameFilter, NameFilter};
 use std::path::PathBuf;
 
 /// Show what was played from a position, and with what results
@@ -17,6 +22,10 @@ Examples:
   pgndex explore games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --board
   pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
   pgndex explore games.db --moves \"1. e4 c5\" --white carlsen --since 2015
+  pgndex explore games.db --moves \"1. e4 c5\" --player carlsen --side black
+  pgndex explore games.db --moves \"1. e4 c5\" --until 1999 --versus \"--since 2000\"
+  pgndex explore games.db --moves \"1. e4 c5\" --history
+  pgndex explore games.db --depth 6 --format dot | dot -Tsvg > tree.svg
   pgndex explore games.db --moves \"1. e4 c5\" --variations
   pgndex explore games.db --moves \"1. e4 c5\" --svg sicilian.svg
 
@@ -24,7 +33,8 @@ Each game counts once, whatever moves led to the position. If it returned to the
 without a result are not counted. Bars show White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'. \
 If a position has no opening name, the last named position on the way to it gives it. JSON is one object, in the form \
 of Lichess's opening explorer. --variations adds a column: the games, with a result or without, in which a variation makes the move. \
-Results are those of played moves only. The picture of --svg has arrows for the moves played most, wide if many games went on so.
+Results are those of played moves only. A position given by moves is told with the games that came to it otherwise: those that lack one of the \
+positions that the moves lead through. In a tree, moves to a position that stands elsewhere in it name the place. The picture of --svg has arrows for the moves played most, wide if many games went on so.
 
 For often reached positions the counts of all games are in the database, and sets of games by which those that fit a filter \
 are counted. The games of other positions are few, and are counted one by one. Ctrl-C ends it.")]
@@ -49,11 +59,27 @@ pub(crate) struct ExploreArgs {
     /// Names of openings, in a file or directory as for `index --openings` [default: those the database was made with]
     #[arg(long, value_name = "FILE")]
     pub(crate) openings: Option<PathBuf>,
+    /// Tell results as this side sees them: score, opponents' mean rating, performance. With --player, only games count in which
+    /// he had it
+    #[arg(long, value_name = "SIDE", value_enum)]
+    pub(crate) side: Option<SideArg>,
+    /// Show beside it what was played in other games: those that pass these filters, given as one text. None (\"\") are all games
+    #[arg(long, value_name = "FILTERS", allow_hyphen_values = true, conflicts_with_all = ["variations", "svg"])]
+    pub(crate) versus: Option<String>,
+    /// Add a table by year: how many games reached the position, and the moves played most
+    #[arg(long, conflicts_with_all = ["versus", "depth"])]
+    pub(crate) history: bool,
+    /// Show a tree of moves, so many half-moves deep, 40 at most
+    #[arg(long, value_name = "N", value_parser = within(1..=40_u32), conflicts_with_all = ["versus", "variations", "limit", "top", "recent", "svg"])]
+    pub(crate) depth: Option<u32>,
+    /// Which moves belong to the tree: those played by so many of a hundred games that had the first position
+    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32), requires = "depth")]
+    pub(crate) least_share: u32,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// How to print it; json is one object, csv has the moves only
+    /// How to print it; json is one object, csv has the moves only, or the years with --history, dot is a tree for Graphviz
     #[arg(long, short, value_enum, default_value = "table")]
-    pub(crate) format: RowFormat,
+    pub(crate) format: ExploreFormat,
     /// Draw the position
     #[arg(long)]
     pub(crate) board: bool,
@@ -64,4 +90,92 @@ pub(crate) struct ExploreArgs {
     /// End with a line on standard error that tells the time taken
     #[arg(long)]
     pub(crate) timing: bool,
+}
+
+/// Formats of what was played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExploreFormat {
+    Table,
+    #[value(alias = "jsonl")]
+    Json,
+    Csv,
+    Dot,
+}
+
+/// The games of `--versus`.
+#[derive(Parser, Debug)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct VersusArgs {
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+impl ExploreArgs {
+    /// The side in whose view results are told.
+    pub(crate) fn side(&self) -> Option<Color> {
+        self.side.map(Color::from)
+    }
+
+    /// Which games count.
+    ///
+    /// # Errors
+    /// If no game can fit the filters.
+    pub(crate) fn filter(&self) -> Result<GameFilter, WrongValue> {
+        of_side(self.filter.filter()?, self.side())
+    }
+
+    /// Which games count on the other side of a comparison, if there is one.
+    ///
+    /// # Errors
+    /// If the text is not one of filters, or no game can fit them.
+    pub(crate) fn versus(&self) -> Result<Option<GameFilter>, WrongValue> {
+        let Some(text) = &self.versus else { return Ok(None) };
+        let words = shlex::split(text)
+            .ok_or_else(|| WrongValue(anyhow!("--versus: a quotation mark is missing in {text}")))?;
+        let read = VersusArgs::try_parse_from(words).map_err(|error| {
+            let error = error.to_string();
+            let first = error.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            WrongValue(anyhow!(
+                "--versus: {first}; give filters as in --versus \"--since 2020 --elo-min 2500\""
+            ))
+        })?;
+        of_side(read.filter.filter()?, self.side()).map(Some)
+    }
+
+    /// The option that a filter's field was given by.
+    pub(crate) fn option(&self, field: &str) -> String {
+        let of_side = match self.side {
+            Some(SideArg::White) => ["white", "black"],
+            Some(SideArg::Black) => ["black", "white"],
+            None => return option(field),
+        };
+        let is_given = !self.filter.player.is_empty();
+        match of_side.iter().position(|side| *side == field) {
+            Some(0) if is_given => option("player"),
+            Some(1) if is_given && (self.filter.opponent.is_some() || self.filter.player.len() > 1) => {
+                option("opponent")
+            }
+            _ => option(field),
+        }
+    }
+}
+
+/// The same games, those left out in which the filter's player did not have this side.
+fn of_side(mut filter: GameFilter, side: Option<Color>) -> Result<GameFilter, WrongValue> {
+    let Some(side) = side else { return Ok(filter) };
+    let (player, opponent) = (filter.player.take(), filter.opponent.take());
+    let put = |place: &mut Option<NameFilter>, name: Option<NameFilter>, option: &str| match (&place, name) {
+        (_, None) => Ok(()),
+        (Some(_), Some(_)) => {
+            Err(WrongValue(anyhow!("--player with --side names both players already; leave out {option}")))
+        }
+        (None, name) => {
+            *place = name;
+            Ok(())
+        }
+    };
+    let (white, black) = if side == Color::White { (player, opponent) } else { (opponent, player) };
+    put(&mut filter.white, white, "--white")?;
+    put(&mut filter.black, black, "--black")?;
+    Ok(filter)
 }

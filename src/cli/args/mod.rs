@@ -28,7 +28,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 pub(crate) use board::{BoardArgs, ColorChoice, PictureArgs};
-pub(crate) use explore::ExploreArgs;
+pub(crate) use explore::{ExploreArgs, ExploreFormat};
 pub(crate) use export::{ExportArgs, ExportFormatArgs};
 pub(crate) use find::{FindArgs, FindFormat, FindTargetArgs};
 pub(crate) use game::{BoardPly, GameArgs, GameFormat};

@@ -15,7 +15,7 @@ use crate::cli::args::WrongValue;
 use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, PositionArgs, RowFormat};
 use crate::cli::args::{read_fen, read_position};
 use crate::cli::command::variants::{games_that_reached, read_lines, tell_variants};
-use crate::cli::filter_note::{tell_near_players, tell_unknown_names, tell_without_one};
+use crate::cli::filter_note::{option, tell_near_players, tell_unknown_names, tell_without_one};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{RowWriter, Value, shown, stdout, write_json};
@@ -89,12 +89,13 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
         printer.finish(None)?;
         let nothing = find.nothing()?;
         tell_nothing(&nothing, &find);
+        let as_given = |field: &str| Some(option(field));
         match (&nothing, &target) {
             // If only one filter is given, it is clear which one it is.
             _ if filters_given(&filter) < 2 => {}
-            (Nothing::NoGame { .. }, _) => tell_without_one(&database, &filter, None, &[])?,
+            (Nothing::NoGame { .. }, _) => tell_without_one(&database, &filter, None, as_given)?,
             (Nothing::FilteredOut { .. }, FindTarget::Position(query)) => {
-                tell_without_one(&database, &filter, Some(&query.position), &[])?;
+                tell_without_one(&database, &filter, Some(&query.position), as_given)?;
             }
             _ => {}
         }

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         tell_unknown(&unknown, named);
         if unknown.is_empty() {
             note("no game of this player passes the filters");
-            tell_without_one(&database, &filter, None, &["player"])?;
+            tell_without_one(&database, &filter, None, |field| (field != "player").then(|| option(field)))?;
         }
     }
     if record.players.len() > 1 {

@@ -1,7 +1,6 @@
 //! A player's record: what he scored with which side, in which openings, years and speeds, against whom, and what he likes to play.
 
 mod lines;
-mod performance;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,14 +10,14 @@ use serde::{Serialize, Serializer};
 
 pub use lines::LineNode;
 
-use crate::board::{Color, Ending, GameResult};
+use crate::board::{Color, Ending};
 use crate::id::{GameId, NameId};
 use crate::query::find::side;
+use crate::query::performance::{opponent_rating, performance, rounded};
 use crate::query::players::{ListedPlayer, Players};
-use crate::store::row::{day_number, year_of};
+use crate::store::row::{RatedScore, day_number, year_of};
 use crate::store::{self, Database, NameFilter, PlayedGame, Selection};
 use lines::Counting;
-use performance::performance;
 
 /// A question for a player's record.
 #[derive(Clone, Copy, Debug)]
@@ -93,9 +92,7 @@ pub struct Record {
     pub unfinished: u32,
     /// The player's ratings, added up, and how many there are.
     ratings: (u64, u32),
-    /// The same of opponents in games with a result, and what the player scored in these, in half points.
-    opponents: (u64, u32),
-    half_points: u32,
+    rated: RatedScore,
 }
 
 impl Record {
@@ -106,7 +103,7 @@ impl Record {
             self.ratings.0 += u64::from(rating);
             self.ratings.1 += 1;
         }
-        let Some(half_points) = half_points(game.result, game.side) else {
+        let Some(half_points) = game.result.half_points(game.side) else {
             self.unfinished += 1;
             return;
         };
@@ -116,11 +113,7 @@ impl Record {
             _ => &mut self.losses,
         };
         *place += 1;
-        if let Some(rating) = game.opponent_rating {
-            self.opponents.0 += u64::from(rating);
-            self.opponents.1 += 1;
-            self.half_points += half_points;
-        }
+        self.rated.count(game.opponent_rating, half_points);
     }
 
     /// Games with a result.
@@ -138,26 +131,26 @@ impl Record {
     /// The player's mean rating.
     #[must_use]
     pub fn rating(&self) -> Option<u64> {
-        mean(self.ratings)
+        let (sum, ratings) = self.ratings;
+        (ratings > 0).then(|| rounded(sum, ratings.into()))
     }
 
     /// The mean rating of the opponents in games with a result.
     #[must_use]
     pub fn opponent_rating(&self) -> Option<u64> {
-        mean(self.opponents)
+        opponent_rating(&self.rated)
     }
 
     /// The performance rating by the table of FIDE, from games with a result against opponents whose ratings are known.
     #[must_use]
     pub fn performance(&self) -> Option<i32> {
-        let (sum, games) = self.opponents;
-        performance(games, self.half_points, sum)
+        performance(&self.rated)
     }
 
     /// From how many games the performance is told.
     #[must_use]
     pub fn performance_games(&self) -> u64 {
-        self.opponents.1.into()
+        self.rated.games.into()
     }
 }
 
@@ -174,22 +167,6 @@ impl Serialize for Record {
         fields.serialize_field("performance", &self.performance())?;
         fields.serialize_field("performance_games", &self.performance_games())?;
         fields.end()
-    }
-}
-
-/// A mean, rounded, halves up.
-fn mean((sum, count): (u64, u32)) -> Option<u64> {
-    let count = u64::from(count);
-    (count > 0).then(|| (2 * sum + count) / (2 * count))
-}
-
-/// What a side scored in a game, in half points; `None` without a result.
-pub(super) const fn half_points(result: GameResult, side: Color) -> Option<u32> {
-    match (result, side) {
-        (GameResult::Unknown, _) => None,
-        (GameResult::Draw, _) => Some(1),
-        (GameResult::White, Color::White) | (GameResult::Black, Color::Black) => Some(2),
-        _ => Some(0),
     }
 }
 
@@ -412,7 +389,7 @@ impl PlayerQuestion<'_> {
     fn best_wins(&self, games: &[PlayedGame]) -> Vec<PlayerGame> {
         let mut wins: Vec<&PlayedGame> = games
             .iter()
-            .filter(|game| half_points(game.result, game.side) == Some(2) && game.opponent_rating.is_some())
+            .filter(|game| game.result.half_points(game.side) == Some(2) && game.opponent_rating.is_some())
             .collect();
         wins.sort_by_key(|game| (Reverse(game.opponent_rating), Reverse(game.date.as_deref()), game.game.0));
         let as_answer = |game: &PlayedGame| PlayerGame {

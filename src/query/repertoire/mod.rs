@@ -14,7 +14,6 @@ pub use book::{Book, BookProblem, TooLong};
 use crate::board::{Color, GameResult, MoveCode};
 use crate::id::GameId;
 use crate::query::find::side as side_letter;
-use crate::query::player::half_points;
 use crate::query::position::{push_move, san};
 use crate::store::{self, Database, ReachedGames, Selection};
 use place::{Latest, Place, Places};
@@ -91,7 +90,7 @@ pub struct Score {
 impl Score {
     fn count(&mut self, result: GameResult, side: Color) {
         self.games += 1;
-        match half_points(result, side) {
+        match result.half_points(side) {
             None => {}
             Some(2) => self.wins += 1,
             Some(1) => self.draws += 1,

@@ -11,8 +11,8 @@ use crate::store::block_games::BlockGames;
 use crate::store::cell::{Cells, GAME_COLUMN};
 use crate::store::game_column::{BLACK_ELO, COLUMNS, DATE, RESULT, StoredColumn, WHITE_ELO};
 use crate::store::read::selection::Selection;
-use crate::store::row::day_number;
 use crate::store::row::virtual_table::Cell;
+use crate::store::row::{day_number, elo_sum};
 
 /// The columns of one block after the other, each of which is read when it is asked for.
 pub(crate) struct BlockColumns<'c> {
@@ -159,8 +159,13 @@ impl Outcomes {
     /// Both ratings added up, if both are known.
     #[inline]
     pub(crate) fn elo_sum(&self, number: u16) -> Option<u32> {
-        let (white, black) = self.white_elos.get(number).zip(self.black_elos.get(number))?;
-        Some(u32::from(white) + u32::from(black))
+        elo_sum(self.elos(number))
+    }
+
+    /// White's and Black's rating.
+    #[inline]
+    pub(crate) fn elos(&self, number: u16) -> [Option<u16>; 2] {
+        [self.white_elos.get(number), self.black_elos.get(number)]
     }
 
     /// Its [`day_number`].

@@ -11,6 +11,7 @@ mod import;
 mod position;
 mod problem;
 mod ranking;
+mod rated_score;
 mod stored;
 mod text;
 pub(crate) mod virtual_table;
@@ -32,7 +33,8 @@ pub use problem::{DuplicateKind, DuplicateRow, ProblemRow, Severity};
 #[cfg(feature = "index")]
 pub(crate) use problem::{StoredDuplicate, StoredProblem};
 pub use ranking::LISTED_GAMES;
-pub(crate) use ranking::{GameList, day_number, year_of};
+pub(crate) use ranking::{GameList, day_number, elo_sum, year_of};
+pub use rated_score::RatedScore;
 #[cfg(feature = "index")]
 pub(crate) use stored::{Misfit, StoredId, StoredRow, read_cell};
 pub use text::Text;

@@ -40,6 +40,12 @@ pub(crate) fn year_of(day: u32) -> Option<u16> {
     u16::try_from(day / YEAR).ok().filter(|&year| year != 0)
 }
 
+/// White's and Black's rating added up, if both are known.
+#[inline]
+pub(crate) fn elo_sum([white, black]: [Option<u16>; 2]) -> Option<u32> {
+    white.zip(black).map(|(white, black)| u32::from(white) + u32::from(black))
+}
+
 impl ResultCounts {
     /// Counts a game: its result, both ratings added up if both are known, and its year.
     pub(crate) fn count(&mut self, result: GameResult, elo_sum: Option<u32>, year: Option<u16>) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 
-use crate::board::{GameResult, MoveCode, Position, PositionKey};
+use crate::board::{Color, GameResult, MoveCode, Position, PositionKey};
 use crate::store::cell::{CONTINUATION, Cells, GAME, GAME_POSITION, POSITION_GAME, VISITED_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
@@ -13,7 +13,9 @@ use crate::store::read::filter::bind;
 use crate::store::read::occurrence::hit::{Hit, Lines, Place, join, listed_games, shares_key};
 use crate::store::read::occurrence::reached::ReachedGame;
 use crate::store::read::selection::Selection;
-use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts, day_number, year_of};
+use crate::store::row::{
+    GameId, GameList, LISTED_GAMES, Ply, RatedScore, ResultCounts, day_number, elo_sum, year_of,
+};
 
 const ACTION: &str = "explore a position";
 
@@ -24,6 +26,8 @@ pub struct Continuation {
     pub code: MoveCode,
     /// The games that went on with it.
     pub results: ResultCounts,
+    /// What the side that was asked for scored in them; nothing if none was.
+    pub rated: RatedScore,
     /// The game, if it is only one.
     pub only_game: Option<Box<Hit>>,
 }
@@ -36,6 +40,8 @@ pub struct Continuation {
 pub struct Exploration {
     /// The games that reached the position; the years are those of the moves. Games that ended there are not among the moves.
     pub results: ResultCounts,
+    /// What the side that was asked for scored in them; nothing if none was.
+    pub rated: RatedScore,
     /// Games that reached it and have no result.
     pub unfinished: u64,
     /// The moves, the most frequent first, then in the order of their codes.
@@ -75,7 +81,8 @@ impl Exploration {
 }
 
 impl Database {
-    /// What was played from a position in the games of a selection. Lists longer than [`ListLengths::MAX`] are not to be had.
+    /// What was played from a position in the games of a selection, and what a side scored, if one is given. Lists longer than
+    /// [`ListLengths::MAX`] are not to be had.
     ///
     /// The counts of a position that many games reached stand in tables. If the selection is not all games, those of its sets are counted,
     /// at some nanoseconds each. Of other positions, and if these tables are not filled, games are counted one by one, at a few
@@ -89,6 +96,7 @@ impl Database {
         fen: &str,
         selection: &Selection,
         lists: ListLengths,
+        side: Option<Color>,
     ) -> Result<Exploration> {
         let snapshot = self.snapshot()?;
         let limits = ListLengths {
@@ -96,15 +104,17 @@ impl Database {
             recent: lists.recent.min(ListLengths::MAX.recent),
         };
         let asked = Asked { database: self, key, fen };
-        let counted = if selection.is_all() {
+        let empty = || Tally::new(limits, side);
+        // What one side scored does not stand in the tables.
+        let counted = if selection.is_all() && side.is_none() {
             asked.visited(limits)?
         } else {
-            let tally = asked.tally_sets(selection, limits).map_err(asked.failed())?;
+            let tally = asked.tally_sets(selection, empty()).map_err(asked.failed())?;
             tally.map(|tally| asked.exploration(tally)).transpose()?.flatten()
         };
         let exploration = match counted {
             Some(exploration) => exploration,
-            None => asked.count(selection, limits)?,
+            None => asked.count(selection, empty())?,
         };
         drop(snapshot);
         Ok(exploration.with_years())
@@ -162,7 +172,8 @@ impl Asked<'_> {
             return Ok(None);
         };
         let continuations = self.visited_continuations()?;
-        Ok(Some(Exploration { results, unfinished, continuations, top_games, recent_games }))
+        let rated = RatedScore::default();
+        Ok(Some(Exploration { results, rated, unfinished, continuations, top_games, recent_games }))
     }
 
     fn visited_continuations(&self) -> Result<Vec<Continuation>> {
@@ -176,6 +187,7 @@ impl Asked<'_> {
                 Ok(Continuation {
                     code: MoveCode::from_stored(cells.get("move_code")?),
                     results: results(cells)?,
+                    rated: RatedScore::default(),
                     only_game: None,
                 })
             },
@@ -231,8 +243,8 @@ impl Asked<'_> {
     }
 
     /// Counts the games of a selection one by one.
-    fn count(&self, selection: &Selection, lists: ListLengths) -> Result<Exploration> {
-        let tally = self.tally(selection, lists).map_err(self.failed())?;
+    fn count(&self, selection: &Selection, mut tally: Tally) -> Result<Exploration> {
+        self.for_each_last(selection, true, |game| tally.add(&game)).map_err(self.failed())?;
         let exploration = self.exploration(tally)?;
         exploration.ok_or(rusqlite::Error::QueryReturnedNoRows).map_err(self.failed())
     }
@@ -246,20 +258,15 @@ impl Asked<'_> {
                 let Some(hit) = self.hit(counted.game)? else { return Ok(None) };
                 only_game = Some(Box::new(hit));
             }
-            continuations.push(Continuation { code, results: counted.results, only_game });
+            let MoveTally { results, rated, .. } = counted;
+            continuations.push(Continuation { code, results, rated, only_game });
         }
         // Codes are in order already.
         continuations.sort_by_key(|continuation| Reverse(continuation.results.games()));
         let lists = (self.hits(&tally.top.ids())?, self.hits(&tally.recent.ids())?);
         let (Some(top_games), Some(recent_games)) = lists else { return Ok(None) };
-        let Tally { results, unfinished, .. } = tally;
-        Ok(Some(Exploration { results, unfinished, continuations, top_games, recent_games }))
-    }
-
-    fn tally(&self, selection: &Selection, lists: ListLengths) -> rusqlite::Result<Tally> {
-        let mut tally = Tally::new(lists);
-        self.for_each_last(selection, true, |game| tally.add(&game))?;
-        Ok(tally)
+        let Tally { results, rated, unfinished, .. } = tally;
+        Ok(Some(Exploration { results, rated, unfinished, continuations, top_games, recent_games }))
     }
 
     /// Shows `see` each game of a selection that reached the position, in order, at its last occurrence. If the position `may_be_frequent`,
@@ -343,23 +350,21 @@ fn results(cells: Cells<'_>) -> rusqlite::Result<ResultCounts> {
 /// A game at one of the times when it had the position.
 fn read_occurrence(row: &Row<'_>) -> rusqlite::Result<ReachedGame> {
     let cells = Cells::new(row, GAME);
-    let (white, black): (Option<u16>, Option<u16>) = (cells.get(3)?, cells.get(4)?);
     Ok(ReachedGame {
         game: GameId(cells.get(0)?),
         played: Cells::new(row, GAME_POSITION).get::<Option<u32>>(1)?.map(MoveCode::from_stored),
         result: cells.get(2)?,
-        elo_sum: white.zip(black).map(|(white, black)| u32::from(white) + u32::from(black)),
+        elos: [cells.get(3)?, cells.get(4)?],
         day: cells.get::<Option<&str>>(5)?.map_or(0, day_number),
     })
 }
 
-fn add_to(game: &ReachedGame, results: &mut ResultCounts) {
-    results.count(game.result, game.elo_sum, year_of(game.day));
-}
-
 /// The games counted so far.
 pub(super) struct Tally {
+    /// Whose score is counted, if anybody's is.
+    pub(super) side: Option<Color>,
     pub(super) results: ResultCounts,
+    pub(super) rated: RatedScore,
     pub(super) unfinished: u64,
     pub(super) moves: BTreeMap<MoveCode, MoveTally>,
     pub(super) top: GameList,
@@ -369,14 +374,32 @@ pub(super) struct Tally {
 #[derive(Default)]
 pub(super) struct MoveTally {
     pub(super) results: ResultCounts,
+    pub(super) rated: RatedScore,
     /// The latest game with it.
     pub(super) game: GameId,
 }
 
+impl MoveTally {
+    /// Counts a game.
+    #[inline]
+    pub(super) fn add(&mut self, game: &ReachedGame, side: Option<Color>) {
+        self.results.count(game.result, elo_sum(game.elos), year_of(game.day));
+        if let Some(side) = side
+            && let Some(half_points) = game.result.half_points(side)
+        {
+            let [white, black] = game.elos;
+            self.rated.count(if side == Color::White { black } else { white }, half_points);
+        }
+        self.game = game.game;
+    }
+}
+
 impl Tally {
-    pub(super) fn new(lists: ListLengths) -> Self {
+    pub(super) fn new(lists: ListLengths, side: Option<Color>) -> Self {
         Self {
+            side,
             results: ResultCounts::default(),
+            rated: RatedScore::default(),
             unfinished: 0,
             moves: BTreeMap::new(),
             top: GameList::best_rated(lists.top),
@@ -390,15 +413,27 @@ impl Tally {
             self.unfinished += 1;
             return;
         }
-        add_to(last, &mut self.results);
+        let mut counted = MoveTally::default();
+        counted.add(last, self.side);
+        self.add_all(&counted);
         if let Some(code) = last.played {
-            let tally = self.moves.entry(code).or_default();
-            tally.game = last.game;
-            add_to(last, &mut tally.results);
+            self.moves.entry(code).or_default().add(last, self.side);
         }
-        if let Some(sum) = last.elo_sum {
-            self.top.insert(sum, last.game);
+        self.list(last);
+    }
+
+    /// Counts games that a move's tally has.
+    pub(super) fn add_all(&mut self, counted: &MoveTally) {
+        self.results.add(&counted.results);
+        self.rated.add(&counted.rated);
+    }
+
+    /// Puts a game into the lists, if it has a place there.
+    #[inline]
+    pub(super) fn list(&mut self, game: &ReachedGame) {
+        if let Some(sum) = elo_sum(game.elos) {
+            self.top.insert(sum, game.game);
         }
-        self.recent.insert(last.day, last.game);
+        self.recent.insert(game.day, game.game);
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod near;
 pub(crate) mod reached;
 pub(crate) mod scan;
 pub(crate) mod search;
+mod transposed;
 pub(crate) mod variation;
 pub(crate) mod visit;
 mod visit_set;

@@ -24,8 +24,8 @@ pub struct ReachedGame {
     pub played: Option<MoveCode>,
     /// Its result.
     pub result: GameResult,
-    /// Both ratings added up, if both are known.
-    pub elo_sum: Option<u32>,
+    /// White's and Black's rating, as far as they are known.
+    pub elos: [Option<u16>; 2],
     /// A number that grows with its date; what is not known of it counts as 0.
     pub day: u32,
 }
@@ -111,8 +111,8 @@ impl<'d> ReachedGames<'d> {
                         fits = false;
                         return;
                     };
-                    let (elo_sum, day) = (outcomes.elo_sum(number), outcomes.day(number));
-                    see(ReachedGame { game: game_of(block, number), played, result, elo_sum, day });
+                    let (elos, day) = (outcomes.elos(number), outcomes.day(number));
+                    see(ReachedGame { game: game_of(block, number), played, result, elos, day });
                 },
             );
             if is_whole && fits { Ok(()) } else { Err(ColumnError::Missing) }

@@ -54,15 +54,20 @@ pub(crate) fn has_occurrences(
     connection.prepare_cached(sql)?.exists(params![key.as_i64(), count.saturating_sub(1)])
 }
 
+/// The block of the last game.
+pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
+    let mut last = connection.prepare_cached("SELECT max(game_id) FROM game")?;
+    let last = last.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0);
+    Ok(block_of(GameId(u32::try_from(last).unwrap_or(u32::MAX))).0)
+}
+
 /// Shows `see` who reached a visited position, block by block, as it is stored.
 pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     connection: &Connection,
     key: PositionKey,
     mut see: impl FnMut(u32, &[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut last = connection.prepare_cached("SELECT max(game_id) FROM game")?;
-    let last = last.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0);
-    let (last, _) = block_of(GameId(u32::try_from(last).unwrap_or(u32::MAX)));
+    let last = last_block(connection)?;
     let sql = "SELECT block, key, games FROM visit_set WHERE block = ?1 AND key = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     for block in 0..=last {

@@ -9,24 +9,20 @@ use crate::store::block_games::BlockGames;
 use crate::store::block_set::game_of;
 use crate::store::cell::VISIT_SET;
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
-use crate::store::read::occurrence::explore::{Asked, ListLengths, MoveTally, Tally};
+use crate::store::read::occurrence::explore::{Asked, MoveTally, Tally};
 use crate::store::read::occurrence::hit::shares_key;
+use crate::store::read::occurrence::reached::ReachedGame;
 use crate::store::read::occurrence::visit::for_each_visit_set;
 use crate::store::read::selection::Selection;
-use crate::store::row::year_of;
 use crate::store::visit_set::{PlayedMove, for_each_visit_within};
 
 impl Asked<'_> {
     /// Counts the games of a selection; `None` if the position is no visited one, or its sets or the columns of games are not there.
-    pub(super) fn tally_sets(
-        &self,
-        selection: &Selection,
-        lists: ListLengths,
-    ) -> rusqlite::Result<Option<Tally>> {
+    pub(super) fn tally_sets(&self, selection: &Selection, empty: Tally) -> rusqlite::Result<Option<Tally>> {
         if !self.has_sets()? {
             return Ok(None);
         }
-        match self.count_blocks(selection, lists) {
+        match self.count_blocks(selection, empty) {
             Ok(counted) => Ok(counted.into_tally(self.fen)),
             Err(ColumnError::Missing) => Ok(None),
             Err(ColumnError::Sql(error)) => Err(error),
@@ -43,8 +39,8 @@ impl Asked<'_> {
         Ok(statement.exists(params![self.key.as_i64(), self.fen])? && !shares_key(self.fen))
     }
 
-    fn count_blocks(&self, selection: &Selection, lists: ListLengths) -> Result<Counted, ColumnError> {
-        let mut counted = Counted { tally: Tally::new(lists), moves: BTreeMap::new(), blocks: 0 };
+    fn count_blocks(&self, selection: &Selection, empty: Tally) -> Result<Counted, ColumnError> {
+        let mut counted = Counted { tally: empty, moves: BTreeMap::new(), blocks: 0 };
         let connection = self.database.connection();
         let mut columns = BlockColumns::new(connection, 0);
         for_each_visit_set(connection, self.key, |block, games| {
@@ -77,6 +73,7 @@ impl Counted {
             if let Some((played, new)) = current {
                 let known = moves.entry(played).or_default();
                 known.results.add(&new.results);
+                known.rated.add(&new.rated);
                 known.game = new.game;
             }
         };
@@ -93,16 +90,12 @@ impl Counted {
                 if current.as_ref().is_none_or(|(other, _)| *other != played) {
                     keep(current.replace((played, MoveTally::default())));
                 }
-                let (game, elo_sum, day) =
-                    (game_of(block, number), outcomes.elo_sum(number), outcomes.day(number));
+                let (elos, day) = (outcomes.elos(number), outcomes.day(number));
+                let game = ReachedGame { game: game_of(block, number), played: None, result, elos, day };
                 if let Some((_, counted)) = &mut current {
-                    counted.results.count(result, elo_sum, year_of(day));
-                    counted.game = game;
+                    counted.add(&game, tally.side);
                 }
-                if let Some(sum) = elo_sum {
-                    tally.top.insert(sum, game);
-                }
-                tally.recent.insert(day, game);
+                tally.list(&game);
             },
         );
         keep(current);
@@ -114,7 +107,7 @@ impl Counted {
         let Self { mut tally, moves, blocks } = self;
         let (position, _) = Position::from_fen(fen.as_bytes()).ok()?;
         for (played, counted) in moves {
-            tally.results.add(&counted.results);
+            tally.add_all(&counted);
             if let Some(short) = played.played() {
                 tally.moves.insert(position.clone().make_short(short)?, counted);
             }

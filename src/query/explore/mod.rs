@@ -1,13 +1,20 @@
 //! What was played from a position, and what came of it: the answer in the form of Lichess's opening explorer.
 
+mod history;
+mod tree;
+
 use serde::{Serialize, Serializer};
 
-use crate::board::{GameResult, Position};
+pub use history::{HistoryMove, HistoryYear};
+pub use tree::{ExploredTree, TreeMove};
+
+use crate::board::{Color, GameResult, MoveCode, Position};
 use crate::id::GameId;
 use crate::opening::{Opening, OpeningBook};
 use crate::query::names::{NearNames, near_names};
+use crate::query::performance::{opponent_rating, performance};
 use crate::query::position::{PositionQuery, san};
-use crate::store::row::ResultCounts;
+use crate::store::row::{RatedScore, ResultCounts};
 use crate::store::{
     self, Continuation, Database, Exploration, GameSummary, Hit, Lines, ListLengths, Selection,
     VariationMoves,
@@ -24,6 +31,8 @@ pub struct Explore<'a> {
     pub lines: Lines,
     /// The games that count.
     pub selection: &'a Selection,
+    /// The side in whose view results are told besides, if in anybody's.
+    pub side: Option<Color>,
     /// How many games are listed.
     pub lists: ListLengths,
     /// How many moves at most; `None` for all.
@@ -43,8 +52,15 @@ pub struct Explored {
     /// What came of the games.
     #[serde(flatten, serialize_with = "by_result")]
     pub results: ResultCounts,
+    /// What the side that was asked for scored.
+    #[serde(flatten)]
+    pub score: Option<SideScore>,
     /// Games that reached it and have no result.
     pub unfinished: u64,
+    /// Games with a result that did not pass all the positions of the moves that were given: they reached this one by another order of
+    /// moves. `None` if fewer than two moves lead to it, or if this is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transposed: Option<u64>,
     /// Games with a variation that reaches the position or begins there, with a result or without. `None` if variations were not
     /// looked into.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,10 +79,27 @@ pub struct Explored {
     pub hidden_moves: usize,
 }
 
+/// What was played from a position, and what was asked besides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ExploredAll {
+    /// What was played.
+    #[serde(flatten)]
+    pub explored: Explored,
+    /// The games by year.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<Vec<HistoryYear>>,
+    /// What was played in other games.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub versus: Option<Explored>,
+}
+
 /// A move played from the position, or made there by a variation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExploredMove {
+    /// The move.
+    #[serde(skip)]
+    pub code: MoveCode,
     /// The move in UCI notation.
     pub uci: String,
     /// The move in SAN.
@@ -76,6 +109,9 @@ pub struct ExploredMove {
     /// What came of the games.
     #[serde(flatten, serialize_with = "by_result")]
     pub results: ResultCounts,
+    /// What the side that was asked for scored.
+    #[serde(flatten)]
+    pub score: Option<SideScore>,
     /// Games in which a variation makes the move, with a result or without. A move that stands in variations only was played in no
     /// game. `None` if variations were not looked into.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,6 +120,41 @@ pub struct ExploredMove {
     pub game: Option<ExploredGame>,
     /// What the position after the move is called.
     pub opening: Option<Opening>,
+}
+
+/// What one side scored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SideScore {
+    /// The side.
+    #[serde(serialize_with = "as_color")]
+    pub color: Color,
+    /// The opponents' mean rating, of games in which it is known.
+    pub average_opponent_rating: Option<u64>,
+    /// The performance rating by the table of FIDE, from the same games.
+    pub performance: Option<i32>,
+}
+
+impl SideScore {
+    fn of(color: Color, rated: &RatedScore) -> Self {
+        Self { color, average_opponent_rating: opponent_rating(rated), performance: performance(rated) }
+    }
+
+    /// The score of a side of which nothing else is known.
+    #[must_use]
+    pub const fn empty(color: Color) -> Self {
+        Self { color, average_opponent_rating: None, performance: None }
+    }
+
+    /// Games that the side won, drew and lost.
+    #[must_use]
+    pub const fn won_drawn_lost(&self, results: &ResultCounts) -> [u32; 3] {
+        let &ResultCounts { white_wins, draws, black_wins, .. } = results;
+        match self.color {
+            Color::White => [white_wins, draws, black_wins],
+            Color::Black => [black_wins, draws, white_wins],
+        }
+    }
 }
 
 /// A game of a list, and how it went on.
@@ -162,13 +233,14 @@ impl Explore<'_> {
         let position = &self.query.position;
         let (key, fen) = (position.key(), position.canonical_fen());
         let snapshot = self.database.snapshot()?;
-        let found = self.database.explore(key, &fen, self.selection, self.lists)?;
+        let found = self.database.explore(key, &fen, self.selection, self.lists, self.side)?;
+        let transposed = self.transposed()?;
         let variations = match self.lines {
             Lines::Main => None,
             Lines::All => Some(self.database.variation_moves(position, self.selection)?),
         };
         drop(snapshot);
-        let Exploration { results, unfinished, continuations, top_games, recent_games } = found;
+        let Exploration { results, rated, unfinished, continuations, top_games, recent_games } = found;
         let went_on: u64 = continuations.iter().map(|played| played.results.games()).sum();
         let in_variations = variations.as_ref().map(|variations| variations.games);
         let mut moves = self.moves(continuations, variations)?;
@@ -179,7 +251,9 @@ impl Explore<'_> {
         Ok(Explored {
             opening: self.name_of_line()?,
             results,
+            score: self.score(&rated),
             unfinished,
+            transposed,
             in_variations,
             moves,
             top_games: list(&top_games),
@@ -197,6 +271,23 @@ impl Explore<'_> {
         near_names(self.database, self.selection)
     }
 
+    /// How many games came by another order of moves.
+    fn transposed(&self) -> store::Result<Option<u64>> {
+        match self.query.line.split_last() {
+            // One move leads to it: there is no other order.
+            None | Some((_, [])) => Ok(None),
+            Some((_, before)) => {
+                // The nearest first: most games that came otherwise did not pass this one.
+                let before = before.iter().rev().map(|played| &played.position);
+                self.database.count_transposed(before, &self.query.position, self.selection)
+            }
+        }
+    }
+
+    fn score(&self, rated: &RatedScore) -> Option<SideScore> {
+        self.side.map(|side| SideScore::of(side, rated))
+    }
+
     fn moves(
         &self,
         played: Vec<Continuation>,
@@ -210,7 +301,8 @@ impl Explore<'_> {
         let mut found = Vec::from_iter(played);
         let others = in_variations.unwrap_or_default().into_iter();
         found.extend(others.map(|(code, games)| {
-            (Continuation { code, results: ResultCounts::default(), only_game: None }, Some(games))
+            let (results, rated) = Default::default();
+            (Continuation { code, results, rated, only_game: None }, Some(games))
         }));
         let read = |(found, in_variations)| self.explored(found, in_variations);
         let mut moves = found.into_iter().map(read).collect::<store::Result<Vec<_>>>()?;
@@ -229,10 +321,12 @@ impl Explore<'_> {
             Err(_) => None,
         };
         Ok(ExploredMove {
+            code: found.code,
             uci: position.uci(found.code).to_string(),
             san: san(position, found.code),
             average_rating: found.results.mean_elo(),
             results: found.results,
+            score: self.score(&found.rated),
             in_variations,
             game: found.only_game.map(|hit| ExploredGame::of(&hit.game)),
             opening,
@@ -303,6 +397,13 @@ fn by_result<S: Serializer>(results: &ResultCounts, serializer: S) -> Result<S::
     }
     let ResultCounts { white_wins: white, draws, black_wins: black, .. } = *results;
     ByResult { white, draws, black }.serialize(serializer)
+}
+
+fn as_color<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match color {
+        Color::White => "white",
+        Color::Black => "black",
+    })
 }
 
 fn as_text<S: Serializer>(game: &GameId, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,5 +1,7 @@
 //! Performance ratings as FIDE tells them: FIDE Handbook, B.02, table 8.1.1.
 
+use crate::store::row::RatedScore;
+
 /// By how much a performance is above the opponents' mean rating, by the percentage scored, from 50 on. Below 50 it is as much lower.
 const ABOVE: [i32; 51] = [
     0, 7, 14, 21, 29, 36, 43, 50, 57, 65, //
@@ -10,19 +12,28 @@ const ABOVE: [i32; 51] = [
     800,
 ];
 
-/// The performance rating of somebody who scored `half_points`, of two a game, against opponents whose ratings add up to `rating_sum`;
-/// `None` without games. Percentages and the mean rating are rounded, halves up.
-pub(super) fn performance(games: u32, half_points: u32, rating_sum: u64) -> Option<i32> {
-    if games == 0 {
-        return None;
-    }
-    let rounded = |number: u64, by: u64| (2 * number + by) / (2 * by);
-    let mean = rounded(rating_sum, games.into());
+/// The performance rating of somebody by what he scored; `None` without games. Percentages and the mean rating are rounded, halves up.
+pub(super) fn performance(score: &RatedScore) -> Option<i32> {
+    let games = u64::from(score.games);
+    let mean = opponent_rating(score)?;
     // Of 200 half points in a hundred games.
-    let percent = rounded(100 * u64::from(half_points), 2 * u64::from(games)).min(100);
+    let percent = rounded(100 * u64::from(score.half_points), 2 * games).min(100);
     let above = |percent: u64| ABOVE[percent as usize - 50];
     let difference = if percent < 50 { -above(100 - percent) } else { above(percent) };
     i32::try_from(mean).ok().map(|mean| mean + difference)
+}
+
+/// The opponents' mean rating; `None` without games.
+pub(super) const fn opponent_rating(score: &RatedScore) -> Option<u64> {
+    match score.games {
+        0 => None,
+        games => Some(rounded(score.rating_sum, games as u64)),
+    }
+}
+
+/// A quotient, rounded, halves up.
+pub(super) const fn rounded(number: u64, by: u64) -> u64 {
+    (2 * number + by) / (2 * by)
 }
 
 #[cfg(test)]
@@ -31,6 +42,8 @@ mod tests {
 
     #[test]
     fn performances_are_those_of_the_table() {
+        let performance =
+            |games, half_points, rating_sum| performance(&RatedScore { games, rating_sum, half_points });
         assert_eq!(performance(0, 0, 0), None);
         for (games, half_points, mean, expected) in [
             (9, 9, 2500, 2500),

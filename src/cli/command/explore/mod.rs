@@ -1,0 +1,160 @@
+//! `pgndex explore`: what was played from a position, and what came of it.
+
+mod csv;
+mod history;
+mod table;
+mod tree;
+mod versus;
+
+use std::io::Write as _;
+
+use pgndex::opening::OpeningBook;
+use pgndex::picture::{BoardPicture, continuation_arrows};
+use pgndex::query::{Explore, Explored, ExploredAll};
+use pgndex::store::{Database, GameFilter, ListLengths, Selection};
+use serde::Serialize;
+
+use crate::cli::args::read_position;
+use crate::cli::args::{ExploreArgs, ExploreFormat};
+use crate::cli::command::find::{no_line, tell_changes};
+use crate::cli::command::variants::{read_lines, tell_variants};
+use crate::cli::filter_note::{tell_near, tell_unknown, tell_without_one};
+use crate::cli::note;
+use crate::cli::render::output::{stdout, write_json};
+use crate::cli::render::picture::{PictureFile, orientation};
+use crate::cli::terminal::timing::Timing;
+
+/// How many games of each list a table shows, unless told.
+const LISTED: u8 = 5;
+/// How many arrows a picture has: more hide the pieces.
+const ARROWS: usize = 6;
+/// How many moves are told year by year.
+const HISTORY_MOVES: usize = 4;
+
+/// Shows what was played from a position.
+///
+/// # Errors
+/// When the position, the filters, the names of openings or the database cannot be read, or the picture cannot be written.
+pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
+    let timing = Timing::start(args.timing);
+    let query = read_position(&args.position)?;
+    let book = args.openings.as_deref().map(OpeningBook::read).transpose()?;
+    let (filter, versus) = (args.filter()?, args.versus()?);
+    let database = Database::open_read_only(&args.database)?;
+    let picture = PictureFile::asked(&args.picture, Some(&args.database))?;
+    tell_changes(&query);
+    let selection = select(&database, &filter, args)?;
+    let lines = read_lines(&database, args.variations)?;
+    let explore = Explore {
+        database: &database,
+        query: &query,
+        lines,
+        selection: &selection,
+        side: args.side(),
+        lists: lists(args),
+        limit: (args.limit > 0).then_some(args.limit),
+        openings: book.as_ref(),
+    };
+    if let Some(depth) = args.depth {
+        let tree = explore.tree(depth, args.least_share.into())?;
+        if tree.moves.is_empty() {
+            tell_nothing(args, &explore, &filter)?;
+        }
+        tree::write(args, &explore, &tree)?;
+        timing.report();
+        return Ok(());
+    }
+    let answer = explore.answer()?;
+    if answer.is_empty() {
+        tell_nothing(args, &explore, &filter)?;
+    }
+    tell_variants(&database, &query.position, lines)?;
+    if let Some(file) = picture {
+        file.write(&BoardPicture {
+            position: &query.position,
+            orientation: orientation(args.style.flip),
+            last_move: query.last_move(),
+            arrows: &continuation_arrows(&answer, ARROWS),
+        })?;
+    }
+    let history = args.history.then(|| explore.history(HISTORY_MOVES)).transpose()?;
+    match versus {
+        Some(versus) => write_versus(args, &explore, answer, &versus)?,
+        None => match args.format {
+            ExploreFormat::Table => {
+                table::write(args, &explore, &answer)?;
+                history.iter().try_for_each(|years| history::write_table(args, &explore, years))?;
+            }
+            ExploreFormat::Csv => match &history {
+                Some(years) => history::write_csv(years)?,
+                None => csv::write(&answer)?,
+            },
+            ExploreFormat::Json => print_json(&ExploredAll { explored: answer, history, versus: None })?,
+            ExploreFormat::Dot => {
+                anyhow::bail!("a tree for Graphviz needs its depth: --depth 4 --format dot")
+            }
+        },
+    }
+    timing.report();
+    Ok(())
+}
+
+/// Makes a filter ready, and tells of players whose names may be written otherwise.
+fn select(database: &Database, filter: &GameFilter, args: &ExploreArgs) -> anyhow::Result<Selection> {
+    let selection = database.select(filter)?;
+    tell_near(database, &selection, |field| args.option(field))?;
+    Ok(selection)
+}
+
+/// Says why there is nothing to show.
+fn tell_nothing(args: &ExploreArgs, explore: &Explore<'_>, filter: &GameFilter) -> anyhow::Result<()> {
+    tell_unknown(&explore.unknown_names()?, |field| args.option(field));
+    let which = if explore.selection.is_all() { "game" } else { "game that passes the filters" };
+    let which = no_line(which, explore.lines);
+    note(&format!("{which} reached this position: {}", explore.query.position.canonical_fen()));
+    tell_without_one(explore.database, filter, Some(&explore.query.position), |field| {
+        Some(args.option(field))
+    })
+}
+
+/// Shows what was played in two sets of games.
+fn write_versus(
+    args: &ExploreArgs,
+    explore: &Explore<'_>,
+    answer: Explored,
+    versus: &GameFilter,
+) -> anyhow::Result<()> {
+    let selection = select(explore.database, versus, args)?;
+    let other = Explore { selection: &selection, ..*explore };
+    let others = other.answer()?;
+    if others.is_empty() {
+        tell_unknown(&other.unknown_names()?, |field| args.option(field));
+        note("no game that passes the filters of --versus reached this position");
+    }
+    match args.format {
+        ExploreFormat::Table => versus::write_table(args, explore, [&answer, &others]),
+        ExploreFormat::Csv => versus::write_csv([&answer, &others]),
+        ExploreFormat::Json => {
+            print_json(&ExploredAll { explored: answer, history: None, versus: Some(others) })
+        }
+        ExploreFormat::Dot => anyhow::bail!("--format dot is for a tree: --depth 4 --format dot"),
+    }
+}
+
+/// Prints an answer as one object.
+fn print_json(answer: &impl Serialize) -> anyhow::Result<()> {
+    let mut out = stdout();
+    write_json(&mut out, answer)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
+}
+
+/// How many games to list: a table for people has fewer.
+fn lists(args: &ExploreArgs) -> ListLengths {
+    let (top, recent) = match args.format {
+        ExploreFormat::Table => (LISTED, LISTED),
+        ExploreFormat::Json => (ListLengths::MAX.top, ListLengths::MAX.recent),
+        ExploreFormat::Csv | ExploreFormat::Dot => return ListLengths::NONE,
+    };
+    ListLengths { top: args.top.unwrap_or(top), recent: args.recent.unwrap_or(recent) }
+}

@@ -1,0 +1,167 @@
+//! What was played, some moves deep: as an indented table, as JSON, as CSV, and as a graph for Graphviz.
+
+use std::io::Write;
+
+use pgndex::query::{Explore, ExploredTree, TreeMove};
+
+use super::table::{Bars, chosen, integer, won_drawn_lost, write_head};
+use super::{csv, print_json};
+use crate::cli::args::{ExploreArgs, ExploreFormat, RowFormat};
+use crate::cli::note;
+use crate::cli::render::board::BoardStyle;
+use crate::cli::render::number::{counted, percent};
+use crate::cli::render::output::{RowWriter, Value, stdout};
+
+/// How wide the table is beside its bars, openings cut short.
+const BESIDE_BAR: usize = 80;
+const OPENING: &str = "opening";
+const SCORE: &str = "  score";
+
+/// Writes a tree.
+pub(super) fn write(args: &ExploreArgs, explore: &Explore<'_>, tree: &ExploredTree) -> anyhow::Result<()> {
+    if tree.is_cut {
+        note(
+            "the tree has more moves than can be told; a higher --least-share or a lower --depth makes it whole",
+        );
+    }
+    match args.format {
+        ExploreFormat::Table => write_table(args, explore, tree),
+        ExploreFormat::Json => print_json(tree),
+        ExploreFormat::Csv => write_csv(tree),
+        ExploreFormat::Dot => {
+            let mut out = stdout();
+            write_dot(&mut out, tree)?;
+            Ok(out.flush()?)
+        }
+    }
+}
+
+/// Shows `see` each move with how many moves of the tree lead to it and their moves in UCI, in order.
+fn for_each(
+    moves: &[TreeMove],
+    line: &mut Vec<String>,
+    see: &mut impl FnMut(&TreeMove, &[String]) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    for told in moves {
+        see(told, line)?;
+        line.push(told.played.uci.clone());
+        for_each(&told.moves, line, see)?;
+        line.pop();
+    }
+    Ok(())
+}
+
+/// Where the position after a move stands in the tree, if it stands elsewhere.
+fn elsewhere(told: &TreeMove) -> Option<String> {
+    told.same_as.as_ref().map(|line| match line.as_str() {
+        "" => "the first position again".to_owned(),
+        line => format!("as after {line}"),
+    })
+}
+
+fn write_table(args: &ExploreArgs, explore: &Explore<'_>, tree: &ExploredTree) -> anyhow::Result<()> {
+    write_head(args, explore, tree.opening.as_ref().map(ToString::to_string))?;
+    if tree.moves.is_empty() {
+        return Ok(());
+    }
+    let bars = Bars::beside(BoardStyle::new(&args.style).is_ascii(), BESIDE_BAR);
+    let results = if explore.side.is_some() { "+/=/- %" } else { "w/d/b %" };
+    let columns = ["move", "games", "  share", SCORE, results, "", "elo", "last", OPENING];
+    let told = columns.map(|name| name != SCORE || explore.side.is_some());
+    let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(columns, told))?.shortening(&[OPENING]);
+    for_each(&tree.moves, &mut Vec::new(), &mut |node, before| {
+        let played = &node.played;
+        let games = played.results.games();
+        let parts = won_drawn_lost(&played.results, played.score.as_ref());
+        let shares = parts.map(|part| (f64::from(part) * 100.0 / games as f64).round().to_string());
+        let opening = played.opening.as_ref().map(ToString::to_string);
+        let remarks: Vec<_> = opening.into_iter().chain(elsewhere(node)).collect();
+        let points = 2 * u64::from(parts[0]) + u64::from(parts[1]);
+        let cells = [
+            Value::from(format!("{}{} {}", "  ".repeat(before.len()), node.number(), played.san)),
+            integer(Some(games)),
+            format!("{:>7}", percent(games, node.games_before)).into(),
+            format!("{:>7}", percent(points, 2 * games)).into(),
+            shares.join("/").into(),
+            bars.draw(parts, games).into(),
+            integer(
+                played.score.as_ref().map_or(played.average_rating, |score| score.average_opponent_rating),
+            ),
+            played.results.last_year.into(),
+            remarks.join(", ").into(),
+        ];
+        rows.row(&chosen(cells, told))
+    })?;
+    let games = tree.results.games();
+    let parts = won_drawn_lost(&tree.results, tree.score.as_ref());
+    rows.finish(|_| Some(format!("{}: {}", counted(games, "game"), bars.legend(parts, games, explore.side))))
+}
+
+fn write_csv(tree: &ExploredTree) -> anyhow::Result<()> {
+    let played = csv::FIELDS.map(|name| match name {
+        "average_opponent_rating" | "performance" => tree.score.is_some(),
+        name => name != "in_variations",
+    });
+    let columns =
+        [vec!["ply", "line"], chosen(csv::FIELDS, played), vec!["games_before", "same_as"]].concat();
+    let mut rows = RowWriter::stdout(RowFormat::Csv, &columns)?;
+    for_each(&tree.moves, &mut Vec::new(), &mut |node, before| {
+        let line = [before, std::slice::from_ref(&node.played.uci)].concat();
+        let mut cells = vec![Value::Integer(line.len() as i64), line.join(",").into()];
+        cells.extend(chosen(csv::cells(&node.played), played));
+        cells.extend([integer(Some(node.games_before)), node.same_as.as_deref().into()]);
+        rows.row(&cells)
+    })?;
+    rows.finish(|_| None)
+}
+
+/// A graph in the language of Graphviz: positions are its nodes, moves its edges, wide if many games went on so.
+fn write_dot(out: &mut impl Write, tree: &ExploredTree) -> anyhow::Result<()> {
+    writeln!(out, "digraph moves {{")?;
+    writeln!(out, "  rankdir=LR;")?;
+    writeln!(out, "  node [shape=box, style=rounded, fontname=\"sans-serif\", fontsize=11];")?;
+    writeln!(out, "  edge [fontname=\"sans-serif\", fontsize=10];")?;
+    let all = tree.results.games();
+    let name = tree.opening.as_ref().map(ToString::to_string);
+    writeln!(out, "  \"\" [label={}];", quoted(&label(name, &counted(all, "game"))))?;
+    write_edges(out, &tree.moves, "", all)?;
+    Ok(writeln!(out, "}}")?)
+}
+
+/// Writes the moves of a position that has this name in the graph: the moves that lead to it, as [`TreeMove::same_as`] writes them.
+fn write_edges(out: &mut impl Write, moves: &[TreeMove], from: &str, all: u64) -> anyhow::Result<()> {
+    for told in moves {
+        let played = &told.played;
+        let games = played.results.games();
+        let to = match &told.same_as {
+            Some(line) => line.clone(),
+            None => {
+                let to = told.line_after(from);
+                let opening = played.opening.as_ref().map(ToString::to_string);
+                writeln!(
+                    out,
+                    "  {} [label={}];",
+                    quoted(&to),
+                    quoted(&label(opening, &counted(games, "game")))
+                )?;
+                to
+            }
+        };
+        let share = percent(games, told.games_before);
+        let width = 1.0 + 6.0 * games as f64 / all.max(1) as f64;
+        let text = quoted(&format!("{} {} {share}", told.number(), played.san));
+        writeln!(out, "  {} -> {} [label={text}, penwidth={width:.1}];", quoted(from), quoted(&to))?;
+        write_edges(out, &told.moves, &to, all)?;
+    }
+    Ok(())
+}
+
+fn label(name: Option<String>, games: &str) -> String {
+    name.map_or_else(|| games.to_owned(), |name| format!("{name}\n{games}"))
+}
+
+/// A text between quotation marks. `\n` is a new line of a label.
+fn quoted(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("\"{text}\"")
+}

@@ -1,0 +1,97 @@
+//! How often a position was reached from year to year, and what was played then.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Explore, by_result};
+use crate::board::{GameResult, MoveCode};
+use crate::query::position::san;
+use crate::store::row::{ResultCounts, elo_sum, year_of};
+use crate::store::{self, ReachedGames};
+
+/// What came of the games of a year that reached a position.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryYear {
+    /// The year; `None` for games whose year is not known.
+    pub year: Option<u16>,
+    /// What came of the games.
+    #[serde(flatten, serialize_with = "by_result")]
+    pub results: ResultCounts,
+    /// How many games of the year have a result, whether they reached the position or not.
+    pub games_of_year: u64,
+    /// How often the moves were played that were played most in all years; the same ones in each year.
+    pub moves: Vec<HistoryMove>,
+}
+
+/// How often a move was played in a year.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HistoryMove {
+    /// The move in UCI notation.
+    pub uci: String,
+    /// The move in SAN.
+    pub san: String,
+    /// How many games with a result it was played in.
+    pub games: u64,
+}
+
+/// What is counted of a year.
+#[derive(Default)]
+struct Counted {
+    results: ResultCounts,
+    moves: BTreeMap<MoveCode, u64>,
+}
+
+impl Explore<'_> {
+    /// The games by year, the first year first, those of unknown years last. Years between that have games, but none that reached the
+    /// position, are told too. So many of the moves played most are counted.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn history(&self, most_moves: usize) -> store::Result<Vec<HistoryYear>> {
+        let position = &self.query.position;
+        let snapshot = self.database.snapshot()?;
+        let mut reached = ReachedGames::new(self.database, self.selection);
+        let years = reached.fold(position, BTreeMap::<Option<u16>, Counted>::new, |years, game| {
+            if game.result == GameResult::Unknown {
+                return;
+            }
+            let year = year_of(game.day);
+            let counted = years.entry(year).or_default();
+            counted.results.count(game.result, elo_sum(game.elos), year);
+            if let Some(code) = game.played {
+                *counted.moves.entry(code).or_default() += 1;
+            }
+        })?;
+        let games_of_years = self.database.finished_by_year(self.selection)?;
+        drop(snapshot);
+        let mut totals = BTreeMap::<MoveCode, u64>::new();
+        for (&code, games) in years.values().flat_map(|counted| &counted.moves) {
+            *totals.entry(code).or_default() += games;
+        }
+        let mut codes = Vec::from_iter(totals);
+        codes.sort_by_key(|&(code, games)| (std::cmp::Reverse(games), code));
+        codes.truncate(most_moves);
+        let known = || years.keys().filter_map(|year| *year);
+        let (first, last) = (known().min(), known().max());
+        let is_told = |year: Option<u16>| match year {
+            Some(year) => first.is_some_and(|first| first <= year) && last.is_some_and(|last| year <= last),
+            None => years.contains_key(&None),
+        };
+        let mut told: Vec<_> = games_of_years.iter().filter(|(year, _)| is_told(**year)).collect();
+        told.sort_by_key(|(year, _)| (year.is_none(), **year));
+        let none = Counted::default();
+        let year = |(&year, &games_of_year): (&Option<u16>, &u64)| {
+            let counted = years.get(&year).unwrap_or(&none);
+            let games = |code| counted.moves.get(&code).copied().unwrap_or(0);
+            let moves = codes.iter().map(|&(code, _)| HistoryMove {
+                uci: position.uci(code).to_string(),
+                san: san(position, code),
+                games: games(code),
+            });
+            HistoryYear { year, results: counted.results, games_of_year, moves: moves.collect() }
+        };
+        Ok(told.into_iter().map(year).collect())
+    }
+}

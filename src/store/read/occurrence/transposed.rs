@@ -1,0 +1,190 @@
+//! Games that reached a position by another order of moves, and how many games each year had.
+
+use std::collections::BTreeMap;
+
+use crate::board::{GameResult, Position};
+use crate::id::GameId;
+use crate::store::block_games::BlockGames;
+use crate::store::block_set::block_of;
+use crate::store::cell::{Cells, GAME};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::game_column::{Condition, DATE, RESULT, Test};
+use crate::store::read::game_column::{BlockColumns, ColumnError};
+use crate::store::read::occurrence::explore::Asked;
+use crate::store::read::occurrence::visit::{for_each_visit_set, has_occurrences, last_block};
+use crate::store::read::selection::Selection;
+use crate::store::row::virtual_table::Cell;
+use crate::store::row::{day_number, year_of};
+use crate::store::visit_set::for_each_visit_within;
+
+/// Of a position without sets, no more occurrences than this are read.
+const FEW: u32 = 5_000;
+
+/// How many games there were, by year, if it is known.
+type Years = BTreeMap<Option<u16>, u64>;
+
+/// Games, block by block.
+type Games = BTreeMap<u32, BlockGames>;
+
+impl Database {
+    /// How many games of a selection with a result reached a position without all the positions of a line that leads to it. `None` if one
+    /// of them has many occurrences and no sets of games, as in a database of an early version: it would take seconds.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn count_transposed<'p>(
+        &self,
+        line: impl IntoIterator<Item = &'p Position>,
+        position: &Position,
+        selection: &Selection,
+    ) -> Result<Option<u64>> {
+        let Some(reached) = self.games_at(position, selection, None)? else { return Ok(None) };
+        let mut by_line = reached.clone();
+        for position in line {
+            by_line.retain(|_, games| !games.is_empty());
+            if by_line.is_empty() {
+                break;
+            }
+            // Of games that reached the position, those that passed this one too.
+            match self.games_at(position, &Selection::default(), Some(&by_line))? {
+                Some(passed) => by_line = passed,
+                None => return Ok(None),
+            }
+        }
+        let count = |games: &Games| games.values().map(|games| u64::from(games.len())).sum::<u64>();
+        Ok(Some(count(&reached) - count(&by_line)))
+    }
+
+    /// The games that had a position: those of a selection with a result or, if some are given, those of them.
+    fn games_at(
+        &self,
+        position: &Position,
+        selection: &Selection,
+        some: Option<&Games>,
+    ) -> Result<Option<Games>> {
+        let fen = position.canonical_fen();
+        let asked = Asked { database: self, key: position.key(), fen: &fen };
+        if asked.has_sets().map_err(asked.failed())? {
+            match asked.games_in_sets(selection, some) {
+                Ok(games) => return Ok(Some(games)),
+                Err(ColumnError::Missing) => {}
+                Err(ColumnError::Sql(error)) => return Err(asked.failed()(error)),
+            }
+        }
+        if has_occurrences(self.connection(), asked.key, FEW).map_err(asked.failed())? {
+            return Ok(None);
+        }
+        let mut games = Games::new();
+        let is_asked_for = |game: GameId, result| match some {
+            Some(some) => {
+                let (block, number) = block_of(game);
+                some.get(&block).is_some_and(|games| games.contains(number))
+            }
+            None => result != GameResult::Unknown,
+        };
+        let visited = asked.for_each_last(selection, false, |reached| {
+            if is_asked_for(reached.game, reached.result) {
+                let (block, number) = block_of(reached.game);
+                games.entry(block).or_default().insert(number);
+            }
+        });
+        visited.map_err(asked.failed())?;
+        Ok(Some(games))
+    }
+
+    /// How many games of a selection have a result, by year; those whose year is not known too.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn finished_by_year(&self, selection: &Selection) -> Result<Years> {
+        let failed = |source| Error::sqlite(self.path(), "count games by year", source);
+        match self.finished_in_columns(selection) {
+            Ok(years) => Ok(years),
+            Err(ColumnError::Missing) => self.finished_in_rows(selection).map_err(failed),
+            Err(ColumnError::Sql(error)) => Err(failed(error)),
+        }
+    }
+
+    fn finished_in_columns(&self, selection: &Selection) -> Result<Years, ColumnError> {
+        let finished = finished();
+        let last = last_block(self.connection())?;
+        let mut columns = BlockColumns::new(self.connection(), 0);
+        let mut years = Years::new();
+        for block in 0..=last {
+            columns.turn_to(block);
+            let mut games = columns.selected(selection)?;
+            games.keep(&finished.games(|name| columns.column(name))?);
+            let dates = columns.column(DATE)?;
+            let of_dates: Vec<_> = dates.values().map(year).collect();
+            for number in games.iter() {
+                let year = dates.rank(number).and_then(|rank| of_dates[usize::from(rank)]);
+                *years.entry(year).or_default() += 1;
+            }
+        }
+        Ok(years)
+    }
+
+    fn finished_in_rows(&self, selection: &Selection) -> rusqlite::Result<Years> {
+        let sql = format!("SELECT game.date FROM game WHERE game.result <> '*'{}", selection.sql());
+        let mut statement = self.connection().prepare_cached(&sql)?;
+        selection.bind(&mut statement)?;
+        let mut rows = statement.raw_query();
+        let mut years = Years::new();
+        while let Some(row) = rows.next()? {
+            let date: Option<&str> = Cells::new(row, GAME).get(0)?;
+            *years.entry(date.and_then(|date| year_of(day_number(date)))).or_default() += 1;
+        }
+        Ok(years)
+    }
+}
+
+/// Games with a result.
+fn finished() -> Condition {
+    let results = [GameResult::White, GameResult::Black, GameResult::Draw];
+    Condition(vec![vec![(
+        RESULT,
+        Test::OneOfTexts(results.map(|result| result.as_str().to_owned()).to_vec()),
+    )]])
+}
+
+/// The year of a date, if it is known.
+fn year(date: Cell<'_>) -> Option<u16> {
+    match date {
+        Cell::Text(date) => year_of(day_number(date)),
+        _ => None,
+    }
+}
+
+impl Asked<'_> {
+    /// The games in the sets of a visited position: those of a selection with a result or, if some are given, those of them.
+    fn games_in_sets(&self, selection: &Selection, some: Option<&Games>) -> Result<Games, ColumnError> {
+        let finished = finished();
+        let connection = self.database.connection();
+        let mut columns = BlockColumns::new(connection, 0);
+        let mut games = Games::new();
+        for_each_visit_set(connection, self.key, |block, set| {
+            let chosen;
+            let wanted = match some {
+                Some(some) => match some.get(&block) {
+                    Some(wanted) => wanted,
+                    None => return Ok(()),
+                },
+                None => {
+                    columns.turn_to(block);
+                    let mut selected = columns.selected(selection)?;
+                    selected.keep(&finished.games(|name| columns.column(name))?);
+                    chosen = selected;
+                    &chosen
+                }
+            };
+            let mut found = BlockGames::default();
+            if !for_each_visit_within(set, |word| wanted.word(word), |number, _| found.insert(number)) {
+                return Err(ColumnError::Missing);
+            }
+            games.insert(block, found);
+            Ok(())
+        })?;
+        Ok(games)
+    }
+}
