@@ -156,8 +156,9 @@ fn explore(bencher: Bencher<'_, '_>, target: &Target, name: &str) {
     bencher.bench_local(|| {
         let database = Database::open_read_only(&DATABASE).expect("a database");
         let selection = database.select(&filter).expect("a selection");
-        let found =
-            database.explore(target.key, &target.fen, &selection, ListLengths::MAX).expect("an exploration");
+        let found = database
+            .explore(target.key, &target.fen, &selection, ListLengths::MAX.into())
+            .expect("an exploration");
         assert!(!filter.is_empty() || found.results.games() + found.unfinished > 0);
     });
 }

@@ -125,6 +125,7 @@ fn outline(arrow: &Arrow, orientation: Color, width: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::MoveCode;
     use crate::query::ExploredMove;
     use crate::store::row::ResultCounts;
 
@@ -137,6 +138,8 @@ mod tests {
     fn explored(games: u32, moves: &[(&str, u32)]) -> Explored {
         let results = |white_wins| ResultCounts { white_wins, ..ResultCounts::default() };
         let moves = moves.iter().map(|&(uci, games)| ExploredMove {
+            code: MoveCode::NULL,
+            score: None,
             uci: uci.to_owned(),
             san: uci.to_uppercase(),
             average_rating: None,
@@ -148,7 +151,9 @@ mod tests {
         Explored {
             opening: None,
             results: results(games),
+            score: None,
             unfinished: 0,
+            transposed: None,
             in_variations: None,
             moves: moves.collect(),
             top_games: Vec::new(),

@@ -29,7 +29,7 @@ pub fn without_one_filter(
             None => database.count_games_of(&selection)?,
             Some(position) => {
                 let (key, fen, lists) = (position.key(), position.canonical_fen(), ListLengths::NONE);
-                let explored = database.explore(key, &fen, &selection, lists, None)?;
+                let explored = database.explore(key, &fen, &selection, lists.into())?;
                 explored.results.games() + explored.unfinished
             }
         };

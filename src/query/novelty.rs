@@ -54,7 +54,7 @@ pub fn novelty(database: &Database, record: &GameRecord) -> Result<Novelty> {
     let mut before = None;
     for (position, ply, code) in positions {
         let (key, fen) = (position.key(), position.canonical_fen());
-        let found = database.explore(key, &fen, &selection, ListLengths { top: 0, recent: 1 }, None)?;
+        let found = database.explore(key, &fen, &selection, ListLengths { top: 0, recent: 1 }.into())?;
         let games = found.results.games() + found.unfinished;
         if games == 0 {
             return Ok(before.map_or(Novelty::Start, Novelty::Move));

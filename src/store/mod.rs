@@ -63,7 +63,7 @@ pub use read::game_record::{GameProblem, GameRecord, GameSummary, OpeningName, S
 pub use read::info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceInfo, Totals};
 pub use read::known::{Known, KnownSource, KnownSources, NameTable, Tail};
 pub use read::name::{NameFilter, Named, fold};
-pub use read::occurrence::explore::{Continuation, Exploration, ListLengths};
+pub use read::occurrence::explore::{Continuation, Exploration, ExplorationParts, ListLengths};
 pub use read::occurrence::hit::{Hit, HitOrder, Lines};
 pub use read::occurrence::listing::Listing;
 pub use read::occurrence::near::Nearest;

@@ -93,9 +93,9 @@ fn counted(database: &Connection, fen: &str) -> Told {
 
 fn explored(database: &Database, fen: &str) -> Told {
     let key = position(fen).key();
-    let found = database.explore(key, fen, &Selection::default(), ListLengths::MAX).expect("explored");
+    let found = database.explore(key, fen, &Selection::default(), ListLengths::MAX.into()).expect("explored");
     let bare = ListLengths::NONE;
-    let without = database.explore(key, fen, &Selection::default(), bare).expect("explored");
+    let without = database.explore(key, fen, &Selection::default(), bare.into()).expect("explored");
     assert_eq!((&found.results, &found.continuations), (&without.results, &without.continuations), "{fen}");
     let games = |hits: &[pgndex::store::Hit]| {
         assert!(hits.iter().all(|hit| hit.fen == fen && hit.game.result != GameResult::Unknown));

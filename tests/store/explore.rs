@@ -108,7 +108,7 @@ impl Sample {
     }
 
     fn explore_some(&self, key: i64, fen: &str, selection: &Selection) -> Exploration {
-        self.database.explore(PositionKey::from_i64(key), fen, selection, ListLengths::MAX).unwrap()
+        self.database.explore(PositionKey::from_i64(key), fen, selection, ListLengths::MAX.into()).unwrap()
     }
 
     /// Holds answers from the tables, or counted where there are none, to be what SQL says, and those counted to be the same.
@@ -546,10 +546,10 @@ const RETURNS: &str = r#"[Result "1-0"]
 
 /// The answer from the tables, which is also the one counted game by game.
 fn both_ways(sample: &Sample, key: PositionKey, fen: &str, lists: ListLengths) -> Exploration {
-    let told = sample.database.explore(key, fen, &Selection::default(), lists).unwrap();
+    let told = sample.database.explore(key, fen, &Selection::default(), lists.into()).unwrap();
     sample.run("BEGIN");
     sample.empty_tables();
-    let counted = sample.database.explore(key, fen, &Selection::default(), lists).unwrap();
+    let counted = sample.database.explore(key, fen, &Selection::default(), lists.into()).unwrap();
     sample.run("ROLLBACK");
     assert_eq!(told, counted);
     told
@@ -616,7 +616,9 @@ fn positions_that_share_a_key_are_kept_apart() {
     assert_eq!(found.continuations.len(), 2);
 
     // Their row counts the other one too: an older program wrote such rows.
-    let explore = |lists| sample.database.explore(START_KEY, START, &Selection::default(), lists).unwrap();
+    let explore = |lists: ListLengths| {
+        sample.database.explore(START_KEY, START, &Selection::default(), lists.into()).unwrap()
+    };
     let (mixed, bare) = (explore(ListLengths::MAX), explore(ListLengths::NONE));
     sample.empty_tables();
     let found = explore(ListLengths::MAX);

@@ -16,8 +16,8 @@ use crate::query::performance::{opponent_rating, performance};
 use crate::query::position::{PositionQuery, san};
 use crate::store::row::{RatedScore, ResultCounts};
 use crate::store::{
-    self, Continuation, Database, Exploration, GameSummary, Hit, Lines, ListLengths, Selection,
-    VariationMoves,
+    self, Continuation, Database, Exploration, ExplorationParts, GameSummary, Hit, Lines, ListLengths,
+    Selection, VariationMoves,
 };
 
 /// A question for what was played from a position.
@@ -233,14 +233,18 @@ impl Explore<'_> {
         let position = &self.query.position;
         let (key, fen) = (position.key(), position.canonical_fen());
         let snapshot = self.database.snapshot()?;
-        let found = self.database.explore(key, &fen, self.selection, self.lists, self.side)?;
-        let transposed = self.transposed()?;
+        // Where one move leads to it, there is no other order.
+        let before = self.query.line.split_last().map_or(&[][..], |(_, before)| before);
+        let before: Vec<Position> = before.iter().map(|played| played.position.clone()).collect();
+        let parts = ExplorationParts { lists: self.lists, side: self.side, before: &before };
+        let found = self.database.explore(key, &fen, self.selection, parts)?;
         let variations = match self.lines {
             Lines::Main => None,
             Lines::All => Some(self.database.variation_moves(position, self.selection)?),
         };
         drop(snapshot);
-        let Exploration { results, rated, unfinished, continuations, top_games, recent_games } = found;
+        let Exploration { results, rated, unfinished, transposed, continuations, top_games, recent_games } =
+            found;
         let went_on: u64 = continuations.iter().map(|played| played.results.games()).sum();
         let in_variations = variations.as_ref().map(|variations| variations.games);
         let mut moves = self.moves(continuations, variations)?;
@@ -269,19 +273,6 @@ impl Explore<'_> {
     /// What SQLite says.
     pub fn unknown_names(&self) -> store::Result<Vec<NearNames>> {
         near_names(self.database, self.selection)
-    }
-
-    /// How many games came by another order of moves.
-    fn transposed(&self) -> store::Result<Option<u64>> {
-        match self.query.line.split_last() {
-            // One move leads to it: there is no other order.
-            None | Some((_, [])) => Ok(None),
-            Some((_, before)) => {
-                // The nearest first: most games that came otherwise did not pass this one.
-                let before = before.iter().rev().map(|played| &played.position);
-                self.database.count_transposed(before, &self.query.position, self.selection)
-            }
-        }
     }
 
     fn score(&self, rated: &RatedScore) -> Option<SideScore> {

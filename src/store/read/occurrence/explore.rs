@@ -1,21 +1,20 @@
 //! What was played from a position, and what came of it.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 
-use crate::board::{Color, GameResult, MoveCode, Position, PositionKey};
+use crate::board::{Color, MoveCode, Position, PositionKey};
 use crate::store::cell::{CONTINUATION, Cells, GAME, GAME_POSITION, POSITION_GAME, VISITED_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
 use crate::store::read::occurrence::hit::{Hit, Lines, Place, join, listed_games, shares_key};
 use crate::store::read::occurrence::reached::ReachedGame;
+use crate::store::read::occurrence::tally::{MoveTally, Tally};
+use crate::store::read::occurrence::transposed::Games;
 use crate::store::read::selection::Selection;
-use crate::store::row::{
-    GameId, GameList, LISTED_GAMES, Ply, RatedScore, ResultCounts, day_number, elo_sum, year_of,
-};
+use crate::store::row::{GameId, LISTED_GAMES, Ply, RatedScore, ResultCounts, day_number};
 
 const ACTION: &str = "explore a position";
 
@@ -44,6 +43,9 @@ pub struct Exploration {
     pub rated: RatedScore,
     /// Games that reached it and have no result.
     pub unfinished: u64,
+    /// Games with a result that did not have all the positions before that were asked about. `None` if there are none of these, or if one
+    /// has many occurrences and no sets of games, as in a database of an early version: it would take seconds.
+    pub transposed: Option<u64>,
     /// The moves, the most frequent first, then in the order of their codes.
     pub continuations: Vec<Continuation>,
     /// The games with the highest mean rating, best first, then by number; only games in which both ratings are known. Each
@@ -70,6 +72,23 @@ impl ListLengths {
     pub const NONE: Self = Self { top: 0, recent: 0 };
 }
 
+/// What is to be told of a position besides the moves.
+#[derive(Clone, Copy, Debug)]
+pub struct ExplorationParts<'a> {
+    /// How many games are listed. Lists longer than [`ListLengths::MAX`] are not to be had.
+    pub lists: ListLengths,
+    /// The side whose score is told, if anybody's is.
+    pub side: Option<Color>,
+    /// Positions before it: which games did not have all of them is counted.
+    pub before: &'a [Position],
+}
+
+impl From<ListLengths> for ExplorationParts<'_> {
+    fn from(lists: ListLengths) -> Self {
+        Self { lists, side: None, before: &[] }
+    }
+}
+
 impl Exploration {
     fn with_years(mut self) -> Self {
         let moves = || self.continuations.iter().map(|continuation| &continuation.results);
@@ -81,8 +100,7 @@ impl Exploration {
 }
 
 impl Database {
-    /// What was played from a position in the games of a selection, and what a side scored, if one is given. Lists longer than
-    /// [`ListLengths::MAX`] are not to be had.
+    /// What was played from a position in the games of a selection.
     ///
     /// The counts of a position that many games reached stand in tables. If the selection is not all games, those of its sets are counted,
     /// at some nanoseconds each. Of other positions, and if these tables are not filled, games are counted one by one, at a few
@@ -95,27 +113,33 @@ impl Database {
         key: PositionKey,
         fen: &str,
         selection: &Selection,
-        lists: ListLengths,
-        side: Option<Color>,
+        parts: ExplorationParts<'_>,
     ) -> Result<Exploration> {
         let snapshot = self.snapshot()?;
+        let ExplorationParts { lists, side, before } = parts;
         let limits = ListLengths {
             top: lists.top.min(ListLengths::MAX.top),
             recent: lists.recent.min(ListLengths::MAX.recent),
         };
         let asked = Asked { database: self, key, fen };
-        let empty = || Tally::new(limits, side);
+        let empty = || Tally::new(limits, side, !before.is_empty());
         // What one side scored does not stand in the tables.
         let counted = if selection.is_all() && side.is_none() {
-            asked.visited(limits)?
+            asked.visited(limits, !before.is_empty())?
         } else {
             let tally = asked.tally_sets(selection, empty()).map_err(asked.failed())?;
             tally.map(|tally| asked.exploration(tally)).transpose()?.flatten()
         };
-        let exploration = match counted {
-            Some(exploration) => exploration,
+        let (mut exploration, games) = match counted {
+            Some(counted) => counted,
             None => asked.count(selection, empty())?,
         };
+        if !before.is_empty() {
+            exploration.transposed = match games {
+                Some(games) => self.count_transposed(&games, before)?,
+                None => None,
+            };
+        }
         drop(snapshot);
         Ok(exploration.with_years())
     }
@@ -143,7 +167,7 @@ impl Asked<'_> {
 
     /// What the tables for much visited positions say; `None` if they do not have this one, or have another one of the same key
     /// mixed in: an older program wrote such rows.
-    fn visited(&self, lists: ListLengths) -> Result<Option<Exploration>> {
+    fn visited(&self, lists: ListLengths, wants_games: bool) -> Result<Option<(Exploration, Option<Games>)>> {
         let sql = "SELECT key, white_wins, draws, black_wins, elo_sum, elo_games, NULL AS first_year,
                        NULL AS last_year, unfinished
                    FROM visited_position WHERE key = :key AND fen = :fen";
@@ -172,8 +196,11 @@ impl Asked<'_> {
             return Ok(None);
         };
         let continuations = self.visited_continuations()?;
-        let rated = RatedScore::default();
-        Ok(Some(Exploration { results, rated, unfinished, continuations, top_games, recent_games }))
+        let games = if wants_games { self.finished_in_sets(unfinished)? } else { None };
+        let (rated, transposed) = Default::default();
+        let exploration =
+            Exploration { results, rated, unfinished, transposed, continuations, top_games, recent_games };
+        Ok(Some((exploration, games)))
     }
 
     fn visited_continuations(&self) -> Result<Vec<Continuation>> {
@@ -243,14 +270,14 @@ impl Asked<'_> {
     }
 
     /// Counts the games of a selection one by one.
-    fn count(&self, selection: &Selection, mut tally: Tally) -> Result<Exploration> {
+    fn count(&self, selection: &Selection, mut tally: Tally) -> Result<(Exploration, Option<Games>)> {
         self.for_each_last(selection, true, |game| tally.add(&game)).map_err(self.failed())?;
         let exploration = self.exploration(tally)?;
         exploration.ok_or(rusqlite::Error::QueryReturnedNoRows).map_err(self.failed())
     }
 
     /// What was counted, with the games that are listed; `None` if one of these is not there, or did not reach the position.
-    fn exploration(&self, tally: Tally) -> Result<Option<Exploration>> {
+    fn exploration(&self, tally: Tally) -> Result<Option<(Exploration, Option<Games>)>> {
         let mut continuations = Vec::with_capacity(tally.moves.len());
         for (code, counted) in tally.moves {
             let mut only_game = None;
@@ -263,10 +290,13 @@ impl Asked<'_> {
         }
         // Codes are in order already.
         continuations.sort_by_key(|continuation| Reverse(continuation.results.games()));
-        let lists = (self.hits(&tally.top.ids())?, self.hits(&tally.recent.ids())?);
+        let lists = (self.hits(&tally.lists.top.ids())?, self.hits(&tally.lists.recent.ids())?);
         let (Some(top_games), Some(recent_games)) = lists else { return Ok(None) };
-        let Tally { results, rated, unfinished, .. } = tally;
-        Ok(Some(Exploration { results, rated, unfinished, continuations, top_games, recent_games }))
+        let Tally { results, rated, unfinished, games, .. } = tally;
+        let transposed = None;
+        let exploration =
+            Exploration { results, rated, unfinished, transposed, continuations, top_games, recent_games };
+        Ok(Some((exploration, games)))
     }
 
     /// Shows `see` each game of a selection that reached the position, in order, at its last occurrence. If the position `may_be_frequent`,
@@ -357,83 +387,4 @@ fn read_occurrence(row: &Row<'_>) -> rusqlite::Result<ReachedGame> {
         elos: [cells.get(3)?, cells.get(4)?],
         day: cells.get::<Option<&str>>(5)?.map_or(0, day_number),
     })
-}
-
-/// The games counted so far.
-pub(super) struct Tally {
-    /// Whose score is counted, if anybody's is.
-    pub(super) side: Option<Color>,
-    pub(super) results: ResultCounts,
-    pub(super) rated: RatedScore,
-    pub(super) unfinished: u64,
-    pub(super) moves: BTreeMap<MoveCode, MoveTally>,
-    pub(super) top: GameList,
-    pub(super) recent: GameList,
-}
-
-#[derive(Default)]
-pub(super) struct MoveTally {
-    pub(super) results: ResultCounts,
-    pub(super) rated: RatedScore,
-    /// The latest game with it.
-    pub(super) game: GameId,
-}
-
-impl MoveTally {
-    /// Counts a game.
-    #[inline]
-    pub(super) fn add(&mut self, game: &ReachedGame, side: Option<Color>) {
-        self.results.count(game.result, elo_sum(game.elos), year_of(game.day));
-        if let Some(side) = side
-            && let Some(half_points) = game.result.half_points(side)
-        {
-            let [white, black] = game.elos;
-            self.rated.count(if side == Color::White { black } else { white }, half_points);
-        }
-        self.game = game.game;
-    }
-}
-
-impl Tally {
-    pub(super) fn new(lists: ListLengths, side: Option<Color>) -> Self {
-        Self {
-            side,
-            results: ResultCounts::default(),
-            rated: RatedScore::default(),
-            unfinished: 0,
-            moves: BTreeMap::new(),
-            top: GameList::best_rated(lists.top),
-            recent: GameList::latest(lists.recent),
-        }
-    }
-
-    /// Counts a game by its last occurrence.
-    fn add(&mut self, last: &ReachedGame) {
-        if last.result == GameResult::Unknown {
-            self.unfinished += 1;
-            return;
-        }
-        let mut counted = MoveTally::default();
-        counted.add(last, self.side);
-        self.add_all(&counted);
-        if let Some(code) = last.played {
-            self.moves.entry(code).or_default().add(last, self.side);
-        }
-        self.list(last);
-    }
-
-    /// Counts games that a move's tally has.
-    pub(super) fn add_all(&mut self, counted: &MoveTally) {
-        self.results.add(&counted.results);
-        self.rated.add(&counted.rated);
-    }
-
-    /// Puts a game into the lists, if it has a place there.
-    #[inline]
-    pub(super) fn list(&mut self, game: &ReachedGame) {
-        if let Some(sum) = elo_sum(game.elos) {
-            self.top.insert(sum, game.game);
-        }
-        self.recent.insert(game.day, game.game);
-    }
 }

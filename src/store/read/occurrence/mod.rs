@@ -8,6 +8,7 @@ pub(crate) mod near;
 pub(crate) mod reached;
 pub(crate) mod scan;
 pub(crate) mod search;
+mod tally;
 mod transposed;
 pub(crate) mod variation;
 pub(crate) mod visit;

@@ -1,9 +1,9 @@
 //! Games that reached a position by another order of moves, and how many games each year had.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::board::{GameResult, Position};
-use crate::id::GameId;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
 use crate::store::cell::{Cells, GAME};
@@ -25,48 +25,33 @@ const FEW: u32 = 5_000;
 type Years = BTreeMap<Option<u16>, u64>;
 
 /// Games, block by block.
-type Games = BTreeMap<u32, BlockGames>;
+pub(super) type Games = BTreeMap<u32, BlockGames>;
 
 impl Database {
-    /// How many games of a selection with a result reached a position without all the positions of a line that leads to it. `None` if one
-    /// of them has many occurrences and no sets of games, as in a database of an early version: it would take seconds.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn count_transposed<'p>(
-        &self,
-        line: impl IntoIterator<Item = &'p Position>,
-        position: &Position,
-        selection: &Selection,
-    ) -> Result<Option<u64>> {
-        let Some(reached) = self.games_at(position, selection, None)? else { return Ok(None) };
-        let mut by_line = reached.clone();
-        for position in line {
+    /// How many of some games did not have all of these positions; `None` if one of them has many occurrences and no sets of games.
+    pub(super) fn count_transposed(&self, games: &Games, before: &[Position]) -> Result<Option<u64>> {
+        let count = |games: &Games| games.values().map(|games| u64::from(games.len())).sum::<u64>();
+        let mut by_line = games.clone();
+        // The last position first: most games that came otherwise did not have this one.
+        for position in before.iter().rev() {
             by_line.retain(|_, games| !games.is_empty());
             if by_line.is_empty() {
                 break;
             }
-            // Of games that reached the position, those that passed this one too.
-            match self.games_at(position, &Selection::default(), Some(&by_line))? {
-                Some(passed) => by_line = passed,
+            match self.those_with(&by_line, position)? {
+                Some(with) => by_line = with,
                 None => return Ok(None),
             }
         }
-        let count = |games: &Games| games.values().map(|games| u64::from(games.len())).sum::<u64>();
-        Ok(Some(count(&reached) - count(&by_line)))
+        Ok(Some(count(games) - count(&by_line)))
     }
 
-    /// The games that had a position: those of a selection with a result or, if some are given, those of them.
-    fn games_at(
-        &self,
-        position: &Position,
-        selection: &Selection,
-        some: Option<&Games>,
-    ) -> Result<Option<Games>> {
+    /// Those of some games that had a position.
+    fn those_with(&self, some: &Games, position: &Position) -> Result<Option<Games>> {
         let fen = position.canonical_fen();
         let asked = Asked { database: self, key: position.key(), fen: &fen };
         if asked.has_sets().map_err(asked.failed())? {
-            match asked.games_in_sets(selection, some) {
+            match asked.in_sets(|block| Ok(some.get(&block).cloned())) {
                 Ok(games) => return Ok(Some(games)),
                 Err(ColumnError::Missing) => {}
                 Err(ColumnError::Sql(error)) => return Err(asked.failed()(error)),
@@ -76,16 +61,9 @@ impl Database {
             return Ok(None);
         }
         let mut games = Games::new();
-        let is_asked_for = |game: GameId, result| match some {
-            Some(some) => {
-                let (block, number) = block_of(game);
-                some.get(&block).is_some_and(|games| games.contains(number))
-            }
-            None => result != GameResult::Unknown,
-        };
-        let visited = asked.for_each_last(selection, false, |reached| {
-            if is_asked_for(reached.game, reached.result) {
-                let (block, number) = block_of(reached.game);
+        let visited = asked.for_each_last(&Selection::default(), false, |reached| {
+            let (block, number) = block_of(reached.game);
+            if some.get(&block).is_some_and(|games| games.contains(number)) {
                 games.entry(block).or_default().insert(number);
             }
         });
@@ -157,27 +135,40 @@ fn year(date: Cell<'_>) -> Option<u16> {
 }
 
 impl Asked<'_> {
-    /// The games in the sets of a visited position: those of a selection with a result or, if some are given, those of them.
-    fn games_in_sets(&self, selection: &Selection, some: Option<&Games>) -> Result<Games, ColumnError> {
+    /// The games with a result in the sets of a visited position, which so many games without one reached too; `None` if its sets or the
+    /// columns of games are not there.
+    pub(super) fn finished_in_sets(&self, unfinished: u64) -> Result<Option<Games>> {
         let finished = finished();
-        let connection = self.database.connection();
-        let mut columns = BlockColumns::new(connection, 0);
+        let columns = RefCell::new(BlockColumns::new(self.database.connection(), 0));
+        let in_block = |block| {
+            let mut games = BlockGames::default();
+            games.fill();
+            // Nearly always all of them are.
+            if unfinished > 0 {
+                let mut columns = columns.borrow_mut();
+                columns.turn_to(block);
+                games.keep(&finished.games(|name| columns.column(name))?);
+            }
+            Ok(Some(games))
+        };
+        if !self.has_sets().map_err(self.failed())? {
+            return Ok(None);
+        }
+        match self.in_sets(in_block) {
+            Ok(games) => Ok(Some(games)),
+            Err(ColumnError::Missing) => Ok(None),
+            Err(ColumnError::Sql(error)) => Err(self.failed()(error)),
+        }
+    }
+
+    /// The games in the sets of a visited position that are among those that `wanted` gives for their block.
+    fn in_sets(
+        &self,
+        wanted: impl Fn(u32) -> Result<Option<BlockGames>, ColumnError>,
+    ) -> Result<Games, ColumnError> {
         let mut games = Games::new();
-        for_each_visit_set(connection, self.key, |block, set| {
-            let chosen;
-            let wanted = match some {
-                Some(some) => match some.get(&block) {
-                    Some(wanted) => wanted,
-                    None => return Ok(()),
-                },
-                None => {
-                    columns.turn_to(block);
-                    let mut selected = columns.selected(selection)?;
-                    selected.keep(&finished.games(|name| columns.column(name))?);
-                    chosen = selected;
-                    &chosen
-                }
-            };
+        for_each_visit_set(self.database.connection(), self.key, |block, set| {
+            let Some(wanted) = wanted(block)? else { return Ok(()) };
             let mut found = BlockGames::default();
             if !for_each_visit_within(set, |word| wanted.word(word), |number, _| found.insert(number)) {
                 return Err(ColumnError::Missing);

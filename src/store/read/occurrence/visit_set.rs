@@ -9,9 +9,10 @@ use crate::store::block_games::BlockGames;
 use crate::store::block_set::game_of;
 use crate::store::cell::VISIT_SET;
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
-use crate::store::read::occurrence::explore::{Asked, MoveTally, Tally};
+use crate::store::read::occurrence::explore::Asked;
 use crate::store::read::occurrence::hit::shares_key;
 use crate::store::read::occurrence::reached::ReachedGame;
+use crate::store::read::occurrence::tally::{MoveTally, Tally};
 use crate::store::read::occurrence::visit::for_each_visit_set;
 use crate::store::read::selection::Selection;
 use crate::store::visit_set::{PlayedMove, for_each_visit_within};
@@ -68,6 +69,7 @@ impl Counted {
     /// Counts the selected games of a block. Gives back whether its set is as it should be.
     fn add(&mut self, block: u32, games: &[u8], outcomes: &Outcomes, selected: &BlockGames) -> bool {
         let Self { tally, moves, .. } = self;
+        let mut kept = tally.games.as_mut().map(|games| games.entry(block).or_default());
         let mut current: Option<(PlayedMove, MoveTally)> = None;
         let mut keep = |current: Option<(PlayedMove, MoveTally)>| {
             if let Some((played, new)) = current {
@@ -95,7 +97,10 @@ impl Counted {
                 if let Some((_, counted)) = &mut current {
                     counted.add(&game, tally.side);
                 }
-                tally.list(&game);
+                if let Some(kept) = &mut kept {
+                    kept.insert(number);
+                }
+                tally.lists.insert(&game);
             },
         );
         keep(current);

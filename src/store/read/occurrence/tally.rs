@@ -1,0 +1,103 @@
+//! Games that reached a position while they are counted.
+
+use std::collections::BTreeMap;
+
+use crate::board::{Color, GameResult, MoveCode};
+use crate::id::GameId;
+use crate::store::block_set::block_of;
+use crate::store::read::occurrence::explore::ListLengths;
+use crate::store::read::occurrence::reached::ReachedGame;
+use crate::store::read::occurrence::transposed::Games;
+use crate::store::row::{GameList, RatedScore, ResultCounts, elo_sum, year_of};
+
+/// The games counted so far.
+pub(super) struct Tally {
+    /// Whose score is counted, if anybody's is.
+    pub(super) side: Option<Color>,
+    pub(super) results: ResultCounts,
+    pub(super) rated: RatedScore,
+    pub(super) unfinished: u64,
+    /// The games with a result, if they are asked for.
+    pub(super) games: Option<Games>,
+    pub(super) moves: BTreeMap<MoveCode, MoveTally>,
+    pub(super) lists: GameLists,
+}
+
+/// The games that are listed.
+pub(super) struct GameLists {
+    pub(super) top: GameList,
+    pub(super) recent: GameList,
+}
+
+#[derive(Default)]
+pub(super) struct MoveTally {
+    pub(super) results: ResultCounts,
+    pub(super) rated: RatedScore,
+    /// The latest game with it.
+    pub(super) game: GameId,
+}
+
+impl MoveTally {
+    /// Counts a game.
+    #[inline]
+    pub(super) fn add(&mut self, game: &ReachedGame, side: Option<Color>) {
+        self.results.count(game.result, elo_sum(game.elos), year_of(game.day));
+        if let Some(side) = side
+            && let Some(half_points) = game.result.half_points(side)
+        {
+            let [white, black] = game.elos;
+            self.rated.count(if side == Color::White { black } else { white }, half_points);
+        }
+        self.game = game.game;
+    }
+}
+
+impl Tally {
+    pub(super) fn new(lists: ListLengths, side: Option<Color>, wants_games: bool) -> Self {
+        Self {
+            side,
+            results: ResultCounts::default(),
+            rated: RatedScore::default(),
+            unfinished: 0,
+            games: wants_games.then(Games::new),
+            moves: BTreeMap::new(),
+            lists: GameLists { top: GameList::best_rated(lists.top), recent: GameList::latest(lists.recent) },
+        }
+    }
+
+    /// Counts a game by its last occurrence.
+    pub(super) fn add(&mut self, last: &ReachedGame) {
+        if last.result == GameResult::Unknown {
+            self.unfinished += 1;
+            return;
+        }
+        let mut counted = MoveTally::default();
+        counted.add(last, self.side);
+        self.add_all(&counted);
+        if let Some(code) = last.played {
+            self.moves.entry(code).or_default().add(last, self.side);
+        }
+        if let Some(games) = &mut self.games {
+            let (block, number) = block_of(last.game);
+            games.entry(block).or_default().insert(number);
+        }
+        self.lists.insert(last);
+    }
+
+    /// Counts games that a move's tally has.
+    pub(super) fn add_all(&mut self, counted: &MoveTally) {
+        self.results.add(&counted.results);
+        self.rated.add(&counted.rated);
+    }
+}
+
+impl GameLists {
+    /// Puts a game into the lists, if it has a place there.
+    #[inline]
+    pub(super) fn insert(&mut self, game: &ReachedGame) {
+        if let Some(sum) = elo_sum(game.elos) {
+            self.top.insert(sum, game.game);
+        }
+        self.recent.insert(game.day, game.game);
+    }
+}
