@@ -60,7 +60,7 @@ fn built(pgn: &str) -> Place {
 #[test]
 fn moves_come_with_results_and_the_latest_games_below() {
     let sample = built(FAMOUS);
-    insta::assert_snapshot!(sample.ok(&["--moves", "1. e4"]), @r#"
+    insta::assert_snapshot!(sample.ok(&["--moves", "1. e4"]), @"
     B00 King's Pawn Opening
 
     move  games    share  w/d/b %                         elo  last  opening
@@ -74,6 +74,7 @@ fn moves_come_with_results_and_the_latest_games_below() {
     e6        1    3.8 %  100/0/0   ████████████████████       1928  C00 French Defense
     g6        1    3.8 %  100/0/0   ████████████████████       1963  B06 Modern Defense
     Nf6       1    3.8 %  100/0/0   ████████████████████       1991  B02 Alekhine Defense
+    Σ        26  100.0 %  81/8/12   ████████████████▒▒░░       2016
     26 games: █ White 21 (80.8 %), ▒ draw 2 (7.7 %), ░ Black 3 (11.5 %)
 
     Latest:
@@ -84,14 +85,15 @@ fn moves_come_with_results_and_the_latest_games_below() {
       48  Kasparov, Garry       Topalov, Veselin             1-0     1999.01.20  Hoogovens                     d6
       46  Deep Blue             Kasparov, Garry              1-0     1997.05.11  Man-Machine Match             c6
       45  Deep Blue             Kasparov, Garry              1-0     1996.02.10  Man-Machine Match             c5
-    "#);
-    insta::assert_snapshot!(sample.ok(&["--moves", "1. e4", "-n", "2", "--recent", "1"]), @r#"
+    ");
+    insta::assert_snapshot!(sample.ok(&["--moves", "1. e4", "-n", "2", "--recent", "1"]), @"
     B00 King's Pawn Opening
 
     move  games    share  w/d/b %                         elo  last  opening
     ─────────────────────────────────────────────────────────────────────────────────────
     e5       13   50.0 %  69/15/15  ██████████████▒▒▒░░░       1992  C20 King's Pawn Game
     c5        5   19.2 %  80/0/20   ████████████████░░░░       2016  B20 Sicilian Defense
+    Σ        26  100.0 %  81/8/12   ████████████████▒▒░░       2016
     26 games: █ White 21 (80.8 %), ▒ draw 2 (7.7 %), ░ Black 3 (11.5 %)
     7 moves not shown: --limit 0 shows all
 
@@ -99,8 +101,8 @@ fn moves_come_with_results_and_the_latest_games_below() {
     game  white            elo  black             elo  result  date        event                         next
     ─────────────────────────────────────────────────────────────────────────────────────────────────────────
       51  Carlsen, Magnus       Karjakin, Sergey       1-0     2016.11.30  World Championship tie-break  c5
-    "#);
-    insta::assert_snapshot!(sample.ok(&["--play", "e2e4,e7e5", "--recent", "0", "--ascii", "--board"]), @r#"
+    ");
+    insta::assert_snapshot!(sample.ok(&["--play", "e2e4,e7e5", "--recent", "0", "--ascii", "--board"]), @"
     C20 King's Pawn Game
       8 r n b q k b n r
       7 p p p p . p p p
@@ -117,8 +119,9 @@ fn moves_come_with_results_and_the_latest_games_below() {
     Nf3      10   76.9 %  70/10/20  ##############==....       1992  C40 King's Knight Opening
     f4        2   15.4 %  100/0/0   ####################       1960  C30 King's Gambit
     Nc3       1    7.7 %  0/100/0   ====================       1872  C25 Vienna Game
+    all      13  100.0 %  69/15/15  ##############===...       1992
     13 games: # White 9 (69.2 %), = draw 2 (15.4 %), . Black 2 (15.4 %)
-    "#);
+    ");
     insta::assert_snapshot!(sample.ok(&["--play", "e2e4,e7e5", "--format", "csv"]), @r#"
     uci,san,games,white,draws,black,average_rating,first_year,last_year,eco,opening
     g1f3,Nf3,10,7,1,2,,1750,1992,C40,King's Knight Opening
@@ -130,14 +133,15 @@ fn moves_come_with_results_and_the_latest_games_below() {
 #[test]
 fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
     let sample = built(RATED);
-    insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5"]), @r#"
+    insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5"]), @"
     D00 Queen's Pawn Game
 
     move  games    share  w/d/b %                         elo  last  opening
     ───────────────────────────────────────────────────────────────────────────────────
     c4        1   50.0 %  100/0/0  ████████████████████  2222  2024  D06 Queen's Gambit
+    Σ         2  100.0 %  50/0/50  ██████████░░░░░░░░░░  2222  2024
     2 games: █ White 1 (50.0 %), ▒ draw 0 (0.0 %), ░ Black 1 (50.0 %)
-    mean rating 2222; 1 game ended here; 1 game without a result is not counted
+    1 ended here; 1 game without a result is not counted
 
     Highest rated:
     game  white        elo  black   elo  result  date        event  next
@@ -149,12 +153,12 @@ fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
     ────────────────────────────────────────────────────────────────────────────────────
        1  Ågren, Åsa  2455  棋聖        1988  1-0     2024.02.29  Open   c4
        4  Short, S          Ågren, Åsa        0-1                 Open   (last position)
-    "#);
-    insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5 2. c4", "--recent", "1"]), @r#"
+    ");
+    insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5 2. c4", "--recent", "1"]), @"
     D06 Queen's Gambit
 
     2 games: █ White 1 (50.0 %), ▒ draw 1 (50.0 %), ░ Black 0 (0.0 %)
-    mean rating 2108; 2 games ended here
+    1 came by another order of moves; 2 ended here
 
     Highest rated:
     game  white        elo  black   elo  result   date        event  next
@@ -166,7 +170,7 @@ fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
     game  white        elo  black   elo  result  date        event  next
     ───────────────────────────────────────────────────────────────────────────────
        1  Ågren, Åsa  2455  棋聖   1988  1-0     2024.02.29  Open   (last position)
-    "#);
+    ");
 }
 
 #[test]
@@ -183,6 +187,7 @@ fn json_has_the_form_of_lichess_explorer() {
       "draws": 0,
       "black": 1,
       "unfinished": 1,
+      "transposed": 0,
       "moves": [
         {
           "uci": "c2c4",
@@ -317,14 +322,14 @@ fn openings_are_named_by_the_database_or_by_a_file() {
 #[test]
 fn some_games_are_counted_when_they_are_asked_for() {
     let sample = built(RATED);
-    insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5", "--white", "Ågren", "--until", "2024"]), @r#"
+    insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5", "--white", "Ågren", "--until", "2024"]), @"
     D00 Queen's Pawn Game
 
     move  games    share  w/d/b %                         elo  last  opening
     ───────────────────────────────────────────────────────────────────────────────────
     c4        1  100.0 %  100/0/0  ████████████████████  2222  2024  D06 Queen's Gambit
+    Σ         1  100.0 %  100/0/0  ████████████████████  2222  2024
     1 game: █ White 1 (100.0 %), ▒ draw 0 (0.0 %), ░ Black 0 (0.0 %)
-    mean rating 2222
 
     Highest rated:
     game  white        elo  black   elo  result  date        event  next
@@ -335,7 +340,7 @@ fn some_games_are_counted_when_they_are_asked_for() {
     game  white        elo  black   elo  result  date        event  next
     ────────────────────────────────────────────────────────────────────
        1  Ågren, Åsa  2455  棋聖   1988  1-0     2024.02.29  Open   c4
-    "#);
+    ");
     insta::assert_snapshot!(
         sample.ok(&["--moves", "1. d4 d5", "--elo-min", "1900", "--opening-eco", "D", "--format", "csv"]),
         @r#"
@@ -433,31 +438,46 @@ fn help_has_examples() {
       <DB>  Database
 
     Options:
-          --fen <FEN>        The position as a FEN [default: the start position]. Missing fields mean
-                             White to move, no castling and no en passant. The counters are ignored
-          --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
-                             Nf3". Small letters, chess symbols and the piece letters of other languages
-                             are understood
-          --play <MOVES>     The same in UCI notation: e2e4,c7c5
-          --variations       Count the moves of variations too, in a column of their own
-      -n, --limit <N>        How many moves to show, the most frequent first; 0 for all [default: 0]
-          --top <N>          How many of the highest rated games to list, at most 15 [default: 5; in
-                             json 15]
-          --recent <N>       How many of the latest games to list, at most 15 [default: 5; in json 15]
-          --openings <FILE>  Names of openings, in a file or directory as for `index --openings`
-                             [default: those the database was made with]
-      -f, --format <FORMAT>  How to print it; json is one object, csv has the moves only [default:
-                             table] [possible values: table, json, csv]
-          --board            Draw the position
-          --ascii            Draw boards with letters instead of figures; this is the default if the
-                             locale is not UTF-8
-          --flip             Draw boards with Black at the bottom
-          --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
-                             [default: auto] [possible values: auto, always, never]
-          --svg <FILE>       Write a picture of the board to this file, as SVG; --flip turns it round
-          --overwrite        Replace the file if it exists
-          --timing           End with a line on standard error that tells the time taken
-      -h, --help             Print help
+          --fen <FEN>              The position as a FEN [default: the start position]. Missing fields
+                                   mean White to move, no castling and no en passant. The counters are
+                                   ignored
+          --moves <MOVES>          The moves that lead to it from the start position, as in PGN: "1. e4
+                                   c5 2. Nf3". Small letters, chess symbols and the piece letters of
+                                   other languages are understood
+          --play <MOVES>           The same in UCI notation: e2e4,c7c5
+          --variations             Count the moves of variations too, in a column of their own
+      -n, --limit <N>              How many moves to show, the most frequent first; 0 for all [default:
+                                   0]
+          --top <N>                How many of the highest rated games to list, at most 15 [default: 5;
+                                   in json 15]
+          --recent <N>             How many of the latest games to list, at most 15 [default: 5; in json
+                                   15]
+          --openings <FILE>        Names of openings, in a file or directory as for `index --openings`
+                                   [default: those the database was made with]
+          --side <SIDE>            Tell results as this side sees them: score, opponents' mean rating,
+                                   performance. With --player, only games count in which he had it
+                                   [possible values: white, black]
+          --versus <FILTERS>       Show beside it what was played in other games: those that pass these
+                                   filters, given as one text. None (\"\") are all games
+          --history                Add a table by year: how many games reached the position, and the
+                                   moves played most
+          --depth <N>              Show a tree of moves, so many half-moves deep, 40 at most
+          --least-share <PERCENT>  Which moves belong to the tree: those played by so many of a hundred
+                                   games that had the first position [default: 5]
+      -f, --format <FORMAT>        How to print it; json is one object, csv has the moves only, or the
+                                   years with --history, dot is a tree for Graphviz [default: table]
+                                   [possible values: table, json, csv, dot]
+          --board                  Draw the position
+          --ascii                  Draw boards with letters instead of figures; this is the default if
+                                   the locale is not UTF-8
+          --flip                   Draw boards with Black at the bottom
+          --color <WHEN>           Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
+                                   [default: auto] [possible values: auto, always, never]
+          --svg <FILE>             Write a picture of the board to this file, as SVG; --flip turns it
+                                   round
+          --overwrite              Replace the file if it exists
+          --timing                 End with a line on standard error that tells the time taken
+      -h, --help                   Print help
 
     Which games:
           --white <NAME>         White's name, or the beginning of one of its words. Letter case,
@@ -501,6 +521,10 @@ fn help_has_examples() {
       pgndex explore games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -" --board
       pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
       pgndex explore games.db --moves "1. e4 c5" --white carlsen --since 2015
+      pgndex explore games.db --moves "1. e4 c5" --player carlsen --side black
+      pgndex explore games.db --moves "1. e4 c5" --until 1999 --versus "--since 2000"
+      pgndex explore games.db --moves "1. e4 c5" --history
+      pgndex explore games.db --depth 6 --format dot | dot -Tsvg > tree.svg
       pgndex explore games.db --moves "1. e4 c5" --variations
       pgndex explore games.db --moves "1. e4 c5" --svg sicilian.svg
 
@@ -509,8 +533,10 @@ fn help_has_examples() {
     Black's wins; with --ascii as '#', '=' and '.'. If a position has no opening name, the last named
     position on the way to it gives it. JSON is one object, in the form of Lichess's opening explorer.
     --variations adds a column: the games, with a result or without, in which a variation makes the
-    move. Results are those of played moves only. The picture of --svg has arrows for the moves played
-    most, wide if many games went on so.
+    move. Results are those of played moves only. A position given by moves is told with the games that
+    came to it otherwise: those that lack one of the positions that the moves lead through. In a tree,
+    moves to a position that stands elsewhere in it name the place. The picture of --svg has arrows for
+    the moves played most, wide if many games went on so.
 
     For often reached positions the counts of all games are in the database, and sets of games by which
     those that fit a filter are counted. The games of other positions are few, and are counted one by

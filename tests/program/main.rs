@@ -3,6 +3,7 @@
 mod cli;
 mod described;
 mod explore;
+mod explored;
 mod export;
 mod filter;
 mod find;

@@ -9,7 +9,6 @@ import io
 import json
 import random
 import re
-import statistics
 import subprocess
 import sys
 
@@ -19,12 +18,9 @@ import chess.pgn
 # What is imported from this directory leaves nothing there.
 sys.dont_write_bytecode = True
 import page
+from rating import hold_performance, mean, rating
 
 DEPTH = 6
-
-
-def number(text):
-    return int(text) if text.isdigit() and 0 < int(text) < 65536 else None
 
 
 OFFICERS = [chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT]
@@ -60,7 +56,7 @@ class Game:
     def __init__(self, game):
         headers = game.headers
         self.names = headers.get("White", "?"), headers.get("Black", "?")
-        self.ratings = number(headers.get("WhiteElo", "")), number(headers.get("BlackElo", ""))
+        self.ratings = rating(headers.get("WhiteElo", "")), rating(headers.get("BlackElo", ""))
         self.result = headers.get("Result", "*")
         # Another date, such as one of a thirteenth month, is unknown.
         date = re.fullmatch(r"(\d{4}|\?{4})\.(0[1-9]|1[0-2]|\?\?)\.(0[1-9]|[12]\d|3[01]|\?\?)", headers.get("Date", ""))
@@ -91,16 +87,11 @@ class Game:
         return side, self.ratings[side], self.ratings[1 - side], points, self.names[1 - side]
 
 
-def half_up(number, by):
-    return (2 * number + by) // (2 * by)
-
-
 def record(seen):
     """The same fields as in the answer, but for the performance."""
     points = [points for _, (_, _, _, points, _) in seen]
     own = [rating for _, (_, rating, _, _, _) in seen if rating]
     others = [(rating, points) for _, (_, _, rating, points, _) in seen if rating and points is not None]
-    mean = lambda ratings: half_up(sum(ratings), len(ratings)) if ratings else None
     return {
         "games": len(seen),
         "wins": points.count(2),
@@ -118,16 +109,7 @@ def hold(found, seen, what):
     expected, others = record(seen)
     for field, value in expected.items():
         assert found[field] == value, (what, field, found[field], value)
-    if not others:
-        assert found["performance"] is None, what
-        return
-    percent = half_up(100 * sum(points for _, points in others), 2 * len(others))
-    above = found["performance"] - expected["opponent_rating"]
-    if 3 <= percent <= 97:
-        # The table of FIDE is one of the normal distribution.
-        assert abs(above - statistics.NormalDist().inv_cdf(percent / 100) * 2000 / 7) < 3, (what, percent, above)
-    else:
-        assert 580 < abs(above) <= 800 and (above > 0) == (percent > 50), (what, percent, above)
+    hold_performance(found["performance"], others, what)
 
 
 def hold_groups(found, key, seen, of, what):

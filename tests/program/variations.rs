@@ -122,23 +122,25 @@ fn moves_of_variations_count_apart_from_those_played() {
     let options = ["--top", "0", "--recent", "0"];
     let ask = |position: &[&str]| sample.ok(&[position, &options].concat());
     insta::assert_snapshot!(ask(&["--fen", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"]), @"
-    move  games    share  w/d/b %                         elo  last  variations  opening
-    ─────────────────────────────────────────────────────────────────────────────────────────────────────
-    d4        1   33.3 %  0/0/100  ░░░░░░░░░░░░░░░░░░░░        2022           2  A40 Queen's Pawn Opening
-    e4        1   33.3 %  100/0/0  ████████████████████  2000  2020           0  B00 King's Pawn Opening
-    Nf3       1   33.3 %  0/100/0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒  2200  2021           0  A04 Zukertort Opening
-    c4        0    0.0 %                                                      1  A10 English Opening
+    move  games    share  w/d/b %                          elo  last  variations  opening
+    ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    d4        1   33.3 %  0/0/100   ░░░░░░░░░░░░░░░░░░░░        2022           2  A40 Queen's Pawn Opening
+    e4        1   33.3 %  100/0/0   ████████████████████  2000  2020           0  B00 King's Pawn Opening
+    Nf3       1   33.3 %  0/100/0   ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒  2200  2021           0  A04 Zukertort Opening
+    c4        0    0.0 %                                                       1  A10 English Opening
+    Σ         3  100.0 %  33/33/33  ███████▒▒▒▒▒▒░░░░░░░  2100  2022           2
     3 games: █ White 1 (33.3 %), ▒ draw 1 (33.3 %), ░ Black 1 (33.3 %)
-    mean rating 2100; 1 game without a result is not counted; 2 games have the position in variations
+    1 game without a result is not counted; 2 games have the position in variations
     ");
     insta::assert_snapshot!(ask(&["--moves", "1. d4 Nf6 2. c4", "-n", "1"]), @"
     A50 Indian Defense: Queen's Pawn Pair
 
-    move  games    share  w/d/b %    elo  last  variations  opening
-    ───────────────────────────────────────────────────────────────────────────────────
-    e6        0    0.0 %                                 2  E00 Indian Defense: With e6
+    move  games    share  w/d/b %                        elo  last  variations  opening
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    e6        0    0.0 %                                                     2  E00 Indian Defense: With e6
+    Σ         1  100.0 %  0/0/100  ░░░░░░░░░░░░░░░░░░░░                      2
     1 game: █ White 0 (0.0 %), ▒ draw 0 (0.0 %), ░ Black 1 (100.0 %)
-    1 game ended here; 2 games have the position in variations; 1 move not shown: --limit 0 shows all
+    1 ended here; 2 games have the position in variations; 1 move not shown: --limit 0 shows all
     ");
     insta::assert_snapshot!(ask(&["--moves", "1. d4 Nf6 2. c4 e6"]), @"
     E00 Indian Defense: With e6
@@ -146,6 +148,7 @@ fn moves_of_variations_count_apart_from_those_played() {
     move  games    share  w/d/b %    elo  last  variations
     ──────────────────────────────────────────────────────
     --        0    0.0 %                                 1
+    Σ         0    0.0 %                                 2
     0 games: █ White 0 (0.0 %), ▒ draw 0 (0.0 %), ░ Black 0 (0.0 %)
     2 games have the position in variations
     ");

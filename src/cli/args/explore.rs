@@ -63,7 +63,7 @@ pub(crate) struct ExploreArgs {
     /// he had it
     #[arg(long, value_name = "SIDE", value_enum)]
     pub(crate) side: Option<SideArg>,
-    /// Show beside it what was played in other games: those that pass these filters, given as one text. None (\"\") are all games
+    /// Show beside it what was played in other games: those that pass these filters, given as one text. None ("") are all games
     #[arg(long, value_name = "FILTERS", allow_hyphen_values = true, conflicts_with_all = ["variations", "svg"])]
     pub(crate) versus: Option<String>,
     /// Add a table by year: how many games reached the position, and the moves played most

@@ -15,7 +15,7 @@ use pgndex::store::{Database, GameFilter, ListLengths, Selection};
 use serde::Serialize;
 
 use crate::cli::args::read_position;
-use crate::cli::args::{ExploreArgs, ExploreFormat};
+use crate::cli::args::{ExploreArgs, ExploreFormat, WrongValue};
 use crate::cli::command::find::{no_line, tell_changes};
 use crate::cli::command::variants::{read_lines, tell_variants};
 use crate::cli::filter_note::{tell_near, tell_unknown, tell_without_one};
@@ -52,7 +52,8 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         selection: &selection,
         side: args.side(),
         lists: lists(args),
-        limit: (args.limit > 0).then_some(args.limit),
+        // Of two sets, the moves are put together first.
+        limit: (args.limit > 0 && versus.is_none()).then_some(args.limit),
         openings: book.as_ref(),
     };
     if let Some(depth) = args.depth {
@@ -90,9 +91,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
                 None => csv::write(&answer)?,
             },
             ExploreFormat::Json => print_json(&ExploredAll { explored: answer, history, versus: None })?,
-            ExploreFormat::Dot => {
-                anyhow::bail!("a tree for Graphviz needs its depth: --depth 4 --format dot")
-            }
+            ExploreFormat::Dot => return Err(no_depth()),
         },
     }
     timing.report();
@@ -121,24 +120,30 @@ fn tell_nothing(args: &ExploreArgs, explore: &Explore<'_>, filter: &GameFilter) 
 fn write_versus(
     args: &ExploreArgs,
     explore: &Explore<'_>,
-    answer: Explored,
+    mut answer: Explored,
     versus: &GameFilter,
 ) -> anyhow::Result<()> {
     let selection = select(explore.database, versus, args)?;
     let other = Explore { selection: &selection, ..*explore };
-    let others = other.answer()?;
+    let mut others = other.answer()?;
     if others.is_empty() {
         tell_unknown(&other.unknown_names()?, |field| args.option(field));
         note("no game that passes the filters of --versus reached this position");
     }
     match args.format {
         ExploreFormat::Table => versus::write_table(args, explore, [&answer, &others]),
-        ExploreFormat::Csv => versus::write_csv([&answer, &others]),
+        ExploreFormat::Csv => versus::write_csv(args, [&answer, &others]),
         ExploreFormat::Json => {
+            let limit = if args.limit == 0 { usize::MAX } else { args.limit as usize };
+            [&mut answer, &mut others].map(|answer| answer.moves.truncate(limit));
             print_json(&ExploredAll { explored: answer, history: None, versus: Some(others) })
         }
-        ExploreFormat::Dot => anyhow::bail!("--format dot is for a tree: --depth 4 --format dot"),
+        ExploreFormat::Dot => Err(no_depth()),
     }
+}
+
+fn no_depth() -> anyhow::Error {
+    WrongValue(anyhow::anyhow!("a tree for Graphviz needs its depth: --depth 4 --format dot")).into()
 }
 
 /// Prints an answer as one object.

@@ -159,7 +159,7 @@ fn write_moves(answer: &Explored, side: Option<Color>, bars: Bars) -> anyhow::Re
 
 /// What stands below the moves, and tells what the parts of the bars are.
 fn totals(answer: &Explored, side: Option<Color>, bars: Bars) -> String {
-    let Explored { results, unfinished, transposed, in_variations, ended, hidden_moves, .. } = answer;
+    let Explored { results, unfinished, transposed, in_variations, ended, hidden_moves: hidden, .. } = answer;
     let games = results.games();
     let verb = |count: u64, one: &'static str, more: &'static str| if count == 1 { one } else { more };
     let remarks = [
@@ -174,13 +174,17 @@ fn totals(answer: &Explored, side: Option<Color>, bars: Bars) -> String {
         in_variations.filter(|&games| games > 0).map(|games| {
             format!("{} {} the position in variations", counted(games, "game"), verb(games, "has", "have"))
         }),
-        (*hidden_moves > 0)
-            .then(|| format!("{} not shown: --limit 0 shows all", counted(*hidden_moves as u64, "move"))),
+        hidden_moves(*hidden),
     ];
     let parts = won_drawn_lost(results, answer.score.as_ref());
     let remarks: Vec<_> = remarks.into_iter().flatten().collect();
     let line = format!("{}: {}", counted(games, "game"), bars.legend(parts, games, side));
     if remarks.is_empty() { line } else { format!("{line}\n{}", remarks.join("; ")) }
+}
+
+/// Says how many moves are not shown, if any are not.
+pub(super) fn hidden_moves(hidden: usize) -> Option<String> {
+    (hidden > 0).then(|| format!("{} not shown: --limit 0 shows all", counted(hidden as u64, "move")))
 }
 
 fn write_games(title: &str, games: &[ListedGame]) -> anyhow::Result<()> {

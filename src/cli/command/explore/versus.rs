@@ -3,7 +3,7 @@
 use pgndex::query::{Explore, Explored, ExploredMove};
 
 use super::csv;
-use super::table::{Bars, chosen, integer, won_drawn_lost, write_head};
+use super::table::{Bars, chosen, hidden_moves, integer, won_drawn_lost, write_head};
 use crate::cli::args::{ExploreArgs, RowFormat};
 use crate::cli::render::board::BoardStyle;
 use crate::cli::render::number::{counted, percent};
@@ -15,8 +15,8 @@ const SCORE: &str = "  score";
 /// A move of one set or of both.
 type Both<'a> = [Option<&'a ExploredMove>; 2];
 
-/// The moves of both sets: first those with the greatest shares.
-fn moves<'a>(answers: [&'a Explored; 2]) -> Vec<Both<'a>> {
+/// The moves of both sets, first those with the greatest shares, as many as are to be shown, and how many more there are.
+fn moves<'a>(args: &ExploreArgs, answers: [&'a Explored; 2]) -> (Vec<Both<'a>>, usize) {
     let [first, second] = answers;
     let in_second = |uci: &str| second.moves.iter().find(|played| played.uci == uci);
     let is_new = |played: &&ExploredMove| first.moves.iter().all(|other| other.uci != played.uci);
@@ -28,7 +28,9 @@ fn moves<'a>(answers: [&'a Explored; 2]) -> Vec<Both<'a>> {
         both.iter().zip(answers).map(share).sum::<f64>()
     };
     moves.sort_by(|one, other| shares(other).total_cmp(&shares(one)));
-    moves
+    let shown = if args.limit == 0 { moves.len() } else { moves.len().min(args.limit as usize) };
+    let hidden = moves.split_off(shown).len();
+    (moves, hidden)
 }
 
 /// The share of a move in the games of a set.
@@ -50,7 +52,8 @@ pub(super) fn write_table(
     let told = columns.map(|name| name != SCORE || explore.side.is_some());
     let bars = Bars::beside(BoardStyle::new(&args.style).is_ascii(), 0);
     let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(columns, told))?.shortening(&[OPENING]);
-    for both in moves(answers) {
+    let (moves, hidden) = moves(args, answers);
+    for both in moves {
         let [first, second] = both;
         let Some(either) = first.or(second) else { continue };
         let [[games, of_games, score, results], [versus, of_versus, versus_score, versus_results]] =
@@ -81,7 +84,8 @@ pub(super) fn write_table(
         let parts = won_drawn_lost(&answer.results, answer.score.as_ref());
         format!("{}: {}", counted(games, "game"), bars.legend(parts, games, explore.side))
     };
-    rows.finish(|_| Some(format!("{}\nversus {}", total(answers[0]), total(answers[1]))))
+    let lines = format!("{}\nversus {}", total(answers[0]), total(answers[1]));
+    rows.finish(|_| Some(lines + &hidden_moves(hidden).map_or_else(String::new, |told| format!("\n{told}"))))
 }
 
 /// Games, share, score and results of a move in a set.
@@ -103,7 +107,7 @@ fn cells(played: Option<&ExploredMove>, answer: &Explored) -> [Value<'static>; 4
 }
 
 /// Writes them as CSV.
-pub(super) fn write_csv(answers: [&Explored; 2]) -> anyhow::Result<()> {
+pub(super) fn write_csv(args: &ExploreArgs, answers: [&Explored; 2]) -> anyhow::Result<()> {
     /// The fields that tell of the games, not of the move.
     const OF_GAMES: std::ops::Range<usize> = 2..11;
     let told = csv::columns(answers[0]);
@@ -117,7 +121,7 @@ pub(super) fn write_csv(answers: [&Explored; 2]) -> anyhow::Result<()> {
             .concat();
     let mut rows = RowWriter::stdout(RowFormat::Csv, &columns)?;
     let nothing = [const { Value::Null }; csv::FIELDS.len()];
-    for [first, second] in moves(answers) {
+    for [first, second] in moves(args, answers).0 {
         let Some(either) = first.or(second) else { continue };
         let of_set = |played: Option<&'_ ExploredMove>| match played {
             Some(played) => chosen(csv::cells(played).map(owned), only(OF_GAMES)),
