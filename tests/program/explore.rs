@@ -458,7 +458,7 @@ fn help_has_examples() {
                                    performance. With --player, only games count in which he had it
                                    [possible values: white, black]
           --versus <FILTERS>       Show beside it what was played in other games: those that pass these
-                                   filters, given as one text. None (\"\") are all games
+                                   filters, given as one text. None ("") are all games
           --history                Add a table by year: how many games reached the position, and the
                                    moves played most
           --depth <N>              Show a tree of moves, so many half-moves deep, 40 at most

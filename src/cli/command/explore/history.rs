@@ -28,7 +28,7 @@ pub(super) fn write_table(
     let ascii = BoardStyle::new(&args.style).is_ascii();
     let bars = Bars::beside(ascii, BESIDE_BAR + MOVE_WIDTH * first.moves.len());
     let results = if explore.side.is_some() { "+/=/- %" } else { "w/d/b %" };
-    let mut columns = vec!["year", "games", "of all", results, ""];
+    let mut columns = vec!["year", "games", " of all", results, ""];
     let moves: Vec<_> = first.moves.iter().map(|played| format!("{:>7}", played.san)).collect();
     columns.extend(moves.iter().map(String::as_str));
     let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?;
@@ -40,7 +40,7 @@ pub(super) fn write_table(
         let mut cells = vec![
             Value::from(year.year.map_or_else(|| "?".to_owned(), |year| year.to_string())),
             Value::Integer(games.cast_signed()),
-            format!("{:>6}", percent(games, year.games_of_year)).into(),
+            format!("{:>7}", percent(games, year.games_of_year)).into(),
             if_played(shares.join("/")),
             if_played(bars.draw(parts, games)),
         ];

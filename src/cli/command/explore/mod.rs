@@ -135,7 +135,8 @@ fn write_versus(
         ExploreFormat::Csv => versus::write_csv(args, [&answer, &others]),
         ExploreFormat::Json => {
             let limit = if args.limit == 0 { usize::MAX } else { args.limit as usize };
-            [&mut answer, &mut others].map(|answer| answer.moves.truncate(limit));
+            answer.moves.truncate(limit);
+            others.moves.truncate(limit);
             print_json(&ExploredAll { explored: answer, history: None, versus: Some(others) })
         }
         ExploreFormat::Dot => Err(no_depth()),
