@@ -1,7 +1,5 @@
 //! Conditions on the values of columns: the same that [`Selection`](crate::store::Selection) says in SQL.
 
-use std::rc::Rc;
-
 use super::StoredColumn;
 use crate::store::block_games::BlockGames;
 use crate::store::row::virtual_table::Cell;
@@ -66,20 +64,27 @@ pub(crate) type Alternative = Vec<(&'static str, Test)>;
 pub(crate) struct Condition(pub(crate) Vec<Alternative>);
 
 impl Condition {
-    /// The games of a block that fit; `column` gives the columns asked for.
+    /// The games of a block that fit; `fitting` gives those for which a test of a column holds.
     pub(crate) fn games<E>(
         &self,
-        mut column: impl FnMut(&'static str) -> Result<Rc<StoredColumn>, E>,
+        mut fitting: impl FnMut(&'static str, &Test) -> Result<BlockGames, E>,
     ) -> Result<BlockGames, E> {
         let mut any = BlockGames::default();
         for alternative in &self.0 {
             let mut all = BlockGames::default();
             all.fill();
             for (name, test) in alternative {
-                all.keep(&column(name)?.games(|value| test.fits(value)));
+                all.keep(&fitting(name, test)?);
             }
             any.add(&all);
         }
         Ok(any)
+    }
+}
+
+impl StoredColumn {
+    /// The games for which a test holds.
+    pub(crate) fn fitting(&self, test: &Test) -> BlockGames {
+        self.games(|value| test.fits(value))
     }
 }

@@ -34,6 +34,8 @@ pub(crate) const COLUMNS: [&str; 17] = [
 ];
 
 /// Every game has one: where it is NULL, there is no game.
+pub(crate) const WHITE_ID: &str = "white_id";
+pub(crate) const BLACK_ID: &str = "black_id";
 pub(crate) const RESULT: &str = "result";
 pub(crate) const WHITE_ELO: &str = "white_elo";
 pub(crate) const BLACK_ELO: &str = "black_elo";

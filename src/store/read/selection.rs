@@ -12,7 +12,7 @@ use crate::store::cell::{Cells, OPENING};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::game_column::{
-    Alternative, BLACK_ELO, Condition as ColumnCondition, DATE, RESULT, Test, WHITE_ELO,
+    Alternative, BLACK_ELO, BLACK_ID, Condition as ColumnCondition, DATE, RESULT, Test, WHITE_ELO, WHITE_ID,
 };
 use crate::store::read::filter::{DatePrefix, EcoRange, FilterError, bind};
 use crate::store::read::name::{NameFilter, Named};
@@ -275,19 +275,19 @@ impl Database {
         let black = look_up("black", ":black", &filter.black)?;
         let player = look_up("player", ":player", player)?;
         let opponent = look_up("opponent", ":opponent", opponent)?;
-        for (ids, column, sql) in [(white, "white_id", SIDES[0]), (black, "black_id", SIDES[1])] {
+        for (ids, column, sql) in [(white, WHITE_ID, SIDES[0]), (black, BLACK_ID, SIDES[1])] {
             if let Some(ids) = ids {
                 selection.add(true, sql, [vec![(column, ids)]]);
             }
         }
         match (player, opponent) {
             (Some(one), Some(other)) => {
-                let sides = [("white_id", one.clone()), ("black_id", other.clone())];
-                let exchanged = [("white_id", other), ("black_id", one)];
+                let sides = [(WHITE_ID, one.clone()), (BLACK_ID, other.clone())];
+                let exchanged = [(WHITE_ID, other), (BLACK_ID, one)];
                 selection.add(true, BOTH, [sides.to_vec(), exchanged.to_vec()]);
             }
             (Some(one), None) => {
-                let sides = [vec![("white_id", one.clone())], vec![("black_id", one)]];
+                let sides = [vec![(WHITE_ID, one.clone())], vec![(BLACK_ID, one)]];
                 selection.add(true, EITHER, sides);
             }
             (None, _) => {}

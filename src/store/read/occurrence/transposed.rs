@@ -92,7 +92,7 @@ impl Database {
         for block in 0..=last {
             columns.turn_to(block);
             let mut games = columns.selected(selection)?;
-            games.keep(&finished.games(|name| columns.column(name))?);
+            games.keep(&finished.games(|name, test| columns.fitting(name, test))?);
             let dates = columns.column(DATE)?;
             let of_dates: Vec<_> = dates.values().map(year).collect();
             for number in games.iter() {
@@ -147,7 +147,7 @@ impl Asked<'_> {
             if unfinished > 0 {
                 let mut columns = columns.borrow_mut();
                 columns.turn_to(block);
-                games.keep(&finished.games(|name| columns.column(name))?);
+                games.keep(&finished.games(|name, test| columns.fitting(name, test))?);
             }
             Ok(Some(games))
         };
