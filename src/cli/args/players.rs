@@ -35,7 +35,7 @@ pub(crate) struct PlayerArgs {
     /// How many openings, opponents and wins to show of each list; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
-    /// How many half-moves long lines are shown; 0 for none
+    /// How many half-moves long lines are shown, up to 40; 0 for none
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = within(0..=40_u32))]
     pub(crate) depth: u32,
     /// Which moves belong to the lines: those in so many of a hundred games with that side, but at least two
