@@ -2,7 +2,7 @@
 
 use pgndex::board::Position;
 use pgndex::query::{NearNames, NearPlayer, WithoutFilter, near_players, without_one_filter};
-use pgndex::store::{Database, GameFilter, Named, Selection};
+use pgndex::store::{Database, GameFilter, NameFilter, Named, Selection};
 
 use crate::cli::note;
 use crate::cli::render::number::counted;
@@ -78,6 +78,44 @@ pub(super) fn tell_without_one(
         note(&format!("there would be {others}{last}"));
     }
     Ok(())
+}
+
+/// A filter in words, one a condition, but for `player`, whose record it is of.
+pub(super) fn told_filters(filter: &GameFilter) -> Vec<String> {
+    /// Several texts of which one is enough.
+    fn either<T: ToString>(texts: &[T]) -> Option<String> {
+        let texts: Vec<_> = texts.iter().map(T::to_string).collect();
+        (!texts.is_empty()).then(|| texts.join(" or "))
+    }
+    fn shown<T: ToString>(value: Option<&T>) -> Option<String> {
+        value.map(T::to_string)
+    }
+    let name = |filter: &Option<NameFilter>| filter.as_ref().map(|name| name.text().to_owned());
+    let paths: Vec<_> = filter.sources.iter().map(|path| path.to_string_lossy()).collect();
+    let told = [
+        ("White", name(&filter.white)),
+        ("Black", name(&filter.black)),
+        ("opponent", name(&filter.opponent)),
+        ("ratings from", shown(filter.elo_min.as_ref())),
+        ("ratings up to", shown(filter.elo_max.as_ref())),
+        ("since", shown(filter.since.as_ref())),
+        ("until", shown(filter.until.as_ref())),
+        ("result", filter.result.map(|result| result.as_str().to_owned())),
+        ("event", name(&filter.event)),
+        ("site", name(&filter.site)),
+        ("opening", name(&filter.opening)),
+        ("ECO of the tag", shown(filter.eco.as_ref())),
+        ("ECO of the positions", shown(filter.opening_eco.as_ref())),
+        ("speed", either(&filter.speeds)),
+        ("time control", filter.time_control.clone()),
+        ("termination", filter.termination.clone()),
+        ("half-moves from", shown(filter.plies_min.as_ref())),
+        ("half-moves up to", shown(filter.plies_max.as_ref())),
+        ("with", filter.with_evals.then(|| "evaluations".to_owned())),
+        ("source", either(&paths)),
+        ("variant", filter.variant.clone()),
+    ];
+    told.into_iter().filter_map(|(what, value)| Some(format!("{what} {}", value?))).collect()
 }
 
 /// The option of a filter's field.

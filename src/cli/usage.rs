@@ -18,7 +18,14 @@ pub(crate) fn parse() -> Arguments {
     let mut command = Arguments::command().arg(verbose);
     let matches = command.try_get_matches_from_mut(std::env::args_os());
     let arguments = matches.and_then(|mut matches| {
-        Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+        let name = matches.subcommand_name().map(str::to_owned);
+        Arguments::from_arg_matches_mut(&mut matches).map_err(|error| {
+            // With the usage of the command that was given.
+            match name.and_then(|name| command.find_subcommand_mut(name)) {
+                Some(command) => error.format(command),
+                None => error.format(&mut command),
+            }
+        })
     });
     arguments.unwrap_or_else(|mut error| {
         let is_verbose = || std::env::args_os().any(|argument| argument == "--verbose");

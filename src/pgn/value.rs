@@ -69,6 +69,20 @@ pub struct TimeControl {
 }
 
 impl TimeControl {
+    /// All ways to write what a tag says if it is one period for all moves, the text itself first: `600` is `600+0`. Of other texts, only
+    /// the text itself.
+    #[must_use]
+    pub fn spellings(value: &str) -> Vec<String> {
+        let mut spellings = vec![value.to_owned()];
+        let (initial, increment) = value.split_once('+').unwrap_or((value, "0"));
+        if let (Some(initial), Some(increment)) = (seconds(initial), seconds(increment)) {
+            spellings.extend((increment == 0.0).then(|| initial.to_string()));
+            spellings.push(format!("{initial}+{increment}"));
+        }
+        spellings.dedup();
+        spellings
+    }
+
     /// Reads the value of a tag: `180+2`, `600`, `40/7200:3600`, `*180` (a sandclock), `1/259200` (days for each move), `-` (no clock).
     /// Of what it cannot read nothing is known.
     #[must_use]
@@ -196,6 +210,27 @@ fn lichess_id(text: &str) -> Option<&str> {
     (is_id && !PAGES.contains(&text)).then_some(text)
 }
 
+/// Names under which standard chess and Chess960 go.
+pub(crate) fn is_known_variant(name: &str) -> bool {
+    const NAMES: [&str; 13] = [
+        "standard",
+        "normal",
+        "chess",
+        "classical",
+        "orthodox",
+        "fromposition",
+        "chess960",
+        "960",
+        "fischerandom",
+        "fischerrandom",
+        "fischerrandomchess",
+        "fischerandomchess",
+        "freestyle",
+    ];
+    let plain = || name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase);
+    NAMES.iter().any(|known| known.chars().eq(plain()))
+}
+
 /// A date as `YYYY.MM.DD` with `?` for what is not known; `None` if nothing is.
 pub(crate) fn date(value: &str) -> Result<Option<Cow<'_, str>>, &'static str> {
     const REASON: &str = "no date that can be read (YYYY.MM.DD)";
@@ -275,6 +310,23 @@ mod tests {
             ["", "?", "90 min", "0/60", "x/60", "+2", "180+", "1e9", "-5", "nan", "99999999999", "G/60"]
         {
             assert_eq!(TimeControl::parse(text), TimeControl::default(), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_time_control_has_many_spellings() {
+        for (text, expected) in [
+            ("600", &["600", "600+0"][..]),
+            ("600+0", &["600+0", "600", "600+0"]),
+            ("0600 + 0", &["0600 + 0", "600", "600+0"]),
+            ("180+2", &["180+2"]),
+            ("10+0.10", &["10+0.10", "10+0.1"]),
+            ("40/7200", &["40/7200"]),
+            ("*180", &["*180"]),
+            ("-", &["-"]),
+            ("90 min", &["90 min"]),
+        ] {
+            assert_eq!(TimeControl::spellings(text), expected, "{text}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The position that is asked for: as a FEN, as moves of PGN or as moves in UCI notation.
 
 use crate::board::{Color, FenChange, MoveCode, Position, SetupError};
-use crate::query::pasted::{MovesNote, pasted_fen, read_moves};
+use crate::query::pasted::{MovesNote, other_variant, pasted_fen, read_moves, variant_of_address};
 use crate::query::text::brief;
 
 /// A position that is asked for, and how it was told.
@@ -61,6 +61,12 @@ pub enum PositionError {
         fen: String,
         /// Why.
         source: SetupError,
+    },
+    /// A tag pair or an address in the text names a variant with rules of its own.
+    #[error("the text is of the variant {:?}; only standard chess and Chess960 are known here", brief(name))]
+    Variant {
+        /// The variant.
+        name: String,
     },
     /// A word among the moves is none.
     #[error("{:?}{place} is not a move; leave it out", brief(word))]
@@ -145,11 +151,14 @@ impl PositionQuery {
     /// or before the operations of EPD.
     ///
     /// # Errors
-    /// [`PositionError::Fen`].
+    /// [`PositionError::Fen`], [`PositionError::Variant`].
     pub fn from_fen(fen: &str) -> Result<Self, PositionError> {
         // The name that engines know it by.
         if fen.trim().eq_ignore_ascii_case("startpos") {
             return Ok(Self::start());
+        }
+        if let Some(name) = other_variant(fen).or_else(|| variant_of_address(fen)) {
+            return Err(PositionError::Variant { name });
         }
         let (position, mut changes) = Position::from_fen(pasted_fen(fen).trim().as_bytes())
             .map_err(|source| PositionError::Fen { fen: fen.to_owned(), source })?;

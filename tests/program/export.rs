@@ -92,7 +92,8 @@ fn help() {
           --last           Of each game, only the last position
           --evaluated      Only positions with an evaluation
           --sample <N>     Draw so many positions at random, one of a game at most
-          --per-game <N>   With --sample: draw so many positions of a game at most [default: 1]
+          --per-game <N>   With --sample: draw so many positions of a game at most, up to 100 [default:
+                           1]
           --seed <N>       With --sample: another number draws other positions [default: 1]
       -o, --output <FILE>  File to write [default: standard output]
           --overwrite      Replace the file if it exists
@@ -183,8 +184,9 @@ fn help() {
 
     --csv-positions has a row for each position, with the move played from it, the result, the ratings
     and the evaluation of the position as the PGN has it, from White's view. --sample draws evenly: of
-    all games that have such a position, and of the positions of a game. The positions come in the order
-    in which they are drawn. The same seed draws the same ones from the same database.
+    all games that have such a position, and of the positions of a game. Of positions that are
+    described, only the one of each game that `find` tells is drawn. The positions come in the order in
+    which they are drawn. The same seed draws the same ones from the same database.
 
     The file appears when it is complete. If no game fits, no file is written, and one that is there
     stays as it was. The exit status is then 0, and a note says so.
@@ -475,6 +477,25 @@ fn rows_of_positions_are_those_of_the_tables() {
     // The view has no last positions.
     let moved: Vec<_> = rows.into_iter().filter(|row| !row[3].is_empty()).collect();
     assert!(expected.len() > 500 && moved == expected, "{} {}", moved.len(), expected.len());
+}
+
+#[test]
+fn what_lacks_a_description_is_told() {
+    let place = Place::new();
+    insta::assert_snapshot!(place.run(&["export", "--fen", "games.db", "--either"]).stderr, @"
+    error: --either only says more of what is described; give one of --pattern, --material, --structure, --ending or --move too
+
+    Usage: pgndex export [OPTIONS] <--pgn|--fen|--epd|--csv|--csv-positions> <DB>
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(place.run(&["find", "games.db", "--ending", "rook", "--then"]).stderr, @"
+    error: give one of --pattern, --material, --structure, --ending or --move before and after each --then
+
+    Usage: pgndex find [OPTIONS] <DB>
+
+    For more information, try '--help'.
+    ");
 }
 
 /// Draws positions of the first games of a collection with so many seeds.

@@ -68,13 +68,17 @@ fn agree(sample: &Place, options: &[&str], condition: &str) -> usize {
 #[test]
 fn each_filter_chooses_what_plain_sql_does() {
     let sample = sample();
-    let cases: [(&[&str], &str, usize); 22] = [
+    let cases: [(&[&str], &str, usize); 25] = [
         (&["--speed", "blitz"], "speed = 'blitz'", 1),
         (&["--speed", "ULTRABULLET", "--speed", "rapid"], "time_control IN ('15+0', '600')", 2),
         (&["--speed", "correspondence"], "time_control IN ('-', '1/86400')", 2),
         (&["--speed", "bullet", "--speed", "classical"], "time_control IN ('60+0', '5400+30')", 2),
         (&["--time-control", "180+2"], "time_control = '180+2'", 1),
         (&["--time-control", "180"], "false", 0),
+        // The same time in other words, but not that of a first period.
+        (&["--time-control", "600+0"], "time_control = '600'", 1),
+        (&["--time-control", "60"], "time_control = '60+0'", 1),
+        (&["--time-control", " 0180+2.0"], "time_control = '180+2'", 1),
         (&["--termination", "NORMAL"], "lower(termination) = 'normal'", 3),
         (&["--termination", "time forfeit"], "termination = 'Time forfeit'", 1),
         (&["--termination", "time"], "false", 0),
@@ -273,7 +277,7 @@ fn filters_choose_among_games_of_lichess() {
     let cases: [(&[&str], &str); 9] = [
         (&["--speed", "blitz"], "speed = 'blitz'"),
         (&["--speed", "bullet", "--speed", "rapid"], "speed IN ('bullet', 'rapid')"),
-        (&["--time-control", "180+0"], "time_control = '180+0'"),
+        (&["--time-control", "180"], "time_control = '180+0'"),
         (&["--termination", "time FORFEIT"], "termination = 'Time forfeit'"),
         (&["--opening", "sicilian"], "opening GLOB 'Sicilian*' OR opening GLOB '*[^a-zA-Z]Sicilian*'"),
         (&["--opening", "gambit"], "opening GLOB 'Gambit*' OR opening GLOB '*[^a-zA-Z]Gambit*'"),

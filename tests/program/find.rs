@@ -440,21 +440,21 @@ fn descriptions_one_after_the_other() {
     insta::assert_snapshot!(sample.told(2, &["--move", "e4", "--move", "e5"]), @"
     error: --move stands twice; parted by --then, one comes after the other
 
-    Usage: pgndex [OPTIONS] <COMMAND>
+    Usage: pgndex find [OPTIONS] <DB>
 
     For more information, try '--help'.
     ");
     insta::assert_snapshot!(sample.told(2, &["--move", "e4", "--then"]), @"
-    error: give --pattern, --material, --structure, --ending or --move before and after each --then
+    error: give one of --pattern, --material, --structure, --ending or --move before and after each --then
 
-    Usage: pgndex [OPTIONS] <COMMAND>
+    Usage: pgndex find [OPTIONS] <DB>
 
     For more information, try '--help'.
     ");
     insta::assert_snapshot!(sample.told(2, &["--for", "3", "--either"]), @"
-    error: give --pattern, --material, --structure, --ending or --move
+    error: --for only says more of what is described; give one of --pattern, --material, --structure, --ending or --move too
 
-    Usage: pgndex [OPTIONS] <COMMAND>
+    Usage: pgndex find [OPTIONS] <DB>
 
     For more information, try '--help'.
     ");

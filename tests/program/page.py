@@ -3,6 +3,7 @@
 Usage: page.py structure PAGE JSON   holds the page to be well-formed, to load nothing, to be readable by voice, and to have all of the JSON;
                                      prints what is in it
        page.py printed PAGE          prints how many pages of A4 paper Chromium makes of it
+       page.py fits PAGE             prints, for screens so wide, what in Chromium is wider than the page, and than its own wrapper
 """
 
 import json
@@ -61,6 +62,12 @@ def shown(text):
     return " ".join(text.split())
 
 
+def column_of_unfinished(records):
+    """Whether a table has a column for games without a result: not if they are few."""
+    unfinished, games = (sum(it[field] for it in records) for field in ("unfinished", "games"))
+    return unfinished > 0 and 100 * unfinished >= 5 * games
+
+
 def row_of(record, page_has):
     """The cells of a record, without those before it."""
     finished = record["wins"] + record["draws"] + record["losses"]
@@ -74,35 +81,44 @@ def row_of(record, page_has):
         cells += [record["rating"], record["opponent_rating"], record["performance"]]
         games = record["performance_games"]
         if games not in (0, finished):
-            cells[-1] = f"({games:,}) {cells[-1]}"
+            cells[-1] = f"{cells[-1]} ({games:,})"
     return ["" if cell is None else str(cell) for cell in cells]
 
 
-def lines(nodes, games, page_has, before=()):
+def lines(nodes, before=(), is_told=False):
+    """All nodes, each with its line, and that of most games if another one comes to its position and that is not told already."""
     for node in nodes:
         line = before + ((f"{(node['ply'] + 1) // 2}. " if node["ply"] % 2 else "") + node["san"],)
-        yield [" ".join(line), f"{100 * node['games'] / games:.1f} %"] + row_of(node, page_has)
-        yield from lines(node["next"], games, page_has, line)
+        same = node["transposes_to"]
+        yield " ".join(line) + (f" = {same}" if same and not is_told else ""), node
+        yield from lines(node["next"], line, bool(same))
 
 
 def expected(answer):
     """The rows of all tables that the JSON asks for."""
     everything = [answer["all"], answer["white"], answer["black"]]
-    page_has = {"unfinished": answer["all"]["unfinished"] > 0, "ratings": any(answer["all"][field] is not None for field in ("rating", "opponent_rating"))}
-    row = lambda name, record: [shown(str(name)) if name is not None else "unknown"] + row_of(record, page_has)
-    rows = lambda key, field: [row(record[field], record) for record in answer[key]]
+    ratings = any(answer["all"][field] is not None for field in ("rating", "opponent_rating"))
+
+    def table(named, whole=None):
+        """The rows of some records with their names, and with their shares of a whole."""
+        named = list(named)
+        page_has = {"unfinished": column_of_unfinished([record for _, record in named]), "ratings": ratings}
+        share = lambda record: [f"{100 * record['games'] / whole:.1f} %"] if whole else []
+        name_of = lambda name: shown(str(name)) if name is not None else "unknown"
+        return [[name_of(name)] + share(record) + row_of(record, page_has) for name, record in named]
+
+    rows = lambda key, field: table((record[field], record) for record in answer[key])
     opening = lambda eco, name: f"{eco} {name}" if eco and name else None
-    tables = [[row(name, record) for name, record in zip(("all", "White", "Black"), everything)]]
+    tables = [table(zip(("all", "White", "Black"), everything))]
     for side in (answer["white"], answer["black"]):
         if side["games"]:
-            tables.append([row(opening(it["eco"], it["name"]), it) for it in side["openings"]])
-            tables.append(list(lines(side["lines"], side["games"], page_has)))
-    share = lambda record: f"{100 * record['games'] / answer['all']['games']:.1f} %"
-    tables.append([[it["kind"], share(it)] + row_of(it, page_has) for it in answer["endings"]])
+            tables.append(table((opening(it["eco"], it["name"]), it) for it in side["openings"]))
+            tables.append(table(lines(side["lines"]), side["games"]))
+    tables.append(table(((it["kind"], it) for it in answer["endings"]), answer["all"]["games"]))
     tables.append(rows("years", "year"))
-    if page_has["ratings"]:
+    if ratings:
         hundred = lambda first: None if first is None else f"{first} to {first + 99}"
-        tables.append([row(hundred(it["from"]), it) for it in answer["opponent_ratings"]])
+        tables.append(table((hundred(it["from"]), it) for it in answer["opponent_ratings"]))
     if any(it["speed"] for it in answer["speeds"]):
         tables.append(rows("speeds", "speed"))
     tables.append(rows("opponents", "name"))
@@ -188,15 +204,23 @@ def structure(page, answer):
         print(held(text.read(), json.load(record)))
 
 
+OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+           "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
+
+
+def chromium(directory, *arguments):
+    """What Chromium prints."""
+    command = ["chromium", *OPTIONS, f"--user-data-dir={directory}/profile", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    if done.returncode != 0:
+        raise SystemExit(f"{command}: {done.stderr}")
+    return done.stdout
+
+
 def printed(page):
     with tempfile.TemporaryDirectory() as directory:
         pdf = os.path.join(directory, "page.pdf")
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-                   "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", f"--user-data-dir={directory}/profile"]
-        command = ["chromium", *options, "--no-pdf-header-footer", f"--print-to-pdf={pdf}", f"file://{os.path.abspath(page)}"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-        if done.returncode != 0:
-            raise SystemExit(f"{command}: {done.stderr}")
+        chromium(directory, "--no-pdf-header-footer", f"--print-to-pdf={pdf}", f"file://{os.path.abspath(page)}")
         boxes = re.findall(rb"/MediaBox *\[([^\]]*)\]", open(pdf, "rb").read())
     for box in boxes:
         left, bottom, right, top = map(float, box.split())
@@ -205,5 +229,31 @@ def printed(page):
     print(len(boxes), "pages")
 
 
+# Of a page in a frame: how much wider than its screen it is, and how many of its wrappers must be moved to and fro.
+LOOK = """
+onload = () => {
+  const told = [...document.querySelectorAll("iframe")].map(frame => {
+    const page = frame.contentDocument;
+    const wide = [...page.querySelectorAll(".wide")].filter(one => one.scrollWidth > one.clientWidth);
+    return `${frame.width}: ${page.documentElement.scrollWidth - frame.clientWidth} ${wide.length}`;
+  });
+  document.body.textContent = "told " + told.join(", ") + " told";
+};
+"""
+
+
+def fits(page):
+    text = open(page, encoding="utf-8").read()
+    policy = re.search("<meta http-equiv=[^>]*>", text).group()
+    framed = text.replace(policy, "").replace("&", "&amp;").replace('"', "&quot;")
+    frames = "".join(f'<iframe width="{width}" height="900" frameborder="0" srcdoc="{framed}"></iframe>' for width in (360, 800, 1200))
+    with tempfile.TemporaryDirectory() as directory:
+        outer = os.path.join(directory, "outer.html")
+        with open(outer, "w", encoding="utf-8") as file:
+            file.write(f'<!DOCTYPE html><meta charset="utf-8"><script>{LOOK}</script><body>{frames}</body>')
+        shown = chromium(directory, "--virtual-time-budget=5000", "--dump-dom", f"file://{outer}")
+    print(re.search(r"told (\d.*\d) told", shown).group(1))
+
+
 if __name__ == "__main__":
-    {"structure": structure, "printed": printed}[sys.argv[1]](*sys.argv[2:])
+    {"structure": structure, "printed": printed, "fits": fits}[sys.argv[1]](*sys.argv[2:])

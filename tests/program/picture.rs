@@ -96,6 +96,15 @@ fn only_a_file_that_may_be_written_is_written() {
     insta::assert_snapshot!(place.failure(&["--svg", "there.svg"]), @"pgndex: error: there.svg: exists already; use --overwrite to replace it, or name another file");
     insta::assert_snapshot!(place.failure(&["--svg", "."]), @"pgndex: error: .: not a file; name a file for the picture");
     insta::assert_snapshot!(place.failure(&["--svg", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database, or belongs to it; name another file");
+    for (name, text) in [("games.pgn", FAMOUS.as_bytes()), ("other.db", b"SQLite format 3\0 and more")] {
+        place.write(name, text);
+        let told = place.failure(&["--svg", name, "--overwrite"]);
+        assert!(
+            told.starts_with(&format!("pgndex: error: {name}: ")) && told.contains("never replaced"),
+            "{told}"
+        );
+        assert_eq!(std::fs::read(place.path(name)).expect("a file"), text);
+    }
     insta::assert_snapshot!(place.failure(&["--svg", "nowhere/a.svg"]), @"
     pgndex: error: nowhere/a.svg: its directory is not there; make it first
     ");

@@ -140,8 +140,20 @@ def hold_lines(found, seen, what):
     expected = {line: games for line, games in lines.items() if len(games) >= fewest}
     found = dict(flat(found))
     assert found.keys() == expected.keys(), (what, found.keys() ^ expected.keys())
+    positions = {}
     for line, node in found.items():
         hold(node, expected[line], (what, line))
+        board = chess.Board()
+        text = []
+        for move in line:
+            text.append((f"{board.fullmove_number}. " if board.turn else "") + move)
+            board.push_san(move)
+        positions.setdefault(board.epd(en_passant="legal"), []).append((" ".join(text), node))
+    for same in positions.values():
+        most, _ = max(same, key=lambda one: one[1]["games"])
+        for line, node in same:
+            told = node["transposes_to"] and re.sub("[+#]", "", node["transposes_to"])
+            assert told == (None if line == most else most), (what, line, told, most)
 
 
 def main():

@@ -61,6 +61,7 @@ fn a_record_is_told_with_what_it_is_of() {
     all        3  1  1  0   75.0 %    2700       2645         2838
     White      2  1  0  0  100.0 %    2700       2650         3450
     Black      1  0  1  0   50.0 %               2640         2640
+    performances count only games with a result against rated opponents
 
     Openings with White:
     opening                    games  +  =  -  score    rating  opponents  performance
@@ -115,6 +116,8 @@ fn a_record_is_told_with_what_it_is_of() {
     | White |     3 | 1 | 0 | 1 |  50.0 % |   2700 |      2650 |        3450 |
     | Black |     1 | 0 | 1 | 0 |  50.0 % |        |      2640 |        2640 |
 
+    performances count only games with a result against rated opponents
+
     ## Openings with White, 1 of 3
 
     | opening                  | games | + | = | - | score   | rating | opponents | performance |
@@ -164,7 +167,7 @@ fn a_record_is_told_with_what_it_is_of() {
 #[test]
 fn why_there_is_nothing_is_told() {
     let place = polgar();
-    insta::assert_snapshot!(place.told(0, &["polgarr"]), @r#"pgndex: note: no player has a name that fits NAME; did you mean "Polgar, Judit", "Polgar, J" or "Polgar, Zsuzsa"?"#);
+    insta::assert_snapshot!(place.told(0, &["polgarr"]), @r#"pgndex: note: no player has a name that fits "polgarr"; did you mean "Polgar, Judit", "Polgar, J" or "Polgar, Zsuzsa"?"#);
     insta::assert_snapshot!(place.told(0, &["short", "--since", "2010", "--until", "2020"]), @"
     pgndex: note: no game of this player passes the filters
     pgndex: note: there would be 2 games without --since
@@ -259,6 +262,91 @@ fn a_page_has_all_of_the_record_and_loads_nothing() {
     }
 }
 
+/// Games of one player, of which a few have no result, with one opening by two orders of moves.
+fn transposing() -> String {
+    let lines = [
+        "1. d4 Nf6 2. c4 e6",
+        "1. d4 Nf6 2. c4 e6",
+        "1. d4 Nf6 2. c4 e6",
+        "1. c4 e6 2. d4 Nf6",
+        "1. c4 e6 2. d4 Nf6",
+    ];
+    let game = |(number, line): (usize, &str)| {
+        let result = if number == 7 { "*" } else { "1-0" };
+        let black_elo = if number % 2 == 0 { "[BlackElo \"2500\"]\n" } else { "" };
+        format!(
+            "[White \"Pirc, V\"]\n[Black \"Other, O\"]\n[Date \"{}.01.{:02}\"]\n[WhiteElo \"2450\"]\n{black_elo}[TimeControl \"600\"]\n\
+             [Result \"{result}\"]\n\n{line} {result}\n\n",
+            1990 + number % 3,
+            number + 1
+        )
+    };
+    lines.into_iter().cycle().take(30).enumerate().map(game).collect()
+}
+
+#[test]
+fn lines_by_other_moves_are_told_to_be_the_same() {
+    let place = Place::asking(&["player", "games.db"]).indexed(&transposing());
+    let ask = |format| {
+        let text = place.ok(&["pirc", "--format", format]);
+        let begin = text.find("Lines with White").expect("lines");
+        text[begin..].split("\n\n").take(if format == "md" { 2 } else { 1 }).collect::<Vec<_>>().join("\n\n")
+    };
+    insta::assert_snapshot!(ask("table"), @"
+    Lines with White:
+    line                                   share    games   +  =  -  score    rating  opponents  performance
+    ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    1. d4                                   60.0 %     18  17  0  0  100.0 %    2450       2500         3300
+      1... Nf6                              60.0 %     18  17  0  0  100.0 %    2450       2500         3300
+        2. c4                               60.0 %     18  17  0  0  100.0 %    2450       2500         3300
+          2... e6                           60.0 %     18  17  0  0  100.0 %    2450       2500         3300
+    1. c4                                   40.0 %     12  12  0  0  100.0 %    2450       2500         3300
+      1... e6                               40.0 %     12  12  0  0  100.0 %    2450       2500         3300
+        2. d4                               40.0 %     12  12  0  0  100.0 %    2450       2500         3300
+          2... Nf6 (= 1. d4 Nf6 2. c4 e6)   40.0 %     12  12  0  0  100.0 %    2450       2500         3300
+    ");
+    insta::assert_snapshot!(ask("md"), @"
+    Lines with White
+
+    | line                                  | share   | games |  + | = | - | score   | rating | opponents | performance |
+    |---------------------------------------|---------|------:|---:|--:|--:|---------|-------:|----------:|------------:|
+    | 1. d4                                 |  60.0 % |    18 | 17 | 0 | 0 | 100.0 % |   2450 |      2500 |        3300 |
+    | · 1... Nf6                            |  60.0 % |    18 | 17 | 0 | 0 | 100.0 % |   2450 |      2500 |        3300 |
+    | · · 2. c4                             |  60.0 % |    18 | 17 | 0 | 0 | 100.0 % |   2450 |      2500 |        3300 |
+    | · · · 2... e6                         |  60.0 % |    18 | 17 | 0 | 0 | 100.0 % |   2450 |      2500 |        3300 |
+    | 1. c4                                 |  40.0 % |    12 | 12 | 0 | 0 | 100.0 % |   2450 |      2500 |        3300 |
+    | · 1... e6                             |  40.0 % |    12 | 12 | 0 | 0 | 100.0 % |   2450 |      2500 |        3300 |
+    | · · 2. d4                             |  40.0 % |    12 | 12 | 0 | 0 | 100.0 % |   2450 |      2500 |        3300 |
+    | · · · 2... Nf6 (= 1. d4 Nf6 2. c4 e6) |  40.0 % |    12 | 12 | 0 | 0 | 100.0 % |   2450 |      2500 |        3300 |
+    ");
+}
+
+#[test]
+fn a_page_tells_the_filters_and_where_a_few_games_have_no_result() {
+    let Some(python) = python_that_runs("import xml.etree.ElementTree") else { return };
+    let place = Place::asking(&["player", "games.db"]).indexed(&transposing());
+    let filters = ["pirc", "--since", "1990", "--time-control", "600+0", "--opponent", "OTHER"];
+    let text = place.printed(&[&filters[..], &["--format", "html"]].concat());
+    let told = "<p>Filters: opponent other; since 1990; time control 600+0</p>";
+    assert!(text.contains(told), "{text}");
+    assert!(text.contains("Some games have no result") && !text.contains("no result</th>"), "{text}");
+    assert!(
+        place.printed(&["pirc", "--since", "1990", "--format", "md"]).contains("\n\nFilters: since 1990\n\n")
+    );
+    assert!(!place.printed(&["pirc", "--format", "html"]).contains("Filters"));
+    assert_eq!(page(&place, python, "structure", &filters), "8 tables, 2 boards, 1 charts\n");
+}
+
+#[test]
+fn a_page_fits_narrow_screens() {
+    let Some(python) = python_that_runs("import xml.etree.ElementTree") else { return };
+    if !has_program("chromium") {
+        return;
+    }
+    let place = Place::asking(&["player", "games.db"]).indexed(&transposing());
+    assert_eq!(page(&place, python, "fits", &["pirc"]), "360: -15 8, 800: -15 0, 1200: -15 0\n");
+}
+
 /// Names that try to be something else than a name.
 const HOSTILE: [&str; 7] = [
     "<script>alert(1)</script>",
@@ -312,10 +400,13 @@ fn a_record_is_written_to_a_file_that_may_be_written() {
     }
     insta::assert_snapshot!(place.failure(&["short", "--output", "a"]), @"pgndex: error: a: exists already; use --overwrite to replace it, or name another file");
     insta::assert_snapshot!(place.failure(&["short", "--output", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database, or belongs to it; name another file");
-    insta::assert_snapshot!(place.told(0, &["nobody", "--output", "b", "--format", "html"]), @"
-    pgndex: note: no player has a name that fits NAME
+    insta::assert_snapshot!(place.failure(&["short", "--output", "games.pgn", "--overwrite"]), @"pgndex: error: games.pgn: holds games as PGN, which are never replaced by this; name another file");
+    place.connection("other.db").execute_batch("CREATE TABLE mine (a)").expect("a database");
+    insta::assert_snapshot!(place.failure(&["short", "--output", "other.db", "--overwrite"]), @"pgndex: error: other.db: is an SQLite database, which is never replaced by this; name another file");
+    insta::assert_snapshot!(place.told(0, &["nobody", "--output", "b", "--format", "html"]), @r#"
+    pgndex: note: no player has a name that fits "nobody"
     pgndex: note: no game fits; b is not written
-    ");
+    "#);
     assert!(!place.path("b").exists());
 }
 

@@ -214,7 +214,7 @@ def main():
         games.append((number, (day, headers["Result"], positions)))
     assert games, given
     roots, names = read_book(repertoire, side)
-    told = [] if side == "told" else ["--color", side]
+    told = [] if side == "told" else ["--side", side]
     command = [program, "repertoire", database, repertoire, *told, *given, "--format", "json"]
     command += ["--least-games", "1", "--least-share", "0", "--games", str(GAMES), "--least-plies", str(LEAST_PLIES)]
     answers = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)

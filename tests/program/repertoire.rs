@@ -101,7 +101,7 @@ fn whose_repertoire_it_is() {
     ───────────────────────────────────────────────────────────
        1      1  100.0 %                  1. e4 e5 2. Nf3
        2      0                           … 1... c6 (no answer)
-    pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --color black
+    pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --side black
     0
     ");
     insta::assert_snapshot!(ask("1. e4 (1. d4 d5) e5 *", &[]), @"
@@ -110,7 +110,7 @@ fn whose_repertoire_it_is() {
     ────────────────────────────────────────────
        1      1  0.0 %                  1. e4 e5
        2      0                         1. d4 d5
-    pgndex: note: games without the tag Orientation are taken for a repertoire of Black; if they are not, say --color white
+    pgndex: note: games without the tag Orientation are taken for a repertoire of Black; if they are not, say --side white
     0
     ");
     insta::assert_snapshot!(ask("[Orientation \"Black\"]\n\n1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
@@ -128,10 +128,10 @@ fn whose_repertoire_it_is() {
        1      1  100.0 %                  1. e4 e5 2. Nf3
        2      0                           … 2. d4
        3      0                           … 1... c6 (no answer)
-    pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --color black
+    pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --side black
     0
     ");
-    insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 (2. d4) Nc6 *", &["--color", "black"]), @"
+    insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 (2. d4) Nc6 *", &["--side", "black"]), @"
     For Black: 3 lines, 7 positions
     line  games  score  left by  games  moves
     ───────────────────────────────────────────────────────
@@ -146,7 +146,7 @@ fn whose_repertoire_it_is() {
 fn a_move_that_mates_is_found() {
     let game = "1. f3 e5 2. g4 Qh4# 0-1\n";
     let place = Place::asking(&["repertoire", "games.db", "mine.pgn"]).indexed(game).with("mine.pgn", game);
-    let answer = place.json(&["--color", "black"]);
+    let answer = place.json(&["--side", "black"]);
     assert_eq!(answer[0]["lines"][0]["moves"][3]["games"], 1);
     assert_eq!(answer[0]["departure_count"], 0);
 }
@@ -177,7 +177,7 @@ fn what_cannot_be_read_is_told() {
     pgndex: note: mine.pgn:4: game 1, 2. Sf3: not readable as a move in rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; the rest of this line is left out
     pgndex: note: mine.pgn:4: game 1, 2... Kf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2; the rest of this line is left out
     pgndex: note: mine.pgn:6: game 2, start position: the number of ranks in the placement is 1, not 8; the game is left out
-    pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --color black
+    pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --side black
     0
     "
     );
@@ -193,8 +193,27 @@ fn what_cannot_be_read_is_told() {
     pgndex: note: mine.pgn:6: game 2, start position: the number of ranks in the placement is 1, not 8; the game is left out
     pgndex: note: no player has a name that fits --white
     pgndex: note: no game followed the repertoire
-    pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --color black
+    pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --side black
     0
+    ");
+    insta::assert_snapshot!(
+        ask("[Orientation \"green\"]\n\n1. e4 e5 (1... c5) 2. Nf3 *\n\n[Event \"b\"]\n[Variant \"Atomic\"]\n\n1. d4 *\n"),
+        @r#"
+    side,chapter,name,moves,games,wins,draws,losses,followed,is_open,left_by,left_at,left_games
+    w,1,,1. e4 e5 2. Nf3,1,1,0,0,3,0,,,
+    w,1,,1. e4 c5,0,0,0,0,1,1,,,
+    pgndex: note: mine.pgn:1: game 1, Orientation is "green", not white or black: it is passed over
+    pgndex: note: mine.pgn:5: game 2, variant "Atomic" is not supported; the game is left out
+    pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --side black
+    0
+    "#
+    );
+    let noise: Vec<u8> =
+        (0..6000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    std::fs::write(place.path("mine.pgn"), [b"1. e4 e5 ", noise.as_slice()].concat()).expect("written");
+    insta::assert_snapshot!(said(&place.ask(&[])), @"
+    pgndex: error: mine.pgn: this is no text; give the PGN file of the repertoire
+    1
     ");
     std::fs::remove_file(place.path("mine.pgn")).expect("removed");
     insta::assert_snapshot!(said(&place.ask(&[])), @"

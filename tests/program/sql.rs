@@ -447,6 +447,22 @@ mod writing {
     }
 
     #[test]
+    fn which_rows_name_one_that_would_go_is_told() {
+        let sample = sample();
+        insta::assert_snapshot!(sample.failure(&["--write", "DELETE FROM player WHERE player_id = 1"]), @"
+        pgndex: error: FOREIGN KEY constraint failed
+          rows of player are named by game.black_id, game.white_id
+          to see the rows that would be left without the one that they name: BEGIN; PRAGMA defer_foreign_keys = ON; this statement; PRAGMA foreign_key_check; ROLLBACK
+        ");
+        // As it says.
+        let asked = "BEGIN; PRAGMA defer_foreign_keys = ON; DELETE FROM player WHERE player_id = 1; PRAGMA foreign_key_check; ROLLBACK";
+        insta::assert_snapshot!(sample.printed(&["--write", "--format", "csv", asked]), @"
+        table,rowid,parent,fkid
+        game,1,player,3
+        ");
+    }
+
+    #[test]
     fn one_writer_at_a_time() {
         let sample = sample();
         let lock = WriterLock::acquire(&sample.path("games.db")).expect("the lock");

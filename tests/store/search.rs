@@ -153,7 +153,9 @@ const CASES: [Case; 34] = [
     (&[("speed", "blitz"), ("speed", "correspondence")], |game| {
         ["blitz", "correspondence"].map(Some).contains(&game.texts[2].as_deref())
     }),
-    (&[("time-control", "600")], |game| game.texts[3].as_deref() == Some("600")),
+    (&[("time-control", "600")], |game| {
+        game.texts[3].as_deref().is_some_and(|control| matches!(control, "600" | "600+0"))
+    }),
     (&[("termination", "NORMAL"), ("result", "*")], |game| {
         game.result == "*" && game.texts[4].as_ref().is_some_and(|text| text.to_lowercase() == "normal")
     }),

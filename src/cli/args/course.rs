@@ -163,6 +163,9 @@ const DESCRIPTION: &str = "Positions by description";
 const DESCRIBING: [&str; 5] = ["pattern", "material", "structure", "ending", "played"];
 /// Those that only say more of a description.
 const ASIDE: [&str; 5] = ["lasting", "plies", "then", "either", "mirror"];
+/// What these are called on the command line.
+const ASIDE_OPTIONS: [&str; 5] = ["--for", "--ply", "--then", "--either", "--mirror"];
+const DESCRIBING_OPTIONS: &str = "--pattern, --material, --structure, --ending or --move";
 
 impl CourseArgs {
     /// Adds the options; `excludes` tells with which others each of them cannot be used.
@@ -202,8 +205,14 @@ impl CourseArgs {
         let is_told = |name: &&str| !places(matches, name).is_empty() && !is_alone(name);
         let is_asked = is_described || ASIDE.iter().any(is_told);
         if is_asked && steps.iter().any(StepArgs::is_empty) {
-            let place = if parts.is_empty() { "" } else { " before and after each --then" };
-            let message = format!("give --pattern, --material, --structure, --ending or --move{place}");
+            let message = match ASIDE.iter().zip(ASIDE_OPTIONS).find(|(name, _)| is_told(name)) {
+                Some((_, option)) if parts.is_empty() => {
+                    format!(
+                        "{option} only says more of what is described; give one of {DESCRIBING_OPTIONS} too"
+                    )
+                }
+                _ => format!("give one of {DESCRIBING_OPTIONS} before and after each --then"),
+            };
             return Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, message));
         }
         if !is_described {

@@ -34,8 +34,8 @@ each that `find` tells. Without a description they write all positions of the ga
 
 --csv-positions has a row for each position, with the move played from it, the result, the ratings and the evaluation of the position as \
 the PGN has it, from White's view. \
---sample draws evenly: of all games that have such a position, and of the positions of a game. The positions come in the order in which \
-they are drawn. The same seed draws the same ones from the same database.
+--sample draws evenly: of all games that have such a position, and of the positions of a game. Of positions that are \
+described, only the one of each game that `find` tells is drawn. The positions come in the order in which they are drawn. The same seed draws the same ones from the same database.
 
 The file appears when it is complete. If no \
 game fits, no file is written, and one that is there stays as it was. The exit status is then 0, and a note says so.")]
@@ -65,7 +65,7 @@ pub(crate) struct ExportArgs {
     /// Draw so many positions at random, one of a game at most
     #[arg(long, value_name = "N", conflicts_with_all = ["pgn", "csv", "sort", "limit"], value_parser = within(1..=u64::MAX))]
     sample: Option<u64>,
-    /// With --sample: draw so many positions of a game at most
+    /// With --sample: draw so many positions of a game at most, up to 100
     #[arg(long, value_name = "N", requires = "sample", conflicts_with_all = ["sort", "limit"], default_value_t = 1)]
     #[arg(value_parser = within(1..=Sample::MOST_PER_GAME))]
     per_game: u32,

@@ -35,7 +35,7 @@ pub(crate) struct PlayerArgs {
     /// How many openings, opponents and wins to show of each list; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
-    /// How many half-moves long lines are shown; 0 for none
+    /// How many half-moves long lines are shown, up to 40; 0 for none
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = within(0..=40_u32))]
     pub(crate) depth: u32,
     /// Which moves belong to the lines: those in so many of a hundred games with that side, but at least two
@@ -131,7 +131,7 @@ Examples:
   pgndex repertoire games.db mine.pgn
   pgndex repertoire games.db mine.pgn --white \"Carlsen, Magnus\"
   pgndex repertoire games.db mine.pgn --elo-min 2500 --since 2020 --least-games 10
-  pgndex repertoire games.db mine.pgn --color black --format json | jq '.[0].unanswered[:5]'
+  pgndex repertoire games.db mine.pgn --side black --format json | jq '.[0].unanswered[:5]'
 
 A repertoire is a PGN file: its games with all their variations are the lines. It is for the side that its tags name ([Orientation \
 \"black\"], as in studies of Lichess), or else for the one that has fewer moves to choose from. Positions count however they arise, each \
@@ -146,7 +146,7 @@ pub(crate) struct RepertoireArgs {
     pub(crate) repertoire: PathBuf,
     /// The side that the repertoire is for [default: what its tags or its moves tell]
     #[arg(long, value_name = "SIDE", value_enum)]
-    pub(crate) color: Option<SideArg>,
+    pub(crate) side: Option<SideArg>,
     /// Show moves that are not in the repertoire if so many games made them ...
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = within(0..=u32::MAX))]
     pub(crate) least_games: u32,

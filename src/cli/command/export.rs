@@ -1,12 +1,13 @@
 //! `pgndex export`: chosen games as PGN or CSV, or their positions as FEN, EPD or CSV.
 
 use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::ensure;
 use pgndex::query::{
-    Choice, Course, GameFields, PositionFields, PositionFormat, PositionQuery, Positions, Sample,
+    Choice, Course, Draw, GameFields, PositionFields, PositionFormat, PositionQuery, Positions, Sample,
     WantedPositions, choose_games, near_names, write_pgn, write_positions,
 };
 use pgndex::store::row::{GameId, GameStatus, Ply};
@@ -244,16 +245,33 @@ impl Exporter<'_> {
             games.insert(game);
             Ok::<_, anyhow::Error>(true)
         })?;
-        sample.visit(&games, |draw| {
-            let (record, annotations) = self.read(draw.game)?;
-            let plies = self.wanted.plies(&record, &annotations);
-            let Some(ply) = sample.position(draw, plies) else { return Ok::<_, anyhow::Error>(false) };
-            self.text.clear();
-            self.positions(&record, &annotations, &[ply])?;
-            self.pass_on(&record)?;
-            Ok(true)
-        })?;
+        // Else each statement would lock the file anew.
+        let snapshot = database.connection().unchecked_transaction()?;
+        sample.visit(&games, |draws| self.draws(&sample, draws))?;
+        drop(snapshot);
         Ok(())
+    }
+
+    /// Writes the positions that draws mean, in the order of these. Games are read in the order of their numbers, as the database has them.
+    /// Gives back how many positions there are.
+    fn draws(&mut self, sample: &Sample, draws: &[Draw]) -> anyhow::Result<u64> {
+        let mut order: Vec<usize> = (0..draws.len()).collect();
+        order.sort_unstable_by_key(|&at| (draws[at].game, at));
+        let mut rows = vec![String::new(); draws.len()];
+        for of_game in order.chunk_by(|&one, &other| draws[one].game == draws[other].game) {
+            let (record, annotations) = self.read(draws[of_game[0]].game)?;
+            let plies = self.wanted.plies(&record, &annotations);
+            for &at in of_game {
+                let Some(ply) = sample.position(draws[at], plies.clone()) else { continue };
+                self.text.clear();
+                self.positions(&record, &annotations, &[ply])?;
+                self.count(&record);
+                rows[at].clone_from(&self.text);
+            }
+        }
+        rows.retain(|row| !row.is_empty());
+        rows.iter().try_for_each(|row| self.pass_on(row))?;
+        Ok(rows.len() as u64)
     }
 
     /// Writes a game. Gives back whether another one may follow.
@@ -269,7 +287,10 @@ impl Exporter<'_> {
             }
         }
         if !self.text.is_empty() {
-            self.pass_on(&record)?;
+            self.count(&record);
+            let text = mem::take(&mut self.text);
+            self.pass_on(&text)?;
+            self.text = text;
             self.counts
                 .lossy
                 .fetch_add(u64::from(record.summary.status != GameStatus::Ok), Ordering::Relaxed);
@@ -312,14 +333,17 @@ impl Exporter<'_> {
         Ok(())
     }
 
-    /// Passes the text on.
-    fn pass_on(&mut self, record: &GameRecord) -> anyhow::Result<()> {
-        let text = if self.is_file { self.text.as_str().into() } else { shown(&self.text) };
-        self.out.write_all(text.as_bytes())?;
+    /// Counts a game of which something is written.
+    fn count(&self, record: &GameRecord) {
         self.counts.games.fetch_add(1, Ordering::Relaxed);
         self.counts.plies.fetch_add(record.summary.ply_count.into(), Ordering::Relaxed);
         self.counts.bytes.fetch_add(self.text.len() as u64, Ordering::Relaxed);
-        Ok(())
+    }
+
+    /// Passes a text on.
+    fn pass_on(&mut self, text: &str) -> anyhow::Result<()> {
+        let text = if self.is_file { text.into() } else { shown(text) };
+        Ok(self.out.write_all(text.as_bytes())?)
     }
 }
 

@@ -7,11 +7,11 @@ use pgndex::query::{PlayerQuestion, PlayerRecord, near_names};
 use pgndex::store::Database;
 
 use crate::cli::args::{PlayerArgs, PlayerFormat, SqlFormat};
-use crate::cli::filter_note::{option, tell_near, tell_unknown, tell_without_one};
+use crate::cli::filter_note::{option, tell_near, tell_unknown, tell_without_one, told_filters};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{stdout, terminal_width, write_json};
-use crate::cli::render::output_file::{OutputFile, check, not_written};
+use crate::cli::render::output_file::{OutputFile, check, not_written, refuse_pgn};
 use crate::cli::render::record::{Sections, write_page, write_tables};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::timing::Timing;
@@ -30,6 +30,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     let filter = args.filter.of_player(&args.name).filter()?;
     if let Some(path) = &args.output {
         check(path, args.overwrite, Some(&args.database), INSTEAD)?;
+        refuse_pgn(path)?;
     }
     let database = Database::open_read_only(&args.database)?;
     let selection = database.select(&filter)?;
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     };
     let record = question.answer()?;
     let named = |field: &str| match field {
-        "player" => "NAME".to_owned(),
+        "player" => format!("\"{}\"", printable(args.name.text())),
         "opponent" => "--opponent".to_owned(),
         field => option(field),
     };
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         tell_players(&record);
     }
     if args.format == PlayerFormat::Json || record.all.games > 0 {
-        write(args, &record)?;
+        write(args, &record, &told_filters(&filter))?;
     } else if let Some(path) = &args.output {
         note(&not_written(path));
     }
@@ -87,15 +88,15 @@ fn tell_players(record: &PlayerRecord) {
 }
 
 /// Writes the record to the file that is asked for, or to standard output.
-fn write(args: &PlayerArgs, record: &PlayerRecord) -> anyhow::Result<()> {
+fn write(args: &PlayerArgs, record: &PlayerRecord, filters: &[String]) -> anyhow::Result<()> {
     let Some(path) = &args.output else {
         let mut out = stdout();
-        write_to(&mut out, args.format, record, terminal_width())?;
+        write_to(&mut out, args.format, (record, filters), terminal_width())?;
         return Ok(out.flush()?);
     };
     let output = OutputFile::create(path, args.overwrite, Some(&args.database), INSTEAD)?;
     let mut out = BufWriter::new(output.file());
-    write_to(&mut out, args.format, record, None)
+    write_to(&mut out, args.format, (record, filters), None)
         .and_then(|()| Ok(out.flush()?))
         .with_context(|| format!("{}: cannot write it", path.display()))?;
     drop(out);
@@ -106,10 +107,10 @@ fn write(args: &PlayerArgs, record: &PlayerRecord) -> anyhow::Result<()> {
 fn write_to(
     mut out: &mut dyn Write,
     format: PlayerFormat,
-    record: &PlayerRecord,
+    (record, filters): (&PlayerRecord, &[String]),
     terminal: Option<usize>,
 ) -> anyhow::Result<()> {
-    let sections = || Sections::of(record);
+    let sections = || Sections::of(record, filters.to_vec());
     match format {
         PlayerFormat::Table => write_tables(out, &sections(), SqlFormat::Table, terminal),
         PlayerFormat::Md => write_tables(out, &sections(), SqlFormat::Md, terminal),

@@ -35,7 +35,11 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     let database = Database::open_read_only(&args.database)?;
     let path = &args.repertoire;
     let name = || shown(path);
-    let book = Book::read(&read(path)?, args.color.map(Color::from)).with_context(name)?;
+    let text = read(path)?;
+    if !is_text(&text) {
+        bail!("{}: this is no text; give the PGN file of the repertoire", name());
+    }
+    let book = Book::read(&text, args.side.map(Color::from)).with_context(name)?;
     tell_problems(&book, &name());
     let selection = database.select(&filter)?;
     tell_near_players(&database, &selection)?;
@@ -52,7 +56,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     };
     let repertoires = match question.answer() {
         Err(RepertoireError::UnknownSide) => {
-            bail!("{}: {}; say --color white or --color black", name(), RepertoireError::UnknownSide)
+            bail!("{}: {}; say --side white or --side black", name(), RepertoireError::UnknownSide)
         }
         answer => answer?,
     };
@@ -66,7 +70,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     }
     for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_told) {
         note(&format!(
-            "games without the tag Orientation are taken for a repertoire of {}; if they are not, say --color {}",
+            "games without the tag Orientation are taken for a repertoire of {}; if they are not, say --side {}",
             repertoire.side.name(),
             repertoire.side.other().name().to_lowercase()
         ));
@@ -118,6 +122,12 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
             Err(error) => bail!("{name}: {}", decoded.describe(&error, text.len() as u64)),
         }
     }
+}
+
+/// Whether a file can be text: of others, words may be moves by chance.
+fn is_text(text: &[u8]) -> bool {
+    let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    100 * text.iter().copied().filter(|byte| is_control(byte)).count() <= text.len()
 }
 
 /// Tells what could not be read.

@@ -1,10 +1,11 @@
 //! A file that an answer is written to.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
+use pgndex::pgn::starts_tag_pair;
 use tempfile::NamedTempFile;
 
 use crate::cli::refuse_file_of;
@@ -74,10 +75,10 @@ impl OutputFile {
     }
 }
 
-/// Looks whether a file may be written; `instead` says what to do if the path is that of something else than a file.
+/// Looks whether a file may be written, which no database ever is; `instead` says what to do if the path is that of something else than a file.
 ///
 /// # Errors
-/// If it is the database or belongs to it; if it is there and must not be overwritten.
+/// If it is the database or belongs to it, or another SQLite database; if it is there and must not be overwritten.
 pub(crate) fn check(
     path: &Path,
     overwrite: bool,
@@ -93,8 +94,44 @@ pub(crate) fn check(
         Ok(_) if !overwrite => {
             bail!("{shown}: exists already; use --overwrite to replace it, or name another file")
         }
+        Ok(_) if head(path).starts_with(b"SQLite format 3\0") => {
+            bail!("{shown}: is an SQLite database, which is never replaced by this; name another file")
+        }
         _ => Ok(()),
     }
+}
+
+/// Fails if a file that would be replaced holds games as PGN.
+///
+/// # Errors
+/// If it does.
+pub(crate) fn refuse_pgn(path: &Path) -> anyhow::Result<()> {
+    let shown = path.display();
+    ensure!(
+        !holds_games(&head(path)),
+        "{shown}: holds games as PGN, which are never replaced by this; name another file"
+    );
+    Ok(())
+}
+
+/// The first bytes of a file; none if it cannot be read.
+fn head(path: &Path) -> Vec<u8> {
+    const MOST: u64 = 1 << 12;
+    let mut head = Vec::new();
+    match File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut head)) {
+        Ok(_) => head,
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Whether a file that begins so is PGN, packed or not: nothing that is written here begins with a tag pair or a first move.
+fn holds_games(head: &[u8]) -> bool {
+    const PACKED: [&[u8]; 4] = [b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"BZh", b"PK\x03\x04"];
+    // Of UTF-16 the letters of ASCII are left.
+    let text: Vec<u8> = head.iter().copied().filter(u8::is_ascii).filter(|&byte| byte != 0).collect();
+    let mut lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii_start);
+    let first = lines.find(|line| !matches!(line, [] | [b'%' | b';', ..])).unwrap_or_default();
+    PACKED.iter().any(|magic| head.starts_with(magic)) || starts_tag_pair(first) || first.starts_with(b"1.")
 }
 
 /// Says that no game fits, and what becomes of the file that was to be written.
@@ -103,5 +140,41 @@ pub(crate) fn not_written(path: &Path) -> String {
     match path.exists() {
         true => format!("no game fits; {shown} is as it was"),
         false => format!("no game fits; {shown} is not written"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn games_are_told_by_first_bytes() {
+        let utf_16: Vec<u8> = "\u{feff}[Event \"x\"]\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let texts: [&[u8]; 8] = [
+            b"[Event \"x\"]\n",
+            b"\xef\xbb\xbf\r\n [Event \"x\"]\n",
+            b"% of a program\n; a remark\n\n[ White \"x\" ]",
+            b"1. e4 e5 *\n",
+            b"1.e4 e5 *\n",
+            &utf_16,
+            b"\x28\xb5\x2f\xfd\x04",
+            b"\x1f\x8b\x08",
+        ];
+        for text in texts {
+            assert!(holds_games(text), "{text:?}");
+        }
+        for text in [
+            "",
+            "\n\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\">",
+            "<!DOCTYPE html>\n",
+            "{\"players\":[]}",
+            "[{\"a\":1}]",
+            "# Carlsen, Magnus: 12 games",
+            "fen,game_id,ply\n",
+            "[a]",
+        ] {
+            assert!(!holds_games(text.as_bytes()), "{text:?}");
+        }
     }
 }

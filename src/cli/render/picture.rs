@@ -9,7 +9,7 @@ use pgndex::picture::BoardPicture;
 
 use crate::cli::args::PictureArgs;
 use crate::cli::note;
-use crate::cli::render::output_file::{OutputFile, check};
+use crate::cli::render::output_file::{OutputFile, check, refuse_pgn};
 
 /// What to do if the path is that of something else than a file.
 const INSTEAD: &str = "name a file for the picture";
@@ -26,10 +26,11 @@ impl<'a> PictureFile<'a> {
     /// before the question is asked.
     ///
     /// # Errors
-    /// Those of [`check`].
+    /// Those of [`check`] and [`refuse_pgn`].
     pub(crate) fn asked(args: &'a PictureArgs, database: Option<&'a Path>) -> anyhow::Result<Option<Self>> {
         let Some(path) = args.svg.as_deref() else { return Ok(None) };
         check(path, args.overwrite, database, INSTEAD)?;
+        refuse_pgn(path)?;
         Ok(Some(Self { path, overwrite: args.overwrite, database }))
     }
 

@@ -7,15 +7,13 @@ use crate::index::game::batch::{Extent, GameBatch, GameNames, ReadGame, Start};
 use crate::index::game::header::Header;
 use crate::index::game::signature::{Comparison, Pairing};
 use crate::index::game::signature::{PREFIX_PLIES, mix, mix_text};
-use crate::index::game::word::{
-    glued_move, is_annotation, is_known_variant, is_meant_as_move, may_be_move, shorten, shown,
-};
+use crate::index::game::word::{glued_move, is_annotation, is_meant_as_move, may_be_move, shorten, shown};
 use crate::index::options::Annotations;
 use crate::index::problem::Kind;
 use crate::index::read::lines::LineCounter;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::opening::OpeningBook;
-use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode};
+use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_known_variant};
 use crate::store::row::{GameId, GameRow, GameStatus, Ply, ProblemRow, SourceId};
 
 /// Parses the games of one chunk, batch by batch.

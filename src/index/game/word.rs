@@ -1,4 +1,4 @@
-//! What words of movetext and names of variants mean.
+//! What words of movetext mean.
 
 use std::borrow::Cow;
 
@@ -70,27 +70,6 @@ pub(crate) fn shown(token: &[u8]) -> Cow<'_, str> {
 /// Words that annotators write in movetext and that say nothing about the moves.
 pub(crate) fn is_annotation(token: &[u8]) -> bool {
     matches!(token, b"N" | b"D" | b"TN" | b"RR" | b"e.p." | b"e.p" | b"ep" | b"ch" | b"mate" | b"^" | b"%")
-}
-
-/// Names under which standard chess and Chess960 go.
-pub(crate) fn is_known_variant(name: &str) -> bool {
-    const NAMES: [&str; 13] = [
-        "standard",
-        "normal",
-        "chess",
-        "classical",
-        "orthodox",
-        "fromposition",
-        "chess960",
-        "960",
-        "fischerandom",
-        "fischerrandom",
-        "fischerrandomchess",
-        "fischerandomchess",
-        "freestyle",
-    ];
-    let plain = || name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase);
-    NAMES.iter().any(|known| known.chars().eq(plain()))
 }
 
 #[cfg(test)]

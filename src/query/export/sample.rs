@@ -28,21 +28,24 @@ pub struct Draw {
 impl Sample {
     /// The most positions of a game.
     pub const MOST_PER_GAME: u32 = 100;
+    /// The most draws that are passed on at a time: their rows, of some 150 bytes each, are kept until all of them are read.
+    pub const MOST_AT_A_TIME: usize = 1 << 18;
 
     /// Draws that are kept in memory at a time, at least.
     const FEW: u64 = 1 << 20;
     /// Parts into which all draws are divided to be put in order, at most: each costs a walk through the games.
     const PARTS: u64 = 256;
 
-    /// Passes draws on in their order until `visit` has said so often that there is such a position as are wanted. Gives back how often
-    /// it has.
+    /// Passes draws on in their order, some at a time, so that games can be read in another order. `visit` tells of how many there is such a
+    /// position; it is given no more than are still wanted, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). Gives back how many there
+    /// were in all.
     ///
     /// # Errors
     /// What `visit` says.
     pub fn visit<E>(
         &self,
         games: &GameSet,
-        mut visit: impl FnMut(Draw) -> Result<bool, E>,
+        mut visit: impl FnMut(&[Draw]) -> Result<u64, E>,
     ) -> Result<u64, E> {
         let per_game = self.per_game.min(Self::MOST_PER_GAME);
         let all = games.len() * u64::from(per_game);
@@ -59,11 +62,16 @@ impl Sample {
                 }
             }
             draws.sort_unstable();
-            for (_, game, number) in draws {
-                if drawn == self.positions {
+            let draws: Vec<_> = draws.into_iter().map(|(_, game, number)| Draw { game, number }).collect();
+            let mut rest = draws.as_slice();
+            while !rest.is_empty() {
+                let most = (self.positions - drawn).min(Self::MOST_AT_A_TIME as u64) as usize;
+                let (now, later) = rest.split_at(most.min(rest.len()));
+                if now.is_empty() {
                     return Ok(drawn);
                 }
-                drawn += u64::from(visit(Draw { game, number })?);
+                drawn += visit(now)?;
+                rest = later;
             }
         }
         Ok(drawn)
@@ -110,9 +118,10 @@ mod tests {
     fn draws(sample: Sample, games: u32) -> Vec<(u32, u32)> {
         let mut draws = Vec::new();
         let games = (1..=games).map(GameId).collect();
-        let drawn = sample.visit(&games, |draw| {
-            draws.push((draw.game.0, draw.number));
-            Ok::<_, Infallible>(true)
+        let drawn = sample.visit(&games, |some| {
+            assert!(some.len() <= Sample::MOST_AT_A_TIME);
+            draws.extend(some.iter().map(|draw| (draw.game.0, draw.number)));
+            Ok::<_, Infallible>(some.len() as u64)
         });
         assert_eq!(drawn, Ok(draws.len() as u64));
         draws
@@ -142,6 +151,23 @@ mod tests {
         assert_eq!(few, drawn[..1_000]);
         assert_ne!(few, draws(Sample { positions: 1_000, seed: 8, ..all }, games));
         assert_eq!(draws(all, 0), []);
+    }
+
+    #[test]
+    fn draws_go_on_where_there_is_no_such_position() {
+        let games = (1..=1_000).map(GameId).collect();
+        let sample = Sample { positions: 300, per_game: 1, seed: 2 };
+        let all = draws(Sample { positions: 1_000, ..sample }, 1_000);
+        let mut found = Vec::new();
+        let drawn = sample.visit(&games, |some| {
+            let before = found.len();
+            found.extend(some.iter().map(|draw| draw.game.0).filter(|game| game % 3 > 0));
+            assert!(found.len() <= 300);
+            Ok::<_, Infallible>((found.len() - before) as u64)
+        });
+        assert_eq!(drawn, Ok(300));
+        let expected: Vec<u32> = all.iter().map(|(game, _)| *game).filter(|game| game % 3 > 0).collect();
+        assert_eq!(found, expected[..300]);
     }
 
     #[test]

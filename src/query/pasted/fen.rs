@@ -32,6 +32,15 @@ pub(in crate::query) fn pasted_fen(text: &str) -> Cow<'_, str> {
     Cow::Owned(fen)
 }
 
+/// The variant with rules of its own of whose board at Lichess a text is the address.
+pub(in crate::query) fn variant_of_address(text: &str) -> Option<String> {
+    const VARIANTS: [&str; 7] =
+        ["antichess", "atomic", "crazyhouse", "horde", "kingOfTheHill", "racingKings", "threeCheck"];
+    let (_, path) = text.split_once("lichess.org/")?;
+    let is_one = |part: &&str| VARIANTS.iter().any(|name| name.eq_ignore_ascii_case(part));
+    path.split('/').find(is_one).map(str::to_owned)
+}
+
 /// The first placement in a text, and what stands behind it.
 fn find_placement(text: &str) -> Option<(&str, &str)> {
     let starts = text.char_indices().filter(|&(at, _)| !text[..at].ends_with(is_of_rank));

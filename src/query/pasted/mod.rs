@@ -11,6 +11,7 @@ mod reading;
 mod scan;
 mod signs;
 
-pub(super) use fen::pasted_fen;
+pub(super) use fen::{pasted_fen, variant_of_address};
 pub use moves::MovesNote;
 pub(super) use moves::read_moves;
+pub(super) use scan::other_variant;

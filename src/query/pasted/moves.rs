@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::language::{DUTCH, ENGLISH, LANGUAGES, Language};
 use super::reading::{Reading, WordRefusal};
-use super::scan::{Scanned, Stop, Word, scan};
+use super::scan::{Scanned, Stop, Word, other_variant, scan};
 use crate::board::{Kind, MoveRefusal, Position};
 use crate::query::position::{Place, PositionError, PositionQuery, number_before};
 use crate::query::text::{brief, cut};
@@ -134,6 +134,9 @@ fn other_number(number: &Option<(u32, u32)>) -> String {
 /// When it has something else than the moves of one line, when one of these is not legal, and when it can be read in more than one
 /// way.
 pub(in crate::query) fn read_moves(text: &str) -> Result<PositionQuery, PositionError> {
+    if let Some(name) = other_variant(text) {
+        return Err(PositionError::Variant { name });
+    }
     let scanned = scan(text);
     let mut query = match &scanned.fen {
         Some(fen) => PositionQuery::from_fen(fen)?,

@@ -2,6 +2,7 @@
 
 use super::signs::{DASH, cleaned, figurine, is_heading, is_remark, is_separator, tells_moves};
 use crate::board::GameResult;
+use crate::pgn::is_known_variant;
 
 /// A word that may be a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -334,6 +335,18 @@ impl<'t> Scanner<'t> {
             }
         }
     }
+}
+
+/// The variant that a tag pair of a text names, if it is not one of those that are played by the rules of chess.
+pub(in crate::query) fn other_variant(text: &str) -> Option<String> {
+    /// So many tag pairs are looked at.
+    const MOST: usize = 8;
+    let is_name = |name: &str| name.eq_ignore_ascii_case("Variant");
+    let begins = |at: &usize| text[at + 1..].trim_start().get(..7).is_some_and(is_name);
+    let places = text.match_indices('[').map(|(at, _)| at).filter(begins).take(MOST);
+    let pairs = places.filter_map(|at| TagPair::parse(&text[at..])).filter(|pair| is_name(pair.name));
+    let names = pairs.map(|pair| pair.value.trim()).filter(|name| !matches!(*name, "" | "?" | "-" | "*"));
+    names.filter(|name| !is_known_variant(name)).map(str::to_owned).next()
 }
 
 /// A tag pair with any quotes.

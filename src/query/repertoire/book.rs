@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 
 use crate::board::{Color, MoveCode, Position, SanError};
-use crate::pgn::{Annotation, Reader, TagPair, Token, Variation, decode, is_foreign_move, is_misspelt_move};
+use crate::pgn::{
+    Annotation, Reader, TagPair, Token, Variation, decode, is_foreign_move, is_known_variant,
+    is_misspelt_move,
+};
 use crate::query::position::number_before;
 use crate::query::text::cut;
 
@@ -143,13 +146,14 @@ impl<'t> Reading<'t> {
         let names: Vec<String> = [&b"White"[..], b"Black"].into_iter().filter_map(tag).collect();
         let name =
             tag(b"ChapterName").or_else(|| tag(b"Event")).or((!names.is_empty()).then(|| names.join(" – ")));
-        let orientation = match tag(b"Orientation").map(|side| side.to_lowercase()).as_deref() {
-            Some("white") => Some(Color::White),
-            Some("black") => Some(Color::Black),
-            _ => None,
-        };
-        let side = self.side.or(orientation);
         self.book.chapters.push(Chapter { name });
+        let side = self.side.or_else(|| self.orientation(tags));
+        if let Some(variant) = tag(b"Variant").filter(|variant| !is_known_variant(variant)) {
+            let message =
+                format!("variant {:?} is not supported; the game is left out", cut(&variant, QUOTED));
+            self.problem(reader.game_start(), message);
+            return Ok(());
+        }
         let start = match tag(b"FEN").map(|fen| Position::from_fen(fen.as_bytes())) {
             None => Position::start(),
             Some(Ok((position, _))) => position,
@@ -172,6 +176,24 @@ impl<'t> Reading<'t> {
                 _ => {}
             }
         }
+    }
+
+    /// The side that a game's tag `Orientation` names.
+    fn orientation(&mut self, tags: &[TagPair<'t>]) -> Option<Color> {
+        let pair = tags.iter().find(|pair| pair.name.eq_ignore_ascii_case(b"Orientation"))?;
+        match pair.text().trim().to_lowercase().as_str() {
+            "white" => return Some(Color::White),
+            "black" => return Some(Color::Black),
+            "" | "?" | "*" => {}
+            other => {
+                let told = cut(other, QUOTED);
+                self.problem(
+                    pair.offset,
+                    format!("Orientation is {told:?}, not white or black: it is passed over"),
+                );
+            }
+        }
+        None
     }
 
     /// Reads a variation, with those in it, that begins at a node.

@@ -150,6 +150,13 @@ impl FromStr for EcoRange {
     }
 }
 
+impl fmt::Display for EcoRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, last } = self;
+        if first == last { f.write_str(first) } else { write!(f, "{first}-{last}") }
+    }
+}
+
 impl EcoRange {
     /// A text after all codes of the range; some files have letters after a code.
     pub(super) fn end(&self) -> String {

@@ -7,7 +7,7 @@ use rusqlite::{Statement, named_params};
 
 use crate::board::GameResult;
 use crate::id::NameId;
-use crate::pgn::Speed;
+use crate::pgn::{Speed, TimeControl};
 use crate::store::cell::{Cells, OPENING};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
@@ -55,7 +55,8 @@ pub struct GameFilter {
     pub opening: Option<NameFilter>,
     /// One of these speeds, told from the time control; none are all games, also those whose speed is unknown.
     pub speeds: Vec<Speed>,
-    /// The PGN's tag `TimeControl`, such as `180+2`. The case of the letters A to Z does not matter.
+    /// The PGN's tag `TimeControl`, such as `180+2`, in any of its [spellings](TimeControl::spellings). The case of the letters A to Z does
+    /// not matter.
     pub time_control: Option<String>,
     /// The PGN's tag `Termination`, such as `Time forfeit`, with the same allowance.
     pub termination: Option<String>,
@@ -447,10 +448,13 @@ impl Selection {
             self.set(":speeds", format!("[{}]", words.join(",")));
         }
         if let Some(control) = &filter.time_control {
-            let test = Test::AnyCase(control.clone());
-            let sql = "game.time_control = :time_control COLLATE NOCASE";
-            self.add(false, sql, [vec![("time_control", test)]]);
-            self.set(":time_control", control.clone());
+            let spellings = TimeControl::spellings(control);
+            let tests =
+                spellings.iter().map(|control| vec![("time_control", Test::AnyCase(control.clone()))]);
+            let tests: Vec<Alternative> = tests.collect();
+            let sql = "game.time_control COLLATE NOCASE IN (SELECT value FROM json_each(:time_control))";
+            self.add(false, sql, tests);
+            self.set(":time_control", serde_json::json!(spellings).to_string());
         }
         if let Some(termination) = &filter.termination {
             let test = Test::AnyCase(termination.clone());

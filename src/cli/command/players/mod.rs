@@ -15,6 +15,7 @@ use crate::cli::filter_note::{tell_near, tell_unknown};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{RowWriter, Value, stdout, write_json};
+use crate::cli::render::text::printable;
 
 const TABLE: [&str; 5] = ["games", "from", "to", "name", "other spellings"];
 const FIELDS: [&str; 8] =
@@ -54,10 +55,10 @@ fn list(args: &PlayersArgs, database: &Database) -> anyhow::Result<()> {
     let limit = (args.limit > 0).then_some(args.limit);
     let players = Players { database, name: args.name.as_ref(), order, limit, offset: args.offset };
     let listed = players.list()?;
-    if args.name.is_some() {
-        let filter = GameFilter { player: args.name.clone(), ..GameFilter::default() };
+    if let Some(asked) = &args.name {
+        let filter = GameFilter { player: Some(asked.clone()), ..GameFilter::default() };
         let selection = database.select(&filter)?;
-        let name = |_: &str| "NAME".to_owned();
+        let name = |_: &str| format!("\"{}\"", printable(asked.text()));
         tell_unknown(&near_names(database, &selection)?, name);
         tell_near(database, &selection, name)?;
     } else if listed.total == 0 {

@@ -1,13 +1,14 @@
 //! Why a statement failed, for people: where, and what may have been meant.
 
-use pgndex::store::{Catalog, Database, Error, Relation};
+use pgndex::store::{Catalog, Database, Error, Relation, RelationKind};
 
 use crate::cli::render::text::brief;
 
-/// The error of a statement that begins in a line of a source.
+/// The error of a statement in some SQL that begins in a line of a source.
 pub(crate) fn explain(
     error: Error,
     database: &Database,
+    sql: &str,
     source: Option<&str>,
     first_line: u64,
 ) -> anyhow::Error {
@@ -29,12 +30,41 @@ pub(crate) fn explain(
     // A schema that cannot be read leaves no hint.
     let hint = database.catalog().ok().and_then(|catalog| {
         let lacking = lacking_hint(database, &message, &catalog);
-        lacking.or_else(|| hint(&message, &catalog))
+        let of_keys =
+            || message.starts_with(FOREIGN_KEY).then(|| foreign_key_hint(database, sql, &catalog).ok());
+        lacking.or_else(|| of_keys().flatten()).or_else(|| hint(&message, &catalog))
     });
     if let Some(hint) = hint {
         text += &format!("\n  {hint}");
     }
     anyhow::Error::msg(text)
+}
+
+/// How a message begins that a row lacks the one that it names.
+const FOREIGN_KEY: &str = "FOREIGN KEY constraint failed";
+
+/// Which rows name which, of the tables in some SQL, and how to see those that are left without the one that they name.
+fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqlite::Result<String> {
+    const REFERRING: &str =
+        "SELECT s.name || '.' || k.\"from\" FROM sqlite_schema AS s, pragma_foreign_key_list(s.name) AS k
+        WHERE s.type = 'table' AND k.\"table\" = ?1 COLLATE NOCASE ORDER BY 1";
+    let words: Vec<_> = sql.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+    let is_named = |relation: &&Relation| {
+        let is_table = relation.kind == RelationKind::Table;
+        is_table && words.iter().any(|word| word.eq_ignore_ascii_case(&relation.name))
+    };
+    let mut hint = String::new();
+    for table in catalog.relations.iter().filter(is_named) {
+        let mut statement = database.connection().prepare(REFERRING)?;
+        let columns = statement.query_map([&table.name], |row| row.get(0))?;
+        let columns = columns.collect::<rusqlite::Result<Vec<String>>>()?;
+        if !columns.is_empty() {
+            hint += &format!("rows of {} are named by {}\n  ", table.name, columns.join(", "));
+        }
+    }
+    Ok(hint
+        + "to see the rows that would be left without the one that they name: BEGIN; PRAGMA defer_foreign_keys = ON; this \
+           statement; PRAGMA foreign_key_check; ROLLBACK")
 }
 
 /// What to do about a name that came with a later version of the schema than the database's.
@@ -107,7 +137,6 @@ pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgndex::store::RelationKind;
 
     fn relation(name: &str, columns: &[&str]) -> Relation {
         Relation {

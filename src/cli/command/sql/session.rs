@@ -83,7 +83,7 @@ impl Session {
     fn statements(&mut self, text: &str, line: u64) -> anyhow::Result<bool> {
         let mut ran = false;
         let database = &self.database;
-        let explained = |error: Error| explain(error, database, self.source.as_deref(), line);
+        let explained = |error: Error| explain(error, database, text, self.source.as_deref(), line);
         let mut statements = database.statements(text);
         while let Some(mut query) = statements.next_statement().map_err(explained)? {
             ran = true;

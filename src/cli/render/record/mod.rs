@@ -20,6 +20,8 @@ const WINS: [&str; 7] = ["game", "side", "opponent", "rating", "date", "event", 
 /// A record in sections.
 pub(crate) struct Sections<'r> {
     record: &'r PlayerRecord,
+    /// What chose among the games, in words.
+    filters: Vec<String>,
     /// Whether any rating is known.
     is_rated: bool,
     /// The first has no title of its own.
@@ -66,10 +68,10 @@ enum Name<'r> {
 }
 
 impl<'r> Sections<'r> {
-    /// What there is to be told of a record.
-    pub(crate) fn of(record: &'r PlayerRecord) -> Self {
+    /// What there is to be told of a record, and of the filters that chose its games.
+    pub(crate) fn of(record: &'r PlayerRecord, filters: Vec<String>) -> Self {
         let is_rated = record.all.rating().is_some() || record.all.opponent_rating().is_some();
-        let mut sections = Self { record, is_rated, sections: Vec::new() };
+        let mut sections = Self { record, filters, is_rated, sections: Vec::new() };
         let sides = [("all", &record.all), ("White", &record.white.record), ("Black", &record.black.record)];
         sections.plain(
             "",
@@ -115,6 +117,11 @@ impl<'r> Sections<'r> {
             games => format!(", {} without a result", grouped(games.into())),
         };
         format!("{}{span}{unfinished}", counted(record.all.games, "game"))
+    }
+
+    /// The filters that were given, if any were.
+    fn filters(&self) -> Option<String> {
+        (!self.filters.is_empty()).then(|| format!("Filters: {}", printable(&self.filters.join("; "))))
     }
 
     fn plain(
@@ -208,6 +215,13 @@ fn add_lines<'r>(before: &[&'r LineNode], node: &'r LineNode, rows: &mut Vec<(Na
     let line = [before, &[node]].concat();
     rows.push((Name::Line(line.clone()), &node.record));
     node.next.iter().for_each(|next| add_lines(&line, next, rows));
+}
+
+/// The line of most games that comes to the same position as a line; nothing if the line without its last move has one already.
+fn transposition<'r>(moves: &[&'r LineNode]) -> Option<&'r str> {
+    let (last, before) = moves.split_last()?;
+    let is_told = before.last().is_some_and(|node| node.transposes_to.is_some());
+    last.transposes_to.as_deref().filter(|_| !is_told)
 }
 
 /// The cells of a game won.

@@ -10,7 +10,7 @@ use pgndex::picture::{BoardPicture, escaped, piece_shapes};
 use pgndex::query::{LineNode, PlayerRecord, Record};
 
 use super::chart::{bar, bar_legend, progress};
-use super::{Name, ScoreKind, Scores, Section, Sections, Table, WINS, or_unknown, win_cells};
+use super::{Name, ScoreKind, Scores, Section, Sections, Table, WINS, or_unknown, transposition, win_cells};
 use crate::cli::render::number::{counted, grouped, percent};
 use crate::cli::render::output::Value;
 use crate::cli::render::text::printable;
@@ -20,6 +20,8 @@ const STYLE: &str = include_str!("page.css");
 const BOARDS: usize = 6;
 /// As many names are told that the games have.
 const NAMES: usize = 12;
+/// What stands behind the caption of a table where few games have no result.
+const FEW_UNFINISHED: &str = ". Some games have no result: they are among the games only";
 /// The title of the first section.
 const FIRST: &str = "Score";
 
@@ -36,13 +38,14 @@ pub(crate) fn write_page(out: &mut dyn Write, sections: &Sections<'_>) -> io::Re
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
          <title>{name}: {extent}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{}\
-         <header>\n<h1><bdi>{name}</bdi></h1>\n<p>{extent}</p>\n{}</header>\n",
+         <header>\n<h1><bdi>{name}</bdi></h1>\n<p>{extent}</p>\n{}{}</header>\n",
         piece_shapes(),
+        sections.filters().map(|filters| format!("<p>{}</p>\n", text(&filters))).unwrap_or_default(),
         names_of(sections.record),
     )?;
     contents(out, sections)?;
     writeln!(out, "<main>")?;
-    let page = Page { is_rated: sections.is_rated, has_unfinished: sections.record.all.unfinished > 0 };
+    let page = Page { is_rated: sections.is_rated };
     for (number, section) in (1..).zip(&sections.sections) {
         page.section(out, number, section)?;
     }
@@ -86,7 +89,32 @@ fn contents(out: &mut dyn Write, sections: &Sections<'_>) -> io::Result<()> {
 
 struct Page {
     is_rated: bool,
-    has_unfinished: bool,
+}
+
+/// What a table does with games without a result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unfinished {
+    /// It has none.
+    None,
+    /// They are so few that a column would hold little but zeros.
+    Few,
+    /// They have a column.
+    Column,
+}
+
+impl Unfinished {
+    /// As many of a hundred games make a column.
+    const MANY: u64 = 5;
+
+    fn of(scores: &Scores<'_>) -> Self {
+        let sum =
+            |count: fn(&Record) -> u64| scores.rows.iter().map(|(_, record)| count(record)).sum::<u64>();
+        match (sum(|record| record.unfinished.into()), sum(|record| record.games)) {
+            (0, _) => Self::None,
+            (unfinished, games) if 100 * unfinished < Self::MANY * games => Self::Few,
+            _ => Self::Column,
+        }
+    }
 }
 
 impl Page {
@@ -106,8 +134,12 @@ impl Page {
         // What is too wide for a screen is moved to and fro, also by keys.
         writeln!(
             out,
-            "<div class=\"wide\" role=\"group\" tabindex=\"0\" aria-labelledby=\"{id}\">\n<table>\n<caption>{}</caption>",
-            section.caption
+            "<div class=\"wide\" role=\"group\" tabindex=\"0\" aria-labelledby=\"{id}\">\n<table>\n<caption>{}{}</caption>",
+            section.caption,
+            match &section.table {
+                Table::Scores(scores) if Unfinished::of(scores) == Unfinished::Few => FEW_UNFINISHED,
+                _ => "",
+            }
         )?;
         match &section.table {
             Table::Scores(scores) => {
@@ -132,43 +164,44 @@ impl Page {
 
     fn scores(&self, out: &mut dyn Write, scores: &Scores<'_>) -> io::Result<()> {
         let given = |is_given, columns: &[&'static str]| if is_given { columns.to_vec() } else { Vec::new() };
+        let has_unfinished = Unfinished::of(scores) == Unfinished::Column;
         let columns = [
             vec![scores.what],
             given(scores.share_of.is_some(), &["share"]),
             vec!["games", "score", "won", "drawn", "lost"],
-            given(self.has_unfinished, &["no result"]),
+            given(has_unfinished, &["no result"]),
             given(self.is_rated, &["rating", "opponents", "performance"]),
         ];
         head(out, columns.concat().into_iter().map(|column| (column, column != scores.what)))?;
         for (name, record) in &scores.rows {
             let mut cells = vec![Cell::text(name_of(name))];
             cells.extend(scores.share_of.map(|whole| Cell::number(percent(record.games, whole))));
-            self.cells(record, &mut cells);
+            self.cells(record, has_unfinished, &mut cells);
             row(out, &cells)?;
         }
         writeln!(out, "</tbody>")
     }
 
-    fn cells(&self, record: &Record, cells: &mut Vec<Cell>) {
+    fn cells(&self, record: &Record, has_unfinished: bool, cells: &mut Vec<Cell>) {
         let number = |number: Option<u64>| Cell::number(number.map_or_else(String::new, |it| it.to_string()));
         cells.push(number(Some(record.games)));
         cells.push(match record.finished() {
             0 => Cell::number(String::new()),
             games => Cell { class: "score", html: percent(record.half_points(), 2 * games) + &bar(record) },
         });
-        let unfinished = self.has_unfinished.then_some(record.unfinished);
+        let unfinished = has_unfinished.then_some(record.unfinished);
         let counts = [record.wins, record.draws, record.losses].into_iter().chain(unfinished);
         cells.extend(counts.map(|count| number(Some(count.into()))));
         if self.is_rated {
             let performance = record.performance().map_or_else(String::new, |rating| rating.to_string());
             let from = match record.performance_games() {
                 games if games == record.finished() || games == 0 => String::new(),
-                games => format!("<small>({})</small> ", grouped(games)),
+                games => format!(" <small>({})</small>", grouped(games)),
             };
             cells.extend([
                 number(record.rating()),
                 number(record.opponent_rating()),
-                Cell::number(from + &performance),
+                Cell::number(performance + &from),
             ]);
         }
     }
@@ -236,7 +269,8 @@ fn name_of(name: &Name<'_>) -> String {
         Name::Line(moves) => {
             let (before, last) = moves_of(moves);
             let before = if before.is_empty() { before } else { format!("<span>{before}</span> ") };
-            format!("{before}<b>{last}</b>")
+            let same = transposition(moves).map(|line| format!(" <small>= {}</small>", text(line)));
+            format!("{before}<b>{last}</b>{}", same.unwrap_or_default())
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use pgndex::board::Color;
 use pgndex::query::{LineNode, Record, number_before};
 
-use super::{Name, ScoreKind, Scores, Sections, Table, WINS, or_unknown, win_cells};
+use super::{Name, ScoreKind, Scores, Sections, Table, WINS, or_unknown, transposition, win_cells};
 use crate::cli::args::SqlFormat;
 use crate::cli::render::number::percent;
 use crate::cli::render::output::{RowWriter, Value, markdown};
@@ -15,6 +15,9 @@ const BAR: usize = 30;
 /// What stands behind the name of each row: first what is always there, then what ratings tell.
 const SCORES: [&str; 5] = ["games", "+", "=", "-", "score"];
 const RATINGS: [&str; 3] = ["rating", "opponents", "performance"];
+
+/// Which games performances are told from.
+const RATED_ONLY: &str = "performances count only games with a result against rated opponents";
 
 /// Writes the sections of a record; `terminal` is how wide the terminal is, if they go to one.
 ///
@@ -39,7 +42,10 @@ struct Sheet<'o> {
 impl Sheet<'_> {
     fn write(&mut self, sections: &Sections<'_>) -> anyhow::Result<()> {
         self.title(1, &format!("{}: {}", sections.name(), sections.extent()))?;
-        for section in &sections.sections {
+        if let Some(filters) = sections.filters().filter(|_| self.format == SqlFormat::Md) {
+            writeln!(self.out, "{}\n", markdown(&filters))?;
+        }
+        for (number, section) in sections.sections.iter().enumerate() {
             if !section.title.is_empty() {
                 self.title(2, &section.title)?;
             }
@@ -50,6 +56,10 @@ impl Sheet<'_> {
                     wins.iter().try_for_each(|win| rows.row(&win_cells(win)))?;
                     rows.finish(|_| None)?;
                 }
+            }
+            if number == 0 && self.is_rated {
+                let apart = if self.format == SqlFormat::Md { "\n" } else { "" };
+                writeln!(self.out, "{apart}{RATED_ONLY}")?;
             }
         }
         Ok(())
@@ -106,7 +116,9 @@ impl Sheet<'_> {
         let mover = if node.ply % 2 == 1 { Color::White } else { Color::Black };
         // Blanks at the beginning of a cell are lost in Markdown.
         let blank = if self.format == SqlFormat::Md { "· " } else { "  " };
-        format!("{}{} {}", blank.repeat(before.len()), number_before(node.ply.div_ceil(2), mover), node.san)
+        let number = number_before(node.ply.div_ceil(2), mover);
+        let same = transposition(moves).map(|line| format!(" (= {line})")).unwrap_or_default();
+        format!("{}{number} {}{same}", blank.repeat(before.len()), node.san)
     }
 
     /// The cells of a record.
