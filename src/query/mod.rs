@@ -3,6 +3,7 @@
 //! | to … | use |
 //! |---|---|
 //! | read the position that is asked for | [`PositionQuery`] |
+//! | tell a board what can be played | [`DescribedPosition`] |
 //! | tell what was played from a position | [`Explore`] |
 //! | find the games that reached something | [`Find`] |
 //! | describe positions, one after the other | [`Course`] |
@@ -24,8 +25,10 @@
 
 mod aliases;
 mod course;
+mod described;
 mod error;
 mod explore;
+mod explorer;
 mod export;
 mod filtered_out;
 mod find;
@@ -48,8 +51,12 @@ mod variants;
 
 pub use aliases::{AliasError, Aliases, choose_name};
 pub use course::{Course, Step};
+pub use described::{DescribedMove, DescribedPosition};
 pub use error::{Error, Result};
 pub use explore::{Explore, Explored, ExploredGame, ExploredMove, ListedGame, Player, Winner};
+pub use explorer::{
+    ExplorerAnswer, ExplorerGame, ExplorerListedGame, ExplorerMove, ExplorerPlayer, game_code, game_of_code,
+};
 pub use export::{
     Choice, Draw, GameFields, PositionFields, PositionFormat, Positions, Sample, WantedPositions,
     choose_games, write_positions,

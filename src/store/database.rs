@@ -217,6 +217,28 @@ impl Database {
         &self.connection
     }
 
+    /// A number that is another one after somebody else has written. Only numbers of the same connection can be compared.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn data_version(&self) -> Result<i64> {
+        let version = self
+            .connection
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut statement| statement.query_row([], |row| row.get(0)));
+        version.map_err(|source| Error::sqlite(&self.path, "look for changes", source))
+    }
+
+    /// Asks, each time so many steps of SQLite's machine are done, whether what runs is to end; it ends with [`Error::Interrupted`].
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn stop_when(&self, steps: i32, mut is_over: impl FnMut() -> bool + Send + 'static) -> Result<()> {
+        self.connection
+            .progress_handler(steps, Some(move || is_over()))
+            .map_err(|source| Error::sqlite(&self.path, "watch what runs", source))
+    }
+
     /// A handle with which another thread can stop a running query.
     #[must_use]
     pub fn interrupt_handle(&self) -> InterruptHandle {

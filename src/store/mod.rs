@@ -57,6 +57,7 @@ pub use read::annotation::{GameAnnotations, Remarks, StoredVariation};
 pub use read::catalog::{Catalog, Relation, RelationKind};
 pub use read::compared::ComparedGame;
 pub use read::filter::{DatePrefix, EcoRange, FilterError};
+pub use read::game_marks::GameMarks;
 pub use read::game_outcome::GameOutcome;
 pub(crate) use read::game_record::game_record;
 pub use read::game_record::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};

@@ -5,6 +5,7 @@ pub(crate) mod catalog;
 pub(crate) mod compared;
 pub(crate) mod filter;
 pub(crate) mod game_column;
+pub(crate) mod game_marks;
 pub(crate) mod game_outcome;
 pub(crate) mod game_record;
 pub(crate) mod info;
