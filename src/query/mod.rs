@@ -3,6 +3,7 @@
 //! | to … | use |
 //! |---|---|
 //! | read the position that is asked for | [`PositionQuery`] |
+//! | tell it to clients of Lichess's explorer | [`ExplorerAnswer`] |
 //! | tell a board what can be played | [`DescribedPosition`] |
 //! | tell what was played from a position | [`Explore`] |
 //! | find the games that reached something | [`Find`] |
@@ -19,6 +20,8 @@
 //! | tell a player's record | [`PlayerQuestion`] |
 //! | hold a repertoire against the games | [`RepertoireQuestion`] |
 //! | make several names those of one player | [`Aliases`] |
+//! | tell games in figures, openings, names, what is wrong | [`Statistics`], [`OpeningList`], [`find_names`], [`FoundProblems`] |
+//! | run a query of somebody else | [`SqlRows`] |
 //! | tell positions with the same placement | [`variants`] |
 //!
 //! Answers serialise as `docs/json.md` says. Nothing here knows who asks: texts for people are made where they are shown.
@@ -46,6 +49,7 @@ mod position;
 mod repertoire;
 mod replay;
 mod suggest;
+mod survey;
 mod text;
 mod variants;
 
@@ -82,5 +86,9 @@ pub use repertoire::{
 };
 pub use replay::{DamagedGame, replay};
 pub use suggest::suggest_aliases;
+pub use survey::{
+    Counted, FoundNames, FoundProblem, FoundProblems, LengthCount, OpeningList, OpeningShare, RatingCount,
+    SqlLimits, SqlRows, Statistics, YearCount, find_names,
+};
 pub use text::{brief, cut};
 pub use variants::{Difference, Variant, variants};

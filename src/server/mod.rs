@@ -17,6 +17,7 @@
 //! | `answer` | what is sent, also if it is an error |
 //! | `route` | which address leads to what: the table that the router and the description are made from |
 //! | `explorer`, `api` | what is behind these addresses |
+//! | `openapi` | the description of the API |
 //! | `page` | what the browser gets |
 //! | `wire` | connections, who may ask, the log, figures for monitoring |
 
@@ -25,6 +26,7 @@ mod api;
 mod databases;
 mod error;
 mod explorer;
+mod openapi;
 mod options;
 mod page;
 mod pool;

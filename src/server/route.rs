@@ -23,9 +23,10 @@ pub(super) struct Route {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Get,
-    /// So many bytes at most are sent along.
+    /// So many bytes at most of this kind are sent along.
     Post {
         most: usize,
+        content_type: &'static str,
     },
 }
 

@@ -23,7 +23,7 @@ pub(super) enum Answer {
 }
 
 /// Writes an answer piece by piece; a writer that fails has nobody left to read.
-pub(super) type Pieces = Box<dyn FnOnce(&Database, &mut dyn Write) -> io::Result<()> + Send>;
+pub(super) type Pieces = Box<dyn FnOnce(&Database, &mut dyn Write) -> io::Result<()>>;
 
 impl Answer {
     /// A value as JSON.

@@ -15,12 +15,14 @@ const LIMIT: u32 = 50;
 
 const ORDERS: &[&str] = &["game", "rating", "date"];
 
+pub(super) const SORT: Param = Param::new(
+    "sort",
+    Kind::OneOf(ORDERS),
+    "The order: by number, by mean rating (best first), by date (latest first)",
+);
+
 const PARAMS: &[Param] = &[
-    Param::new(
-        "sort",
-        Kind::OneOf(ORDERS),
-        "The order: by number, by mean rating (best first), by date (latest first)",
-    ),
+    SORT,
     Param::new("limit", Kind::Number, "How many on a page, 500 at most"),
     Param::new("cursor", Kind::Text, "Where the page begins: nextCursor of the page before"),
     Param::new("variations", Kind::Flag, "Look into the variations of games too"),
@@ -85,7 +87,7 @@ fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
     })
 }
 
-fn order(word: Option<&str>) -> HitOrder {
+pub(super) fn order(word: Option<&str>) -> HitOrder {
     match word {
         Some("rating") => HitOrder::Rating,
         Some("date") => HitOrder::Date,

@@ -45,7 +45,15 @@ pub(in crate::server) const FILTER: &[Param] = &[
 
 /// Reads them.
 pub(in crate::server) fn filter(call: &Call) -> Result<GameFilter, Problem> {
-    let (player, opponent) = players(call)?;
+    filter_of_player(call, None)
+}
+
+/// The same, those games left out in which somebody is none of the players.
+pub(in crate::server) fn filter_of_player(
+    call: &Call,
+    player: Option<NameFilter>,
+) -> Result<GameFilter, Problem> {
+    let (player, opponent) = players(call, player)?;
     let rating = |name| {
         let number = call.number(name, u16::MAX.into())?;
         Ok::<_, Problem>(number.and_then(|number| u16::try_from(number).ok()))
@@ -91,10 +99,14 @@ fn result(text: &str) -> Option<GameResult> {
 }
 
 /// A player, and the one on the other side.
-fn players(call: &Call) -> Result<(Option<NameFilter>, Option<NameFilter>), Problem> {
+fn players(
+    call: &Call,
+    player: Option<NameFilter>,
+) -> Result<(Option<NameFilter>, Option<NameFilter>), Problem> {
     let read = |text: &str| text.parse::<NameFilter>().map_err(|error| Problem::parameter("player", error));
     let opponent: Option<NameFilter> = call.read("opponent")?;
-    let mut names = call.all("player").map(read).collect::<Result<Vec<_>, _>>()?.into_iter();
+    let named = call.all("player").map(read).collect::<Result<Vec<_>, _>>()?;
+    let mut names = player.into_iter().chain(named);
     let first = names.next();
     if first.is_none() && opponent.is_some() {
         return Err(Problem::parameter("opponent", "goes with player; give both, or player alone"));

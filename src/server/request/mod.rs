@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use axum::body::Bytes;
 
-pub(super) use filter::{FILTER, filter};
+pub(super) use filter::{FILTER, filter, filter_of_player};
 pub(super) use params::{Kind, Param};
 pub(super) use position::{POSITION, position};
 pub(super) use target::{TARGET, target};

@@ -28,8 +28,10 @@ use super::guard::Guard;
 use super::log::{self, Entry};
 use super::metrics::Metrics;
 use crate::server::answer::{Answer, JSON, Pieces, Problem};
+use crate::server::api;
 use crate::server::databases::{DatabaseIndex, Databases};
 use crate::server::error::Error;
+use crate::server::openapi;
 use crate::server::options::{LogFormat, Options};
 use crate::server::page;
 use crate::server::pool::{Pool, Reader, Ticket, Waiting};
@@ -71,10 +73,11 @@ impl App {
         address: SocketAddr,
     ) -> Result<Self, Error> {
         let pool = |name, threads, waiting| Pool::start(name, (threads, waiting), &databases, |_| Ok(()));
+        let sql = Pool::start("sql", (2, 8), &databases, api::guard)?;
         Ok(Self {
             quick: pool("quick", options.threads, options.threads * 32)?,
             search: pool("search", 2, 16)?,
-            sql: pool("sql", 2, 8)?,
+            sql,
             export: pool("export", 2, 4)?,
             guard: Guard::new(options, address),
             metrics: Metrics::default(),
@@ -110,6 +113,7 @@ pub(super) fn router(app: &Arc<App>) -> Router {
     }
     router
         .route("/api/databases", get(databases))
+        .route("/api/openapi.json", get(|| async { text(JSON, openapi::document().to_string()) }))
         .route("/health", get(|| async { text("text/plain; charset=utf-8", "ok\n".to_owned()) }))
         .route("/metrics", get(metrics))
         .route("/", get(|headers: HeaderMap| async move { asset(page::INDEX, &headers) }))
@@ -274,7 +278,7 @@ impl HttpBody for Held {
 async fn read_body(method: Method, body: Body) -> Result<Bytes, Problem> {
     let most = match method {
         Method::Get => 0,
-        Method::Post { most } => most,
+        Method::Post { most, .. } => most,
     };
     let too_large =
         || Problem::new(413, "too much is sent", format!("At most {most} bytes can be sent here."));
