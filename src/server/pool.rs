@@ -11,10 +11,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use crate::server::answer::Problem;
 use crate::server::databases::{DatabaseIndex, Databases, FileId};
 use crate::server::error::Error;
-use crate::store::Database;
-
-/// So many steps of SQLite's machine go by between two looks at the clock: some ten microseconds.
-const STEPS: i32 = 1000;
+use crate::store::{self, Database, Stop};
 
 /// How long a question may take, and whether anybody still waits for the answer.
 #[derive(Clone, Debug)]
@@ -51,7 +48,7 @@ pub(super) struct Reader {
     /// Of the question that is put now.
     ticket: Arc<Mutex<Option<Ticket>>>,
     /// What is done with a connection when it is opened.
-    prepare: fn(&Database) -> crate::store::Result<()>,
+    prepare: fn(&Database) -> store::Result<()>,
 }
 
 type Work = Box<dyn FnOnce(&mut Reader) + Send>;
@@ -74,7 +71,7 @@ impl Pool {
         name: &'static str,
         (threads, waiting): (usize, usize),
         databases: &Arc<Databases>,
-        prepare: fn(&Database) -> crate::store::Result<()>,
+        prepare: fn(&Database) -> store::Result<()>,
     ) -> Result<Self, Error> {
         let (sender, receiver) = bounded(waiting);
         for number in 0..threads {
@@ -118,11 +115,7 @@ impl Pool {
     }
 }
 
-fn work(
-    receiver: &Receiver<Job>,
-    databases: &Arc<Databases>,
-    prepare: fn(&Database) -> crate::store::Result<()>,
-) {
+fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, prepare: fn(&Database) -> store::Result<()>) {
     let mut reader = Reader::new(databases, prepare);
     for Job { ticket, work } in receiver {
         // Whoever asked has had another answer by now.
@@ -139,7 +132,7 @@ fn work(
 }
 
 impl Reader {
-    fn new(databases: &Arc<Databases>, prepare: fn(&Database) -> crate::store::Result<()>) -> Self {
+    fn new(databases: &Arc<Databases>, prepare: fn(&Database) -> store::Result<()>) -> Self {
         Self {
             databases: Arc::clone(databases),
             open: (0..databases.len()).map(|_| None).collect(),
@@ -164,12 +157,11 @@ impl Reader {
             let database = Database::open_read_only(&served.path).map_err(unusable)?;
             (self.prepare)(&database).map_err(unusable)?;
             let ticket = Arc::clone(&self.ticket);
-            database
-                .stop_when(STEPS, move || {
-                    let ticket = ticket.lock().unwrap_or_else(PoisonError::into_inner);
-                    ticket.as_ref().is_some_and(Ticket::is_over)
-                })
-                .map_err(unusable)?;
+            let stop = Stop::new(move || {
+                let ticket = ticket.lock().unwrap_or_else(PoisonError::into_inner);
+                ticket.as_ref().is_some_and(Ticket::is_over)
+            });
+            database.stop_when(&stop).map_err(unusable)?;
             *place = Some((file, database));
         }
         match place {

@@ -6,7 +6,7 @@ use crate::board::Position;
 use crate::opening::Opening;
 use crate::query::explore::{Explored, ExploredGame, ExploredMove, ListedGame, Player, Winner};
 use crate::query::explorer::game_code::game_code;
-use crate::store::{self, Database, GameMarks};
+use crate::store::{self, Database, GameMarks, NameFilter};
 
 /// What was played from a position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -146,7 +146,8 @@ fn takes_rook(position: &Position, uci: String) -> String {
 
 fn game(database: &Database, found: ExploredGame) -> store::Result<ExplorerGame> {
     let marks = database.game_marks(found.id)?;
-    let is_casual = found.event.as_deref().is_some_and(|event| event.to_lowercase().contains("casual"));
+    let casual = NameFilter::Word("casual".to_owned());
+    let is_casual = found.event.as_deref().is_some_and(|event| casual.matches(event));
     let year = found.year.unwrap_or(0);
     Ok(ExplorerGame {
         id: game_code(found.id, &marks),

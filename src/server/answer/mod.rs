@@ -19,11 +19,11 @@ pub(super) enum Answer {
     /// All at once.
     Whole { content_type: &'static str, body: Vec<u8> },
     /// Piece by piece, as it is read.
-    Pieces { content_type: &'static str, file_name: &'static str, write: Pieces },
+    Pieces { content_type: &'static str, file_name: &'static str, write: WritePieces },
 }
 
 /// Writes an answer piece by piece; a writer that fails has nobody left to read.
-pub(super) type Pieces = Box<dyn FnOnce(&Database, &mut dyn Write) -> io::Result<()>>;
+pub(super) type WritePieces = Box<dyn FnOnce(&Database, &mut dyn Write) -> io::Result<()>>;
 
 impl Answer {
     /// A value as JSON.

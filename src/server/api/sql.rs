@@ -65,7 +65,16 @@ fn run(call: &Call, database: &Database) -> std::result::Result<Answer, Problem>
     let statement: Statement = serde_json::from_slice(&call.body).map_err(|error| {
         Problem::new(400, "wrong request", format!("Send {{\"sql\": \"SELECT …\"}}: {error}."))
     })?;
-    Answer::json(&SqlRows::of(database, &statement.sql, LIMITS)?)
+    let rows = SqlRows::of(database, &statement.sql, LIMITS).map_err(|error| {
+        let is_refused = error.to_string().starts_with("not authorized");
+        let problem = Problem::from(error);
+        if is_refused {
+            let detail = "Only one statement that reads tables and views can be run here: SELECT, VALUES, WITH or EXPLAIN.";
+            return Problem { detail: detail.to_owned(), ..problem };
+        }
+        problem
+    })?;
+    Answer::json(&rows)
 }
 
 /// Makes a connection fit for statements of somebody else.

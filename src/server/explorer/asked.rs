@@ -1,9 +1,11 @@
 //! Parameters as clients of the explorer send them.
 
+use std::ops::RangeInclusive;
+
 use crate::query::PositionQuery;
 use crate::server::answer::Problem;
 use crate::server::request::Call;
-use crate::store::{Database, DatePrefix, GameFilter, NameFilter};
+use crate::store::{Database, DatePrefix, GameFilter, NameFilter, Selection};
 
 /// The classes of ratings: a value stands for the ratings from it up to the next one.
 const BANDS: [u16; 9] = [0, 1000, 1200, 1400, 1600, 1800, 2000, 2200, 2500];
@@ -56,13 +58,10 @@ impl<'c> Asked<'c> {
         self.0.text("player")?.parse().ok()
     }
 
-    /// Which games count, but for their speeds and players.
+    /// Which games count, but for their speeds, players, ratings and modes.
     pub(super) fn filter(self, database: &Database) -> Result<GameFilter, Problem> {
-        let (elo_min, elo_max) = self.ratings();
         let date = |name| self.word(name).and_then(|date| date.parse::<DatePrefix>().ok());
         let filter = GameFilter {
-            elo_min,
-            elo_max,
             since: date("since"),
             until: date("until"),
             variant: self.variant(database)?,
@@ -73,14 +72,32 @@ impl<'c> Asked<'c> {
         Ok(filter)
     }
 
-    fn ratings(self) -> (Option<u16>, Option<u16>) {
-        let bands = self.words("ratings").filter_map(|word| word.parse::<u16>().ok());
-        let bands = Vec::from_iter(bands.filter_map(|value| BANDS.iter().rposition(|&band| band <= value)));
-        let (Some(&first), Some(&last)) = (bands.iter().min(), bands.iter().max()) else {
-            return (None, None);
-        };
-        let end = BANDS.get(last + 1).map(|next| next - 1);
-        (Some(BANDS[first]).filter(|&least| least > 0), end)
+    /// Leaves out games by their ratings and by whether they were rated.
+    pub(super) fn narrow(self, database: &Database, selection: &mut Selection) -> Result<(), Problem> {
+        let bands = self.bands();
+        if !bands.is_empty() {
+            selection.narrow_to_mean_ratings(&bands);
+        }
+        let has = |mode: &str| self.words("modes").any(|word| word == mode);
+        if has("casual") != has("rated") {
+            database.narrow_to_casual(selection, has("casual"))?;
+        }
+        Ok(())
+    }
+
+    /// The bands of ratings that are asked for: from each value up to the next that there is.
+    fn bands(self) -> Vec<RangeInclusive<u16>> {
+        let values = self.words("ratings").filter_map(|word| word.parse::<u16>().ok());
+        let mut bands =
+            Vec::from_iter(values.filter_map(|value| BANDS.iter().rposition(|&band| band <= value)));
+        bands.sort_unstable();
+        bands.dedup();
+        // All bands are also the games whose ratings nobody knows.
+        if bands.len() == BANDS.len() {
+            return Vec::new();
+        }
+        let range = |at: usize| BANDS[at]..=BANDS.get(at + 1).map_or(u16::MAX, |next| next - 1);
+        bands.into_iter().map(range).collect()
     }
 
     fn variant(self, database: &Database) -> Result<Option<String>, Problem> {

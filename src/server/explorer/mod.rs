@@ -74,7 +74,8 @@ fn explore(
     lists: ListLengths,
 ) -> Result<ExplorerAnswer, Problem> {
     let query = asked.position()?;
-    let selection = database.select(filter)?;
+    let mut selection = database.select(filter)?;
+    asked.narrow(database, &mut selection)?;
     let most = |name, length| asked.number(name).map_or(length, |number: u32| number.min(255) as u8);
     let explore = Explore {
         database,

@@ -1,14 +1,11 @@
 //! Requests and their answers: from an address to a thread that asks, and back.
 
-use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::{Body, Bytes, HttpBody, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{RawPathParams, Request, State};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_DISPOSITION,
@@ -19,34 +16,27 @@ use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, get, on};
-use hyper::body::Frame;
 use serde_json::json;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::guard::Guard;
 use super::log::{self, Entry};
 use super::metrics::Metrics;
-use crate::server::answer::{Answer, JSON, Pieces, Problem};
+use super::pieces::{Pieces, held};
+use crate::server::answer::{Answer, JSON, Problem};
 use crate::server::api;
 use crate::server::databases::{DatabaseIndex, Databases};
 use crate::server::error::Error;
 use crate::server::openapi;
 use crate::server::options::{LogFormat, Options};
 use crate::server::page;
-use crate::server::pool::{Pool, Reader, Ticket, Waiting};
+use crate::server::pool::{Pool, Reader, Ticket};
 use crate::server::request::{Call, Param};
 use crate::server::route::{Lane, Method, Params, Route, routes};
-use crate::store::Database;
 
 /// How long a client may take to send what it sends with a request.
 const BODY_TIME: Duration = Duration::from_secs(20);
-/// How long a client may take to read a piece of an answer.
-const READ_TIME: Duration = Duration::from_secs(30);
-/// How large a piece is, and how many of them wait for the client.
-const PIECE: usize = 64 << 10;
-const PIECES: usize = 4;
-
 /// All that answers have in common: no page may show them in a frame, run them or guess what they are.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -249,29 +239,11 @@ async fn answer(
     pool.run(ticket.clone(), move |reader| asked.answer(reader, &ticket, &runtime, send))?;
     match tokio::time::timeout_at(deadline.into(), receive).await {
         Ok(Ok(response)) if route.lane == Lane::Export => {
-            response.map(|response| response.map(|body| Body::new(Held { body, _waiting: waiting })))
+            response.map(|response| response.map(|body| held(body, waiting)))
         }
         Ok(Ok(response)) => response,
         Ok(Err(_)) => Err(Problem::internal()),
         Err(_) => Err(Problem::too_slow()),
-    }
-}
-
-/// An answer that is read while it is sent: who stops reading does not wait for it any more.
-struct Held {
-    body: Body,
-    _waiting: Waiting,
-}
-
-impl HttpBody for Held {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
     }
 }
 
@@ -305,15 +277,9 @@ impl Asked {
     fn answer(self, reader: &mut Reader, ticket: &Ticket, runtime: &Handle, reply: Reply) {
         match self.look(reader, ticket) {
             Ok((response, None)) => drop(reply.send(Ok(response))),
-            Ok((response, Some(Stream { database, sender, write }))) => {
+            Ok((response, Some(pieces))) => {
                 if reply.send(Ok(response)).is_ok() {
-                    let piece = Vec::with_capacity(PIECE);
-                    let mut pieces = PieceWriter { sender: &sender, piece, runtime, ticket };
-                    let written = write(database, &mut pieces).and_then(|()| pieces.flush());
-                    // An answer that breaks off must not look as if it were whole.
-                    if let Err(error) = written {
-                        let _ = runtime.block_on(tokio::time::timeout(READ_TIME, sender.send(Err(error))));
-                    }
+                    pieces.write(ticket, runtime);
                 }
             }
             Err(problem) => drop(reply.send(Err(problem))),
@@ -324,7 +290,7 @@ impl Asked {
         &self,
         reader: &'r mut Reader,
         ticket: &Ticket,
-    ) -> Result<(Response, Option<Stream<'r>>), Problem> {
+    ) -> Result<(Response, Option<Pieces<'r>>), Problem> {
         let state = self.app.databases.get(self.database).state()?;
         let tag = state.tag(&self.question);
         let is_get = self.route.method == Method::Get;
@@ -345,22 +311,15 @@ impl Asked {
                 Ok((response, None))
             }
             Answer::Pieces { content_type, file_name, write } => {
-                let (sender, receiver) = mpsc::channel(PIECES);
-                let mut response = Response::new(Body::new(Received(receiver)));
+                let (body, pieces) = Pieces::new(database, write);
+                let mut response = Response::new(body);
                 set(response.headers_mut(), CONTENT_TYPE, content_type);
                 let disposition = format!("attachment; filename=\"{file_name}\"");
                 set(response.headers_mut(), CONTENT_DISPOSITION, &disposition);
-                Ok((response, Some(Stream { database, sender, write })))
+                Ok((response, Some(pieces)))
             }
         }
     }
-}
-
-/// An answer that is written while it is sent.
-struct Stream<'r> {
-    database: &'r Database,
-    sender: mpsc::Sender<io::Result<Bytes>>,
-    write: Pieces,
 }
 
 /// Whether a list of tags has this one.
@@ -375,54 +334,6 @@ fn not_modified(tag: &str) -> Response {
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     set(response.headers_mut(), ETAG, tag);
     response
-}
-
-/// Sends what is written, piece by piece, no faster than the client reads.
-struct PieceWriter<'a> {
-    sender: &'a mpsc::Sender<io::Result<Bytes>>,
-    piece: Vec<u8>,
-    runtime: &'a Handle,
-    ticket: &'a Ticket,
-}
-
-impl Write for PieceWriter<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.piece.extend_from_slice(bytes);
-        if self.piece.len() >= PIECE {
-            self.flush()?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let piece = Bytes::from(std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE)));
-        if self.ticket.is_over() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        if piece.is_empty() {
-            return Ok(());
-        }
-        match self.runtime.block_on(tokio::time::timeout(READ_TIME, self.sender.send(Ok(piece)))) {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(io::ErrorKind::BrokenPipe.into()),
-            Err(_) => Err(io::ErrorKind::TimedOut.into()),
-        }
-    }
-}
-
-/// Pieces of an answer as hyper takes them.
-struct Received(mpsc::Receiver<io::Result<Bytes>>);
-
-impl HttpBody for Received {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        self.0.poll_recv(context).map(|piece| piece.map(|piece| piece.map(Frame::data)))
-    }
 }
 
 /// What is logged of a problem.

@@ -4,6 +4,7 @@ mod guard;
 mod handle;
 mod log;
 mod metrics;
+mod pieces;
 
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};

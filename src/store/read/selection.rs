@@ -1,5 +1,6 @@
 //! Which games are meant: by names, ratings, date, result, opening, clock, length, source and variant.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use rusqlite::types::Value;
@@ -133,7 +134,7 @@ pub struct KnownPlayers {
 #[derive(Clone, Debug)]
 struct Condition {
     /// In SQL; all values are parameters.
-    sql: &'static str,
+    sql: Cow<'static, str>,
     /// Whether an index finds the rows.
     indexed: bool,
     /// The same for columns of games.
@@ -189,11 +190,23 @@ impl Selection {
     }
 
     fn add(&mut self, indexed: bool, sql: &'static str, alternatives: impl Into<Vec<Alternative>>) {
-        let on_columns = ColumnCondition(alternatives.into());
+        self.add_condition(indexed, sql.into(), ColumnCondition::Tests(alternatives.into()));
+    }
+
+    pub(super) fn add_condition(
+        &mut self,
+        indexed: bool,
+        sql: Cow<'static, str>,
+        on_columns: ColumnCondition,
+    ) {
         self.conditions.push(Condition { sql, indexed, on_columns });
     }
 
-    fn set(&mut self, name: &'static str, value: impl Into<Value>) {
+    pub(super) fn has(&self, parameter: &str) -> bool {
+        self.params.iter().any(|(name, _)| *name == parameter)
+    }
+
+    pub(super) fn set(&mut self, name: &'static str, value: impl Into<Value>) {
         self.params.push((name, value.into()));
     }
 }

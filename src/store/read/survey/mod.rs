@@ -2,5 +2,6 @@
 
 pub(crate) mod charts;
 pub(crate) mod marks;
+pub(crate) mod narrowed;
 pub(crate) mod problems;
 pub(crate) mod statistics;

@@ -1,0 +1,12 @@
+//! The server, as clients and attackers see it.
+
+mod answers;
+mod attacks;
+mod changes;
+mod clients;
+mod explorer;
+#[path = "../common/needs.rs"]
+mod needs;
+#[path = "../common/program.rs"]
+mod program;
+mod serving;
