@@ -19,7 +19,10 @@ fn answers_are_those_of_the_commands() {
         ("/api/explore?play=e2e4,c7c5", &["explore", "games.db", "--play", "e2e4,c7c5", "--format", "json"]),
         (
             "/api/explore?moves=1.%20e4%20e5&since=1900&result=1-0&limit=2",
-            &["explore", "games.db", "--moves", "1. e4 e5", "--since", "1900", "--result", "1-0", "--limit", "2", "--format", "json"],
+            &[
+                "explore", "games.db", "--moves", "1. e4 e5", "--since", "1900", "--result", "1-0",
+                "--limit", "2", "--format", "json",
+            ],
         ),
         ("/api/player?name=fischer", &["player", "games.db", "fischer", "--format", "json"]),
     ] {
@@ -27,11 +30,21 @@ fn answers_are_those_of_the_commands() {
     }
     let games = printed(&server, &["game", "games.db", "7", "--format", "json"]);
     assert_eq!(server.json("/api/game/7"), games);
-    let run = Run::of(command(server.directory.path(), &["game", "games.db", "7", "--format", "pgn"]).output().unwrap());
+    let run = Run::of(
+        command(server.directory.path(), &["game", "games.db", "7", "--format", "pgn"]).output().unwrap(),
+    );
     assert_eq!(server.get("/api/game/7/pgn").body, run.stdout);
-    let run = Run::of(command(server.directory.path(), &["export", "games.db", "--csv", "--white", "morphy"]).output().unwrap());
+    let run = Run::of(
+        command(server.directory.path(), &["export", "games.db", "--csv", "--white", "morphy"])
+            .output()
+            .unwrap(),
+    );
     assert_eq!(server.get("/api/export.csv?white=morphy").body, run.stdout);
-    let run = Run::of(command(server.directory.path(), &["export", "games.db", "--sort", "date", "--limit", "9"]).output().unwrap());
+    let run = Run::of(
+        command(server.directory.path(), &["export", "games.db", "--pgn", "--sort", "date", "--limit", "9"])
+            .output()
+            .unwrap(),
+    );
     assert_eq!(server.get("/api/export.pgn?sort=date&limit=9").body, run.stdout);
 }
 
@@ -41,9 +54,14 @@ fn a_position_needs_no_rules_of_chess() {
     let answer = server.json("/api/position?play=f2f3,e7e5,g2g4");
     assert_eq!(answer["turn"], "b");
     assert_eq!(answer["line"][2]["san"], "g4");
-    let mate = answer["moves"].as_array().unwrap().iter().find(|found| found["san"] == "Qh4#").expect("the mate");
-    let mated = server.json(&format!("/api/position?fen={}", mate["fen"].as_str().unwrap().replace(' ', "%20")));
-    assert_eq!((&mated["isMate"], &mated["isCheck"], &mated["moves"]), (&json!(true), &json!(true), &json!([])));
+    let mate =
+        answer["moves"].as_array().unwrap().iter().find(|found| found["san"] == "Qh4#").expect("the mate");
+    let mated =
+        server.json(&format!("/api/position?fen={}", mate["fen"].as_str().unwrap().replace(' ', "%20")));
+    assert_eq!(
+        (&mated["isMate"], &mated["isCheck"], &mated["moves"]),
+        (&json!(true), &json!(true), &json!([]))
+    );
     let stalemate = server.json("/api/position?fen=7k/5Q2/6K1/8/8/8/8/8%20b%20-%20-");
     assert_eq!((&stalemate["isStalemate"], &stalemate["isMate"]), (&json!(true), &json!(false)));
     // A FEN and moves from there on, and moves as people paste them.
@@ -77,8 +95,17 @@ fn pages_have_every_game_once_and_in_order() {
     let server = Serving::famous(&[]);
     let shuffle = "play=g1f3,g8f6";
     for query in [
-        "", "sort=date", "sort=rating", "sort=date&since=1900", "sort=rating&result=1-0", "play=e2e4", "play=e2e4&sort=date",
-        "material=KRPvKR", "ending=rook&sort=date", "player=fischer&play=e2e4&sort=date", shuffle,
+        "",
+        "sort=date",
+        "sort=rating",
+        "sort=date&since=1900",
+        "sort=rating&result=1-0",
+        "play=e2e4",
+        "play=e2e4&sort=date",
+        "material=KRPvKR",
+        "ending=rook&sort=date",
+        "player=fischer&play=e2e4&sort=date",
+        shuffle,
         "like=8/5pk1/R5p1/8/6P1/8/r4PK1/8%20w%20-%20-",
     ] {
         let all = pages(&server, query, 500);
@@ -91,9 +118,12 @@ fn pages_have_every_game_once_and_in_order() {
 
 #[test]
 fn pages_part_a_game_that_returns_to_the_position() {
-    let game = |moves: &str| format!("[Event \"?\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"*\"]\n\n{moves} *\n\n");
+    let game =
+        |moves: &str| format!("[Event \"?\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"*\"]\n\n{moves} *\n\n");
     let returning = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. Nf3 Nf6 6. e4";
-    let server = Serving::of_games(&[game(returning), game("1. Nf3 Nf6"), game("1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. d4")].concat());
+    let server = Serving::of_games(
+        &[game(returning), game("1. Nf3 Nf6"), game("1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. d4")].concat(),
+    );
     for sort in ["game", "date", "rating"] {
         let all = pages(&server, &format!("play=g1f3,g8f6&sort={sort}"), 500);
         assert_eq!(all.len(), 6);
@@ -108,12 +138,15 @@ fn figures_names_openings_and_problems() {
     let server = Serving::famous(&[]);
     let statistics = server.json("/api/statistics");
     assert_eq!(statistics["games"], 53);
-    let years: u64 = statistics["years"].as_array().unwrap().iter().map(|year| year["games"].as_u64().unwrap()).sum();
+    let years: u64 =
+        statistics["years"].as_array().unwrap().iter().map(|year| year["games"].as_u64().unwrap()).sum();
     assert_eq!(years + statistics["undated"]["games"].as_u64().unwrap(), 53);
-    let lengths: u64 = statistics["lengths"].as_array().unwrap().iter().map(|year| year["games"].as_u64().unwrap()).sum();
+    let lengths: u64 =
+        statistics["lengths"].as_array().unwrap().iter().map(|year| year["games"].as_u64().unwrap()).sum();
     assert_eq!(lengths, 53);
     let openings = server.json("/api/openings");
-    let counted: u64 = openings["openings"].as_array().unwrap().iter().map(|one| one["games"].as_u64().unwrap()).sum();
+    let counted: u64 =
+        openings["openings"].as_array().unwrap().iter().map(|one| one["games"].as_u64().unwrap()).sum();
     assert_eq!(counted + openings["unnamed"]["games"].as_u64().unwrap(), 53);
     assert_eq!(server.json("/api/statistics?player=fischer")["games"], 5);
     assert_eq!(server.json("/api/names?prefix=fisch")["names"], json!(["Fischer, Robert James"]));
@@ -125,7 +158,8 @@ fn figures_names_openings_and_problems() {
 fn a_repertoire_is_held_against_the_games() {
     let server = Serving::famous(&[]);
     std::fs::write(server.path("mine.pgn"), "1. e4 e5 2. Nf3 (2. f4) *\n").unwrap();
-    let printed = printed(&server, &["repertoire", "games.db", "mine.pgn", "--color", "white", "--format", "json"]);
+    let printed =
+        printed(&server, &["repertoire", "games.db", "mine.pgn", "--color", "white", "--format", "json"]);
     let answer = server.request("POST", "/api/repertoire?color=white", &[], "1. e4 e5 2. Nf3 (2. f4) *\n");
     assert_eq!(answer.json(), printed);
     for text in ["", "not chess"] {
@@ -171,7 +205,8 @@ fn the_description_has_every_address() {
     for (path, item) in document["paths"].as_object().unwrap() {
         let Some(get) = item.get("get") else { continue };
         let target = path.replace("{id}", "1");
-        let target = if target.starts_with("/api/player") { format!("{target}?name=fischer") } else { target };
+        let target =
+            if target.starts_with("/api/player") { format!("{target}?name=fischer") } else { target };
         let target = if target == "/player" { "/player?player=fischer".to_owned() } else { target };
         let target = target.replace("pgn/1", "pgn/00000001");
         let answer = server.get(&target);

@@ -17,7 +17,14 @@ fn only_names_of_this_machine_are_served() {
         assert_eq!(asked(host), 200, "{host}");
     }
     assert_eq!(asked(&format!("localhost:{port}")), 200);
-    for host in ["evil.example.com", "evil.example.com:9002", "127.0.0.1.evil.com", "chess.example.org.evil.com", "", "a b"] {
+    for host in [
+        "evil.example.com",
+        "evil.example.com:9002",
+        "127.0.0.1.evil.com",
+        "chess.example.org.evil.com",
+        "",
+        "a b",
+    ] {
         assert!(matches!(asked(host), 400 | 403), "{host}");
     }
     // No name at all, two names, and one in the request line.
@@ -34,7 +41,8 @@ fn only_names_of_this_machine_are_served() {
 fn pages_of_other_hosts_cannot_ask() {
     let server = Serving::famous(&[]);
     let own = format!("Origin: http://{}", server.address);
-    let asked = |headers: &[&str]| server.request("POST", "/api/sql", headers, r#"{"sql": "SELECT 1"}"#).status;
+    let asked =
+        |headers: &[&str]| server.request("POST", "/api/sql", headers, r#"{"sql": "SELECT 1"}"#).status;
     assert_eq!(asked(&[]), 200);
     assert_eq!(asked(&[&own, "Sec-Fetch-Site: same-origin"]), 200);
     for headers in [
@@ -74,10 +82,22 @@ fn pages_of_other_hosts_cannot_ask() {
 #[test]
 fn answers_cannot_be_framed_guessed_or_run() {
     let server = Serving::famous(&[]);
-    for target in ["/", "/view/games", "/page/app.js", "/lichess", "/api/game/1", "/nothing", "/api/games?x", "/api/export.pgn"] {
+    for target in [
+        "/",
+        "/view/games",
+        "/page/app.js",
+        "/lichess",
+        "/api/game/1",
+        "/nothing",
+        "/api/games?x",
+        "/api/export.pgn",
+    ] {
         let answer = server.get(target);
         let policy = answer.header("content-security-policy").unwrap_or_default();
-        assert!(policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{target}");
+        assert!(
+            policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{target}"
+        );
         assert!(!policy.contains("unsafe"), "{policy}");
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{target}");
         assert_eq!(answer.header("x-frame-options"), Some("DENY"), "{target}");
@@ -163,7 +183,12 @@ fn sql_only_reads() {
     assert_eq!(std::fs::read(server.path("games.db")).unwrap(), before);
     let files: Vec<_> = std::fs::read_dir(server.directory.path()).unwrap().collect();
     assert_eq!(files.len(), 1, "{files:?}");
-    for sql in ["SELECT count(*) FROM games", "SELECT name FROM pragma_table_info('game')", "EXPLAIN SELECT 1", "VALUES (1)"] {
+    for sql in [
+        "SELECT count(*) FROM games",
+        "SELECT name FROM pragma_table_info('game')",
+        "EXPLAIN SELECT 1",
+        "VALUES (1)",
+    ] {
         assert_eq!(server.sql(sql).status, 200, "{sql}");
     }
     assert_eq!(server.sql("SELECT fen_key('8/8/8/4k3/8/4K3/4P3/8 w - -')").status, 200);
@@ -190,7 +215,11 @@ fn sql_ends_in_time_and_gives_no_more_than_can_be_shown() {
     }
     let rows = server.sql(&format!("{FOR_EVER} x FROM n")).json();
     assert_eq!((rows["rows"].as_array().unwrap().len(), &rows["truncated"]), (1000, &true.into()));
-    for sql in ["SELECT randomblob(1000000000)", "SELECT printf('%.*c', 1000000000, 'x')", "SELECT hex(zeroblob(200000))"] {
+    for sql in [
+        "SELECT randomblob(1000000000)",
+        "SELECT printf('%.*c', 1000000000, 'x')",
+        "SELECT hex(zeroblob(200000))",
+    ] {
         assert_eq!(server.sql(sql).status, 400, "{sql}");
     }
     let long = server.sql(&format!("{FOR_EVER} hex(zeroblob(100000)) FROM n"));
@@ -239,7 +268,8 @@ fn huge_and_odd_requests_are_refused() {
         let answer = server.request("POST", target, &[], &large);
         assert!(matches!(answer.status, 0 | 413), "{target}: {}", answer.status);
     }
-    let answer = server.send(b"POST /api/sql HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n{}");
+    let answer =
+        server.send(b"POST /api/sql HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n{}");
     assert!(matches!(answer.status, 0 | 413), "{}", answer.status);
     for method in ["PUT", "DELETE", "TRACE", "PATCH", "CONNECT"] {
         let answer = server.request(method, "/api/games", &[], "");
@@ -305,7 +335,15 @@ fn hostile_games_are_sent_as_data() {
     let server = Serving::of_games(&format!(
         "[Event \"{hostile}\"]\n[White \"{hostile}\"]\n[Black \"=cmd|' /C calc'!A0\"]\n[Result \"1-0\"]\n\n1. e4 {{{hostile}}} 1-0\n"
     ));
-    for target in ["/lichess", "/api/games", "/api/game/1", "/api/game/1/pgn", "/masters/pgn/00000001", "/api/export.csv", "/api/names"] {
+    for target in [
+        "/lichess",
+        "/api/games",
+        "/api/game/1",
+        "/api/game/1/pgn",
+        "/masters/pgn/00000001",
+        "/api/export.csv",
+        "/api/names",
+    ] {
         let answer = server.get(target);
         assert_eq!(answer.status, 200, "{target}");
         let kind = answer.header("content-type").unwrap();
@@ -324,7 +362,14 @@ fn a_hostile_database_is_survived() {
     broken[middle].iter_mut().enumerate().for_each(|(at, byte)| *byte = (at * 31 % 251) as u8);
     std::fs::write(server.path("broken.db"), broken).unwrap();
     std::fs::rename(server.path("broken.db"), server.path("games.db")).unwrap();
-    for target in ["/lichess", "/api/games?sort=date", "/api/game/20", "/api/statistics", "/api/export.pgn", "/api/player?name=f"] {
+    for target in [
+        "/lichess",
+        "/api/games?sort=date",
+        "/api/game/20",
+        "/api/statistics",
+        "/api/export.pgn",
+        "/api/player?name=f",
+    ] {
         let answer = server.get(target);
         assert!(matches!(answer.status, 0 | 200 | 404 | 500 | 503), "{target}: {}", answer.status);
     }

@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 use crate::program::command;
 use crate::serving::{Serving, index};
 
-const GAME: &str = "[Event \"New\"]\n[White \"Newcomer, N\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. a3 h6 1-0\n";
+const GAME: &str =
+    "[Event \"New\"]\n[White \"Newcomer, N\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. a3 h6 1-0\n";
 
 #[test]
 fn an_answer_that_is_known_is_not_sent_again_until_it_is_another_one() {
     let server = Serving::famous(&[]);
     let first = server.get("/api/explore?play=a2a3");
     let tag = first.header("etag").expect("a tag").to_owned();
-    let again = |target: &str, tag: &str| server.request("GET", target, &[&format!("If-None-Match: {tag}")], "");
+    let again =
+        |target: &str, tag: &str| server.request("GET", target, &[&format!("If-None-Match: {tag}")], "");
     for known in [tag.clone(), format!("W/{tag}"), format!("\"x\", {tag}"), "*".to_owned()] {
         let answer = again("/api/explore?play=a2a3", &known);
         assert_eq!((answer.status, answer.body.as_str()), (304, ""), "{known}");
@@ -21,7 +23,12 @@ fn an_answer_that_is_known_is_not_sent_again_until_it_is_another_one() {
     assert_eq!(again("/api/explore?play=a2a4", &tag).status, 200);
     // Games that are added are seen at once.
     std::fs::write(server.path("new.pgn"), GAME).unwrap();
-    assert!(command(server.directory.path(), &["index", "--quiet", "games.db", "new.pgn"]).status().unwrap().success());
+    assert!(
+        command(server.directory.path(), &["index", "--quiet", "games.db", "new.pgn"])
+            .status()
+            .unwrap()
+            .success()
+    );
     let answer = again("/api/explore?play=a2a3", &tag);
     assert_eq!(answer.status, 200);
     assert_eq!(answer.json()["white"], 1);
@@ -76,7 +83,12 @@ fn a_signal_ends_it_when_what_is_asked_is_answered() {
     let mut stream = server.connect();
     let long = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
     let body = serde_json::json!({ "sql": long }).to_string();
-    write!(stream, "POST /api/sql HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    write!(
+        stream,
+        "POST /api/sql HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
     std::thread::sleep(Duration::from_millis(200));
     let began = Instant::now();
     assert_eq!(server.end(), Some(0));

@@ -162,7 +162,9 @@ fn unchunked(mut bytes: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     while let Some(end) = bytes.windows(2).position(|window| window == b"\r\n") {
         let length = usize::from_str_radix(&String::from_utf8_lossy(&bytes[..end]), 16).unwrap_or(0);
-        let Some(chunk) = bytes.get(end + 2..end + 2 + length).filter(|chunk| !chunk.is_empty()) else { break };
+        let Some(chunk) = bytes.get(end + 2..end + 2 + length).filter(|chunk| !chunk.is_empty()) else {
+            break;
+        };
         body.extend_from_slice(chunk);
         bytes = bytes.get(end + 4 + length..).unwrap_or_default();
     }

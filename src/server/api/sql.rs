@@ -46,6 +46,9 @@ const PRAGMAS: [&str; 9] = [
     "user_version",
 ];
 
+/// Functions that reach beyond the database.
+const FUNCTIONS: [&str; 2] = ["load_extension", "fts3_tokenizer"];
+
 pub(super) const ROUTES: &[Route] = &[post(
     "/api/sql",
     "The rows of one SQL statement that reads, sent as {\"sql\": \"…\"}",
@@ -96,7 +99,9 @@ fn authorize(asked: AuthContext<'_>) -> Authorization {
         AuthAction::Select | AuthAction::Recursive => true,
         // Whole pages can be read as a table too.
         AuthAction::Read { table_name, .. } => table_name != "sqlite_dbpage",
-        AuthAction::Function { function_name } => !function_name.eq_ignore_ascii_case("load_extension"),
+        AuthAction::Function { function_name } => {
+            !FUNCTIONS.iter().any(|name| function_name.eq_ignore_ascii_case(name))
+        }
         AuthAction::Pragma { pragma_name, pragma_value } => {
             PRAGMAS.contains(&pragma_name) && (pragma_name != "user_version" || pragma_value.is_none())
         }

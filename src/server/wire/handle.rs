@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
 use axum::extract::{RawPathParams, Request, State};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_DISPOSITION,
@@ -108,7 +108,7 @@ pub(super) fn router(app: &Arc<App>) -> Router {
         .route("/metrics", get(metrics))
         .route("/", get(|headers: HeaderMap| async move { asset(page::INDEX, &headers) }))
         .route("/view/{*view}", get(|headers: HeaderMap| async move { asset(page::INDEX, &headers) }))
-        .route("/page/{name}", get(page_file))
+        .route("/page/{*name}", get(page_file))
         .fallback(|| async { refuse(&Problem::not_found("There is nothing at this address.")) })
         .method_not_allowed_fallback(|| async {
             refuse(&Problem::new(
@@ -158,7 +158,8 @@ fn check(app: &App, request: &Request, is_explorer: bool) -> Result<(), Problem>
     app.guard.check_host(uri, headers)?;
     Guard::check_method(request.method())?;
     let is_safe = matches!(*request.method(), HttpMethod::GET | HttpMethod::HEAD);
-    if !is_safe && !(is_explorer && app.guard.cors) {
+    let is_open = is_explorer && app.guard.cors;
+    if !(is_safe || is_open) {
         app.guard.check_origin(headers)?;
     }
     // Whether it lives may be asked by anybody, and before a request that has no secret yet.
@@ -242,6 +243,8 @@ async fn answer(
             response.map(|response| response.map(|body| held(body, waiting)))
         }
         Ok(Ok(response)) => response,
+        // Its turn came when its time was over; or what answers broke down.
+        Ok(Err(_)) if Instant::now() >= deadline => Err(Problem::too_slow()),
         Ok(Err(_)) => Err(Problem::internal()),
         Err(_) => Err(Problem::too_slow()),
     }
@@ -254,6 +257,9 @@ async fn read_body(method: Method, body: Body) -> Result<Bytes, Problem> {
     };
     let too_large =
         || Problem::new(413, "too much is sent", format!("At most {most} bytes can be sent here."));
+    if body.size_hint().lower() > most as u64 {
+        return Err(too_large());
+    }
     match tokio::time::timeout(BODY_TIME, to_bytes(body, most)).await {
         Ok(read) => read.map_err(|_| too_large()),
         Err(_) => Err(Problem::new(408, "sent too slowly", "Send it faster.")),

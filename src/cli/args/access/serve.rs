@@ -8,7 +8,7 @@ use pgndex::server::{LogFormat, Options};
 
 use crate::cli::args::within;
 
-/// Serve databases over HTTP: a page for the browser, Lichess's explorer API, and an API of its own
+/// Serve databases to browsers and programs: a page, Lichess's explorer API, and our own
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
