@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room and the rooms that it may use besides itself.
-const MAY_USE: [(&str, &[&str]); 8] = [
+const MAY_USE: [(&str, &[&str]); 9] = [
     ("board", &[]),
     ("pgn", &["board"]),
     ("opening", &["board", "id", "pgn"]),
     ("source", &["path_bytes"]),
     ("store", &["board", "id", "opening", "path_bytes", "pgn"]),
     ("query", &["board", "id", "opening", "pgn", "store"]),
+    ("server", &["board", "id", "opening", "pgn", "query", "store"]),
     ("picture", &["board", "query"]),
     ("functions", &["board", "pgn", "query", "store"]),
 ];
@@ -63,8 +64,19 @@ fn rooms_use_only_rooms_below_them() {
 
 #[test]
 fn no_room_of_the_library_names_an_option() {
-    let rooms =
-        ["board", "pgn", "opening", "store", "source", "query", "picture", "functions", "index", "verify"];
+    let rooms = [
+        "board",
+        "pgn",
+        "opening",
+        "store",
+        "source",
+        "query",
+        "picture",
+        "server",
+        "functions",
+        "index",
+        "verify",
+    ];
     for (path, line) in rooms.iter().flat_map(|room| code(&source().join(room))) {
         let names = words_after(&line, "--").any(|word| !word.is_empty());
         assert!(!names || path.ends_with(TELLS_OPTIONS), "{}: {line}", path.display());

@@ -12,6 +12,7 @@
 //! | [`picture`] | boards as SVG pictures |
 //! | [`index`] | the main job: sources in, database out |
 //! | [`functions`] | the SQL functions |
+//! | `server` | HTTP on these questions: an explorer API and a page; there with the feature `serve` |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
 //! | [`verify`] | is a database sound? |
 
@@ -33,6 +34,8 @@ pub mod picture;
 #[path = "../tests/common/properties.rs"]
 mod properties;
 pub mod query;
+#[cfg(feature = "serve")]
+pub mod server;
 #[cfg(feature = "index")]
 pub mod source;
 pub mod store;

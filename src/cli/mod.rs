@@ -61,6 +61,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Repertoire(args) => command::repertoire::run(&args)?,
         Command::Game(args) => command::game::run(&args)?,
         Command::Sql(args) => command::sql::run(&args)?,
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => command::serve::run(&args)?,
         Command::Remove(args) => command::remove::run(&args)?,
         Command::Optimize(args) => command::optimize::run(&args)?,
         Command::Verify(args) => return command::verify::run(&args),

@@ -38,6 +38,12 @@ impl Speed {
         }
     }
 
+    /// The speed that a word names, whatever the case of its letters.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|speed| speed.as_str().eq_ignore_ascii_case(word))
+    }
+
     /// The class of a game in which each player has so many seconds for 40 moves
     /// ([Lichess's time controls](https://lichess.org/faq#time-controls)).
     fn of_seconds(seconds: f64) -> Self {

@@ -70,6 +70,12 @@ pub struct Shown {
 }
 
 impl Shown {
+    /// Whether there was another hit after the last, as far as it was looked for: of a much visited position all hits are counted instead.
+    #[must_use]
+    pub const fn is_more(&self) -> bool {
+        self.is_more
+    }
+
     fn count(&mut self, hit: &Hit) {
         self.occurrences += 1;
         // In every order, the hits of a game come one after the other.

@@ -3,6 +3,8 @@
 //! | to … | use |
 //! |---|---|
 //! | read the position that is asked for | [`PositionQuery`] |
+//! | tell it to clients of Lichess's explorer | [`ExplorerAnswer`] |
+//! | tell a board what can be played | [`DescribedPosition`] |
 //! | tell what was played from a position | [`Explore`] |
 //! | find the games that reached something | [`Find`] |
 //! | describe positions, one after the other | [`Course`] |
@@ -18,14 +20,18 @@
 //! | tell a player's record | [`PlayerQuestion`] |
 //! | hold a repertoire against the games | [`RepertoireQuestion`] |
 //! | make several names those of one player | [`Aliases`] |
+//! | tell games in figures, openings, names, what is wrong | [`Statistics`], [`OpeningList`], [`find_names`], [`FoundProblems`] |
+//! | run a query of somebody else | [`SqlRows`] |
 //! | tell positions with the same placement | [`variants`] |
 //!
 //! Answers serialise as `docs/json.md` says. Nothing here knows who asks: texts for people are made where they are shown.
 
 mod aliases;
 mod course;
+mod described;
 mod error;
 mod explore;
+mod explorer;
 mod export;
 mod filtered_out;
 mod find;
@@ -44,15 +50,20 @@ mod position;
 mod repertoire;
 mod replay;
 mod suggest;
+mod survey;
 mod text;
 mod variants;
 
 pub use aliases::{AliasError, Aliases, choose_name};
 pub use course::{Course, Step};
+pub use described::{DescribedMove, DescribedPosition};
 pub use error::{Error, Result};
 pub use explore::{
-    Explore, Explored, ExploredAll, ExploredGame, ExploredMove, ExploredTree, HistoryMove, HistoryYear,
-    ListedGame, Player, SideScore, TreeMove, Winner,
+    Explore, Explored, ExploredAll, ExploredGame, ExploredMove, ExploredTree, HistoryMonth, HistoryMove,
+    HistoryYear, ListedGame, Player, SideScore, TreeMove, Winner,
+};
+pub use explorer::{
+    ExplorerAnswer, ExplorerGame, ExplorerListedGame, ExplorerMove, ExplorerPlayer, game_code, game_of_code,
 };
 pub use export::{
     Choice, Draw, GameFields, PositionFields, PositionFormat, Positions, Sample, WantedPositions,
@@ -79,5 +90,9 @@ pub use repertoire::{
 };
 pub use replay::{DamagedGame, replay};
 pub use suggest::suggest_aliases;
+pub use survey::{
+    Counted, FoundNames, FoundProblem, FoundProblems, LengthCount, OpeningList, OpeningShare, RatingCount,
+    SqlLimits, SqlRows, Statistics, YearCount, find_names,
+};
 pub use text::{brief, cut};
 pub use variants::{Difference, Variant, variants};

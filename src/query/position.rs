@@ -9,6 +9,8 @@ use crate::query::text::brief;
 pub struct PositionQuery {
     /// The position.
     pub position: Position,
+    /// Where its line begins: the position itself, if it was told by a FEN alone.
+    pub start: Position,
     /// Changes that make it another position than the FEN says, word by word. Missing counters are not among them: no
     /// look-up needs them.
     pub changes: Vec<FenChange>,
@@ -20,7 +22,7 @@ pub struct PositionQuery {
 
 impl From<Position> for PositionQuery {
     fn from(position: Position) -> Self {
-        Self { position, changes: Vec::new(), notes: Vec::new(), line: Vec::new() }
+        Self::at(position, Vec::new())
     }
 }
 
@@ -144,7 +146,11 @@ impl PositionQuery {
     /// The start position.
     #[must_use]
     pub fn start() -> Self {
-        Self { position: Position::start(), changes: Vec::new(), notes: Vec::new(), line: Vec::new() }
+        Self::at(Position::start(), Vec::new())
+    }
+
+    fn at(position: Position, changes: Vec<FenChange>) -> Self {
+        Self { start: position.clone(), position, changes, notes: Vec::new(), line: Vec::new() }
     }
 
     /// Reads a FEN, also where it stands in quotes, in a tag pair, in the address of a board at Lichess or chess.com, with `_` for blanks,
@@ -163,7 +169,7 @@ impl PositionQuery {
         let (position, mut changes) = Position::from_fen(pasted_fen(fen).trim().as_bytes())
             .map_err(|source| PositionError::Fen { fen: fen.to_owned(), source })?;
         changes.retain(|change| *change != FenChange::CountersAssumed);
-        Ok(Self { position, changes, notes: Vec::new(), line: Vec::new() })
+        Ok(Self::at(position, changes))
     }
 
     /// The move that led to the position, if it was told by moves.
@@ -194,10 +200,20 @@ impl PositionQuery {
     /// # Errors
     /// When a move cannot be played: which, why, and in what position.
     pub fn from_uci(text: &str) -> Result<Self, PositionError> {
-        let mut line = Line::new();
+        let query = Self::start().then_uci(text)?;
+        if query.line.is_empty() { Err(PositionError::NoMoves) } else { Ok(query) }
+    }
+
+    /// Plays more moves in UCI notation, from the position on; none if the text is empty.
+    ///
+    /// # Errors
+    /// When a move cannot be played: which, why, and in what position.
+    pub fn then_uci(mut self, text: &str) -> Result<Self, PositionError> {
+        let mut line = Line { position: self.position, played: self.line };
         let mut words = text.split([',', ' ']).filter(|word| !word.is_empty());
         words.try_for_each(|word| line.play(word.as_bytes()))?;
-        line.end()
+        (self.position, self.line) = (line.position, line.played);
+        Ok(self)
     }
 }
 
@@ -220,17 +236,13 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Moves played one after the other from the start position.
+/// Moves played one after the other.
 struct Line {
     position: Position,
     played: Vec<LineMove>,
 }
 
 impl Line {
-    fn new() -> Self {
-        Self { position: Position::start(), played: Vec::new() }
-    }
-
     fn play(&mut self, word: &[u8]) -> Result<(), PositionError> {
         let (number, side) = (self.position.fullmove_number(), self.position.side());
         let code = self.position.resolve_or_explain(word).map_err(|why| self.refusal(word, why.into()))?;
@@ -250,18 +262,6 @@ impl Line {
             fen: self.position.fen(),
             source,
         }
-    }
-
-    fn end(self) -> Result<PositionQuery, PositionError> {
-        if self.played.is_empty() {
-            return Err(PositionError::NoMoves);
-        }
-        Ok(PositionQuery {
-            position: self.position,
-            changes: Vec::new(),
-            notes: Vec::new(),
-            line: self.played,
-        })
     }
 }
 

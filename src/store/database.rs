@@ -1,6 +1,7 @@
 //! An open database.
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +24,26 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// without them not even a row could be added to a table that has an index on one of them.
 pub(crate) type SetUp = fn(&Connection) -> rusqlite::Result<()>;
 
+/// What tells whether the query that runs is to end. Threads ask it at any time.
+#[derive(Clone)]
+pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Stop {
+    /// Has this asked.
+    pub fn new(is_over: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(is_over))
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Stop").field(&(self.0)()).finish()
+    }
+}
+
+/// So many steps of SQLite's machine go by between two looks: some ten microseconds.
+const STEPS: i32 = 1000;
+
 /// An open database. Its schema is of any version from the oldest that was released on.
 #[derive(Debug)]
 pub struct Database {
@@ -31,6 +52,8 @@ pub struct Database {
     connection: Connection,
     /// Whether there is a write-ahead log that is to be given up.
     is_adding: Cell<bool>,
+    /// What tells that queries are to end.
+    stop: RefCell<Option<Stop>>,
     /// Closed after the connection.
     kept_open: RefCell<Vec<Arc<PageFile>>>,
 }
@@ -86,6 +109,7 @@ impl Database {
             set_up,
             connection,
             is_adding: Cell::new(false),
+            stop: RefCell::default(),
             kept_open: RefCell::default(),
         })
     }
@@ -215,6 +239,41 @@ impl Database {
     #[must_use]
     pub const fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    /// A number that is another one after somebody else has written. Only numbers of the same connection can be compared.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn data_version(&self) -> Result<i64> {
+        let version = self
+            .connection
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut statement| statement.query_row([], |row| row.get(0)));
+        version.map_err(|source| Error::sqlite(&self.path, "look for changes", source))
+    }
+
+    /// Lets queries end with [`Error::Interrupted`] when they are told to.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn stop_when(&self, stop: &Stop) -> Result<()> {
+        let is_over = Arc::clone(&stop.0);
+        *self.stop.borrow_mut() = Some(stop.clone());
+        self.connection
+            .progress_handler(STEPS, Some(move || is_over()))
+            .map_err(|source| Error::sqlite(&self.path, "watch what runs", source))
+    }
+
+    /// What tells that queries are to end, if anything does.
+    pub(crate) fn stop(&self) -> Option<Stop> {
+        self.stop.borrow().clone()
+    }
+
+    /// Fails if queries are to end: for work that is done between them.
+    pub(crate) fn check_stop(&self) -> Result<()> {
+        let is_over = self.stop.borrow().as_ref().is_some_and(|stop| (stop.0)());
+        if is_over { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// A handle with which another thread can stop a running query.

@@ -38,9 +38,9 @@ pub use crate::id::ImportId;
 pub use cell::WrongCell;
 #[cfg(feature = "index")]
 pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, tell};
-pub use database::Database;
 #[cfg(feature = "index")]
 pub(crate) use database::keep_temporary_files_in;
+pub use database::{Database, Stop};
 pub use error::{Error, Result};
 pub use frequent_keys::{FrequentKeyCounter, FrequentKeys};
 pub use game_set::GameSet;
@@ -79,7 +79,11 @@ pub use read::player::record::PlayedGame;
 pub use read::removal::{SkippedDuplicate, SkippedSource};
 pub use read::selection::{GameFilter, KnownPlayers, Selection, UnknownName};
 pub use read::sql_query::{Query, QueryRows, Statements};
-pub use read::statistics::{GameStatistics, OpeningCount, TreeSize};
+pub use read::survey::charts::{GameCharts, Outcomes, PlayedOpening};
+pub use read::survey::marks::GameMarks;
+pub use read::survey::narrowed::GamePlace;
+pub use read::survey::problems::{ListedProblem, ProblemPage};
+pub use read::survey::statistics::{GameStatistics, OpeningCount, TreeSize};
 pub use row::{ImportTotals, NewImport, SourceDigest, SourceTotals};
 pub(crate) use schema::provide_exp;
 pub use schema::{APPLICATION_ID, PAGE_SIZE, migrate};

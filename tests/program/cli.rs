@@ -41,6 +41,7 @@ mod help {
           players     List the players, and say which names are those of one player
           repertoire  Hold a repertoire against the games: what each line scored, what it does not answer
           sql         Run SQL, or show a prompt for it
+          serve       Serve databases to browsers and programs: a page, Lichess's explorer API, and our own
           remove      Take games out of a database; all counts stay exact
           optimize    Merge what many additions left side by side, as if all games had come at once
           verify      Check whether a database is sound; changes and repairs nothing

@@ -10,7 +10,7 @@ use crate::cli::filter_note::option;
 use anyhow::anyhow;
 use clap::{Args, Parser, ValueEnum};
 use pgndex::board::Color;
-use pgndex::store::{GameFilter, NameFilter};
+use pgndex::store::{FilterError, GameFilter};
 use std::path::PathBuf;
 
 /// Show what was played from a position, and with what results
@@ -161,21 +161,12 @@ impl ExploreArgs {
 }
 
 /// The same games, those left out in which the filter's player did not have this side.
-fn of_side(mut filter: GameFilter, side: Option<Color>) -> Result<GameFilter, WrongValue> {
+fn of_side(filter: GameFilter, side: Option<Color>) -> Result<GameFilter, WrongValue> {
     let Some(side) = side else { return Ok(filter) };
-    let (player, opponent) = (filter.player.take(), filter.opponent.take());
-    let put = |place: &mut Option<NameFilter>, name: Option<NameFilter>, option: &str| match (&place, name) {
-        (_, None) => Ok(()),
-        (Some(_), Some(_)) => {
-            Err(WrongValue(anyhow!("--player with --side names both players already; leave out {option}")))
+    filter.of_side(side).map_err(|error| match error {
+        FilterError::SideTold { field } => {
+            WrongValue(anyhow!("--player with --side names both players already; leave out --{field}"))
         }
-        (None, name) => {
-            *place = name;
-            Ok(())
-        }
-    };
-    let (white, black) = if side == Color::White { (player, opponent) } else { (opponent, player) };
-    put(&mut filter.white, white, "--white")?;
-    put(&mut filter.black, black, "--black")?;
-    Ok(filter)
+        error => WrongValue(error.into()),
+    })
 }

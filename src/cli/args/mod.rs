@@ -1,5 +1,6 @@
 //! The arguments, a file per command. Only here and where they are read is clap known.
 
+mod access;
 mod board;
 mod course;
 mod explore;
@@ -14,7 +15,6 @@ mod players;
 mod position;
 mod remove;
 mod size;
-mod sql;
 mod upkeep;
 mod verify;
 
@@ -27,6 +27,9 @@ use std::num::ParseIntError;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+#[cfg(feature = "serve")]
+pub(crate) use access::ServeArgs;
+pub(crate) use access::{SqlArgs, SqlFormat};
 pub(crate) use board::{BoardArgs, ColorChoice, PictureArgs};
 pub(crate) use explore::{ExploreArgs, ExploreFormat};
 pub(crate) use export::{ExportArgs, ExportFormatArgs};
@@ -39,7 +42,6 @@ pub(crate) use players::{PlayerArgs, PlayerFormat, PlayerSortArg, PlayersArgs, R
 pub(crate) use position::{PositionArgs, read_fen, read_position};
 pub(crate) use remove::RemoveArgs;
 pub(crate) use size::{ByteSize, Memory};
-pub(crate) use sql::{SqlArgs, SqlFormat};
 pub(crate) use upkeep::{OptimizeArgs, RepairArgs};
 pub(crate) use verify::VerifyArgs;
 
@@ -114,6 +116,8 @@ pub(crate) enum Command {
     Players(PlayersArgs),
     Repertoire(Box<RepertoireArgs>),
     Sql(SqlArgs),
+    #[cfg(feature = "serve")]
+    Serve(ServeArgs),
     Remove(Box<RemoveArgs>),
     Optimize(OptimizeArgs),
     Verify(VerifyArgs),

@@ -13,6 +13,8 @@ pub(crate) mod players;
 pub(crate) mod remove;
 pub(crate) mod repair;
 pub(crate) mod repertoire;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod sql;
 pub(crate) mod variants;
 pub(crate) mod verify;

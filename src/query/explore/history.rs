@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Explore, by_result};
 use crate::board::{GameResult, MoveCode};
 use crate::query::position::san;
-use crate::store::row::{ResultCounts, elo_sum, year_of};
+use crate::store::row::{ResultCounts, elo_sum, month_of, year_of};
 use crate::store::{self, ReachedGames};
 
 /// What came of the games of a year that reached a position.
@@ -43,7 +43,37 @@ struct Counted {
     moves: BTreeMap<MoveCode, u64>,
 }
 
+/// What came of the games of a month that reached a position.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HistoryMonth {
+    /// Year and month, such as `2024-02`.
+    pub month: String,
+    /// What came of the games.
+    #[serde(flatten, serialize_with = "by_result")]
+    pub results: ResultCounts,
+}
+
 impl Explore<'_> {
+    /// The games by month, the first month first. Games whose month is not known are left out.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn months(&self) -> store::Result<Vec<HistoryMonth>> {
+        let mut reached = ReachedGames::new(self.database, self.selection);
+        let new = BTreeMap::<(u16, u8), ResultCounts>::new;
+        let months = reached.fold(&self.query.position, new, |months, game| {
+            if let (Some(year), Some(month)) = (year_of(game.day), month_of(game.day))
+                && game.result != GameResult::Unknown
+            {
+                let counted = months.entry((year, month)).or_default();
+                counted.count(game.result, elo_sum(game.elos), Some(year));
+            }
+        })?;
+        let told =
+            |((year, month), results)| HistoryMonth { month: format!("{year:04}-{month:02}"), results };
+        Ok(months.into_iter().map(told).collect())
+    }
+
     /// The games by year, the first year first, those of unknown years last. Years between that have games, but none that reached the
     /// position, are told too. So many of the moves played most are counted.
     ///

@@ -5,7 +5,7 @@ mod tree;
 
 use serde::{Serialize, Serializer};
 
-pub use history::{HistoryMove, HistoryYear};
+pub use history::{HistoryMonth, HistoryMove, HistoryYear};
 pub use tree::{ExploredTree, TreeMove};
 
 use crate::board::{Color, GameResult, MoveCode, Position};

@@ -1,5 +1,8 @@
 //! Conditions on the values of columns: the same that [`Selection`](crate::store::Selection) says in SQL.
 
+use std::ops::RangeInclusive;
+use std::rc::Rc;
+
 use super::StoredColumn;
 use crate::store::block_games::BlockGames;
 use crate::store::row::virtual_table::Cell;
@@ -9,6 +12,8 @@ use crate::store::row::virtual_table::Cell;
 pub(crate) enum Test {
     /// One of these numbers, which are in order.
     OneOf(Vec<i64>),
+    /// None of these numbers, which are in order; NULL is none of them.
+    NoneOf(Vec<i64>),
     /// One of these texts.
     OneOfTexts(Vec<String>),
     AtLeast(i64),
@@ -36,6 +41,8 @@ impl Test {
     fn fits(&self, value: Cell<'_>) -> bool {
         match (self, value) {
             (Self::OneOf(numbers), Cell::Integer(number)) => numbers.binary_search(&number).is_ok(),
+            (Self::NoneOf(numbers), Cell::Integer(number)) => numbers.binary_search(&number).is_err(),
+            (Self::NoneOf(_), Cell::Null) => true,
             (Self::AtLeast(least), Cell::Integer(number)) => number >= *least,
             (Self::AtMost(most), Cell::Integer(number)) => number <= *most,
             (Self::OneOfTexts(texts), Cell::Text(text)) => texts.iter().any(|other| other == text),
@@ -59,22 +66,41 @@ fn is_year_known(date: &str) -> bool {
 /// Tests of columns, all of which hold.
 pub(crate) type Alternative = Vec<(&'static str, Test)>;
 
-/// A condition on a game: all tests of one of the alternatives hold.
+/// Where the columns of a block come from.
+pub(crate) trait ColumnSource {
+    type Error;
+
+    /// A column.
+    fn column(&self, name: &'static str) -> Result<Rc<StoredColumn>, Self::Error>;
+
+    /// The games for which a test of a column holds.
+    fn fitting(&self, name: &'static str, test: &Test) -> Result<BlockGames, Self::Error>;
+}
+
+/// A condition on a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Condition(pub(crate) Vec<Alternative>);
+pub(crate) enum Condition {
+    /// All tests of one of the alternatives hold.
+    Tests(Vec<Alternative>),
+    /// The sum of two columns is in one of these ranges.
+    SumIn([&'static str; 2], Vec<RangeInclusive<i64>>),
+}
 
 impl Condition {
-    /// The games of a block that fit; `fitting` gives those for which a test of a column holds.
-    pub(crate) fn games<E>(
-        &self,
-        mut fitting: impl FnMut(&'static str, &Test) -> Result<BlockGames, E>,
-    ) -> Result<BlockGames, E> {
+    /// The games of a block that fit.
+    pub(crate) fn games<S: ColumnSource>(&self, columns: &S) -> Result<BlockGames, S::Error> {
+        let alternatives = match self {
+            Self::Tests(alternatives) => alternatives,
+            Self::SumIn([one, other], ranges) => {
+                return Ok(sum_in(&*columns.column(one)?, &*columns.column(other)?, ranges));
+            }
+        };
         let mut any = BlockGames::default();
-        for alternative in &self.0 {
+        for alternative in alternatives {
             let mut all = BlockGames::default();
             all.fill();
             for (name, test) in alternative {
-                all.keep(&fitting(name, test)?);
+                all.keep(&columns.fitting(name, test)?);
             }
             any.add(&all);
         }
@@ -87,4 +113,26 @@ impl StoredColumn {
     pub(crate) fn fitting(&self, test: &Test) -> BlockGames {
         self.games(|value| test.fits(value))
     }
+}
+
+/// The games of a block in which two numbers are known and their sum is in one of these ranges.
+fn sum_in(one: &StoredColumn, other: &StoredColumn, ranges: &[RangeInclusive<i64>]) -> BlockGames {
+    let numbers = |column: &StoredColumn| -> Vec<Option<i64>> {
+        let number = |cell| if let Cell::Integer(number) = cell { Some(number) } else { None };
+        column.values().map(number).collect()
+    };
+    let (ones, others) = (numbers(one), numbers(other));
+    let mut games = BlockGames::default();
+    let both = one.numbers().min(other.numbers());
+    for game in (0..=u16::MAX).take(both) {
+        let value = |column: &StoredColumn, values: &[Option<i64>]| {
+            values.get(usize::from(column.rank(game)?)).copied().flatten()
+        };
+        if let (Some(one), Some(other)) = (value(one, &ones), value(other, &others))
+            && ranges.iter().any(|range| range.contains(&(one + other)))
+        {
+            games.insert(game);
+        }
+    }
+    games
 }

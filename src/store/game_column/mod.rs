@@ -9,7 +9,7 @@ mod condition;
 mod stored;
 
 pub(crate) use builder::{ColumnBuilder, StoredColumns, places};
-pub(crate) use condition::{Alternative, Condition, Test};
+pub(crate) use condition::{Alternative, ColumnSource, Condition, Test};
 pub(crate) use stored::StoredColumn;
 
 /// The columns of `game` that are kept in this way.

@@ -43,6 +43,12 @@ pub enum FilterError {
         /// The most.
         most: u32,
     },
+    /// A side's player is told twice.
+    #[error("the player with that side is told already by {field}")]
+    SideTold {
+        /// The field: `white` or `black`.
+        field: &'static str,
+    },
     /// No date can be both.
     #[error("no date is {since} or later and {until} or earlier; exchange the two")]
     NoDate {

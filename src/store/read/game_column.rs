@@ -12,7 +12,7 @@ use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
 use crate::store::cell::{Cells, GAME, GAME_COLUMN};
 use crate::store::game_column::{
-    BLACK_ELO, BLACK_ID, COLUMNS, DATE, RESULT, StoredColumn, Test, WHITE_ELO, WHITE_ID,
+    BLACK_ELO, BLACK_ID, COLUMNS, ColumnSource, DATE, RESULT, StoredColumn, Test, WHITE_ELO, WHITE_ID,
 };
 use crate::store::read::selection::Selection;
 use crate::store::row::virtual_table::Cell;
@@ -50,20 +50,6 @@ impl<'c> BlockColumns<'c> {
         self.block = block;
     }
 
-    /// A column.
-    pub(crate) fn column(&self, name: &'static str) -> Result<Rc<StoredColumn>, ColumnError> {
-        let mut read = self.read.borrow_mut();
-        if let Some((block, column)) = read.get(name)
-            && *block == self.block
-        {
-            return Ok(Rc::clone(column));
-        }
-        let earlier = read.remove(name).and_then(|(_, column)| Rc::into_inner(column));
-        let column = Rc::new(self.read(name, earlier.unwrap_or_default())?.ok_or(ColumnError::Missing)?);
-        read.insert(name, (self.block, Rc::clone(&column)));
-        Ok(column)
-    }
-
     /// Reads a column in the place of another.
     fn read(&self, name: &str, mut column: StoredColumn) -> rusqlite::Result<Option<StoredColumn>> {
         let sql = "SELECT name, block, cells, games FROM game_column WHERE name = ?1 AND block = ?2";
@@ -91,23 +77,12 @@ impl<'c> BlockColumns<'c> {
         let mut selected = BlockGames::default();
         selected.fill();
         for condition in selection.conditions() {
-            selected.keep(&condition.games(|name, test| self.fitting(name, test))?);
+            selected.keep(&condition.games(self)?);
             if selected.is_empty() {
                 break;
             }
         }
         Ok(selected)
-    }
-
-    /// The games for which a test of a column holds.
-    pub(crate) fn fitting(&self, name: &'static str, test: &Test) -> Result<BlockGames, ColumnError> {
-        if let (Some(sql), Test::OneOf(ids)) = (player_sql(name), test)
-            && ids.len() <= FEW_PLAYERS
-            && let Some(games) = self.with_players(sql, ids)?
-        {
-            return Ok(games);
-        }
-        Ok(self.column(name)?.fitting(test))
     }
 
     /// The games with one of a few players, found by an index; `None` if they are so many that the column is quicker.
@@ -148,6 +123,33 @@ impl<'c> BlockColumns<'c> {
             black_elos: Mapped::of(self.column(BLACK_ELO)?, elo),
             days: Mapped::of(self.column(DATE)?, day),
         })
+    }
+}
+
+impl ColumnSource for BlockColumns<'_> {
+    type Error = ColumnError;
+
+    fn column(&self, name: &'static str) -> Result<Rc<StoredColumn>, ColumnError> {
+        let mut read = self.read.borrow_mut();
+        if let Some((block, column)) = read.get(name)
+            && *block == self.block
+        {
+            return Ok(Rc::clone(column));
+        }
+        let earlier = read.remove(name).and_then(|(_, column)| Rc::into_inner(column));
+        let column = Rc::new(self.read(name, earlier.unwrap_or_default())?.ok_or(ColumnError::Missing)?);
+        read.insert(name, (self.block, Rc::clone(&column)));
+        Ok(column)
+    }
+
+    fn fitting(&self, name: &'static str, test: &Test) -> Result<BlockGames, ColumnError> {
+        if let (Some(sql), Test::OneOf(ids)) = (player_sql(name), test)
+            && ids.len() <= FEW_PLAYERS
+            && let Some(games) = self.with_players(sql, ids)?
+        {
+            return Ok(games);
+        }
+        Ok(self.column(name)?.fitting(test))
     }
 }
 

@@ -113,6 +113,21 @@ pub struct GameProblem {
     pub message: String,
 }
 
+impl GameProblem {
+    pub(crate) fn read(cells: Cells<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            line: cells.get("line")?,
+            column: cells.get("column_number")?,
+            byte_offset: cells.get("byte_offset")?,
+            ply: cells.get::<Option<u32>>("ply")?.map(Ply),
+            token: cells.get("token")?,
+            kind: cells.get("kind")?,
+            severity: cells.get("severity")?,
+            message: cells.get("message")?,
+        })
+    }
+}
+
 /// An opening's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OpeningName {
@@ -262,19 +277,7 @@ impl Database {
             "SELECT problem_id, line, column_number, byte_offset, ply, token, kind, severity, message FROM problem
              WHERE game_id = :game ORDER BY problem_id",
             named_params! { ":game": game.0 },
-            |row| {
-                let cells = Cells::new(row, PROBLEM);
-                Ok(GameProblem {
-                    line: cells.get("line")?,
-                    column: cells.get("column_number")?,
-                    byte_offset: cells.get("byte_offset")?,
-                    ply: cells.get::<Option<u32>>("ply")?.map(Ply),
-                    token: cells.get("token")?,
-                    kind: cells.get("kind")?,
-                    severity: cells.get("severity")?,
-                    message: cells.get("message")?,
-                })
-            },
+            |row| GameProblem::read(Cells::new(row, PROBLEM)),
         )
     }
 

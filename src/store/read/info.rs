@@ -189,13 +189,7 @@ impl Database {
             events: self.number("SELECT ifnull(max(event_id), 0) AS event_id FROM event")?,
             sites: self.number("SELECT ifnull(max(site_id), 0) AS site_id FROM site")?,
             imports,
-            sources: self.all(
-                "read table source",
-                "SELECT source_id, path, bytes, digest, games, plies, problems, duplicates, indexed_at
-                 FROM source ORDER BY source_id",
-                [],
-                source,
-            )?,
+            sources: self.source_infos()?,
             problems: self.all(
                 "read table problem",
                 "SELECT kind, severity, count(*) AS count FROM problem
@@ -217,6 +211,16 @@ impl Database {
                 },
             )?,
         })
+    }
+
+    /// The input files, in input order.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn source_infos(&self) -> Result<Vec<SourceInfo>> {
+        let sql = "SELECT source_id, path, bytes, digest, games, plies, problems, duplicates, indexed_at
+                   FROM source ORDER BY source_id";
+        self.all("read table source", sql, [], source)
     }
 
     fn number(&self, sql: &str) -> Result<u64> {

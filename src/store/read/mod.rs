@@ -18,4 +18,4 @@ pub(crate) mod removal;
 pub(crate) mod selection;
 pub(crate) mod source;
 pub(crate) mod sql_query;
-pub(crate) mod statistics;
+pub(crate) mod survey;

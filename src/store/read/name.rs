@@ -146,6 +146,38 @@ impl Database {
         self.walk_names(named, None, |_, name| visit(name))
     }
 
+    /// The names from a text on, in the order of their letters, until `visit` gives `false`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn visit_names_from(
+        &self,
+        named: Named,
+        from: &str,
+        mut visit: impl FnMut(&str) -> bool,
+    ) -> Result<()> {
+        let (table, sql) = match named {
+            Named::Player => (PLAYER, "SELECT player_id, name FROM player WHERE name >= ?1 ORDER BY name"),
+            Named::Event => (EVENT, "SELECT event_id, name FROM event WHERE name >= ?1 ORDER BY name"),
+            Named::Site => (SITE, "SELECT site_id, name FROM site WHERE name >= ?1 ORDER BY name"),
+            Named::Opening => (
+                OPENING,
+                "SELECT min(opening_id) AS opening_id, name FROM opening WHERE name >= ?1 GROUP BY name",
+            ),
+        };
+        let mut walk = || {
+            let mut statement = self.connection().prepare_cached(sql)?;
+            let mut rows = statement.query([from])?;
+            while let Some(row) = rows.next()? {
+                if !visit(Cells::new(row, table).get(1)?) {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        walk().map_err(|source| Error::sqlite(self.path(), "look up a name", source))
+    }
+
     /// The ids of the names that fit; those of players are found by [`players`](Self::players).
     pub(crate) fn names(&self, named: Named, filter: &NameFilter) -> Result<Vec<u32>> {
         let exactly = match filter {

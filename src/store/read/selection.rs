@@ -1,11 +1,12 @@
 //! Which games are meant: by names, ratings, date, result, opening, clock, length, source and variant.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use rusqlite::types::Value;
 use rusqlite::{Statement, named_params};
 
-use crate::board::GameResult;
+use crate::board::{Color, GameResult};
 use crate::id::NameId;
 use crate::pgn::{Speed, TimeControl};
 use crate::store::cell::{Cells, OPENING};
@@ -80,6 +81,23 @@ impl GameFilter {
         *self == Self::default()
     }
 
+    /// The same games, those left out in which `player` did not have this side.
+    ///
+    /// # Errors
+    /// [`FilterError::SideTold`] if the filter tells the players of the sides as well.
+    pub fn of_side(mut self, side: Color) -> Result<Self, FilterError> {
+        let (player, opponent) = (self.player.take(), self.opponent.take());
+        let (white, black) = if side == Color::White { (player, opponent) } else { (opponent, player) };
+        for (place, name, field) in [(&mut self.white, white, "white"), (&mut self.black, black, "black")] {
+            match (&place, name) {
+                (_, None) => {}
+                (Some(_), Some(_)) => return Err(FilterError::SideTold { field }),
+                (None, name) => *place = name,
+            }
+        }
+        Ok(self)
+    }
+
     /// Fails if there can be no game that fits, whatever the database.
     ///
     /// # Errors
@@ -134,7 +152,7 @@ pub struct KnownPlayers {
 #[derive(Clone, Debug)]
 struct Condition {
     /// In SQL; all values are parameters.
-    sql: &'static str,
+    sql: Cow<'static, str>,
     /// Whether an index finds the rows.
     indexed: bool,
     /// The same for columns of games.
@@ -190,11 +208,23 @@ impl Selection {
     }
 
     fn add(&mut self, indexed: bool, sql: &'static str, alternatives: impl Into<Vec<Alternative>>) {
-        let on_columns = ColumnCondition(alternatives.into());
+        self.add_condition(indexed, sql.into(), ColumnCondition::Tests(alternatives.into()));
+    }
+
+    pub(super) fn add_condition(
+        &mut self,
+        indexed: bool,
+        sql: Cow<'static, str>,
+        on_columns: ColumnCondition,
+    ) {
         self.conditions.push(Condition { sql, indexed, on_columns });
     }
 
-    fn set(&mut self, name: &'static str, value: impl Into<Value>) {
+    pub(super) fn has(&self, parameter: &str) -> bool {
+        self.params.iter().any(|(name, _)| *name == parameter)
+    }
+
+    pub(super) fn set(&mut self, name: &'static str, value: impl Into<Value>) {
         self.params.push((name, value.into()));
     }
 }

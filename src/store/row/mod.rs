@@ -33,7 +33,7 @@ pub use problem::{DuplicateKind, DuplicateRow, ProblemRow, Severity};
 #[cfg(feature = "index")]
 pub(crate) use problem::{StoredDuplicate, StoredProblem};
 pub use ranking::LISTED_GAMES;
-pub(crate) use ranking::{GameList, day_number, elo_sum, year_of};
+pub(crate) use ranking::{GameList, day_number, elo_sum, month_of, year_of};
 pub use rated_score::RatedScore;
 #[cfg(feature = "index")]
 pub(crate) use stored::{Misfit, StoredId, StoredRow, read_cell};

@@ -46,6 +46,11 @@ pub(crate) fn elo_sum([white, black]: [Option<u16>; 2]) -> Option<u32> {
     white.zip(black).map(|(white, black)| u32::from(white) + u32::from(black))
 }
 
+/// The month of a [`day_number`], if it is known.
+pub(crate) fn month_of(day: u32) -> Option<u8> {
+    u8::try_from(day % YEAR / 32).ok().filter(|&month| month != 0)
+}
+
 impl ResultCounts {
     /// Counts a game: its result, both ratings added up if both are known, and its year.
     pub(crate) fn count(&mut self, result: GameResult, elo_sum: Option<u32>, year: Option<u16>) {

@@ -126,7 +126,7 @@ impl<'a> Looking<'a> {
         let wanted = nearest.limit.map_or(usize::MAX, |limit| limit as usize + nearest.offset as usize);
         Self {
             nearest,
-            readers: Readers::new(database.path(), database.set_up()),
+            readers: Readers::new(database),
             wanted,
             kept: BinaryHeap::new(),
             left: nearest.most_games.unwrap_or(u32::MAX),

@@ -8,7 +8,7 @@ use rusqlite::OptionalExtension as _;
 
 use crate::board::MoveCode;
 use crate::store::cell::{Cells, GAME_POSITION, VARIATION_MOVE};
-use crate::store::database::{Database, SetUp};
+use crate::store::database::{Database, SetUp, Stop};
 use crate::store::error::{Error, Result};
 use crate::store::passed::PassedQuestion;
 use crate::store::read::filter::bind;
@@ -88,12 +88,22 @@ impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
 pub(super) struct Readers<'a> {
     database: &'a std::path::Path,
     set_up: SetUp,
+    stop: Option<Stop>,
     open: Vec<Mutex<Option<Database>>>,
 }
 
 impl<'a> Readers<'a> {
-    pub(super) fn new(database: &'a std::path::Path, set_up: SetUp) -> Self {
-        Self { database, set_up, open: (0..rayon::current_num_threads()).map(|_| Mutex::new(None)).collect() }
+    pub(super) fn new(database: &'a Database) -> Self {
+        let open = (0..rayon::current_num_threads()).map(|_| Mutex::new(None)).collect();
+        Self { database: database.path(), set_up: database.set_up(), stop: database.stop(), open }
+    }
+
+    fn open(&self) -> Result<Database> {
+        let database = Database::open_read_only_with(self.database, self.set_up)?;
+        if let Some(stop) = &self.stop {
+            database.stop_when(stop)?;
+        }
+        Ok(database)
     }
 
     pub(super) fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
@@ -104,11 +114,11 @@ impl<'a> Readers<'a> {
             Err(poisoned) => poisoned.into_inner(),
         };
         if reader.is_none() {
-            *reader = Some(Database::open_read_only_with(self.database, self.set_up)?);
+            *reader = Some(self.open()?);
         }
         match &*reader {
             Some(database) => work(database),
-            None => work(&Database::open_read_only_with(self.database, self.set_up)?),
+            None => work(&self.open()?),
         }
     }
 }
@@ -205,11 +215,12 @@ impl Database {
     ) -> Result<()> {
         let path = self.path();
         let failed = |source| Error::sqlite(path, "look at all positions", source);
-        let readers = Readers::new(path, self.set_up());
+        let readers = Readers::new(self);
         // What is found early can be enough: the first pieces are few.
         let threads = rayon::current_num_threads();
         let mut width = threads;
         loop {
+            self.check_stop()?;
             let mut pieces = Vec::with_capacity(width);
             while pieces.len() < width {
                 match next()? {

@@ -361,7 +361,10 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
     };
     let rows = |line, plain: &str, joined: &str| {
         let tables = if is_plain { plain } else { joined };
-        let conditions = search.selection.sql();
+        let mut conditions = search.selection.sql();
+        if search.order == HitOrder::Game && search.selection.is_rest() {
+            conditions += " AND o.game_id >= :from_game";
+        }
         format!(
             "SELECT o.game_id AS game_id, {line} AS line, o.ply AS ply, o.key AS key{rank} FROM {tables} WHERE o.key = :key{conditions}"
         )

@@ -9,7 +9,7 @@ use crate::store::block_set::block_of;
 use crate::store::cell::{Cells, GAME};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
-use crate::store::game_column::{Condition, DATE, RESULT, Test};
+use crate::store::game_column::{ColumnSource as _, Condition, DATE, RESULT, Test};
 use crate::store::read::game_column::{BlockColumns, ColumnError};
 use crate::store::read::occurrence::explore::Asked;
 use crate::store::read::occurrence::visit::{for_each_visit_set, has_occurrences, last_block};
@@ -92,7 +92,7 @@ impl Database {
         for block in 0..=last {
             columns.turn_to(block);
             let mut games = columns.selected(selection)?;
-            games.keep(&finished.games(|name, test| columns.fitting(name, test))?);
+            games.keep(&finished.games(&columns)?);
             let dates = columns.column(DATE)?;
             let of_dates: Vec<_> = dates.values().map(year).collect();
             for number in games.iter() {
@@ -120,7 +120,7 @@ impl Database {
 /// Games with a result.
 fn finished() -> Condition {
     let results = [GameResult::White, GameResult::Black, GameResult::Draw];
-    Condition(vec![vec![(
+    Condition::Tests(vec![vec![(
         RESULT,
         Test::OneOfTexts(results.map(|result| result.as_str().to_owned()).to_vec()),
     )]])
@@ -147,7 +147,7 @@ impl Asked<'_> {
             if unfinished > 0 {
                 let mut columns = columns.borrow_mut();
                 columns.turn_to(block);
-                games.keep(&finished.games(|name, test| columns.fitting(name, test))?);
+                games.keep(&finished.games(&*columns)?);
             }
             Ok(Some(games))
         };

@@ -1,0 +1,81 @@
+//! Arguments of `pgndex serve`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use pgndex::server::{LogFormat, Options};
+
+use crate::cli::args::within;
+
+/// Serve databases to browsers and programs: a page, Lichess's explorer API, and our own
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pgndex serve games.db                    then open http://127.0.0.1:9002 in a browser
+  pgndex serve games.db masters.db         the second one is at /db/masters
+  pgndex serve games.db --listen 0.0.0.0:9002 --allow-host chess.example.org --token-file token.txt
+
+Only this machine can ask, unless --listen says more. The databases are read, and never written; games that are added meanwhile are \
+seen at once. Ctrl-C or SIGTERM ends it when what is being answered is answered. /health and /metrics are for monitoring.")]
+pub(crate) struct ServeArgs {
+    /// Databases; the first one is also served at the root
+    #[arg(value_name = "DB", required = true)]
+    databases: Vec<PathBuf>,
+    /// Address and port to listen at; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value_t = Options::ADDRESS)]
+    listen: SocketAddr,
+    /// A name that the machine has for others, as it stands in their addresses
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+    /// Ask everybody for the token in this file: as a bearer token, or as a password with any user name
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Let everybody read who can reach the address
+    #[arg(long)]
+    public: bool,
+    /// Let pages of other hosts read what the explorer's routes answer
+    #[arg(long)]
+    cors: bool,
+    /// Threads that answer; searches, exports and SQL have two each of their own [default: one for each processor]
+    #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=64_u16))]
+    threads: Option<u16>,
+    /// Seconds that an answer may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = within(1..=3600_u64))]
+    timeout: u64,
+    /// Seconds that an SQL statement may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = within(1..=3600_u64))]
+    sql_timeout: u64,
+    /// How to log requests to standard error
+    #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
+    log_format: RequestLogArg,
+}
+
+/// How requests are logged.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum RequestLogArg {
+    None,
+    Text,
+    Json,
+}
+
+impl ServeArgs {
+    /// What to serve, with the token that was read.
+    pub(in crate::cli) fn options(&self, token: Option<String>) -> Options {
+        let mut options = Options::new(self.databases.clone());
+        options.listen = self.listen;
+        options.allowed_hosts.clone_from(&self.allow_host);
+        options.token = token;
+        options.is_public = self.public;
+        options.cors = self.cors;
+        options.threads = self.threads.map_or(options.threads, usize::from);
+        options.timeout = std::time::Duration::from_secs(self.timeout);
+        options.sql_timeout = std::time::Duration::from_secs(self.sql_timeout);
+        options.log = match self.log_format {
+            RequestLogArg::None => LogFormat::None,
+            RequestLogArg::Text => LogFormat::Text,
+            RequestLogArg::Json => LogFormat::Json,
+        };
+        options
+    }
+}

@@ -1,0 +1,37 @@
+//! `pgndex serve`: databases over HTTP.
+
+use std::fs;
+use std::io::Write as _;
+
+use anyhow::{Context as _, bail};
+use pgndex::server::{Error, Server};
+
+use crate::cli::args::ServeArgs;
+use crate::cli::render::output::stdout;
+use crate::cli::terminal::signal::stop_on_signal;
+
+/// Serves databases until it is told to end.
+///
+/// # Errors
+/// When a database or the token cannot be read, or the address cannot be listened at.
+pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
+    let token = match &args.token_file {
+        Some(path) => {
+            let text = fs::read_to_string(path)
+                .with_context(|| format!("{}: cannot read the token", path.display()))?;
+            Some(text.trim().to_owned())
+        }
+        None => None,
+    };
+    let server = match Server::bind(args.options(token)) {
+        Err(error @ Error::Public { .. }) => bail!("{error}: --token-file FILE, or --public"),
+        bound => bound?,
+    };
+    let stopper = server.stopper();
+    stop_on_signal(move || stopper.stop())?;
+    let mut out = stdout();
+    writeln!(out, "http://{}", server.address())?;
+    out.flush()?;
+    drop(out);
+    Ok(server.run()?)
+}

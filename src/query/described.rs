@@ -1,0 +1,110 @@
+//! A position in words and moves: what a board on a screen needs to know of it, so that it needs no rules of chess.
+
+use serde::Serialize;
+
+use crate::board::{MoveCode, Position};
+use crate::opening::Opening;
+use crate::query::find::side;
+use crate::query::position::PositionQuery;
+use crate::store::{self, Database};
+
+/// A position, how it came about, and what can be played from it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DescribedPosition {
+    /// The FEN, all six fields.
+    pub fen: String,
+    /// The canonical FEN, by which it is looked up.
+    pub canonical_fen: String,
+    /// The key in 16 hexadecimal digits.
+    pub key: String,
+    /// The same as in the database.
+    pub integer: i64,
+    /// `w` or `b`.
+    pub turn: &'static str,
+    /// The number of the move to be played.
+    pub move_number: u32,
+    /// Whether the side to move is in check.
+    pub is_check: bool,
+    /// Whether it is mated.
+    pub is_mate: bool,
+    /// Whether it has no move and is not in check.
+    pub is_stalemate: bool,
+    /// The name of the position or, if it has none, of the last one that has on the line that led to it.
+    pub opening: Option<Opening>,
+    /// The legal moves, in the order of their SAN.
+    pub moves: Vec<DescribedMove>,
+    /// The position in which the line begins, all six fields.
+    pub start_fen: String,
+    /// The moves that led to it from there.
+    pub line: Vec<DescribedMove>,
+    /// What was assumed where the position was not told in full, or not as it is usual.
+    pub assumptions: Vec<String>,
+    /// Changes that make it another position than the FEN says.
+    pub changes: Vec<String>,
+}
+
+/// A move, and the position after it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DescribedMove {
+    /// The move in UCI notation.
+    pub uci: String,
+    /// The move in SAN.
+    pub san: String,
+    /// The FEN after it, all six fields.
+    pub fen: String,
+}
+
+impl DescribedPosition {
+    /// Describes a position; openings have the names that the database gives them.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn of(database: &Database, query: &PositionQuery) -> store::Result<Self> {
+        let position = &query.position;
+        let mut codes = Vec::new();
+        position.legal_moves(&mut codes);
+        let mut moves = Vec::from_iter(codes.into_iter().filter_map(|code| described(position, code)));
+        moves.sort_by(|one, other| one.san.cmp(&other.san));
+        let mut before = query.start.clone();
+        let mut line = Vec::with_capacity(query.line.len());
+        for played in &query.line {
+            line.extend(described(&before, played.code));
+            before = played.position.clone();
+        }
+        Ok(Self {
+            fen: position.fen(),
+            canonical_fen: position.canonical_fen(),
+            key: position.key().to_string(),
+            integer: position.key().as_i64(),
+            turn: side(position.side()),
+            move_number: position.fullmove_number(),
+            is_check: position.is_check(),
+            is_mate: moves.is_empty() && position.is_check(),
+            is_stalemate: moves.is_empty() && !position.is_check(),
+            opening: opening(database, query)?,
+            moves,
+            start_fen: query.start.fen(),
+            line,
+            assumptions: query.assumptions(),
+            changes: query.changes.iter().map(ToString::to_string).collect(),
+        })
+    }
+}
+
+fn opening(database: &Database, query: &PositionQuery) -> store::Result<Option<Opening>> {
+    let on_line = query.line.iter().rev().map(|played| &played.position);
+    for position in std::iter::once(&query.position).chain(on_line) {
+        if let Some(opening) = database.opening_of(position.key(), &position.canonical_fen())? {
+            return Ok(Some(opening));
+        }
+    }
+    Ok(None)
+}
+
+/// A legal move of a position; nothing if it is none.
+fn described(position: &Position, code: MoveCode) -> Option<DescribedMove> {
+    let mut after = position.clone();
+    let made = after.make(code).ok()?;
+    Some(DescribedMove { uci: position.uci(made).to_string(), san: position.san(made), fen: after.fen() })
+}

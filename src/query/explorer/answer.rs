@@ -1,0 +1,183 @@
+//! The answer.
+
+use serde::Serialize;
+
+use crate::board::Position;
+use crate::opening::Opening;
+use crate::query::explore::{Explored, ExploredGame, ExploredMove, HistoryMonth, ListedGame, Player, Winner};
+use crate::query::explorer::game_code::game_code;
+use crate::store::{self, Database, GameMarks, NameFilter};
+
+/// What was played from a position.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExplorerAnswer {
+    /// Games won by White.
+    pub white: u32,
+    /// Games drawn.
+    pub draws: u32,
+    /// Games won by Black.
+    pub black: u32,
+    /// What the position is called.
+    pub opening: Option<Opening>,
+    /// The moves, the most frequent first.
+    pub moves: Vec<ExplorerMove>,
+    /// The games with the highest mean rating, best first.
+    pub top_games: Vec<ExplorerListedGame>,
+    /// The latest games, the latest first.
+    pub recent_games: Vec<ExplorerListedGame>,
+    /// The games by month, where they are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<Vec<HistoryMonth>>,
+    /// How many others wait for an answer, where that is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_position: Option<u32>,
+}
+
+/// A move played from the position.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExplorerMove {
+    /// The move in UCI notation; a king that castles takes its rook.
+    pub uci: String,
+    /// The move in SAN.
+    pub san: String,
+    /// The players' mean rating; 0 if none is known. It is not told of one player's games.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average_rating: Option<u64>,
+    /// Of one player's games: the opponents' mean rating; 0 if none is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average_opponent_rating: Option<u64>,
+    /// Of one player's games: the performance rating; 0 if no opponent's rating is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub performance: Option<i32>,
+    /// Games won by White.
+    pub white: u32,
+    /// Games drawn.
+    pub draws: u32,
+    /// Games won by Black.
+    pub black: u32,
+    /// The game in which it was played, if there is only one.
+    pub game: Option<ExplorerGame>,
+    /// What the position after the move is called.
+    pub opening: Option<Opening>,
+}
+
+/// A game of a list, and how it went on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ExplorerListedGame {
+    /// The move played from the position; empty if the game ended there.
+    pub uci: String,
+    /// The game.
+    #[serde(flatten)]
+    pub game: ExplorerGame,
+}
+
+/// A game.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ExplorerGame {
+    /// Eight letters and digits.
+    pub id: String,
+    /// Who won, if anybody did.
+    pub winner: Option<Winner>,
+    /// How fast it was; where that is not known it counts as classical.
+    pub speed: String,
+    /// `casual` if the name of its event says so, else `rated`.
+    pub mode: &'static str,
+    /// White's player.
+    pub white: ExplorerPlayer,
+    /// Black's player.
+    pub black: ExplorerPlayer,
+    /// The year; 0 if it is not known.
+    pub year: u16,
+    /// Year and month, such as `2024-02`; the first month if only the year is known.
+    pub month: String,
+}
+
+/// A player of a game.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ExplorerPlayer {
+    /// The name; `?` if it is not known.
+    pub name: String,
+    /// The rating; 0 if it is not known.
+    pub rating: u16,
+}
+
+impl ExplorerAnswer {
+    /// Says what was found of a position as these clients read it.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn of(database: &Database, position: &Position, found: Explored) -> store::Result<Self> {
+        let list = |games: Vec<ListedGame>| games.into_iter().map(|game| listed(database, position, game));
+        let moves = found.moves.into_iter().map(|played| explorer_move(database, position, played));
+        Ok(Self {
+            white: found.results.white_wins,
+            draws: found.results.draws,
+            black: found.results.black_wins,
+            opening: found.opening,
+            moves: moves.collect::<store::Result<_>>()?,
+            top_games: list(found.top_games).collect::<store::Result<_>>()?,
+            recent_games: list(found.recent_games).collect::<store::Result<_>>()?,
+            history: None,
+            queue_position: None,
+        })
+    }
+}
+
+fn explorer_move(
+    database: &Database,
+    position: &Position,
+    found: ExploredMove,
+) -> store::Result<ExplorerMove> {
+    Ok(ExplorerMove {
+        uci: takes_rook(position, found.uci),
+        san: found.san,
+        average_rating: found.score.is_none().then(|| found.average_rating.unwrap_or(0)),
+        average_opponent_rating: found.score.map(|score| score.average_opponent_rating.unwrap_or(0)),
+        performance: found.score.map(|score| score.performance.unwrap_or(0)),
+        white: found.results.white_wins,
+        draws: found.results.draws,
+        black: found.results.black_wins,
+        game: found.game.map(|found| game(database, found)).transpose()?,
+        opening: found.opening,
+    })
+}
+
+fn listed(database: &Database, position: &Position, found: ListedGame) -> store::Result<ExplorerListedGame> {
+    let uci = found.uci.map(|uci| takes_rook(position, uci)).unwrap_or_default();
+    Ok(ExplorerListedGame { uci, game: game(database, found.game)? })
+}
+
+/// A move of a position with its king taking the rook if it castles.
+fn takes_rook(position: &Position, uci: String) -> String {
+    match position.resolve(uci.as_bytes()) {
+        Ok(code) => position.uci_chess960(code).to_string(),
+        Err(_) => uci,
+    }
+}
+
+fn game(database: &Database, found: ExploredGame) -> store::Result<ExplorerGame> {
+    let marks = database.game_marks(found.id)?;
+    let casual = NameFilter::Word("casual".to_owned());
+    let is_casual = found.event.as_deref().is_some_and(|event| casual.matches(event));
+    let year = found.year.unwrap_or(0);
+    Ok(ExplorerGame {
+        id: game_code(found.id, &marks),
+        winner: found.winner,
+        speed: speed(marks),
+        mode: if is_casual { "casual" } else { "rated" },
+        white: player(found.white),
+        black: player(found.black),
+        year,
+        month: found.month.unwrap_or_else(|| format!("{year:04}-01")),
+    })
+}
+
+fn speed(marks: GameMarks) -> String {
+    marks.speed.unwrap_or_else(|| "classical".to_owned())
+}
+
+fn player(found: Player) -> ExplorerPlayer {
+    ExplorerPlayer { name: found.name.unwrap_or_else(|| "?".to_owned()), rating: found.rating.unwrap_or(0) }
+}

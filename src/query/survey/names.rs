@@ -1,0 +1,50 @@
+//! Names that begin as somebody has typed.
+
+use serde::Serialize;
+
+use crate::store::{self, Database, NameFilter, Named};
+
+/// Up to here names are compared, some hundred nanoseconds each.
+const COMPARED: usize = 500_000;
+
+/// Names that begin as somebody has typed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FoundNames {
+    /// Those that begin so letter by letter first, then those with a word that does.
+    pub names: Vec<String>,
+}
+
+/// Looks for names: so many at most. All names begin with an empty text.
+///
+/// # Errors
+/// What SQLite says.
+pub fn find_names(database: &Database, named: Named, typed: &str, limit: usize) -> store::Result<FoundNames> {
+    let mut names = Vec::new();
+    let mut begin = typed.trim_start().to_owned();
+    let mut letters = begin.chars();
+    // Nobody types the capital.
+    if let Some(first) = letters.next() {
+        begin = first.to_uppercase().chain(letters).collect();
+    }
+    for begin in [typed, begin.as_str()] {
+        database.visit_names_from(named, begin, |name| {
+            let goes_on = name.starts_with(begin) && names.len() < limit;
+            if goes_on && !names.iter().any(|other| other == name) {
+                names.push(name.to_owned());
+            }
+            goes_on
+        })?;
+    }
+    let Ok(filter) = typed.parse::<NameFilter>() else { return Ok(FoundNames { names }) };
+    if names.len() < limit {
+        let mut left = COMPARED;
+        database.visit_names(named, |name| {
+            if filter.matches(name) && !names.iter().any(|other| other == name) {
+                names.push(name.to_owned());
+            }
+            left -= 1;
+            left > 0 && names.len() < limit
+        })?;
+    }
+    Ok(FoundNames { names })
+}

@@ -1,0 +1,54 @@
+//! The openings of a selection's games.
+
+use serde::Serialize;
+
+use crate::query::survey::statistics::Counted;
+use crate::store::{self, Database, Selection};
+
+/// The openings of some games.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OpeningList {
+    /// All games.
+    pub games: u64,
+    /// How many openings there are.
+    pub count: usize,
+    /// Some of them, most games first.
+    pub openings: Vec<OpeningShare>,
+    /// The games whose opening has no name.
+    pub unnamed: Counted,
+}
+
+/// An opening, and the games that went through it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OpeningShare {
+    /// ECO code.
+    pub eco: String,
+    /// Name.
+    pub name: String,
+    /// The games.
+    #[serde(flatten)]
+    pub counted: Counted,
+}
+
+impl OpeningList {
+    /// The openings that the positions of a selection's games tell, so many at most.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn of(database: &Database, selection: &Selection, limit: usize) -> store::Result<Self> {
+        let mut list = Self { games: 0, count: 0, openings: Vec::new(), unnamed: Counted::default() };
+        for played in database.played_openings(selection)? {
+            let counted = Counted::from(played.outcomes);
+            list.games += counted.games;
+            match played.eco.zip(played.name) {
+                Some((eco, name)) => {
+                    list.count += 1;
+                    list.openings.push(OpeningShare { eco, name, counted });
+                }
+                None => list.unnamed = counted,
+            }
+        }
+        list.openings.truncate(limit);
+        Ok(list)
+    }
+}

@@ -1,0 +1,77 @@
+//! The rows of a query of somebody else, as data.
+
+use rusqlite::types::ValueRef;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::store::{self, Database};
+
+/// The greatest whole number up to which others read all numbers right: 2^53.
+const EXACT: u64 = 1 << 53;
+
+/// How much of an answer is given.
+#[derive(Clone, Copy, Debug)]
+pub struct SqlLimits {
+    /// Rows at most.
+    pub rows: usize,
+    /// Bytes of their texts at most, more or less.
+    pub bytes: usize,
+}
+
+/// The rows of a query.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SqlRows {
+    /// The names of the columns.
+    pub columns: Vec<String>,
+    /// The rows: NULL, numbers, texts; a blob as its bytes in hexadecimal, `x'00ff'`. Whole numbers that not every program can read
+    /// exactly are texts too.
+    pub rows: Vec<Vec<Value>>,
+    /// Whether there are more.
+    pub truncated: bool,
+}
+
+impl SqlRows {
+    /// Runs one statement that reads.
+    ///
+    /// # Errors
+    /// Those of [`Database::query`]; what SQLite says.
+    pub fn of(database: &Database, sql: &str, limits: SqlLimits) -> store::Result<Self> {
+        let failed = |source| store::Error::sqlite(database.path(), "read a row", source);
+        let mut query = database.query(sql)?;
+        let columns = Vec::from_iter(query.columns().into_iter().map(str::to_owned));
+        let mut answer = Self { columns, rows: Vec::new(), truncated: false };
+        let mut bytes = 0;
+        let mut rows = query.rows([])?;
+        while let Some(row) = rows.next_row()? {
+            if answer.rows.len() == limits.rows || bytes > limits.bytes {
+                answer.truncated = true;
+                break;
+            }
+            let mut cells = Vec::with_capacity(answer.columns.len());
+            for column in 0..answer.columns.len() {
+                let cell = value(row.get_ref(column).map_err(failed)?);
+                bytes += 8 + cell.as_str().map_or(0, str::len);
+                cells.push(cell);
+            }
+            answer.rows.push(cells);
+        }
+        Ok(answer)
+    }
+}
+
+fn value(cell: ValueRef<'_>) -> Value {
+    match cell {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) if number.unsigned_abs() > EXACT => number.to_string().into(),
+        ValueRef::Integer(number) => number.into(),
+        // Infinity is no JSON.
+        ValueRef::Real(number) => {
+            serde_json::Number::from_f64(number).map_or_else(|| format!("{number:?}").into(), Value::Number)
+        }
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
+        ValueRef::Blob(bytes) => {
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("x'{digits}'").into()
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What is sent.
+
+mod problem;
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+pub(super) use problem::Problem;
+
+use crate::store::Database;
+
+pub(super) const JSON: &str = "application/json";
+pub(super) const PGN: &str = "application/x-chess-pgn; charset=utf-8";
+pub(super) const CSV: &str = "text/csv; charset=utf-8";
+
+/// What is sent as an answer.
+pub(super) enum Answer {
+    /// All at once.
+    Whole { content_type: &'static str, body: Vec<u8> },
+    /// Piece by piece, as it is read.
+    Pieces { content_type: &'static str, file_name: &'static str, write: WritePieces },
+}
+
+/// Writes an answer piece by piece; a writer that fails has nobody left to read.
+pub(super) type WritePieces = Box<dyn FnOnce(&Database, &mut dyn Write) -> io::Result<()>>;
+
+impl Answer {
+    /// A value as JSON.
+    pub(super) fn json(value: &impl Serialize) -> Result<Self, Problem> {
+        let body = serde_json::to_vec(value).map_err(|error| Problem::damaged(error.to_string()))?;
+        Ok(Self::Whole { content_type: JSON, body })
+    }
+
+    pub(super) fn text(content_type: &'static str, text: String) -> Self {
+        Self::Whole { content_type, body: text.into_bytes() }
+    }
+}

@@ -1,0 +1,92 @@
+//! Errors, as RFC 9457 has them.
+
+use serde::Serialize;
+
+use crate::query;
+use crate::store;
+
+/// An error as it is sent: `application/problem+json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(in crate::server) struct Problem {
+    /// The HTTP status.
+    pub(in crate::server) status: u16,
+    /// What kind of problem it is, always in the same words.
+    pub(in crate::server) title: &'static str,
+    /// What is wrong here, and what to do.
+    pub(in crate::server) detail: String,
+    /// The parameter that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::server) parameter: Option<String>,
+    /// After how many seconds to ask again.
+    #[serde(skip)]
+    pub(in crate::server) retry_after: Option<u32>,
+}
+
+impl Problem {
+    pub(in crate::server) const CONTENT_TYPE: &'static str = "application/problem+json";
+
+    pub(in crate::server) fn new(status: u16, title: &'static str, detail: impl Into<String>) -> Self {
+        Self { status, title, detail: detail.into(), parameter: None, retry_after: None }
+    }
+
+    /// A parameter that cannot be read.
+    pub(in crate::server) fn parameter(name: &str, detail: impl std::fmt::Display) -> Self {
+        let parameter = Some(name.to_owned());
+        Self { parameter, ..Self::new(400, "wrong parameter", format!("{name}: {detail}")) }
+    }
+
+    pub(in crate::server) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(404, "not found", detail)
+    }
+
+    pub(in crate::server) fn unavailable(title: &'static str, detail: impl Into<String>) -> Self {
+        Self { retry_after: Some(5), ..Self::new(503, title, detail) }
+    }
+
+    /// The queue is full.
+    pub(in crate::server) fn busy() -> Self {
+        let detail = "More is asked than can be answered; ask again in a second.";
+        Self { retry_after: Some(1), ..Self::new(503, "too busy", detail) }
+    }
+
+    /// The time for an answer is over.
+    pub(in crate::server) fn too_slow() -> Self {
+        Self::new(504, "took too long", "The answer was not found in time; ask for less, with more filters.")
+    }
+
+    pub(in crate::server) fn internal() -> Self {
+        Self::new(500, "internal error", "Something went wrong in the server; its log says more.")
+    }
+
+    /// What is stored cannot be right.
+    pub(in crate::server) fn damaged(detail: impl Into<String>) -> Self {
+        Self::new(500, "database is damaged", detail)
+    }
+}
+
+impl From<store::Error> for Problem {
+    fn from(error: store::Error) -> Self {
+        use store::Error as E;
+        match error {
+            E::Interrupted => Self::too_slow(),
+            E::NoSuchGame { game, .. } => Self::not_found(format!("there is no game {}", game.0)),
+            E::Busy { .. } => Self::unavailable("database is locked", error.to_string()),
+            E::Query { .. } | E::EmptyQuery | E::MultipleStatements | E::NotReadOnly => {
+                Self::new(400, "wrong SQL", error.to_string())
+            }
+            E::LacksColumn { .. } | E::LacksVariations { .. } | E::UnknownSource { .. } => {
+                Self::new(400, "not in this database", error.to_string())
+            }
+            error => Self::damaged(error.to_string()),
+        }
+    }
+}
+
+impl From<query::Error> for Problem {
+    fn from(error: query::Error) -> Self {
+        match error {
+            query::Error::Store(error) => error.into(),
+            error => Self::damaged(error.to_string()),
+        }
+    }
+}

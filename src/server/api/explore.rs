@@ -1,0 +1,105 @@
+//! What was played from a position.
+
+use crate::board::Color;
+use crate::query::{Explore, ExploredAll, PositionQuery};
+use crate::server::answer::{Answer, JSON, Problem};
+use crate::server::api::get;
+use crate::server::request::{Call, FILTER, Kind, POSITION, Param, filter, position};
+use crate::server::route::{Lane, Route};
+use crate::store::{Database, Lines, ListLengths};
+
+/// How many moves are told year by year.
+const HISTORY_MOVES: usize = 4;
+
+const SIDE: Param = Param::new(
+    "side",
+    Kind::OneOf(&["white", "black"]),
+    "Tell what this side scored too; with player, only games count in which he had it",
+);
+
+const PARAMS: &[Param] = &[
+    Param::new("limit", Kind::Number, "How many moves at most, the most frequent first; 0 for all"),
+    Param::new("top", Kind::Number, "How many of the highest rated games, 15 at most"),
+    Param::new("recent", Kind::Number, "How many of the latest games, 15 at most"),
+    Param::new("variations", Kind::Flag, "Count the moves of variations too, apart from what was played"),
+    SIDE,
+    Param::new("history", Kind::Flag, "Tell the games by year too"),
+];
+
+const TREE: &[Param] = &[
+    Param::new("depth", Kind::Number, "How many half-moves deep, 40 at most; 4 unless told"),
+    Param::new(
+        "leastShare",
+        Kind::Number,
+        "A move is told if so many of a hundred games played it that had the first position; 5 unless told",
+    ),
+    SIDE,
+];
+
+pub(super) const ROUTES: &[Route] = &[
+    get(
+        "/api/explore",
+        "What was played from a position, as `pgndex explore --format json` tells it",
+        &[POSITION, PARAMS, FILTER],
+        Lane::Quick,
+        JSON,
+        explore,
+    ),
+    get(
+        "/api/tree",
+        "What was played from a position, some moves deep, as `pgndex explore --depth` tells it",
+        &[POSITION, TREE, FILTER],
+        Lane::Search,
+        JSON,
+        tree,
+    ),
+];
+
+fn explore(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let length = |name, most: u8| {
+        let number = call.number(name, most.into())?;
+        Ok::<_, Problem>(number.map_or(most, |number| number as u8))
+    };
+    let lines = if call.flag("variations")? { Lines::All } else { Lines::Main };
+    let top = length("top", ListLengths::MAX.top)?;
+    let lists = ListLengths { top, recent: length("recent", ListLengths::MAX.recent)? };
+    let limit = call.number("limit", u32::MAX)?.filter(|&limit| limit > 0);
+    let tells_history = call.flag("history")?;
+    ask(call, database, |explore| {
+        let explore = Explore { lines, lists, limit, ..*explore };
+        let history = tells_history.then(|| explore.history(HISTORY_MOVES)).transpose()?;
+        Answer::json(&ExploredAll { explored: explore.answer()?, history, versus: None })
+    })
+}
+
+fn tree(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let depth = call.number("depth", 40)?.unwrap_or(4);
+    let least_share = call.number("leastShare", 100)?.unwrap_or(5);
+    ask(call, database, |explore| Answer::json(&explore.tree(depth, least_share.into())?))
+}
+
+/// Puts a question for the position, the games and the side that are asked for.
+fn ask(
+    call: &Call,
+    database: &Database,
+    answer: impl FnOnce(&Explore<'_>) -> Result<Answer, Problem>,
+) -> Result<Answer, Problem> {
+    let query = position(call)?.unwrap_or_else(PositionQuery::start);
+    let side = call.text("side").map(|side| if side == "black" { Color::Black } else { Color::White });
+    let filter = filter(call)?;
+    let filter = match side {
+        Some(side) => filter.of_side(side).map_err(|error| Problem::parameter("side", error))?,
+        None => filter,
+    };
+    let selection = database.select(&filter)?;
+    answer(&Explore {
+        database,
+        query: &query,
+        lines: Lines::Main,
+        selection: &selection,
+        side,
+        lists: ListLengths::NONE,
+        limit: None,
+        openings: None,
+    })
+}

@@ -1,0 +1,138 @@
+//! Games as files, sent while they are read.
+
+use std::io::{self, Write};
+
+use crate::id::GameId;
+use crate::query::{self, Choice, FindTarget, GameFields, choose_games, write_pgn};
+use crate::server::answer::{Answer, CSV, PGN, Problem};
+use crate::server::api::games::{SORT, order};
+use crate::server::api::get;
+use crate::server::request::{Call, FILTER, Kind, POSITION, Param, TARGET, filter, target};
+use crate::server::route::{Lane, Route};
+use crate::store::{Database, GameAnnotations, HitOrder, Selection};
+
+const PARAMS: &[Param] = &[
+    SORT,
+    Param::new("limit", Kind::Number, "How many games at most; all without"),
+    Param::new("plain", Kind::Flag, "Without what is said about the moves"),
+];
+
+pub(super) const ROUTES: &[Route] = &[
+    get(
+        "/api/export.pgn",
+        "Chosen games as PGN",
+        &[POSITION, TARGET, PARAMS, FILTER],
+        Lane::Export,
+        PGN,
+        pgn,
+    ),
+    get(
+        "/api/export.csv",
+        "Chosen games as CSV",
+        &[POSITION, TARGET, PARAMS, FILTER],
+        Lane::Export,
+        CSV,
+        csv,
+    ),
+];
+
+/// Which games.
+struct Chosen {
+    target: FindTarget,
+    selection: Selection,
+    order: HitOrder,
+    limit: Option<u32>,
+    is_plain: bool,
+}
+
+impl Chosen {
+    fn read(call: &Call, database: &Database) -> Result<Self, Problem> {
+        let target = target(call)?;
+        if matches!(target, FindTarget::Like(_)) {
+            return Err(Problem::parameter("like", "the nearest positions cannot be exported"));
+        }
+        Ok(Self {
+            target,
+            selection: database.select(&filter(call)?)?,
+            order: order(call.text("sort")),
+            limit: call.number("limit", u32::MAX)?.filter(|&limit| limit > 0),
+            is_plain: call.flag("plain")?,
+        })
+    }
+
+    fn visit(
+        &self,
+        database: &Database,
+        mut write: impl FnMut(GameId) -> Result<(), Failed>,
+    ) -> io::Result<()> {
+        let choice = match &self.target {
+            FindTarget::Position(query) => Choice::Reached(query, &self.selection, self.order),
+            FindTarget::Course(course) => Choice::Passed(course, &self.selection, self.order),
+            FindTarget::Games | FindTarget::Like(_) => Choice::Selection(&self.selection, self.order),
+        };
+        let mut left = self.limit;
+        let visited = choose_games(database, choice, |game| {
+            write(game)?;
+            left = left.map(|left| left - 1);
+            Ok(left != Some(0))
+        });
+        visited.map_err(|failed| match failed {
+            Failed::Read(error) => io::Error::other(error),
+            Failed::Write(error) => error,
+        })
+    }
+}
+
+/// Why an export breaks off.
+enum Failed {
+    Read(query::Error),
+    Write(io::Error),
+}
+
+impl From<query::Error> for Failed {
+    fn from(error: query::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl From<crate::store::Error> for Failed {
+    fn from(error: crate::store::Error) -> Self {
+        Self::Read(error.into())
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
+fn pgn(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let chosen = Chosen::read(call, database)?;
+    let write = move |database: &Database, out: &mut dyn Write| {
+        let mut text = String::new();
+        chosen.visit(database, |game| {
+            let annotations =
+                if chosen.is_plain { GameAnnotations::default() } else { database.annotations(game)? };
+            text.clear();
+            write_pgn(&mut text, &database.game(game)?, &annotations).map_err(query::Error::from)?;
+            Ok(out.write_all(text.as_bytes())?)
+        })
+    };
+    Ok(Answer::Pieces { content_type: PGN, file_name: "games.pgn", write: Box::new(write) })
+}
+
+fn csv(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let chosen = Chosen::read(call, database)?;
+    let write = move |database: &Database, out: &mut dyn Write| {
+        let mut rows = csv::WriterBuilder::new().has_headers(false).from_writer(out);
+        rows.write_record(GameFields::NAMES)?;
+        chosen.visit(database, |game| {
+            let record = database.game(game)?;
+            let fields = GameFields::of(&record).map_err(query::Error::from)?;
+            rows.serialize(fields).map_err(|error| Failed::Write(io::Error::other(error)))
+        })?;
+        rows.flush()
+    };
+    Ok(Answer::Pieces { content_type: CSV, file_name: "games.csv", write: Box::new(write) })
+}

@@ -1,0 +1,52 @@
+//! One game.
+
+use crate::id::GameId;
+use crate::query::{Error, GameAnswer, novelty, replay, write_pgn};
+use crate::server::answer::{Answer, JSON, PGN, Problem};
+use crate::server::api::get;
+use crate::server::request::{Call, Kind, Param};
+use crate::server::route::{Lane, Route};
+use crate::store::{Database, GameAnnotations, GameRecord};
+
+const PLAIN: Param = Param::new("plain", Kind::Flag, "Without what is said about the moves");
+const NOVELTY: Param = Param::new("novelty", Kind::Flag, "Also the first move that no earlier game had");
+
+pub(super) const ROUTES: &[Route] = &[
+    get(
+        "/api/game/{id}",
+        "A game with its positions and annotations, as `pgndex game --format json` tells it",
+        &[&[PLAIN, NOVELTY]],
+        Lane::Quick,
+        JSON,
+        game,
+    ),
+    get("/api/game/{id}/pgn", "A game as PGN", &[&[PLAIN]], Lane::Quick, PGN, pgn),
+];
+
+fn read(call: &Call, database: &Database) -> Result<(GameRecord, GameAnnotations), Problem> {
+    let id = call.path("id").parse().map(GameId);
+    let game = id.map_err(|_| Problem::not_found("A game is named by its number."))?;
+    let record = database.game(game)?;
+    // Before anything is sent: a damaged game is not shown as if it were sound.
+    replay(&record, |_, _| {}).map_err(Error::from)?;
+    let annotations =
+        if call.flag("plain")? { GameAnnotations::default() } else { database.annotations(game)? };
+    Ok((record, annotations))
+}
+
+fn game(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let (record, annotations) = read(call, database)?;
+    let problems = database.problems_of(record.summary.game)?;
+    let mut answer = GameAnswer::of(&record, &annotations, &problems);
+    if call.flag("novelty")? {
+        answer.novelty = Some(novelty(database, &record)?);
+    }
+    Answer::json(&answer)
+}
+
+fn pgn(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let (record, annotations) = read(call, database)?;
+    let mut text = String::new();
+    write_pgn(&mut text, &record, &annotations).map_err(Error::from)?;
+    Ok(Answer::text(PGN, text))
+}

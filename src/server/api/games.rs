@@ -1,0 +1,178 @@
+//! Games that pass filters, reached a position or passed what is described, page by page.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use crate::id::GameId;
+use crate::query::{Find, FindTarget, FoundPosition, NearNames, Nothing, Total, near_names};
+use crate::server::answer::{Answer, JSON, Problem};
+use crate::server::api::get;
+use crate::server::request::{Call, FILTER, Kind, POSITION, Param, TARGET, filter, target};
+use crate::server::route::{Lane, Route};
+use crate::store::{Database, GamePlace, Hit, HitOrder, Lines, Seek as _};
+
+/// How many games a page has at most, and unless told.
+const MOST: u32 = 500;
+const LIMIT: u32 = 50;
+
+const ORDERS: &[&str] = &["game", "rating", "date"];
+
+pub(super) const SORT: Param = Param::new(
+    "sort",
+    Kind::OneOf(ORDERS),
+    "The order: by number, by mean rating (best first), by date (latest first)",
+);
+
+const PARAMS: &[Param] = &[
+    SORT,
+    Param::new("limit", Kind::Number, "How many on a page, 500 at most"),
+    Param::new("cursor", Kind::Text, "Where the page begins: nextCursor of the page before"),
+    Param::new("variations", Kind::Flag, "Look into the variations of games too"),
+];
+
+pub(super) const ROUTES: &[Route] = &[get(
+    "/api/games",
+    "Games that pass filters, reached a position or passed what is described, page by page",
+    &[POSITION, TARGET, PARAMS, FILTER],
+    Lane::Search,
+    JSON,
+    games,
+)];
+
+/// A page of games.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Page<'h> {
+    games: Vec<FoundPosition<'h>>,
+    /// How many of how many these are; `None` if there are none.
+    total: Option<Total>,
+    /// Where the next page begins; `None` at the end.
+    next_cursor: Option<String>,
+    /// Why there are none.
+    nothing: Option<Nothing>,
+    /// Names in filters that nobody bears.
+    unknown_names: Vec<NearNames>,
+}
+
+fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let target = target(call)?;
+    let selection = database.select(&filter(call)?)?;
+    let limit = call.number("limit", MOST)?.unwrap_or(LIMIT).max(1);
+    let lines = if call.flag("variations")? { Lines::All } else { Lines::Main };
+    if lines == Lines::All && matches!(&target, FindTarget::Course(course) if course.asks_for_moves()) {
+        return Err(Problem::parameter("move", "looks at what was played; leave variations out"));
+    }
+    let order = order(call.text("sort"));
+    let cursor: Option<Cursor> = call.read("cursor")?;
+    let mut rest = selection.clone();
+    if let Some(place) = cursor.and_then(|cursor| cursor.place) {
+        rest.begin_at(order, place);
+    }
+    let find = Find {
+        database,
+        target: &target,
+        lines,
+        selection: &rest,
+        order,
+        limit: Some(limit),
+        offset: cursor.map_or(0, |cursor| cursor.skip),
+    };
+    let mut hits: Vec<Hit> = Vec::new();
+    let shown = find.visit(|hit| {
+        hits.push(hit.clone());
+        true
+    })?;
+    let is_first = cursor.is_none();
+    let total = if is_first && !hits.is_empty() { Some(find.total(&shown)?) } else { None };
+    let is_more = total.map_or(shown.is_more(), |total| total.is_more);
+    let next = if is_more { next_cursor(&find, cursor, &hits)? } else { None };
+    let games = hits.iter().map(|hit| FoundPosition::of(hit, lines)).collect::<Result<Vec<_>, _>>()?;
+    Answer::json(&Page {
+        next_cursor: next.map(|next| next.to_string()),
+        nothing: if is_first && games.is_empty() { Some(find.nothing()?) } else { None },
+        unknown_names: near_names(database, &selection)?,
+        games,
+        total,
+    })
+}
+
+pub(super) fn order(word: Option<&str>) -> HitOrder {
+    match word {
+        Some("rating") => HitOrder::Rating,
+        Some("date") => HitOrder::Date,
+        _ => HitOrder::Game,
+    }
+}
+
+/// Where a page begins. It costs the same wherever that is: what comes before is left out, not passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cursor {
+    /// The game that the page begins with; `None` for the nearest positions, whose order no game tells.
+    place: Option<GamePlace>,
+    /// Hits to pass over from there on: those of the game that the page before had.
+    skip: u32,
+}
+
+/// Where the page after these hits begins.
+fn next_cursor(find: &Find<'_>, from: Option<Cursor>, hits: &[Hit]) -> Result<Option<Cursor>, Problem> {
+    let shown = |hits: usize| u32::try_from(hits).unwrap_or(u32::MAX);
+    if matches!(find.target, FindTarget::Like(_)) {
+        return Ok(Some(Cursor { place: None, skip: find.offset.saturating_add(shown(hits.len())) }));
+    }
+    let Some(last) = hits.last() else { return Ok(None) };
+    let game = last.game.game;
+    let of_game = hits.iter().rev().take_while(|hit| hit.game.game == game).count();
+    // A page within the game that it began with goes on there.
+    let began = from.and_then(|from| from.place).map(|place| place.game);
+    let before = if of_game == hits.len() && began == Some(game) { find.offset } else { 0 };
+    let place = find.database.game_place(game, find.order)?;
+    Ok(place.map(|place| Cursor { place: Some(place), skip: before.saturating_add(shown(of_game)) }))
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            Some(GamePlace { is_unfinished, rank, game }) => {
+                write!(f, "{}.{}.{}.{rank}", self.skip, game.0, u8::from(is_unfinished))
+            }
+            None => write!(f, "{}", self.skip),
+        }
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const WRONG: &str = "take nextCursor of the page before as it is";
+        let mut parts = text.splitn(4, '.');
+        let mut part = || parts.next();
+        let skip = part().and_then(|skip| skip.parse().ok()).ok_or(WRONG)?;
+        let Some(game) = part() else { return Ok(Self { place: None, skip }) };
+        let mut place = || {
+            let game = GameId(game.parse().ok()?);
+            let is_unfinished = part()? == "1";
+            Some(GamePlace { is_unfinished, rank: part()?.parse().ok()?, game })
+        };
+        let place = place().ok_or(WRONG)?;
+        Ok(Self { place: Some(place), skip })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_are_read_again() {
+        let place = GamePlace { is_unfinished: true, rank: -5_123, game: GameId(77) };
+        for cursor in [Cursor { place: Some(place), skip: 1 }, Cursor { place: None, skip: 50 }] {
+            assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        }
+        for wrong in ["", "x", "1.2", "1.2.0", "1.-2.0.3", "1.2.0.x", "-1"] {
+            assert!(wrong.parse::<Cursor>().is_err(), "{wrong}");
+        }
+    }
+}

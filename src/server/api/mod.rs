@@ -1,0 +1,59 @@
+//! Our own addresses, below `/api`.
+
+mod explore;
+mod export;
+mod game;
+mod games;
+mod names;
+mod player;
+mod position;
+mod sql;
+mod survey;
+
+pub(super) use sql::guard;
+
+use crate::server::answer::{Answer, JSON, Problem};
+use crate::server::request::{Call, Param};
+use crate::server::route::{Lane, Method, Params, Route};
+use crate::store::Database;
+
+/// All of them.
+pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
+    let groups: [&[Route]; 9] = [
+        survey::ROUTES,
+        position::ROUTES,
+        explore::ROUTES,
+        games::ROUTES,
+        game::ROUTES,
+        player::ROUTES,
+        names::ROUTES,
+        sql::ROUTES,
+        export::ROUTES,
+    ];
+    groups.into_iter().flatten()
+}
+
+/// An address that is asked with parameters alone.
+const fn get(
+    path: &'static str,
+    summary: &'static str,
+    params: &'static [&'static [Param]],
+    lane: Lane,
+    content_type: &'static str,
+    answer: fn(&Call, &Database) -> Result<Answer, Problem>,
+) -> Route {
+    Route { method: Method::Get, path, summary, params: Params::Exactly(params), lane, content_type, answer }
+}
+
+/// An address to which so many bytes at most of a kind are sent, and that answers with JSON.
+const fn post(
+    path: &'static str,
+    summary: &'static str,
+    params: &'static [&'static [Param]],
+    lane: Lane,
+    (most, content_type): (usize, &'static str),
+    answer: fn(&Call, &Database) -> Result<Answer, Problem>,
+) -> Route {
+    let method = Method::Post { most, content_type };
+    Route { method, path, summary, params: Params::Exactly(params), lane, content_type: JSON, answer }
+}

@@ -1,0 +1,115 @@
+//! A player's record, and a repertoire held against the games.
+
+use crate::board::Color;
+use crate::query::{Book, PlayerQuestion, RepertoireError, RepertoireQuestion};
+use crate::server::answer::{Answer, JSON, PGN, Problem};
+use crate::server::api::{get, post};
+use crate::server::request::{Call, FILTER, Kind, Param, filter, filter_of_player};
+use crate::server::route::{Lane, Route};
+use crate::store::{Database, NameFilter};
+
+/// Bytes of the longest repertoire.
+const REPERTOIRE: usize = 4 << 20;
+/// How many lines and moves each list has at most, and how many games.
+const LISTED: u32 = 1000;
+
+const PLAYER: &[Param] = &[
+    Param::new("name", Kind::Text, "The player's name; =NAME for this name only"),
+    Param::new("limit", Kind::Number, "How many openings, opponents and wins in each list; 10 unless told"),
+    Param::new("depth", Kind::Number, "How many half-moves long the lines are, 40 at most; 6 unless told"),
+    Param::new(
+        "leastShare",
+        Kind::Number,
+        "Moves that were played in so many of a hundred games; 5 unless told",
+    ),
+];
+
+const REPERTOIRE_PARAMS: &[Param] = &[
+    Param::new(
+        "side",
+        Kind::OneOf(&["white", "black"]),
+        "The side that it is for; told from its tags or moves without",
+    ),
+    Param::new(
+        "leastGames",
+        Kind::Number,
+        "Moves that are not in it count if so many games made them; 2 unless told",
+    ),
+    Param::new(
+        "leastShare",
+        Kind::Number,
+        "… and so many of a hundred that reached the position; 5 unless told",
+    ),
+    Param::new("limit", Kind::Number, "How many lines and moves in each list, 1,000 at most"),
+    Param::new("games", Kind::Number, "How many of the latest games that followed it; 5 unless told"),
+    Param::new("leastPlies", Kind::Number, "… for so many half-moves at least; 8 unless told"),
+];
+
+pub(super) const ROUTES: &[Route] = &[
+    get(
+        "/api/player",
+        "A player's record, as `pgndex player --format json` tells it",
+        &[PLAYER, FILTER],
+        Lane::Search,
+        JSON,
+        player,
+    ),
+    post(
+        "/api/repertoire",
+        "A repertoire, sent as PGN, held against the games, as `pgndex repertoire --format json` tells it",
+        &[REPERTOIRE_PARAMS, FILTER],
+        Lane::Search,
+        (REPERTOIRE, PGN),
+        repertoire,
+    ),
+];
+
+fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let name: NameFilter =
+        call.read("name")?.ok_or_else(|| Problem::parameter("name", "give the name of a player"))?;
+    let selection = database.select(&filter_of_player(call, Some(name.clone()))?)?;
+    let question = PlayerQuestion {
+        database,
+        name: &name,
+        selection: &selection,
+        limit: call.number("limit", LISTED)?.unwrap_or(10) as usize,
+        depth: call.number("depth", 40)?.unwrap_or(6),
+        least_share: call.number("leastShare", 100)?.unwrap_or(5).into(),
+    };
+    Answer::json(&question.answer()?)
+}
+
+fn repertoire(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let side = match call.text("side") {
+        Some("white") => Some(Color::White),
+        Some("black") => Some(Color::Black),
+        _ => None,
+    };
+    let wrong = |detail: String| Problem::new(400, "wrong repertoire", detail);
+    let book = Book::read(&call.body, side).map_err(|error| wrong(error.to_string()))?;
+    if book.moves() == 0 {
+        let reason = book
+            .problems
+            .first()
+            .map_or_else(String::new, |problem| format!(" Line {}: {}.", problem.line, problem.message));
+        return Err(wrong(format!(
+            "There are no moves in what was sent; send the text of a PGN file.{reason}"
+        )));
+    }
+    let selection = database.select(&filter(call)?)?;
+    let question = RepertoireQuestion {
+        database,
+        book: &book,
+        selection: &selection,
+        least_games: call.number("leastGames", u32::MAX)?.unwrap_or(2).into(),
+        least_share: call.number("leastShare", 100)?.unwrap_or(5).into(),
+        limit: call.number("limit", LISTED)?.unwrap_or(LISTED) as usize,
+        games: call.number("games", LISTED)?.unwrap_or(5) as usize,
+        least_plies: call.number("leastPlies", u32::MAX)?.unwrap_or(8),
+    };
+    match question.answer() {
+        Ok(repertoires) => Answer::json(&repertoires),
+        Err(RepertoireError::Store(error)) => Err(error.into()),
+        Err(error @ RepertoireError::UnknownSide) => Err(Problem::parameter("side", error)),
+    }
+}

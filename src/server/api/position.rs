@@ -1,0 +1,22 @@
+//! A position: what can be played from it, and what it is called.
+
+use crate::query::{DescribedPosition, PositionQuery};
+use crate::server::answer::{Answer, JSON, Problem};
+use crate::server::api::get;
+use crate::server::request::{Call, POSITION, position};
+use crate::server::route::{Lane, Route};
+use crate::store::Database;
+
+pub(super) const ROUTES: &[Route] = &[get(
+    "/api/position",
+    "A position, its legal moves, its opening and the line that led to it",
+    &[POSITION],
+    Lane::Quick,
+    JSON,
+    describe,
+)];
+
+fn describe(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let query = position(call)?.unwrap_or_else(PositionQuery::start);
+    Answer::json(&DescribedPosition::of(database, &query)?)
+}

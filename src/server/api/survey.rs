@@ -1,0 +1,79 @@
+//! What there is to see: the games in figures, openings, sources, problems.
+
+use serde::Serialize;
+
+use crate::query::{FoundProblems, Holdings, OpeningList, Statistics};
+use crate::server::answer::{Answer, JSON, Problem};
+use crate::server::api::get;
+use crate::server::request::{Call, FILTER, Kind, Param, filter};
+use crate::server::route::{Lane, Route};
+use crate::store::{Database, ProblemPage, SourceInfo};
+
+/// How many openings and problems at most, and how many problems unless told.
+const MOST: u32 = 5000;
+const PROBLEMS: u32 = 100;
+
+const OPENINGS: &[Param] =
+    &[Param::new("limit", Kind::Number, "How many openings, 5,000 at most; all of these unless told")];
+
+const PROBLEM: &[Param] = &[
+    Param::new("kind", Kind::Text, "Only those of this kind, such as illegal-move"),
+    Param::new("severity", Kind::OneOf(&["warning", "error"]), "Only these"),
+    Param::new("limit", Kind::Number, "How many on a page, 5,000 at most"),
+    Param::new("cursor", Kind::Number, "Where the page begins: nextCursor of the page before"),
+];
+
+pub(super) const ROUTES: &[Route] = &[
+    get(
+        "/api/info",
+        "What the database holds, as `pgndex info --format json` tells it",
+        &[],
+        Lane::Search,
+        JSON,
+        info,
+    ),
+    get("/api/sources", "The files that it was made from", &[], Lane::Search, JSON, sources),
+    get(
+        "/api/problems",
+        "What was found wrong in them, page by page",
+        &[PROBLEM],
+        Lane::Search,
+        JSON,
+        problems,
+    ),
+    get("/api/statistics", "Games by year, rating and length", &[FILTER], Lane::Search, JSON, statistics),
+    get("/api/openings", "Games by opening", &[OPENINGS, FILTER], Lane::Search, JSON, openings),
+];
+
+fn info(_: &Call, database: &Database) -> Result<Answer, Problem> {
+    Answer::json(&Holdings::of(database, false)?)
+}
+
+fn sources(_: &Call, database: &Database) -> Result<Answer, Problem> {
+    #[derive(Serialize)]
+    struct Sources {
+        sources: Vec<SourceInfo>,
+    }
+    Answer::json(&Sources { sources: database.source_infos()? })
+}
+
+fn problems(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let page = ProblemPage {
+        after: call.number("cursor", u32::MAX)?.unwrap_or(0).into(),
+        limit: call.number("limit", MOST)?.unwrap_or(PROBLEMS).max(1),
+        kind: call.text("kind"),
+        severity: call.text("severity"),
+    };
+    Answer::json(&FoundProblems::of(database, &page)?)
+}
+
+fn statistics(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let selection = database.select(&filter(call)?)?;
+    Answer::json(&Statistics::of(database, &selection)?)
+}
+
+fn openings(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let selection = database.select(&filter(call)?)?;
+    let limit = call.number("limit", MOST)?.unwrap_or(MOST);
+    Answer::json(&OpeningList::of(database, &selection, limit as usize)?)
+}

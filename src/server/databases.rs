@@ -1,0 +1,152 @@
+//! The databases that are served, and whether they have changed.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use crate::server::answer::Problem;
+use crate::server::error::Error;
+use crate::store::{self, Database};
+
+/// The databases that are served.
+pub(super) struct Databases {
+    served: Vec<Served>,
+}
+
+/// A database that is served.
+pub(super) struct Served {
+    /// What it is called in addresses.
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+    watch: Mutex<Watch>,
+}
+
+/// The number of a database among those that are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DatabaseIndex(pub(super) usize);
+
+/// A file, told from another one that has its path later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FileId {
+    device: u64,
+    number: u64,
+}
+
+/// What a database holds, told from what it held before: answers to the same question are the same as long as this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct State {
+    /// When the server began, as numbers of versions count from there.
+    began: SystemTime,
+    pub(super) file: FileId,
+    /// How often the file was opened.
+    opened: u64,
+    /// SQLite's own number of the version, on the connection that watches.
+    version: i64,
+}
+
+/// A connection that does nothing but tell when others have written.
+struct Watch {
+    began: SystemTime,
+    open: Option<(FileId, Database)>,
+    opened: u64,
+}
+
+impl FileId {
+    #[cfg(unix)]
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+        let metadata = fs::metadata(path)?;
+        Ok(Self { device: metadata.dev(), number: metadata.ino() })
+    }
+
+    /// Where files have no numbers, one that takes another's place was created later.
+    #[cfg(not(unix))]
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        let created = fs::metadata(path)?.created()?.duration_since(SystemTime::UNIX_EPOCH);
+        let created = created.map_or(0, |since| since.as_nanos());
+        Ok(Self { device: (created >> 64) as u64, number: created as u64 })
+    }
+}
+
+impl State {
+    /// A text that tells the answer to a question from that in any other state.
+    pub(super) fn tag(&self, question: &str) -> String {
+        let mut hasher = DefaultHasher::new();
+        (self, question, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
+        format!("\"{:016x}\"", hasher.finish())
+    }
+}
+
+impl Databases {
+    /// Looks at all of them: those that cannot be opened are told now, not when somebody asks.
+    pub(super) fn open(paths: &[PathBuf]) -> Result<Self, Error> {
+        let mut served: Vec<Served> = Vec::new();
+        for path in paths {
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|stem| !stem.is_empty());
+            let stem = stem.ok_or_else(|| Error::NoName { path: path.clone() })?;
+            let is_free = |name: &String| served.iter().all(|other| other.name != *name);
+            let mut names = std::iter::once(stem.to_owned()).chain((2..).map(|n| format!("{stem}-{n}")));
+            let name = names.find(is_free).ok_or_else(|| Error::NoName { path: path.clone() })?;
+            let watch = Watch { began: SystemTime::now(), open: None, opened: 0 };
+            Database::open_read_only(path)?;
+            served.push(Served { name, path: path.clone(), watch: Mutex::new(watch) });
+        }
+        if served.is_empty() { Err(Error::NoDatabase) } else { Ok(Self { served }) }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.served.len()
+    }
+
+    pub(super) fn get(&self, DatabaseIndex(index): DatabaseIndex) -> &Served {
+        &self.served[index]
+    }
+
+    pub(super) fn all(&self) -> &[Served] {
+        &self.served
+    }
+
+    /// The database with a name; the first one without.
+    pub(super) fn named(&self, name: Option<&str>) -> Option<DatabaseIndex> {
+        let position = match name {
+            None => Some(0),
+            Some(name) => self.served.iter().position(|served| served.name == name),
+        };
+        position.map(DatabaseIndex)
+    }
+}
+
+impl Served {
+    /// What it holds now.
+    pub(super) fn state(&self) -> Result<State, Problem> {
+        let file = FileId::of(&self.path).map_err(|error| self.gone(&error))?;
+        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        if watch.open.as_ref().is_none_or(|(open, _)| *open != file) {
+            let database = Database::open_read_only(&self.path).map_err(|error| self.unusable(&error))?;
+            watch.open = Some((file, database));
+            watch.opened += 1;
+        }
+        let version = match &watch.open {
+            Some((_, database)) => database.data_version().map_err(|error| self.unusable(&error))?,
+            None => 0,
+        };
+        Ok(State { began: watch.began, file, opened: watch.opened, version })
+    }
+
+    fn gone(&self, error: &io::Error) -> Problem {
+        let detail = match error.kind() {
+            io::ErrorKind::NotFound => {
+                format!("The file of the database {} is gone; put it back or ask for another one.", self.name)
+            }
+            _ => format!("The file of the database {} cannot be read: {error}.", self.name),
+        };
+        Problem::unavailable("database is gone", detail)
+    }
+
+    pub(super) fn unusable(&self, error: &store::Error) -> Problem {
+        Problem::unavailable("database cannot be read", format!("{}: {error}", self.name))
+    }
+}

@@ -1,0 +1,108 @@
+//! The addresses of Lichess's opening explorer.
+//!
+//! What clients send is taken as it comes: parameters that are not known are passed over, and so are values that cannot be read.
+
+mod asked;
+
+use crate::board::Color;
+use crate::pgn::Speed;
+use crate::query::{Explore, ExplorerAnswer, game_of_code, replay, write_pgn};
+use crate::server::answer::{Answer, JSON, PGN, Problem};
+use crate::server::request::Call;
+use crate::server::route::{Lane, Method, Params, Route};
+use crate::store::{Database, GameFilter, Lines, ListLengths};
+use asked::Asked;
+
+/// How many moves are told unless asked for.
+const MOVES: u32 = 12;
+
+pub(super) const ROUTES: &[Route] = &[
+    route("/lichess", "What was played from a position, as Lichess's explorer tells it", JSON, lichess),
+    route("/masters", "The same as its explorer of masters' games tells it", JSON, masters),
+    route("/player", "The same of one player's games with one side", NDJSON, player),
+    route("/masters/pgn/{id}", "A game as PGN", PGN, pgn),
+    route("/master/pgn/{id}", "A game as PGN", PGN, pgn),
+];
+
+const NDJSON: &str = "application/x-ndjson";
+
+const fn route(
+    path: &'static str,
+    summary: &'static str,
+    content_type: &'static str,
+    answer: fn(&Call, &Database) -> Result<Answer, Problem>,
+) -> Route {
+    Route { method: Method::Get, path, summary, params: Params::Any, lane: Lane::Quick, content_type, answer }
+}
+
+fn lichess(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let asked = Asked(call);
+    let filter = GameFilter { speeds: speeds(asked), ..asked.filter(database)? };
+    Answer::json(&explore(asked, database, &filter, None, ListLengths { top: 4, recent: 4 })?)
+}
+
+fn masters(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let asked = Asked(call);
+    let filter = asked.filter(database)?;
+    Answer::json(&explore(asked, database, &filter, None, ListLengths { top: 15, recent: 0 })?)
+}
+
+fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let asked = Asked(call);
+    let name = asked.player().ok_or_else(|| Problem::parameter("player", "give the name of a player"))?;
+    let filter = GameFilter { speeds: speeds(asked), player: Some(name), ..asked.filter(database)? };
+    let side = if asked.word("color") == Some("black") { Color::Black } else { Color::White };
+    let filter = filter.of_side(side).map_err(|error| Problem::parameter("player", error))?;
+    let mut answer = explore(asked, database, &filter, Some(side), ListLengths { top: 0, recent: 8 })?;
+    answer.queue_position = Some(0);
+    let mut body = serde_json::to_vec(&answer).map_err(|error| Problem::damaged(error.to_string()))?;
+    body.push(b'\n');
+    Ok(Answer::Whole { content_type: NDJSON, body })
+}
+
+fn speeds(asked: Asked<'_>) -> Vec<Speed> {
+    let speeds = Vec::from_iter(asked.words("speeds").filter_map(Speed::named));
+    // All speeds are also those that nobody knows.
+    if Speed::ALL.iter().all(|speed| speeds.contains(speed)) { Vec::new() } else { speeds }
+}
+
+fn explore(
+    asked: Asked<'_>,
+    database: &Database,
+    filter: &GameFilter,
+    side: Option<Color>,
+    lists: ListLengths,
+) -> Result<ExplorerAnswer, Problem> {
+    let query = asked.position()?;
+    let mut selection = database.select(filter)?;
+    asked.narrow(database, &mut selection)?;
+    let most = |name, length| asked.number(name).map_or(length, |number: u32| number.min(255) as u8);
+    let explore = Explore {
+        database,
+        query: &query,
+        lines: Lines::Main,
+        selection: &selection,
+        side,
+        lists: ListLengths { top: most("topGames", lists.top), recent: most("recentGames", lists.recent) },
+        limit: Some(asked.number("moves").unwrap_or(MOVES)),
+        openings: None,
+    };
+    let mut answer = ExplorerAnswer::of(database, &query.position, explore.answer()?)?;
+    // Clients write `True`, `on` and `1` too.
+    let asks = |word: &str| ["true", "on", "1"].iter().any(|yes| word.eq_ignore_ascii_case(yes));
+    if asked.word("history").is_some_and(asks) {
+        answer.history = Some(explore.months()?);
+    }
+    Ok(answer)
+}
+
+fn pgn(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let id = call.path("id");
+    let game = game_of_code(database, id)?;
+    let game = game.ok_or_else(|| Problem::not_found("There is no game with this id."))?;
+    let (record, annotations) = (database.game(game)?, database.annotations(game)?);
+    replay(&record, |_, _| {}).map_err(crate::query::Error::from)?;
+    let mut text = String::new();
+    write_pgn(&mut text, &record, &annotations).map_err(crate::query::Error::from)?;
+    Ok(Answer::text(PGN, text))
+}

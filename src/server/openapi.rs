@@ -1,0 +1,103 @@
+//! The description of the API, made from the table of routes: OpenAPI 3.1.
+
+use serde_json::{Map, Value, json};
+
+use crate::server::answer::{JSON, Problem};
+use crate::server::request::{Kind, Param};
+use crate::server::route::{Method, Params, Route, routes};
+
+/// The description as a JSON object.
+pub(super) fn document() -> Value {
+    let mut paths = Map::new();
+    for route in routes() {
+        paths.insert(route.path.to_owned(), path_item(route));
+    }
+    let plain = |summary: &str, content_type: &str| {
+        let content = json!({ content_type: {} });
+        json!({ "get": { "summary": summary, "responses": { "200": { "description": "OK", "content": content } } } })
+    };
+    paths.insert("/api/databases".to_owned(), plain("The databases that are served", JSON));
+    paths.insert("/api/openapi.json".to_owned(), plain("This description", JSON));
+    paths.insert("/health".to_owned(), plain("Whether the server lives", "text/plain"));
+    paths.insert(
+        "/metrics".to_owned(),
+        plain("Figures for monitoring, as Prometheus reads them", "text/plain"),
+    );
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "pgndex",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Each address that asks a database asks the first one; below /db/NAME it asks the one of that name. Each answer \
+                            to GET has an ETag, which is another one when the database has changed.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": { "Problem": problem() },
+            "responses": {
+                "Problem": {
+                    "description": "What is wrong, and what to do",
+                    "content": { Problem::CONTENT_TYPE: { "schema": { "$ref": "#/components/schemas/Problem" } } },
+                },
+            },
+        },
+    })
+}
+
+fn path_item(route: &Route) -> Value {
+    let in_path = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let in_path = in_path
+        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
+    let groups = match route.params {
+        Params::Exactly(groups) => groups,
+        Params::Any => &[],
+    };
+    let in_query = groups.iter().copied().flatten().map(parameter);
+    let content_type = route.content_type.split(';').next().unwrap_or(JSON);
+    let mut operation = json!({
+        "summary": route.summary,
+        "parameters": in_path.chain(in_query).collect::<Vec<_>>(),
+        "responses": {
+            "200": { "description": "OK", "content": { content_type: {} } },
+            "default": { "$ref": "#/components/responses/Problem" },
+        },
+    });
+    match route.method {
+        Method::Get => json!({ "get": operation }),
+        Method::Post { most, content_type } => {
+            operation["requestBody"] = json!({
+                "required": true,
+                "description": format!("{most} bytes at most"),
+                "content": { content_type.split(';').next().unwrap_or(content_type): {} },
+            });
+            json!({ "post": operation })
+        }
+    }
+}
+
+fn parameter(param: &Param) -> Value {
+    let words = |words: &[&str]| json!({ "type": "string", "enum": words });
+    let schema = match param.kind {
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Number => json!({ "type": "integer", "minimum": 0 }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::OneOf(those) => words(those),
+        Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::AnyOf(those) => json!({ "type": "array", "items": words(those) }),
+    };
+    json!({ "name": param.name, "in": "query", "description": param.what, "schema": schema })
+}
+
+/// RFC 9457.
+fn problem() -> Value {
+    json!({
+        "type": "object",
+        "required": ["status", "title", "detail"],
+        "properties": {
+            "status": { "type": "integer" },
+            "title": { "type": "string", "description": "What kind of problem it is, always in the same words" },
+            "detail": { "type": "string", "description": "What is wrong here, and what to do" },
+            "parameter": { "type": "string", "description": "The parameter that it is about" },
+        },
+    })
+}

@@ -1,0 +1,119 @@
+//! Which games count.
+
+use crate::board::GameResult;
+use crate::pgn::Speed;
+use crate::server::answer::Problem;
+use crate::server::request::{Call, Kind, Param};
+use crate::store::{FilterError, GameFilter, NameFilter};
+
+const SPEEDS: &[&str] = &["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"];
+const RESULTS: &[&str] = &["1-0", "0-1", "1/2-1/2", "draw", "*"];
+
+/// The parameters, named as the options of the command line.
+pub(in crate::server) const FILTER: &[Param] = &[
+    Param::new(
+        "white",
+        Kind::Text,
+        "White's name, or the beginning of one of its words; =NAME for this name only",
+    ),
+    Param::new("black", Kind::Text, "Black's name"),
+    Param::new("player", Kind::Texts, "White's or Black's name. Given twice: both played, one on each side"),
+    Param::new("opponent", Kind::Text, "The name of the one who played against player"),
+    Param::new("eloMin", Kind::Number, "Both players are rated this or higher"),
+    Param::new("eloMax", Kind::Number, "Both players are rated this or lower"),
+    Param::new("since", Kind::Text, "Played in this year, month or day (2021, 2021.06, 2021-06-30) or later"),
+    Param::new("until", Kind::Text, "Played in this year, month or day or earlier"),
+    Param::new("result", Kind::OneOf(RESULTS), "The result"),
+    Param::new("event", Kind::Text, "The event's name, or the beginning of one of its words"),
+    Param::new("site", Kind::Text, "The site's name, or the beginning of one of its words"),
+    Param::new("opening", Kind::Text, "The name of the opening that the game's positions tell"),
+    Param::new("eco", Kind::Text, "The ECO code that the PGN gives: B90, B9 or B90-C19"),
+    Param::new("openingEco", Kind::Text, "The ECO code of the opening that the game's positions tell"),
+    Param::new("speed", Kind::AnyOf(SPEEDS), "How fast the game was, in the classes of Lichess"),
+    Param::new("timeControl", Kind::Text, "The time control as the PGN gives it, such as 180+2"),
+    Param::new("termination", Kind::Text, "How the game ended, as the PGN gives it"),
+    Param::new("pliesMin", Kind::Number, "The game has this many half-moves or more"),
+    Param::new("pliesMax", Kind::Number, "The game has this many half-moves or fewer"),
+    Param::new("withEvals", Kind::Flag, "An engine's evaluations stand in the game"),
+    Param::new("source", Kind::Texts, "Read from this file, by its path or its number"),
+    Param::new(
+        "variant",
+        Kind::Text,
+        "The variant as the PGN names it, such as Chess960; standard is also none",
+    ),
+];
+
+/// Reads them.
+pub(in crate::server) fn filter(call: &Call) -> Result<GameFilter, Problem> {
+    filter_of_player(call, None)
+}
+
+/// The same, those games left out in which somebody is none of the players.
+pub(in crate::server) fn filter_of_player(
+    call: &Call,
+    player: Option<NameFilter>,
+) -> Result<GameFilter, Problem> {
+    let (player, opponent) = players(call, player)?;
+    let rating = |name| {
+        let number = call.number(name, u16::MAX.into())?;
+        Ok::<_, Problem>(number.and_then(|number| u16::try_from(number).ok()))
+    };
+    let text = |name| call.text(name).map(str::to_owned);
+    let filter = GameFilter {
+        white: call.read("white")?,
+        black: call.read("black")?,
+        player,
+        opponent,
+        elo_min: rating("eloMin")?,
+        elo_max: rating("eloMax")?,
+        since: call.read("since")?,
+        until: call.read("until")?,
+        result: call.text("result").and_then(result),
+        event: call.read("event")?,
+        site: call.read("site")?,
+        opening: call.read("opening")?,
+        eco: call.read("eco")?,
+        opening_eco: call.read("openingEco")?,
+        speeds: call.all("speed").filter_map(Speed::named).collect(),
+        time_control: text("timeControl"),
+        termination: text("termination"),
+        plies_min: call.number("pliesMin", u32::MAX)?,
+        plies_max: call.number("pliesMax", u32::MAX)?,
+        with_evals: call.flag("withEvals")?,
+        sources: call.all("source").map(Into::into).collect(),
+        variant: text("variant"),
+    };
+    filter.check().map_err(|error| {
+        let name = match error {
+            FilterError::NoRating { .. } => "eloMin",
+            FilterError::NoLength { .. } => "pliesMin",
+            _ => "since",
+        };
+        Problem::parameter(name, error)
+    })?;
+    Ok(filter)
+}
+
+fn result(text: &str) -> Option<GameResult> {
+    if text == "draw" { Some(GameResult::Draw) } else { GameResult::parse(text.as_bytes()) }
+}
+
+/// A player, and the one on the other side.
+fn players(
+    call: &Call,
+    player: Option<NameFilter>,
+) -> Result<(Option<NameFilter>, Option<NameFilter>), Problem> {
+    let read = |text: &str| text.parse::<NameFilter>().map_err(|error| Problem::parameter("player", error));
+    let opponent: Option<NameFilter> = call.read("opponent")?;
+    let named = call.all("player").map(read).collect::<Result<Vec<_>, _>>()?;
+    let mut names = player.into_iter().chain(named);
+    let first = names.next();
+    if first.is_none() && opponent.is_some() {
+        return Err(Problem::parameter("opponent", "goes with player; give both, or player alone"));
+    }
+    let second = names.next();
+    if names.next().is_some() || (second.is_some() && opponent.is_some()) {
+        return Err(Problem::parameter("player", "a game has two players; give two names at most"));
+    }
+    Ok((first, second.or(opponent)))
+}

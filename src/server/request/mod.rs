@@ -1,0 +1,78 @@
+//! What is asked, as it stands in an address.
+
+mod filter;
+mod params;
+mod position;
+mod target;
+
+use std::str::FromStr;
+
+use axum::body::Bytes;
+
+pub(super) use filter::{FILTER, filter, filter_of_player};
+pub(super) use params::{Kind, Param};
+pub(super) use position::{POSITION, position};
+pub(super) use target::{TARGET, target};
+
+use crate::server::answer::Problem;
+
+/// What is asked.
+#[derive(Debug, Default)]
+pub(super) struct Call {
+    /// The parts of the path that vary.
+    pub(super) path: Vec<(String, String)>,
+    /// The parameters, in their order.
+    pub(super) query: Vec<(String, String)>,
+    /// What was sent.
+    pub(super) body: Bytes,
+}
+
+impl Call {
+    /// Reads the parameters of an address.
+    pub(super) fn read_query(query: &str) -> Vec<(String, String)> {
+        form_urlencoded::parse(query.as_bytes()).into_owned().collect()
+    }
+
+    /// A part of the path.
+    pub(super) fn path(&self, name: &str) -> &str {
+        let found = self.path.iter().find(|(other, _)| other == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// The values of a parameter that are not empty.
+    pub(super) fn all<'c>(&'c self, name: &'c str) -> impl Iterator<Item = &'c str> + 'c {
+        let values = self.query.iter().filter(move |(other, _)| other == name);
+        values.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// The value of a parameter, if it is given and not empty.
+    pub(super) fn text<'c>(&'c self, name: &'c str) -> Option<&'c str> {
+        self.all(name).next()
+    }
+
+    /// The same, read.
+    pub(super) fn read<T: FromStr<Err: std::fmt::Display>>(&self, name: &str) -> Result<Option<T>, Problem> {
+        let read = |text: &str| text.parse().map_err(|error| Problem::parameter(name, error));
+        self.text(name).map(read).transpose()
+    }
+
+    /// A whole number of a range.
+    pub(super) fn number(&self, name: &str, most: u32) -> Result<Option<u32>, Problem> {
+        let read = |text: &str| {
+            let number = text.parse::<u32>().ok().filter(|&number| number <= most);
+            number.ok_or_else(|| Problem::parameter(name, format!("not a whole number from 0 to {most}")))
+        };
+        self.text(name).map(read).transpose()
+    }
+
+    /// Whether something is on.
+    pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        // A name alone is on, as in `…&withEvals`.
+        let Some((_, value)) = self.query.iter().find(|(other, _)| other == name) else { return Ok(false) };
+        match value.to_ascii_lowercase().as_str() {
+            "" | "true" | "1" | "on" | "yes" => Ok(true),
+            "false" | "0" | "off" | "no" => Ok(false),
+            _ => Err(Problem::parameter(name, "write true or false")),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Which position.
+
+use crate::query::PositionQuery;
+use crate::server::answer::Problem;
+use crate::server::request::{Call, Kind, Param};
+
+/// The parameters.
+pub(in crate::server) const POSITION: &[Param] = &[
+    Param::new("fen", Kind::Text, "The position as a FEN; the start position without it"),
+    Param::new("play", Kind::Text, "Moves in UCI notation from there on: e2e4,c7c5"),
+    Param::new("moves", Kind::Text, "The moves that lead to it, as people paste them: 1. e4 c5 2. Nf3"),
+];
+
+/// Reads them; `None` if none is given.
+pub(in crate::server) fn position(call: &Call) -> Result<Option<PositionQuery>, Problem> {
+    let (fen, play, moves) = (call.text("fen"), call.text("play"), call.text("moves"));
+    if moves.is_some() && fen.or(play).is_some() {
+        return Err(Problem::parameter("moves", "tells the position alone; leave out fen and play"));
+    }
+    if let Some(moves) = moves {
+        return PositionQuery::from_moves(moves)
+            .map(Some)
+            .map_err(|error| Problem::parameter("moves", error));
+    }
+    if fen.or(play).is_none() {
+        return Ok(None);
+    }
+    let start = match fen {
+        Some(fen) => PositionQuery::from_fen(fen).map_err(|error| Problem::parameter("fen", error))?,
+        None => PositionQuery::start(),
+    };
+    let played = start.then_uci(play.unwrap_or_default());
+    played.map(Some).map_err(|error| Problem::parameter("play", error))
+}

@@ -1,0 +1,120 @@
+//! What is looked for: a position, or positions that are described.
+
+use std::ops::RangeInclusive;
+
+use crate::board::{Ending, MaterialSignature, MovePattern, Pattern, PawnStructure};
+use crate::query::{Course, FindTarget, PositionQuery, Step};
+use crate::server::answer::Problem;
+use crate::server::request::{Call, Kind, Param, position};
+
+/// The parameters besides those of a position.
+pub(in crate::server) const TARGET: &[Param] = &[
+    Param::new("like", Kind::Text, "The nearest positions to the one with this FEN, nearest first"),
+    Param::new(
+        "pattern",
+        Kind::Text,
+        "A FEN's placement with signs: ? anything, ! any piece, A and a a white or black one, [QR] one of these, * any number of squares",
+    ),
+    Param::new("material", Kind::Text, "The pieces that are left, White's first, as in KRPvKR"),
+    Param::new("structure", Kind::Text, "The pawns stand as in this FEN"),
+    Param::new("ending", Kind::Text, "The kind of ending"),
+    Param::new("move", Kind::Text, "The move that is played from the position, as in Qxh7#"),
+    Param::new("for", Kind::Number, "So many positions in a row fit, at least"),
+    Param::new("ply", Kind::Text, "They stand at these plies: 20, 20-40, -40 or 60-"),
+    Param::new(
+        "then",
+        Kind::Flag,
+        "What is described before comes first, what is described after comes later in the game",
+    ),
+    Param::new("either", Kind::Flag, "Also with the colours reversed"),
+    Param::new("mirror", Kind::Flag, "Also with left and right changed round"),
+];
+
+/// Those that describe a position.
+const DESCRIBING: [&str; 7] = ["pattern", "material", "structure", "ending", "move", "for", "ply"];
+
+/// Reads what is looked for; all games if nothing is.
+pub(in crate::server) fn target(call: &Call) -> Result<FindTarget, Problem> {
+    let position = position(call)?;
+    let course = course(call)?;
+    let like = call.text("like").map(PositionQuery::from_fen).transpose();
+    let like = like.map_err(|error| Problem::parameter("like", error))?;
+    match (position, course, like) {
+        (None, None, None) => Ok(FindTarget::Games),
+        (Some(query), None, None) => Ok(FindTarget::Position(query.into())),
+        (None, Some(course), None) => Ok(FindTarget::Course(course.into())),
+        (None, None, Some(query)) => Ok(FindTarget::Like(query.into())),
+        _ => Err(Problem::parameter(
+            "fen",
+            "give a position, or describe positions, or give one that they are to be like; not several of these",
+        )),
+    }
+}
+
+fn course(call: &Call) -> Result<Option<Course>, Problem> {
+    let words = |(name, value): &(String, String)| {
+        name == "then" || (DESCRIBING.contains(&name.as_str()) && !value.is_empty())
+    };
+    let words = Vec::from_iter(call.query.iter().filter(|pair| words(pair)));
+    let (either, mirror) = (call.flag("either")?, call.flag("mirror")?);
+    if words.is_empty() {
+        return match either || mirror {
+            true => {
+                Err(Problem::parameter("either", "goes with a description of positions, such as material"))
+            }
+            false => Ok(None),
+        };
+    }
+    let steps = words.split(|(name, _)| name == "then").map(step).collect::<Result<_, _>>()?;
+    Ok(Some(Course::new(steps, either, mirror)))
+}
+
+fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
+    let mut step = Step { description: Default::default(), lasting: 1, plies: 0..=u32::MAX };
+    let mut is_described = false;
+    for (at, (name, value)) in words.iter().enumerate() {
+        if words[..at].iter().any(|(other, _)| other == name) {
+            return Err(Problem::parameter(name, "stands twice; parted by then, one comes after the other"));
+        }
+        let wrong = |error: &dyn std::fmt::Display| Problem::parameter(name, error);
+        let description = &mut step.description;
+        is_described |= !matches!(name.as_str(), "for" | "ply");
+        match name.as_str() {
+            "pattern" => description.pattern = Some(Pattern::parse(value).map_err(|error| wrong(&error))?),
+            "material" => {
+                description.material = Some(MaterialSignature::parse(value).map_err(|error| wrong(&error))?);
+            }
+            "structure" => {
+                let read = PawnStructure::from_fen(value.as_bytes());
+                description.structure = Some(read.map_err(|error| wrong(&error))?);
+            }
+            "ending" => {
+                let ending = Ending::ALL.into_iter().find(|ending| ending.as_str() == value);
+                let names = || Ending::ALL.map(Ending::as_str).join(", ");
+                description.ending =
+                    Some(ending.ok_or_else(|| wrong(&format!("not one of these: {}", names())))?);
+            }
+            "move" => description.played = Some(MovePattern::parse(value).map_err(|error| wrong(&error))?),
+            "for" => {
+                let number = value.parse().ok().filter(|&number| number > 0);
+                step.lasting = number.ok_or_else(|| wrong(&"not a whole number from 1 on"))?;
+            }
+            _ => step.plies = plies(value).ok_or_else(|| wrong(&"no plies; write 20, 20-40, -40 or 60-"))?,
+        }
+    }
+    if is_described {
+        Ok(step)
+    } else {
+        Err(Problem::parameter(
+            "then",
+            "describe positions with pattern, material, structure, ending or move",
+        ))
+    }
+}
+
+fn plies(text: &str) -> Option<RangeInclusive<u32>> {
+    let number = |text: &str, open| if text.is_empty() { Some(open) } else { text.parse().ok() };
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let range = number(first, 0)?..=number(last, u32::MAX)?;
+    (range.start() <= range.end() && !(first.is_empty() && last.is_empty())).then_some(range)
+}

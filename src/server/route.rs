@@ -1,0 +1,58 @@
+//! Which address leads to what: the router and the description of the API are made from this table.
+
+use crate::server::answer::{Answer, Problem};
+use crate::server::request::{Call, Param};
+use crate::server::{api, explorer};
+use crate::store::Database;
+
+/// An address below the root or below `/db/NAME`, and what it leads to.
+pub(super) struct Route {
+    pub(super) method: Method,
+    /// `{name}` stands for a part that varies.
+    pub(super) path: &'static str,
+    /// What is to be had there, for the description.
+    pub(super) summary: &'static str,
+    pub(super) params: Params,
+    pub(super) lane: Lane,
+    /// The media type of the answer.
+    pub(super) content_type: &'static str,
+    pub(super) answer: fn(&Call, &Database) -> Result<Answer, Problem>,
+}
+
+/// What is sent with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Get,
+    /// So many bytes at most of this kind are sent along.
+    Post {
+        most: usize,
+        content_type: &'static str,
+    },
+}
+
+/// Which parameters there are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Params {
+    /// These, and no others.
+    Exactly(&'static [&'static [Param]]),
+    /// What is not known is passed over: clients of the explorer send all kinds of them.
+    Any,
+}
+
+/// Who answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// What is answered at once.
+    Quick,
+    /// What may look at many games.
+    Search,
+    /// SQL of somebody else.
+    Sql,
+    /// What is sent as it is read.
+    Export,
+}
+
+/// All addresses that ask a database.
+pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
+    explorer::ROUTES.iter().chain(api::routes())
+}

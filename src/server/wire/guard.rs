@@ -1,0 +1,180 @@
+//! Who may ask.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Method, Uri};
+
+use crate::server::answer::Problem;
+use crate::server::options::Options;
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Who may ask.
+pub(super) struct Guard {
+    /// The address that it listens at, unless that is any.
+    own: Option<IpAddr>,
+    allowed: Vec<String>,
+    token: Option<String>,
+    pub(super) cors: bool,
+}
+
+impl Guard {
+    pub(super) fn new(options: &Options, address: SocketAddr) -> Self {
+        let own = Some(address.ip()).filter(|address| !address.is_unspecified());
+        let allowed = options.allowed_hosts.iter().map(|host| host.trim_end_matches('.').to_lowercase());
+        Self { own, allowed: allowed.collect(), token: options.token.clone(), cors: options.cors }
+    }
+
+    /// Refuses what does not name this machine: a page of another host whose name suddenly leads here could read everything otherwise.
+    pub(super) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+        let mut named = headers.get_all(HOST).iter();
+        let (first, second) = (named.next(), named.next());
+        let header =
+            first.and_then(|host| host.to_str().ok()).and_then(|host| host.parse::<Authority>().ok());
+        let is_known = |authority: &Authority| self.is_known(authority.host());
+        let is_allowed =
+            second.is_none() && header.as_ref().is_some_and(is_known) && uri.authority().is_none_or(is_known);
+        if is_allowed {
+            return Ok(());
+        }
+        let detail =
+            "This name is not one of this server; whoever runs it can allow it with the option allow-host.";
+        Err(Problem::new(403, "unknown host", detail))
+    }
+
+    fn is_known(&self, host: &str) -> bool {
+        let host = host.trim_end_matches('.').to_lowercase();
+        let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&host);
+        if let Ok(address) = literal.parse::<IpAddr>() {
+            return address.is_loopback() || self.own == Some(address) || self.allowed.contains(&host);
+        }
+        host == "localhost" || host.ends_with(".localhost") || self.allowed.contains(&host)
+    }
+
+    /// Refuses those who do not know the token.
+    pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let Some(token) = &self.token else { return Ok(()) };
+        let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(given);
+        if given.is_some_and(|given| is_same(given.as_bytes(), token.as_bytes())) {
+            return Ok(());
+        }
+        let detail = "Send the token: Authorization: Bearer TOKEN, or as the password of any user.";
+        Err(Problem::new(401, "token needed", detail))
+    }
+
+    /// Refuses what a page of another host sends or asks in the name of its visitor.
+    pub(super) fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let site = headers.get(SEC_FETCH_SITE).map(|site| site.as_bytes());
+        let is_own_site = site.is_none_or(|site| matches!(site, b"same-origin" | b"none"));
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let is_own = |origin: &str| {
+            let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            rest.is_some_and(|rest| rest.eq_ignore_ascii_case(host))
+        };
+        let origin = headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or("null"));
+        if is_own_site && origin.is_none_or(is_own) {
+            return Ok(());
+        }
+        Err(Problem::new(403, "foreign origin", "Pages of other hosts may not ask this."))
+    }
+
+    /// Refuses what this server does not know how to do.
+    pub(super) fn check_method(method: &Method) -> Result<(), Problem> {
+        match *method {
+            Method::GET | Method::HEAD | Method::POST | Method::OPTIONS => Ok(()),
+            _ => Err(Problem::new(405, "method not allowed", "Nothing can be changed here; use GET.")),
+        }
+    }
+}
+
+/// The token of a header: that of a bearer, or a password.
+fn given(authorization: &str) -> Option<String> {
+    let (scheme, rest) = authorization.split_once(' ')?;
+    if scheme.eq_ignore_ascii_case("bearer") {
+        return Some(rest.trim().to_owned());
+    }
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let text = String::from_utf8(base64(rest.trim())?).ok()?;
+    text.split_once(':').map(|(_, password)| password.to_owned())
+}
+
+/// Bytes that are written in base64.
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
+    let (mut bits, mut count) = (0_u32, 0);
+    for letter in text.trim_end_matches('=').bytes() {
+        let value = match letter {
+            b'A'..=b'Z' => letter - b'A',
+            b'a'..=b'z' => letter - b'a' + 26,
+            b'0'..=b'9' => letter - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6 | u32::from(value)) & 0xff_ffff;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    Some(bytes)
+}
+
+/// Whether two texts are the same, in a time that tells nothing of where they differ.
+fn is_same(given: &[u8], token: &[u8]) -> bool {
+    let mut difference = given.len() ^ token.len();
+    for (at, &byte) in token.iter().enumerate() {
+        difference |= usize::from(byte ^ given.get(at).copied().unwrap_or(0));
+    }
+    std::hint::black_box(difference) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn guard(allowed: &[&str]) -> Guard {
+        let mut options = Options::new(vec![PathBuf::from("games.db")]);
+        options.allowed_hosts = allowed.iter().map(|&host| host.to_owned()).collect();
+        Guard::new(&options, Options::ADDRESS)
+    }
+
+    #[test]
+    fn names_of_this_machine_are_known_and_no_others() {
+        let guard = guard(&["Chess.example.org"]);
+        for host in
+            ["localhost", "LOCALHOST", "127.0.0.1", "127.8.9.1", "[::1]", "a.localhost", "chess.example.org"]
+        {
+            assert!(guard.is_known(host), "{host}");
+        }
+        for host in [
+            "",
+            "example.org",
+            "evil.chess.example.org",
+            "localhost.evil.org",
+            "10.0.0.1",
+            "127.0.0.1.nip.io",
+        ] {
+            assert!(!guard.is_known(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_read_and_compared() {
+        assert_eq!(given("Bearer abc").as_deref(), Some("abc"));
+        assert_eq!(given("basic dXNlcjpwYTpzcw==").as_deref(), Some("pa:ss"));
+        for wrong in ["", "Bearer", "Digest x", "Basic !", "Basic dXNlcg=="] {
+            assert_eq!(given(wrong), None, "{wrong}");
+        }
+        assert!(is_same(b"secret", b"secret"));
+        for wrong in ["", "secre", "secret1", "Secret"] {
+            assert!(!is_same(wrong.as_bytes(), b"secret"), "{wrong}");
+        }
+    }
+}

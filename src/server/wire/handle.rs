@@ -1,0 +1,409 @@
+//! Requests and their answers: from an address to a thread that asks, and back.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
+use axum::extract::{RawPathParams, Request, State};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_DISPOSITION,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, REFERRER_POLICY, RETRY_AFTER,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::{MethodFilter, MethodRouter, get, on};
+use serde_json::json;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use super::guard::Guard;
+use super::log::{self, Entry};
+use super::metrics::Metrics;
+use super::pieces::{Pieces, held};
+use crate::server::answer::{Answer, JSON, Problem};
+use crate::server::api;
+use crate::server::databases::{DatabaseIndex, Databases};
+use crate::server::error::Error;
+use crate::server::openapi;
+use crate::server::options::{LogFormat, Options};
+use crate::server::page;
+use crate::server::pool::{Pool, Reader, Ticket};
+use crate::server::request::{Call, Param};
+use crate::server::route::{Lane, Method, Params, Route, routes};
+
+/// How long a client may take to send what it sends with a request.
+const BODY_TIME: Duration = Duration::from_secs(20);
+/// All that answers have in common: no page may show them in a frame, run them or guess what they are.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What all requests share.
+pub(super) struct App {
+    databases: Arc<Databases>,
+    quick: Pool,
+    search: Pool,
+    sql: Pool,
+    export: Pool,
+    guard: Guard,
+    pub(super) metrics: Metrics,
+    log: LogFormat,
+    timeout: Duration,
+    sql_timeout: Duration,
+    export_timeout: Duration,
+}
+
+impl App {
+    pub(super) fn new(
+        databases: Arc<Databases>,
+        options: &Options,
+        address: SocketAddr,
+    ) -> Result<Self, Error> {
+        let pool = |name, threads, waiting| Pool::start(name, (threads, waiting), &databases, |_| Ok(()));
+        let sql = Pool::start("sql", (2, 8), &databases, api::guard)?;
+        Ok(Self {
+            quick: pool("quick", options.threads, options.threads * 32)?,
+            search: pool("search", 2, 16)?,
+            sql,
+            export: pool("export", 2, 4)?,
+            guard: Guard::new(options, address),
+            metrics: Metrics::default(),
+            log: options.log,
+            timeout: options.timeout,
+            sql_timeout: options.sql_timeout,
+            export_timeout: options.export_timeout,
+            databases,
+        })
+    }
+
+    fn lane(&self, lane: Lane) -> (&Pool, Duration) {
+        match lane {
+            Lane::Quick => (&self.quick, self.timeout),
+            Lane::Search => (&self.search, self.timeout),
+            Lane::Sql => (&self.sql, self.sql_timeout),
+            Lane::Export => (&self.export, self.export_timeout),
+        }
+    }
+
+    fn pools(&self) -> impl Iterator<Item = &Pool> {
+        [&self.quick, &self.search, &self.sql, &self.export].into_iter()
+    }
+}
+
+/// All addresses.
+pub(super) fn router(app: &Arc<App>) -> Router {
+    let mut router = Router::new();
+    for route in routes() {
+        router = router
+            .route(route.path, method_router(route))
+            .route(&format!("/db/{{db}}{}", route.path), method_router(route));
+    }
+    router
+        .route("/api/databases", get(databases))
+        .route("/api/openapi.json", get(|| async { text(JSON, openapi::document().to_string()) }))
+        .route("/health", get(|| async { text("text/plain; charset=utf-8", "ok\n".to_owned()) }))
+        .route("/metrics", get(metrics))
+        .route("/", get(|headers: HeaderMap| async move { asset(page::INDEX, &headers) }))
+        .route("/view/{*view}", get(|headers: HeaderMap| async move { asset(page::INDEX, &headers) }))
+        .route("/page/{*name}", get(page_file))
+        .fallback(|| async { refuse(&Problem::not_found("There is nothing at this address.")) })
+        .method_not_allowed_fallback(|| async {
+            refuse(&Problem::new(
+                405,
+                "method not allowed",
+                "This address is asked in another way: GET, or POST for what is sent.",
+            ))
+        })
+        .layer(from_fn_with_state(Arc::clone(app), around))
+        .with_state(Arc::clone(app))
+}
+
+fn method_router(route: &'static Route) -> MethodRouter<Arc<App>> {
+    let method = match route.method {
+        Method::Get => MethodFilter::GET,
+        Method::Post { .. } => MethodFilter::POST,
+    };
+    on(method, move |State(app): State<Arc<App>>, path: RawPathParams, request: Request| async move {
+        answer(app, route, &path, request).await.unwrap_or_else(|problem| refuse(&problem))
+    })
+}
+
+/// What is done with each request before and after it is answered.
+async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let is_explorer = is_explorer(uri.path());
+    let mut response = match check(&app, &request, is_explorer) {
+        Ok(()) if method == HttpMethod::OPTIONS => preflight(app.guard.cors && is_explorer),
+        Ok(()) => next.run(request).await,
+        Err(problem) => refuse(&problem),
+    };
+    let status = response.status().as_u16();
+    let is_open = app.guard.cors && is_explorer;
+    let problem = response.extensions_mut().remove::<Detail>();
+    secure(response.headers_mut(), is_open);
+    let took = began.elapsed();
+    app.metrics.answered(status, took);
+    let target = uri.path_and_query().map_or("/", |target| target.as_str());
+    let problem = problem.as_ref().map(|Detail(detail)| detail.as_str());
+    log::write(app.log, &Entry { method: method.as_str(), target, status, took, problem });
+    response
+}
+
+fn check(app: &App, request: &Request, is_explorer: bool) -> Result<(), Problem> {
+    let (uri, headers) = (request.uri(), request.headers());
+    app.guard.check_host(uri, headers)?;
+    Guard::check_method(request.method())?;
+    let is_safe = matches!(*request.method(), HttpMethod::GET | HttpMethod::HEAD);
+    let is_open = is_explorer && app.guard.cors;
+    if !(is_safe || is_open) {
+        app.guard.check_origin(headers)?;
+    }
+    // Whether it lives may be asked by anybody, and before a request that has no secret yet.
+    if uri.path() == "/health" || *request.method() == HttpMethod::OPTIONS {
+        return Ok(());
+    }
+    app.guard.check_token(headers)
+}
+
+/// Whether a path is one of those that clients of Lichess's explorer ask.
+fn is_explorer(path: &str) -> bool {
+    let path = match path.strip_prefix("/db/").and_then(|rest| rest.find('/').map(|at| &rest[at..])) {
+        Some(rest) => rest,
+        None => path,
+    };
+    ["/lichess", "/masters", "/player", "/master/"].iter().any(|start| path.starts_with(start))
+}
+
+fn preflight(is_open: bool) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    if is_open {
+        let allowed = HeaderValue::from_static("authorization, content-type");
+        response.headers_mut().insert(ACCESS_CONTROL_ALLOW_HEADERS, allowed);
+    }
+    response
+}
+
+fn secure(headers: &mut HeaderMap, is_open: bool) {
+    const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+    const RESOURCE: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+    let fixed = [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+        (REFERRER_POLICY, "no-referrer"),
+        (OPENER, "same-origin"),
+        (RESOURCE, if is_open { "cross-origin" } else { "same-origin" }),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if is_open {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    }
+    if !headers.contains_key(CACHE_CONTROL) {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    }
+}
+
+/// Hands a question to a thread, and waits for the answer.
+async fn answer(
+    app: Arc<App>,
+    route: &'static Route,
+    path: &RawPathParams,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (pool, time) = app.lane(route.lane);
+    let path: Vec<_> = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let name = path.iter().find(|(name, _)| name == "db").map(|(_, name)| name.as_str());
+    let database =
+        app.databases.named(name).ok_or_else(|| Problem::not_found("There is no database of this name."))?;
+    let (head, body) = request.into_parts();
+    let question = head.uri.path_and_query().map_or_else(String::new, ToString::to_string);
+    let query = Call::read_query(head.uri.query().unwrap_or_default());
+    let mut call = Call { path, query, body: Bytes::new() };
+    if let Params::Exactly(groups) = route.params {
+        Param::check(groups, &call)?;
+    }
+    call.body = read_body(route.method, body).await?;
+    // Time counts from here: how fast the client sends is its own affair.
+    let (ticket, waiting) = Ticket::new(Instant::now() + time);
+    let known = head.headers.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok()).map(str::to_owned);
+    let (send, receive) = oneshot::channel();
+    let asked = Asked { app: Arc::clone(&app), route, database, call, question, known };
+    let deadline = ticket.deadline;
+    let runtime = Handle::current();
+    pool.run(ticket.clone(), move |reader| asked.answer(reader, &ticket, &runtime, send))?;
+    match tokio::time::timeout_at(deadline.into(), receive).await {
+        Ok(Ok(response)) if route.lane == Lane::Export => {
+            response.map(|response| response.map(|body| held(body, waiting)))
+        }
+        Ok(Ok(response)) => response,
+        // Its turn came when its time was over; or what answers broke down.
+        Ok(Err(_)) if Instant::now() >= deadline => Err(Problem::too_slow()),
+        Ok(Err(_)) => Err(Problem::internal()),
+        Err(_) => Err(Problem::too_slow()),
+    }
+}
+
+async fn read_body(method: Method, body: Body) -> Result<Bytes, Problem> {
+    let most = match method {
+        Method::Get => 0,
+        Method::Post { most, .. } => most,
+    };
+    let too_large =
+        || Problem::new(413, "too much is sent", format!("At most {most} bytes can be sent here."));
+    if body.size_hint().lower() > most as u64 {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(BODY_TIME, to_bytes(body, most)).await {
+        Ok(read) => read.map_err(|_| too_large()),
+        Err(_) => Err(Problem::new(408, "sent too slowly", "Send it faster.")),
+    }
+}
+
+/// A question on its way to a thread.
+struct Asked {
+    app: Arc<App>,
+    route: &'static Route,
+    database: DatabaseIndex,
+    call: Call,
+    question: String,
+    /// The tags of the answers that the client has.
+    known: Option<String>,
+}
+
+type Reply = oneshot::Sender<Result<Response, Problem>>;
+
+impl Asked {
+    fn answer(self, reader: &mut Reader, ticket: &Ticket, runtime: &Handle, reply: Reply) {
+        match self.look(reader, ticket) {
+            Ok((response, None)) => drop(reply.send(Ok(response))),
+            Ok((response, Some(pieces))) => {
+                if reply.send(Ok(response)).is_ok() {
+                    pieces.write(ticket, runtime);
+                }
+            }
+            Err(problem) => drop(reply.send(Err(problem))),
+        }
+    }
+
+    fn look<'r>(
+        &self,
+        reader: &'r mut Reader,
+        ticket: &Ticket,
+    ) -> Result<(Response, Option<Pieces<'r>>), Problem> {
+        let state = self.app.databases.get(self.database).state()?;
+        let tag = state.tag(&self.question);
+        let is_get = self.route.method == Method::Get;
+        if is_get && self.known.as_deref().is_some_and(|known| has_tag(known, &tag)) {
+            return Ok((not_modified(&tag), None));
+        }
+        let database = reader.database(self.database, state.file)?;
+        let answer = (self.route.answer)(&self.call, database).map_err(|problem| {
+            // What SQLite says when it is stopped is not what is wrong.
+            if ticket.is_over() { Problem::too_slow() } else { problem }
+        })?;
+        match answer {
+            Answer::Whole { content_type, body } => {
+                let mut response = whole(content_type, body);
+                if is_get {
+                    set(response.headers_mut(), ETAG, &tag);
+                }
+                Ok((response, None))
+            }
+            Answer::Pieces { content_type, file_name, write } => {
+                let (body, pieces) = Pieces::new(database, write);
+                let mut response = Response::new(body);
+                set(response.headers_mut(), CONTENT_TYPE, content_type);
+                let disposition = format!("attachment; filename=\"{file_name}\"");
+                set(response.headers_mut(), CONTENT_DISPOSITION, &disposition);
+                Ok((response, Some(pieces)))
+            }
+        }
+    }
+}
+
+/// Whether a list of tags has this one.
+fn has_tag(list: &str, tag: &str) -> bool {
+    list.split(',')
+        .map(str::trim)
+        .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
+}
+
+fn not_modified(tag: &str) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    set(response.headers_mut(), ETAG, tag);
+    response
+}
+
+/// What is logged of a problem.
+#[derive(Clone)]
+struct Detail(String);
+
+fn refuse(problem: &Problem) -> Response {
+    let body = serde_json::to_vec(problem).unwrap_or_default();
+    let mut response = whole(Problem::CONTENT_TYPE, body);
+    *response.status_mut() =
+        StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if let Some(seconds) = problem.retry_after {
+        set(response.headers_mut(), RETRY_AFTER, &seconds.to_string());
+    }
+    if problem.status == 401 {
+        set(response.headers_mut(), WWW_AUTHENTICATE, "Basic realm=\"pgndex\", charset=\"UTF-8\"");
+    }
+    set(response.headers_mut(), CACHE_CONTROL, "no-store");
+    response.extensions_mut().insert(Detail(problem.detail.clone()));
+    response
+}
+
+fn whole(content_type: &str, body: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(body));
+    set(response.headers_mut(), CONTENT_TYPE, content_type);
+    response
+}
+
+fn text(content_type: &'static str, text: String) -> Response {
+    whole(content_type, text.into_bytes())
+}
+
+fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
+
+/// The databases that there are, and where they are to be asked.
+async fn databases(State(app): State<Arc<App>>) -> Response {
+    let all = app.databases.all().iter().enumerate().map(|(at, served)| {
+        json!({ "name": served.name, "path": format!("/db/{}", served.name), "isFirst": at == 0 })
+    });
+    text(JSON, json!({ "databases": all.collect::<Vec<_>>() }).to_string())
+}
+
+async fn metrics(State(app): State<Arc<App>>) -> Response {
+    text("text/plain; version=0.0.4; charset=utf-8", app.metrics.text(app.pools()))
+}
+
+async fn page_file(path: RawPathParams, headers: HeaderMap) -> Response {
+    let name = path.iter().find(|(name, _)| *name == "name").map_or("", |(_, name)| name);
+    asset(name, &headers)
+}
+
+fn asset(name: &str, headers: &HeaderMap) -> Response {
+    let Some(asset) = page::asset(name) else { return refuse(&Problem::not_found("There is no such file.")) };
+    let known = headers.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
+    let tag = asset.tag();
+    if known.is_some_and(|known| has_tag(known, &tag)) {
+        return not_modified(&tag);
+    }
+    let mut response = Response::new(Body::from(asset.bytes));
+    set(response.headers_mut(), CONTENT_TYPE, asset.content_type);
+    set(response.headers_mut(), ETAG, &tag);
+    response
+}

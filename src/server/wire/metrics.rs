@@ -1,0 +1,79 @@
+//! Figures for monitoring, as Prometheus reads them.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::server::pool::Pool;
+
+/// Upper ends of the times that are told apart, in seconds.
+const TIMES: [f64; 9] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
+
+/// What is counted.
+#[derive(Default)]
+pub(in crate::server) struct Metrics {
+    /// Answers by the first digit of their status.
+    answers: [AtomicU64; 6],
+    times: [AtomicU64; TIMES.len()],
+    microseconds: AtomicU64,
+    turned_away: AtomicU64,
+}
+
+impl Metrics {
+    pub(super) fn answered(&self, status: u16, took: Duration) {
+        let class = usize::from(status / 100).min(self.answers.len() - 1);
+        self.answers[class].fetch_add(1, Ordering::Relaxed);
+        let seconds = took.as_secs_f64();
+        if let Some(at) = TIMES.iter().position(|&end| seconds <= end) {
+            self.times[at].fetch_add(1, Ordering::Relaxed);
+        }
+        let microseconds = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.microseconds.fetch_add(microseconds, Ordering::Relaxed);
+    }
+
+    /// A connection for which there was no place.
+    pub(super) fn turned_away(&self) {
+        self.turned_away.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn text<'p>(&self, pools: impl Iterator<Item = &'p Pool>) -> String {
+        let mut text = String::new();
+        let head = |text: &mut String, name: &str, kind: &str, help: &str| {
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        };
+        let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        head(&mut text, "pgndex_answers_total", "counter", "Answers by the class of their status.");
+        for (class, count) in self.answers.iter().enumerate().skip(1) {
+            let _ = writeln!(text, "pgndex_answers_total{{class=\"{class}xx\"}} {}", read(count));
+        }
+        let all: u64 = self.answers.iter().map(read).sum();
+        head(&mut text, "pgndex_answer_seconds", "histogram", "How long answers took, from head to head.");
+        let mut sum = 0;
+        for (end, count) in TIMES.iter().zip(&self.times) {
+            sum += read(count);
+            let _ = writeln!(text, "pgndex_answer_seconds_bucket{{le=\"{end}\"}} {sum}");
+        }
+        let seconds = read(&self.microseconds) as f64 / 1e6;
+        let _ = writeln!(
+            text,
+            "pgndex_answer_seconds_bucket{{le=\"+Inf\"}} {all}\npgndex_answer_seconds_sum {seconds}\npgndex_answer_seconds_count {all}"
+        );
+        head(
+            &mut text,
+            "pgndex_connections_refused_total",
+            "counter",
+            "Connections for which there was no place.",
+        );
+        let _ = writeln!(text, "pgndex_connections_refused_total {}", read(&self.turned_away));
+        let pools = Vec::from_iter(pools);
+        head(&mut text, "pgndex_waiting", "gauge", "Questions that wait for a thread.");
+        for pool in &pools {
+            let _ = writeln!(text, "pgndex_waiting{{lane=\"{}\"}} {}", pool.name(), pool.waiting());
+        }
+        head(&mut text, "pgndex_refused_total", "counter", "Questions for which the queue was full.");
+        for pool in &pools {
+            let _ = writeln!(text, "pgndex_refused_total{{lane=\"{}\"}} {}", pool.name(), pool.refused());
+        }
+        text
+    }
+}

@@ -1,0 +1,139 @@
+//! Answers that are sent while they are written.
+
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use hyper::body::Frame;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use crate::server::answer::WritePieces;
+use crate::server::pool::{Ticket, Waiting};
+use crate::store::Database;
+
+/// How long a client may take to read a piece.
+const READ_TIME: Duration = Duration::from_secs(30);
+/// How large a piece is, and how many of them wait for the client.
+const PIECE: usize = 64 << 10;
+const PIECES: usize = 4;
+
+/// A piece, or that all of them were sent.
+enum Message {
+    Piece(Bytes),
+    End,
+}
+
+/// What writes an answer.
+pub(super) struct Pieces<'d> {
+    database: &'d Database,
+    sender: mpsc::Sender<Message>,
+    write: WritePieces,
+}
+
+impl<'d> Pieces<'d> {
+    /// What writes, and the body that it writes to.
+    pub(super) fn new(database: &'d Database, write: WritePieces) -> (Body, Self) {
+        let (sender, receiver) = mpsc::channel(PIECES);
+        (Body::new(Received { receiver, is_whole: false }), Self { database, sender, write })
+    }
+
+    /// Writes until all is written, the client goes, or the time is over. Only an answer that was written to its end is whole.
+    pub(super) fn write(self, ticket: &Ticket, runtime: &Handle) {
+        let Self { database, sender, write } = self;
+        let mut writer = PieceWriter { sender, piece: Vec::with_capacity(PIECE), runtime, ticket };
+        if write(database, &mut writer).and_then(|()| writer.flush()).is_ok() {
+            let _ = writer.send(Message::End); // A client that has gone does not miss it.
+        }
+    }
+}
+
+/// Sends what is written, piece by piece, no faster than the client reads.
+struct PieceWriter<'a> {
+    sender: mpsc::Sender<Message>,
+    piece: Vec<u8>,
+    runtime: &'a Handle,
+    ticket: &'a Ticket,
+}
+
+impl PieceWriter<'_> {
+    fn send(&self, message: Message) -> io::Result<()> {
+        let sent = async { tokio::time::timeout(READ_TIME, self.sender.send(message)).await };
+        match self.runtime.block_on(sent) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(io::ErrorKind::BrokenPipe.into()),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+}
+
+impl Write for PieceWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.piece.extend_from_slice(bytes);
+        if self.piece.len() >= PIECE {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.ticket.is_over() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let piece = std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE));
+        if piece.is_empty() { Ok(()) } else { self.send(Message::Piece(piece.into())) }
+    }
+}
+
+/// Pieces as hyper takes them.
+struct Received {
+    receiver: mpsc::Receiver<Message>,
+    is_whole: bool,
+}
+
+impl HttpBody for Received {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if self.is_whole {
+            return Poll::Ready(None);
+        }
+        self.receiver.poll_recv(context).map(|message| match message {
+            Some(Message::Piece(piece)) => Some(Ok(Frame::data(piece))),
+            Some(Message::End) => {
+                self.is_whole = true;
+                None
+            }
+            // What wrote it has broken off: so must the answer, or it would look as if it were whole.
+            None => Some(Err(io::ErrorKind::UnexpectedEof.into())),
+        })
+    }
+}
+
+/// A body whose reader is waited for: who stops reading is gone.
+pub(super) fn held(body: Body, waiting: Waiting) -> Body {
+    Body::new(Held { body, _waiting: waiting })
+}
+
+struct Held {
+    body: Body,
+    _waiting: Waiting,
+}
+
+impl HttpBody for Held {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+}

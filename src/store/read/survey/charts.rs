@@ -1,0 +1,151 @@
+//! The games of a selection, counted by year, rating, length and opening.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Row;
+
+use crate::board::GameResult;
+use crate::id::OpeningId;
+use crate::store::cell::{Cells, GAME, OPENING};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::read::selection::Selection;
+
+/// Games by result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    /// Games won by White.
+    pub white_wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games won by Black.
+    pub black_wins: u64,
+    /// Games without a result.
+    pub unfinished: u64,
+}
+
+impl Outcomes {
+    fn count(&mut self, result: GameResult) {
+        match result {
+            GameResult::White => self.white_wins += 1,
+            GameResult::Draw => self.draws += 1,
+            GameResult::Black => self.black_wins += 1,
+            GameResult::Unknown => self.unfinished += 1,
+        }
+    }
+}
+
+/// The games of a selection, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GameCharts {
+    /// All of them.
+    pub all: Outcomes,
+    /// By year.
+    pub years: BTreeMap<u16, Outcomes>,
+    /// Those whose year is not known.
+    pub undated: Outcomes,
+    /// By the players' mean rating, in steps of [`RATING_STEP`](Self::RATING_STEP): each step by its lowest rating.
+    pub ratings: BTreeMap<u16, Outcomes>,
+    /// Those in which a rating is not known.
+    pub unrated: Outcomes,
+    /// By their half-moves, in steps of [`LENGTH_STEP`](Self::LENGTH_STEP).
+    pub lengths: BTreeMap<u32, Outcomes>,
+}
+
+/// The games of a selection that went through an opening.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayedOpening {
+    /// Its number; `None` stands for games whose opening has no name.
+    pub opening: Option<OpeningId>,
+    /// ECO code.
+    pub eco: Option<String>,
+    /// Name.
+    pub name: Option<String>,
+    /// What came of them.
+    pub outcomes: Outcomes,
+}
+
+impl GameCharts {
+    /// Ratings are counted in steps of so much.
+    pub const RATING_STEP: u16 = 100;
+    /// Lengths are counted in steps of so much.
+    pub const LENGTH_STEP: u32 = 10;
+
+    fn add(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
+        let cells = Cells::new(row, GAME);
+        let result = cells.get(1)?;
+        self.all.count(result);
+        let date: Option<&str> = cells.get(2)?;
+        let year = date.and_then(|date| date.get(..4)).and_then(|year| year.parse().ok());
+        year.map_or(&mut self.undated, |year| self.years.entry(year).or_default()).count(result);
+        let ratings = cells.get::<Option<u16>>(3)?.zip(cells.get::<Option<u16>>(4)?);
+        let mean = ratings.map(|(white, black)| white.midpoint(black));
+        let step = mean.map(|mean| mean - mean % Self::RATING_STEP);
+        step.map_or(&mut self.unrated, |step| self.ratings.entry(step).or_default()).count(result);
+        let plies: u32 = cells.get(5)?;
+        self.lengths.entry(plies - plies % Self::LENGTH_STEP).or_default().count(result);
+        Ok(())
+    }
+}
+
+impl Database {
+    /// Counts the games of a selection; looks at the row of each.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn game_charts(&self, selection: &Selection) -> Result<GameCharts> {
+        let count = || {
+            let sql = format!(
+                "SELECT game_id, result, date, white_elo, black_elo, ply_count FROM game WHERE true{}",
+                selection.sql()
+            );
+            let mut statement = self.connection().prepare_cached(&sql)?;
+            selection.bind(&mut statement)?;
+            let mut rows = statement.raw_query();
+            let mut charts = GameCharts::default();
+            while let Some(row) = rows.next()? {
+                charts.add(row)?;
+            }
+            Ok(charts)
+        };
+        count().map_err(|source| Error::sqlite(self.path(), "count the games", source))
+    }
+
+    /// The openings that the positions of a selection's games tell, most games first, then by code and name.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn played_openings(&self, selection: &Selection) -> Result<Vec<PlayedOpening>> {
+        let count = || {
+            let sql = format!(
+                "SELECT played.opening_id AS opening_id, eco, name, white_wins, draws, black_wins, unfinished FROM (
+                     SELECT game.opening_id AS opening_id, count(*) AS games, sum(game.result = '1-0') AS white_wins,
+                         sum(game.result = '1/2-1/2') AS draws, sum(game.result = '0-1') AS black_wins,
+                         sum(game.result = '*') AS unfinished
+                     FROM game WHERE true{} GROUP BY game.opening_id) AS played
+                 LEFT JOIN opening USING (opening_id) ORDER BY games DESC, eco, name",
+                selection.sql()
+            );
+            let mut statement = self.connection().prepare_cached(&sql)?;
+            selection.bind(&mut statement)?;
+            let mut rows = statement.raw_query();
+            let mut openings = Vec::new();
+            while let Some(row) = rows.next()? {
+                let cells = Cells::new(row, OPENING);
+                openings.push(PlayedOpening {
+                    opening: cells.get::<Option<u32>>("opening_id")?.map(OpeningId),
+                    eco: cells.get("eco")?,
+                    name: cells.get("name")?,
+                    outcomes: Outcomes {
+                        white_wins: cells.get("white_wins")?,
+                        draws: cells.get("draws")?,
+                        black_wins: cells.get("black_wins")?,
+                        unfinished: cells.get("unfinished")?,
+                    },
+                });
+            }
+            Ok(openings)
+        };
+        count().map_err(|source| Error::sqlite(self.path(), "count the openings", source))
+    }
+}

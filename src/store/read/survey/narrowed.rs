@@ -1,0 +1,108 @@
+//! Selections made narrower by what no filter for people says: bands of ratings, rated games, the rest of a list.
+
+use std::ops::RangeInclusive;
+
+use rusqlite::OptionalExtension as _;
+
+use crate::id::GameId;
+use crate::store::cell::{Cells, GAME};
+use crate::store::database::Database;
+use crate::store::error::{Error, Result};
+use crate::store::game_column::{BLACK_ELO, Condition, Test, WHITE_ELO};
+use crate::store::read::name::{NameFilter, Named};
+use crate::store::read::occurrence::hit::{HitOrder, rank_sql};
+use crate::store::read::selection::Selection;
+
+/// Where a game stands in an order of games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GamePlace {
+    /// Whether it has no result.
+    pub is_unfinished: bool,
+    /// A number that grows from the first to the last of the order.
+    pub rank: i64,
+    /// The game.
+    pub game: GameId,
+}
+
+impl Database {
+    /// Where a game stands in an order; `None` if it is not there.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn game_place(&self, game: GameId, order: HitOrder) -> Result<Option<GamePlace>> {
+        let look = || {
+            let sql = format!(
+                "SELECT game_id, game.result = '*' AS is_unfinished, {} AS place FROM game WHERE game_id = ?1",
+                rank_sql(order)
+            );
+            let mut statement = self.connection().prepare_cached(&sql)?;
+            let place = statement.query_row([game.0], |row| {
+                let cells = Cells::new(row, GAME);
+                let rank = row.get("place")?;
+                Ok(GamePlace { is_unfinished: cells.get::<u32>("is_unfinished")? != 0, rank, game })
+            });
+            place.optional()
+        };
+        look().map_err(|source| Error::sqlite(self.path(), "look up a game", source))
+    }
+
+    /// Leaves out those games whose event is called a casual one, or all others.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn narrow_to_casual(&self, selection: &mut Selection, is_casual: bool) -> Result<()> {
+        let events = self.names(Named::Event, &NameFilter::Word("casual".to_owned()))?;
+        let list: Vec<_> = events.iter().map(ToString::to_string).collect();
+        selection.set(":casual", format!("[{}]", list.join(",")));
+        let mut ids: Vec<i64> = events.into_iter().map(i64::from).collect();
+        ids.sort_unstable();
+        let (sql, test) = if is_casual {
+            ("game.event_id IN (SELECT value FROM json_each(:casual))", Test::OneOf(ids))
+        } else {
+            (
+                "(game.event_id IS NULL OR game.event_id NOT IN (SELECT value FROM json_each(:casual)))",
+                Test::NoneOf(ids),
+            )
+        };
+        selection.add_condition(false, sql.into(), Condition::Tests(vec![vec![("event_id", test)]]));
+        Ok(())
+    }
+}
+
+impl Selection {
+    /// Leaves out games whose players' mean rating is in none of these ranges, or not known.
+    pub fn narrow_to_mean_ratings(&mut self, ranges: &[RangeInclusive<u16>]) {
+        // The mean is rounded down.
+        let sum =
+            |range: &RangeInclusive<u16>| i64::from(*range.start()) * 2..=i64::from(*range.end()) * 2 + 1;
+        let sums: Vec<_> = ranges.iter().map(sum).collect();
+        let is_in = |range: &RangeInclusive<i64>| {
+            format!("game.white_elo + game.black_elo BETWEEN {} AND {}", range.start(), range.end())
+        };
+        let sql = sums.iter().map(is_in).collect::<Vec<_>>().join(" OR ");
+        let sql = if sql.is_empty() { "false".to_owned() } else { format!("({sql})") };
+        self.add_condition(false, sql.into(), Condition::SumIn([WHITE_ELO, BLACK_ELO], sums));
+    }
+
+    /// Whether it is the rest of a list: the parameter `:from_game` tells the game that it begins with.
+    pub(crate) fn is_rest(&self) -> bool {
+        self.has(":from_game")
+    }
+
+    /// Leaves out the games before a place of an order: what is left is the rest of a list.
+    pub fn begin_at(&mut self, order: HitOrder, place: GamePlace) {
+        let sign = if order == HitOrder::Date { "-" } else { "" };
+        let sql = match order {
+            HitOrder::Game => "game.game_id >= :from_game".to_owned(),
+            order => format!(
+                "(game.result = '*', {}, {sign}game.game_id) >= (:from_unfinished, :from_rank, {sign}:from_game)",
+                rank_sql(order)
+            ),
+        };
+        // Columns tell nothing of orders, so that they leave nothing out.
+        self.add_condition(false, sql.into(), Condition::Tests(vec![Vec::new()]));
+        self.set(":from_game", i64::from(place.game.0));
+        self.set(":from_unfinished", i64::from(place.is_unfinished));
+        self.set(":from_rank", place.rank);
+    }
+}

@@ -1,0 +1,68 @@
+//! What was found wrong, page by page.
+
+use std::path::PathBuf;
+
+use rusqlite::named_params;
+
+use crate::id::GameId;
+use crate::store::cell::{Cells, PROBLEM};
+use crate::store::database::Database;
+use crate::store::error::Result;
+use crate::store::read::game_record::GameProblem;
+
+/// Which problems are wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProblemPage<'a> {
+    /// Only those behind this one.
+    pub after: u64,
+    /// How many at most.
+    pub limit: u32,
+    /// Only those of this kind, such as `illegal-move`.
+    pub kind: Option<&'a str>,
+    /// Only `warning` or `error`.
+    pub severity: Option<&'a str>,
+}
+
+/// A problem and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedProblem {
+    /// Its number.
+    pub problem: u64,
+    /// The file; `None` if the database does not know it.
+    pub source: Option<PathBuf>,
+    /// The game; `None` if it was not kept.
+    pub game: Option<GameId>,
+    /// Which game of the file, from 1.
+    pub game_number: Option<u64>,
+    /// What is wrong.
+    pub problem_of_game: GameProblem,
+}
+
+impl Database {
+    /// What was found wrong, in the order in which it was found.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn problem_page(&self, page: &ProblemPage<'_>) -> Result<Vec<ListedProblem>> {
+        let ProblemPage { after, limit, kind, severity } = *page;
+        self.all(
+            "read table problem",
+            "SELECT problem_id, source.path AS path, game_id, game_number, line, column_number, problem.byte_offset AS byte_offset, ply,
+                 token, kind, severity, message
+             FROM problem LEFT JOIN source USING (source_id)
+             WHERE problem_id > :after AND (:kind IS NULL OR kind = :kind) AND (:severity IS NULL OR severity = :severity)
+             ORDER BY problem_id LIMIT :limit",
+            named_params! { ":after": after.cast_signed(), ":limit": limit, ":kind": kind, ":severity": severity },
+            |row| {
+                let cells = Cells::new(row, PROBLEM);
+                Ok(ListedProblem {
+                    problem: cells.get("problem_id")?,
+                    source: cells.get("path")?,
+                    game: cells.get::<Option<u32>>("game_id")?.map(GameId),
+                    game_number: cells.get("game_number")?,
+                    problem_of_game: GameProblem::read(cells)?,
+                })
+            },
+        )
+    }
+}

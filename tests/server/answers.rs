@@ -1,0 +1,217 @@
+//! The answers of our own API.
+
+use serde_json::{Value, json};
+
+use crate::program::{Run, command};
+use crate::serving::Serving;
+
+fn printed(server: &Serving, arguments: &[&str]) -> Value {
+    let run = Run::of(command(server.directory.path(), arguments).output().expect("it runs"));
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {}", run.stdout))
+}
+
+#[test]
+fn answers_are_those_of_the_commands() {
+    let server = Serving::famous(&[]);
+    for (target, arguments) in [
+        ("/api/info", &["info", "games.db", "--format", "json"][..]),
+        ("/api/explore?play=e2e4,c7c5", &["explore", "games.db", "--play", "e2e4,c7c5", "--format", "json"]),
+        (
+            "/api/explore?moves=1.%20e4%20e5&since=1900&result=1-0&limit=2",
+            &[
+                "explore", "games.db", "--moves", "1. e4 e5", "--since", "1900", "--result", "1-0",
+                "--limit", "2", "--format", "json",
+            ],
+        ),
+        ("/api/player?name=fischer", &["player", "games.db", "fischer", "--format", "json"]),
+    ] {
+        assert_eq!(server.json(target), printed(&server, arguments), "{target}");
+    }
+    let games = printed(&server, &["game", "games.db", "7", "--format", "json"]);
+    assert_eq!(server.json("/api/game/7"), games);
+    let run = Run::of(
+        command(server.directory.path(), &["game", "games.db", "7", "--format", "pgn"]).output().unwrap(),
+    );
+    assert_eq!(server.get("/api/game/7/pgn").body, run.stdout);
+    let run = Run::of(
+        command(server.directory.path(), &["export", "games.db", "--csv", "--white", "morphy"])
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(server.get("/api/export.csv?white=morphy").body, run.stdout);
+    let run = Run::of(
+        command(server.directory.path(), &["export", "games.db", "--pgn", "--sort", "date", "--limit", "9"])
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(server.get("/api/export.pgn?sort=date&limit=9").body, run.stdout);
+}
+
+#[test]
+fn a_position_needs_no_rules_of_chess() {
+    let server = Serving::famous(&[]);
+    let answer = server.json("/api/position?play=f2f3,e7e5,g2g4");
+    assert_eq!(answer["turn"], "b");
+    assert_eq!(answer["line"][2]["san"], "g4");
+    let mate =
+        answer["moves"].as_array().unwrap().iter().find(|found| found["san"] == "Qh4#").expect("the mate");
+    let mated =
+        server.json(&format!("/api/position?fen={}", mate["fen"].as_str().unwrap().replace(' ', "%20")));
+    assert_eq!(
+        (&mated["isMate"], &mated["isCheck"], &mated["moves"]),
+        (&json!(true), &json!(true), &json!([]))
+    );
+    let stalemate = server.json("/api/position?fen=7k/5Q2/6K1/8/8/8/8/8%20b%20-%20-");
+    assert_eq!((&stalemate["isStalemate"], &stalemate["isMate"]), (&json!(true), &json!(false)));
+    // A FEN and moves from there on, and moves as people paste them.
+    let after = server.json("/api/position?fen=8/P7/8/8/8/8/k7/2K5%20w%20-%20-&play=a7a8q");
+    assert_eq!(after["line"][0]["san"], "a8=Q+");
+    let pasted = server.json("/api/position?moves=1.e4%20e5%202.Sf3");
+    assert_eq!(pasted["line"][2]["uci"], "g1f3");
+    assert!(pasted["assumptions"].as_array().is_some_and(|notes| !notes.is_empty()));
+    assert_eq!(server.json("/api/position")["opening"], Value::Null);
+    assert_eq!(server.json("/api/position?play=e2e4,c7c5")["opening"]["eco"], "B20");
+}
+
+/// All games of a list, page by page.
+fn pages(server: &Serving, query: &str, limit: usize) -> Vec<Value> {
+    let (mut found, mut cursor) = (Vec::new(), String::new());
+    for _ in 0..1000 {
+        let page = server.json(&format!("/api/games?{query}&limit={limit}&cursor={cursor}"));
+        let games = page["games"].as_array().unwrap();
+        assert!(games.len() <= limit);
+        found.extend(games.iter().map(|game| json!([game["game_id"], game["ply"]])));
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = next.to_owned(),
+            None => return found,
+        }
+    }
+    panic!("no end of pages: {query}");
+}
+
+#[test]
+fn pages_have_every_game_once_and_in_order() {
+    let server = Serving::famous(&[]);
+    let shuffle = "play=g1f3,g8f6";
+    for query in [
+        "",
+        "sort=date",
+        "sort=rating",
+        "sort=date&since=1900",
+        "sort=rating&result=1-0",
+        "play=e2e4",
+        "play=e2e4&sort=date",
+        "material=KRPvKR",
+        "ending=rook&sort=date",
+        "player=fischer&play=e2e4&sort=date",
+        shuffle,
+        "like=8/5pk1/R5p1/8/6P1/8/r4PK1/8%20w%20-%20-",
+    ] {
+        let all = pages(&server, query, 500);
+        for limit in [1, 3, 7] {
+            assert_eq!(pages(&server, query, limit), all, "{query}, {limit} on a page");
+        }
+    }
+    assert_eq!(pages(&server, "", 20).len(), 53);
+}
+
+#[test]
+fn pages_part_a_game_that_returns_to_the_position() {
+    let game =
+        |moves: &str| format!("[Event \"?\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"*\"]\n\n{moves} *\n\n");
+    let returning = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. Nf3 Nf6 6. e4";
+    let server = Serving::of_games(
+        &[game(returning), game("1. Nf3 Nf6"), game("1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. d4")].concat(),
+    );
+    for sort in ["game", "date", "rating"] {
+        let all = pages(&server, &format!("play=g1f3,g8f6&sort={sort}"), 500);
+        assert_eq!(all.len(), 6);
+        for limit in 1..6 {
+            assert_eq!(pages(&server, &format!("play=g1f3,g8f6&sort={sort}"), limit), all, "{sort}, {limit}");
+        }
+    }
+}
+
+#[test]
+fn figures_names_openings_and_problems() {
+    let server = Serving::famous(&[]);
+    let statistics = server.json("/api/statistics");
+    assert_eq!(statistics["games"], 53);
+    let years: u64 =
+        statistics["years"].as_array().unwrap().iter().map(|year| year["games"].as_u64().unwrap()).sum();
+    assert_eq!(years + statistics["undated"]["games"].as_u64().unwrap(), 53);
+    let lengths: u64 =
+        statistics["lengths"].as_array().unwrap().iter().map(|year| year["games"].as_u64().unwrap()).sum();
+    assert_eq!(lengths, 53);
+    let openings = server.json("/api/openings");
+    let counted: u64 =
+        openings["openings"].as_array().unwrap().iter().map(|one| one["games"].as_u64().unwrap()).sum();
+    assert_eq!(counted + openings["unnamed"]["games"].as_u64().unwrap(), 53);
+    assert_eq!(server.json("/api/statistics?player=fischer")["games"], 5);
+    assert_eq!(server.json("/api/names?prefix=fisch")["names"], json!(["Fischer, Robert James"]));
+    assert_eq!(server.json("/api/sources")["sources"][0]["games"], 53);
+    assert_eq!(server.json("/api/problems")["problems"], json!([]));
+}
+
+#[test]
+fn a_repertoire_is_held_against_the_games() {
+    let server = Serving::famous(&[]);
+    std::fs::write(server.path("mine.pgn"), "1. e4 e5 2. Nf3 (2. f4) *\n").unwrap();
+    let printed =
+        printed(&server, &["repertoire", "games.db", "mine.pgn", "--side", "white", "--format", "json"]);
+    let answer = server.request("POST", "/api/repertoire?side=white", &[], "1. e4 e5 2. Nf3 (2. f4) *\n");
+    assert_eq!(answer.json(), printed);
+    for text in ["", "not chess"] {
+        assert_eq!(server.request("POST", "/api/repertoire", &[], text).status, 400, "{text:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_told_with_what_to_do() {
+    let server = Serving::famous(&[]);
+    for (target, status, detail) in [
+        ("/api/games?wihte=x", 400, "did you mean white?"),
+        ("/api/games?eloMin=high", 400, "eloMin"),
+        ("/api/games?eloMin=2000&eloMax=1000", 400, "exchange the two"),
+        ("/api/games?since=2020-13", 400, "not a date"),
+        ("/api/games?limit=501", 400, "from 0 to 500"),
+        ("/api/games?sort=beauty", 400, "game, rating, date"),
+        ("/api/games?cursor=1.x", 400, "nextCursor"),
+        ("/api/games?white=a&white=b", 400, "given twice"),
+        ("/api/games?material=KRPvKR&play=e2e4", 400, "not several"),
+        ("/api/games?opponent=x", 400, "player"),
+        ("/api/position?play=e2e5", 400, "play"),
+        ("/api/game/0", 404, "no game 0"),
+        ("/api/game/99999", 404, "no game 99999"),
+        ("/api/nothing", 404, "nothing"),
+        ("/db/other/api/info", 404, "no database"),
+        ("/api/player", 400, "name"),
+    ] {
+        let answer = server.get(target);
+        let problem = answer.json();
+        assert_eq!(answer.status, status, "{target}: {problem}");
+        assert_eq!(answer.header("content-type"), Some("application/problem+json"));
+        assert_eq!(problem["status"], status);
+        assert!(problem["detail"].as_str().unwrap().contains(detail), "{target}: {problem}");
+    }
+}
+
+#[test]
+fn the_description_has_every_address() {
+    let server = Serving::famous(&[]);
+    let document = server.json("/api/openapi.json");
+    assert_eq!(document["openapi"], "3.1.0");
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let Some(get) = item.get("get") else { continue };
+        let target = path.replace("{id}", "1");
+        let target =
+            if target.starts_with("/api/player") { format!("{target}?name=fischer") } else { target };
+        let target = if target == "/player" { "/player?player=fischer".to_owned() } else { target };
+        let target = target.replace("pgn/1", "pgn/00000001");
+        let answer = server.get(&target);
+        assert_eq!(answer.status, 200, "{target}");
+        let promised = get["responses"]["200"]["content"].as_object().unwrap().keys().next().unwrap();
+        assert!(answer.header("content-type").unwrap().starts_with(promised.as_str()), "{target}");
+    }
+}

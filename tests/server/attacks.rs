@@ -1,0 +1,377 @@
+//! What attacks a server, and what stops it.
+
+use std::io::{Read as _, Write as _};
+use std::time::{Duration, Instant};
+
+use crate::serving::{Answer, Serving};
+
+/// Begins a statement that never ends.
+const FOR_EVER: &str = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT ";
+
+#[test]
+fn only_names_of_this_machine_are_served() {
+    let server = Serving::famous(&["--allow-host", "chess.example.org"]);
+    let asked = |host: &str| server.request("GET", "/lichess", &[&format!("Host: {host}")], "").status;
+    let port = server.address.rsplit(':').next().unwrap();
+    for host in ["localhost", "127.0.0.1", "[::1]:9002", "chess.example.org", "CHESS.example.org:443"] {
+        assert_eq!(asked(host), 200, "{host}");
+    }
+    assert_eq!(asked(&format!("localhost:{port}")), 200);
+    for host in [
+        "evil.example.com",
+        "evil.example.com:9002",
+        "127.0.0.1.evil.com",
+        "chess.example.org.evil.com",
+        "",
+        "a b",
+    ] {
+        assert!(matches!(asked(host), 400 | 403), "{host}");
+    }
+    // No name at all, two names, and one in the request line.
+    for request in [
+        "GET /lichess HTTP/1.0\r\n\r\n",
+        "GET /lichess HTTP/1.1\r\nHost: localhost\r\nHost: evil.com\r\nConnection: close\r\n\r\n",
+        "GET http://evil.com/lichess HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    ] {
+        assert!(matches!(server.send(request.as_bytes()).status, 400 | 403), "{request}");
+    }
+}
+
+#[test]
+fn pages_of_other_hosts_cannot_ask() {
+    let server = Serving::famous(&[]);
+    let own = format!("Origin: http://{}", server.address);
+    let asked =
+        |headers: &[&str]| server.request("POST", "/api/sql", headers, r#"{"sql": "SELECT 1"}"#).status;
+    assert_eq!(asked(&[]), 200);
+    assert_eq!(asked(&[&own, "Sec-Fetch-Site: same-origin"]), 200);
+    for headers in [
+        &["Origin: http://evil.com"][..],
+        &["Origin: null"],
+        &["Origin: http://127.0.0.1:1"],
+        &["Sec-Fetch-Site: cross-site"],
+        &["Sec-Fetch-Site: same-site"],
+        &[&own, "Sec-Fetch-Site: cross-site"],
+    ] {
+        assert_eq!(asked(headers), 403, "{headers:?}");
+        assert_eq!(server.request("POST", "/api/repertoire", headers, "1. e4 *").status, 403, "{headers:?}");
+    }
+    // Nor read what they asked: nothing is opened to them unless it is asked for, and then the explorer's routes alone.
+    let foreign = ["Origin: http://evil.com"];
+    assert_eq!(server.request("GET", "/lichess", &foreign, "").header("access-control-allow-origin"), None);
+    let open = Serving::famous(&["--cors"]);
+    let allowed = |target: &str| {
+        let answer = open.request("GET", target, &foreign, "");
+        answer.header("access-control-allow-origin").map(str::to_owned)
+    };
+    for (target, expected) in [
+        ("/lichess", Some("*")),
+        ("/db/games/masters", Some("*")),
+        ("/api/explore", None),
+        ("/db/games/api/explore", None),
+        ("/api/game/1", None),
+        ("/", None),
+    ] {
+        assert_eq!(allowed(target).as_deref(), expected, "{target}");
+    }
+    let preflight = open.request("OPTIONS", "/lichess", &foreign, "");
+    assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, Some("*")));
+    assert_eq!(open.request("OPTIONS", "/api/sql", &foreign, "").status, 403);
+}
+
+#[test]
+fn answers_cannot_be_framed_guessed_or_run() {
+    let server = Serving::famous(&[]);
+    for target in [
+        "/",
+        "/view/games",
+        "/page/app.js",
+        "/lichess",
+        "/api/game/1",
+        "/nothing",
+        "/api/games?x",
+        "/api/export.pgn",
+    ] {
+        let answer = server.get(target);
+        let policy = answer.header("content-security-policy").unwrap_or_default();
+        assert!(
+            policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{target}"
+        );
+        assert!(!policy.contains("unsafe"), "{policy}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{target}");
+        assert_eq!(answer.header("x-frame-options"), Some("DENY"), "{target}");
+    }
+}
+
+#[test]
+fn a_token_is_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    crate::serving::index(directory.path(), "games.db", &crate::serving::famous_games());
+    std::fs::write(directory.path().join("token"), "correct-horse-battery\n").unwrap();
+    let server = Serving::start(directory, &["games.db"], &["--token-file", "token"]);
+    let asked = |headers: &[&str]| server.request("GET", "/api/games", headers, "").status;
+    assert_eq!(asked(&["Authorization: Bearer correct-horse-battery"]), 200);
+    // As the password of any user: what a browser asks for.
+    assert_eq!(asked(&["Authorization: Basic YW55OmNvcnJlY3QtaG9yc2UtYmF0dGVyeQ=="]), 200);
+    for headers in [
+        &[][..],
+        &["Authorization: Bearer"],
+        &["Authorization: Bearer correct-horse-batter"],
+        &["Authorization: Bearer correct-horse-batteryy"],
+        &["Authorization: Basic !!!"],
+        &["Authorization: correct-horse-battery"],
+    ] {
+        assert_eq!(asked(headers), 401, "{headers:?}");
+    }
+    for target in ["/", "/page/app.js", "/lichess", "/metrics", "/nothing"] {
+        assert_eq!(server.get(target).status, 401, "{target}");
+    }
+    assert_eq!(server.get("/health").status, 200);
+}
+
+#[test]
+fn others_are_let_in_only_if_that_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    crate::serving::index(directory.path(), "games.db", &crate::serving::famous_games());
+    std::fs::write(directory.path().join("short"), "abc").unwrap();
+    for (arguments, message) in [
+        (&["serve", "games.db", "--listen", "0.0.0.0:0"][..], "--token-file FILE, or --public"),
+        (&["serve", "games.db", "--token-file", "short"], "the token is too short"),
+        (&["serve", "games.db", "--token-file", "none"], "cannot read the token"),
+        (&["serve", "nothing.db"], "no such database"),
+        (&["serve", "games.db", "--listen", "nowhere"], "--listen"),
+    ] {
+        let output = crate::program::command(directory.path(), arguments).output().unwrap();
+        assert!(!output.status.success(), "{arguments:?}");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(text.contains(message), "{text}");
+    }
+}
+
+#[test]
+fn sql_only_reads() {
+    let server = Serving::famous(&[]);
+    let before = std::fs::read(server.path("games.db")).unwrap();
+    for sql in [
+        "DELETE FROM game",
+        "UPDATE game SET white_elo = 1",
+        "DROP TABLE game",
+        "CREATE TABLE x (y)",
+        "CREATE TEMP TABLE x (y)",
+        "ATTACH '/tmp/evil.db' AS evil",
+        "VACUUM INTO '/tmp/evil.db'",
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA user_version = 99",
+        "PRAGMA writable_schema = ON",
+        "PRAGMA query_only = OFF",
+        "PRAGMA temp_store_directory = '/tmp'",
+        "PRAGMA wal_checkpoint",
+        "SELECT load_extension('evil')",
+        "SELECT readfile('/etc/passwd')",
+        "SELECT writefile('/tmp/evil', 'x')",
+        "SELECT fts3_tokenizer('simple')",
+        "SELECT * FROM sqlite_dbpage",
+        "SELECT 1; SELECT 2",
+        "BEGIN EXCLUSIVE",
+        "",
+        "-- nothing",
+    ] {
+        let answer = server.sql(sql);
+        assert_eq!(answer.status, 400, "{sql}: {}", answer.body);
+    }
+    assert_eq!(std::fs::read(server.path("games.db")).unwrap(), before);
+    let files: Vec<_> = std::fs::read_dir(server.directory.path()).unwrap().collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    for sql in [
+        "SELECT count(*) FROM games",
+        "SELECT name FROM pragma_table_info('game')",
+        "EXPLAIN SELECT 1",
+        "VALUES (1)",
+    ] {
+        assert_eq!(server.sql(sql).status, 200, "{sql}");
+    }
+    assert_eq!(server.sql("SELECT fen_key('8/8/8/4k3/8/4K3/4P3/8 w - -')").status, 200);
+}
+
+/// How long something took, and what came of it.
+fn timed(work: impl FnOnce() -> Answer) -> (Duration, Answer) {
+    let began = Instant::now();
+    let answer = work();
+    (began.elapsed(), answer)
+}
+
+#[test]
+fn sql_ends_in_time_and_gives_no_more_than_can_be_shown() {
+    let server = Serving::famous(&[]);
+    for sql in [
+        format!("{FOR_EVER} count(*) FROM n"),
+        format!("{FOR_EVER} x FROM n WHERE x < 0"),
+        "SELECT count(*) FROM game_position a, game_position b, game_position c".to_owned(),
+    ] {
+        let (took, answer) = timed(|| server.sql(&sql));
+        assert_eq!(answer.status, 504, "{sql}: {}", answer.body);
+        assert!(took < Duration::from_secs(3), "{sql}: {took:?}");
+    }
+    let rows = server.sql(&format!("{FOR_EVER} x FROM n")).json();
+    assert_eq!((rows["rows"].as_array().unwrap().len(), &rows["truncated"]), (1000, &true.into()));
+    for sql in [
+        "SELECT randomblob(1000000000)",
+        "SELECT printf('%.*c', 1000000000, 'x')",
+        "SELECT hex(zeroblob(200000))",
+    ] {
+        assert_eq!(server.sql(sql).status, 400, "{sql}");
+    }
+    let long = server.sql(&format!("{FOR_EVER} hex(zeroblob(100000)) FROM n"));
+    assert!(long.status == 504 || long.body.len() < 10 << 20, "{}", long.body.len());
+    let (took, _) = timed(|| server.sql("SELECT instr(zeroblob(299999), zeroblob(149999) || x'01')"));
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    // It still answers.
+    assert_eq!(server.sql("SELECT 1").status, 200);
+    assert_eq!(server.get("/lichess").status, 200);
+}
+
+#[test]
+fn the_explorer_answers_while_sql_is_all_taken() {
+    let server = Serving::famous(&[]);
+    let statuses = std::thread::scope(|scope| {
+        let ask = || server.sql(&format!("{FOR_EVER} count(*) FROM n")).status;
+        let running: Vec<_> = (0..24).map(|_| scope.spawn(ask)).collect();
+        std::thread::sleep(Duration::from_millis(200));
+        for _ in 0..20 {
+            let (took, answer) = timed(|| server.get("/lichess?play=e2e4"));
+            assert_eq!(answer.status, 200);
+            assert!(took < Duration::from_millis(500), "{took:?}");
+        }
+        running.into_iter().map(|one| one.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(statuses.iter().all(|status| matches!(status, 503 | 504)), "{statuses:?}");
+    assert!(statuses.contains(&503), "{statuses:?}");
+}
+
+#[test]
+fn huge_and_odd_requests_are_refused() {
+    let server = Serving::famous(&[]);
+    let long = "a".repeat(100_000);
+    for request in [
+        format!("GET /{long} HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {long}\r\n\r\n"),
+        format!("GET / HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "X: y\r\n".repeat(1000)),
+        "\0\0\0\0\r\n\r\n".to_owned(),
+        "GET / HTTP/9.9\r\n\r\n".to_owned(),
+    ] {
+        let answer = server.send(request.as_bytes());
+        assert!(matches!(answer.status, 0 | 400..=499), "{}", answer.status);
+    }
+    let large = "x".repeat(5 << 20);
+    for target in ["/api/sql", "/api/repertoire"] {
+        let answer = server.request("POST", target, &[], &large);
+        assert!(matches!(answer.status, 0 | 413), "{target}: {}", answer.status);
+    }
+    let answer =
+        server.send(b"POST /api/sql HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n{}");
+    assert!(matches!(answer.status, 0 | 413), "{}", answer.status);
+    for method in ["PUT", "DELETE", "TRACE", "PATCH", "CONNECT"] {
+        let answer = server.request(method, "/api/games", &[], "");
+        assert!(matches!(answer.status, 400 | 404 | 405), "{method}: {}", answer.status);
+    }
+    assert_eq!(server.request("POST", "/api/games", &[], "").status, 405);
+    assert_eq!(server.get("/api/sql").status, 405);
+    assert_eq!(server.get("/lichess").status, 200);
+}
+
+#[test]
+fn paths_lead_nowhere_else() {
+    let server = Serving::famous(&[]);
+    for target in [
+        "/page/../../games.db",
+        "/page/..%2f..%2fCargo.toml",
+        "/page/%2e%2e/%2e%2e/etc/passwd",
+        "/page//etc/passwd",
+        "/page/",
+        "/../etc/passwd",
+        "/db/../games.db",
+        "/db/%2e%2e/api/info",
+        "/db/games.db/api/info",
+        "/games.db",
+        "/page/app.js%00.css",
+    ] {
+        let answer = server.get(target);
+        assert!(matches!(answer.status, 400 | 404), "{target}: {}", answer.status);
+        assert!(!answer.body.contains("SQLite format") && !answer.body.contains("root:"), "{target}");
+    }
+}
+
+#[test]
+fn those_who_send_nothing_do_not_keep_others_out() {
+    let server = Serving::famous(&[]);
+    let mut idle: Vec<_> = (0..200).map(|_| server.connect()).collect();
+    for stream in &mut idle {
+        stream.write_all(b"GET /lichess HTTP/1.1\r\nHost: loc").unwrap();
+    }
+    assert_eq!(server.get("/lichess").status, 200);
+    // In the end they are sent away.
+    let began = Instant::now();
+    let mut rest = Vec::new();
+    let _ = idle[0].read_to_end(&mut rest);
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_thousand_connections_are_survived() {
+    let server = Serving::famous(&[]);
+    let connections: Vec<_> = (0..900).map(|_| std::net::TcpStream::connect(&server.address)).collect();
+    drop(connections);
+    let answered = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        server.get("/health").status == 200
+    });
+    assert!(answered);
+}
+
+#[test]
+fn hostile_games_are_sent_as_data() {
+    let hostile = "<script>alert(1)</script>\u{1b}[31m";
+    let server = Serving::of_games(&format!(
+        "[Event \"{hostile}\"]\n[White \"{hostile}\"]\n[Black \"=cmd|' /C calc'!A0\"]\n[Result \"1-0\"]\n\n1. e4 {{{hostile}}} 1-0\n"
+    ));
+    for target in [
+        "/lichess",
+        "/api/games",
+        "/api/game/1",
+        "/api/game/1/pgn",
+        "/masters/pgn/00000001",
+        "/api/export.csv",
+        "/api/names",
+    ] {
+        let answer = server.get(target);
+        assert_eq!(answer.status, 200, "{target}");
+        let kind = answer.header("content-type").unwrap();
+        assert!(!kind.contains("html"), "{target}: {kind}");
+        assert!(!answer.body.contains('\u{1b}') || !kind.contains("json"), "{target}");
+    }
+}
+
+#[test]
+fn a_hostile_database_is_survived() {
+    let server = Serving::famous(&[]);
+    let bytes = std::fs::read(server.path("games.db")).unwrap();
+    // Pages in the middle are overwritten, as a broken disk does it.
+    let mut broken = bytes.clone();
+    let middle = broken.len() / 4..broken.len() / 4 * 3;
+    broken[middle].iter_mut().enumerate().for_each(|(at, byte)| *byte = (at * 31 % 251) as u8);
+    std::fs::write(server.path("broken.db"), broken).unwrap();
+    std::fs::rename(server.path("broken.db"), server.path("games.db")).unwrap();
+    for target in [
+        "/lichess",
+        "/api/games?sort=date",
+        "/api/game/20",
+        "/api/statistics",
+        "/api/export.pgn",
+        "/api/player?name=f",
+    ] {
+        let answer = server.get(target);
+        assert!(matches!(answer.status, 0 | 200 | 404 | 500 | 503), "{target}: {}", answer.status);
+    }
+    assert_eq!(server.get("/health").status, 200);
+}

@@ -1,0 +1,99 @@
+//! Databases that change, are replaced or go away while they are served; and the end of a server.
+
+use std::io::{Read as _, Write as _};
+use std::time::{Duration, Instant};
+
+use crate::program::command;
+use crate::serving::{Serving, index};
+
+const GAME: &str =
+    "[Event \"New\"]\n[White \"Newcomer, N\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. a3 h6 1-0\n";
+
+#[test]
+fn an_answer_that_is_known_is_not_sent_again_until_it_is_another_one() {
+    let server = Serving::famous(&[]);
+    let first = server.get("/api/explore?play=a2a3");
+    let tag = first.header("etag").expect("a tag").to_owned();
+    let again =
+        |target: &str, tag: &str| server.request("GET", target, &[&format!("If-None-Match: {tag}")], "");
+    for known in [tag.clone(), format!("W/{tag}"), format!("\"x\", {tag}"), "*".to_owned()] {
+        let answer = again("/api/explore?play=a2a3", &known);
+        assert_eq!((answer.status, answer.body.as_str()), (304, ""), "{known}");
+    }
+    assert_eq!(again("/api/explore?play=a2a4", &tag).status, 200);
+    // Games that are added are seen at once.
+    std::fs::write(server.path("new.pgn"), GAME).unwrap();
+    assert!(
+        command(server.directory.path(), &["index", "--quiet", "games.db", "new.pgn"])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let answer = again("/api/explore?play=a2a3", &tag);
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.json()["white"], 1);
+    assert_ne!(answer.header("etag"), Some(tag.as_str()));
+    assert_eq!(server.json("/api/names?prefix=newc")["names"][0], "Newcomer, N");
+    let page = server.get("/page/app.css");
+    let tag = page.header("etag").expect("a tag").to_owned();
+    assert_eq!(again("/page/app.css", &tag).status, 304);
+}
+
+#[test]
+fn a_database_that_is_replaced_is_opened_anew_and_one_that_is_gone_is_told() {
+    let server = Serving::famous(&[]);
+    let games = || server.json("/api/games")["total"]["all"].clone();
+    assert_eq!(games()["exact"]["games"], 53);
+    std::fs::write(server.path("new.pgn"), GAME).unwrap();
+    index(server.directory.path(), "other.db", std::path::Path::new("new.pgn"));
+    std::fs::rename(server.path("other.db"), server.path("games.db")).unwrap();
+    assert_eq!(games(), "shown");
+    assert_eq!(server.json("/lichess?play=a2a3")["white"], 1);
+    std::fs::rename(server.path("games.db"), server.path("away.db")).unwrap();
+    let answer = server.get("/lichess");
+    assert_eq!(answer.status, 503);
+    assert!(answer.body.contains("gone") && answer.header("retry-after").is_some(), "{}", answer.body);
+    assert_eq!(server.get("/health").status, 200);
+    std::fs::rename(server.path("away.db"), server.path("games.db")).unwrap();
+    assert_eq!(server.json("/lichess?play=a2a3")["white"], 1);
+    std::fs::write(server.path("text"), "no database").unwrap();
+    std::fs::rename(server.path("text"), server.path("games.db")).unwrap();
+    assert_eq!(server.get("/lichess").status, 503);
+}
+
+#[test]
+fn several_databases_have_their_paths() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("new.pgn"), GAME).unwrap();
+    std::fs::create_dir(directory.path().join("sub")).unwrap();
+    index(directory.path(), "games.db", &crate::serving::famous_games());
+    index(directory.path(), "sub/games.db", std::path::Path::new("new.pgn"));
+    let server = Serving::start(directory, &["games.db", "sub/games.db"], &[]);
+    let databases = server.json("/api/databases");
+    assert_eq!(databases["databases"][0]["path"], "/db/games");
+    assert_eq!(databases["databases"][1]["path"], "/db/games-2");
+    assert_eq!(server.json("/db/games-2/lichess?play=a2a3")["white"], 1);
+    assert_eq!(server.json("/db/games/lichess?play=a2a3")["white"], 0);
+    assert_eq!(server.json("/lichess?play=a2a3")["white"], 0);
+}
+
+#[test]
+fn a_signal_ends_it_when_what_is_asked_is_answered() {
+    let mut server = Serving::famous(&[]);
+    let mut stream = server.connect();
+    let long = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
+    let body = serde_json::json!({ "sql": long }).to_string();
+    write!(
+        stream,
+        "POST /api/sql HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    let began = Instant::now();
+    assert_eq!(server.end(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 504"), "{answer}");
+}

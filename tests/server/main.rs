@@ -1,0 +1,13 @@
+//! The server, as clients and attackers see it.
+
+mod answers;
+mod attacks;
+mod changes;
+mod clients;
+mod explorer;
+#[path = "../common/needs.rs"]
+mod needs;
+#[allow(dead_code, reason = "each test program uses a part of it")]
+#[path = "../common/program.rs"]
+mod program;
+mod serving;

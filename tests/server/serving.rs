@@ -1,0 +1,172 @@
+//! A server on a free port, and a client that sends what it is told to send.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::program::command;
+
+/// A server that ends with the test.
+pub(crate) struct Serving {
+    pub(crate) directory: TempDir,
+    child: Child,
+    /// Such as `127.0.0.1:40123`.
+    pub(crate) address: String,
+}
+
+/// What was answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+/// A collection of games of all times that stands in the repository.
+pub(crate) fn famous_games() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/famous-games.pgn")
+}
+
+/// Makes a database of a PGN file.
+pub(crate) fn index(directory: &Path, database: &str, pgn: &Path) {
+    let pgn = pgn.to_str().expect("a path");
+    let status = command(directory, &["index", "--quiet", database, pgn]).status().expect("it runs");
+    assert!(matches!(status.code(), Some(0 | 3)), "{status}");
+}
+
+impl Serving {
+    /// Serves the famous games.
+    pub(crate) fn famous(options: &[&str]) -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        index(directory.path(), "games.db", &famous_games());
+        Self::start(directory, &["games.db"], options)
+    }
+
+    /// Serves the games of a text.
+    pub(crate) fn of_games(pgn: &str) -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        std::fs::write(directory.path().join("games.pgn"), pgn).expect("written");
+        index(directory.path(), "games.db", Path::new("games.pgn"));
+        Self::start(directory, &["games.db"], &[])
+    }
+
+    /// Serves databases of a directory.
+    pub(crate) fn start(directory: TempDir, databases: &[&str], options: &[&str]) -> Self {
+        let mut arguments = vec!["serve", "--listen", "127.0.0.1:0", "--log-format", "none"];
+        arguments.extend(databases);
+        arguments.extend(options);
+        let mut command = command(directory.path(), &arguments);
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
+        let address = line.trim().strip_prefix("http://").expect("an address").to_owned();
+        Self { directory, child, address }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Asks it to end, and gives back its exit status.
+    pub(crate) fn end(&mut self) -> Option<i32> {
+        let id = self.child.id().to_string();
+        std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
+        self.child.wait().expect("it ends").code()
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a time limit");
+        stream
+    }
+
+    /// Sends a request, head and all, and reads the answer to its end.
+    pub(crate) fn send(&self, request: &[u8]) -> Answer {
+        let mut stream = self.connect();
+        // A server that has refused does not read the rest.
+        let _ = stream.write_all(request);
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        Answer::read(&bytes)
+    }
+
+    /// Sends a request with these header lines.
+    pub(crate) fn request(&self, method: &str, target: &str, headers: &[&str], body: &str) -> Answer {
+        let own = format!("Host: {}", self.address);
+        let has_host = headers.iter().any(|line| line.to_lowercase().starts_with("host:"));
+        let mut lines = vec![format!("{method} {target} HTTP/1.1"), "Connection: close".to_owned()];
+        lines.extend((!has_host).then_some(own));
+        lines.extend(headers.iter().map(|&line| line.to_owned()));
+        if method == "POST" {
+            lines.push(format!("Content-Length: {}", body.len()));
+        }
+        self.send(format!("{}\r\n\r\n{body}", lines.join("\r\n")).as_bytes())
+    }
+
+    pub(crate) fn get(&self, target: &str) -> Answer {
+        self.request("GET", target, &[], "")
+    }
+
+    /// What is answered as JSON to a request that must succeed.
+    #[track_caller]
+    pub(crate) fn json(&self, target: &str) -> Value {
+        let answer = self.get(target);
+        assert_eq!(answer.status, 200, "{target}: {}", answer.body);
+        answer.json()
+    }
+
+    pub(crate) fn sql(&self, sql: &str) -> Answer {
+        self.request("POST", "/api/sql", &[], &serde_json::json!({ "sql": sql }).to_string())
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // It may have ended.
+        let _ = self.child.wait();
+    }
+}
+
+impl Answer {
+    fn read(bytes: &[u8]) -> Self {
+        let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap_or(bytes.len());
+        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        let rest = bytes.get(end + 4..).unwrap_or_default();
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        let body = if head.to_lowercase().contains("transfer-encoding: chunked") {
+            unchunked(rest)
+        } else {
+            rest.to_vec()
+        };
+        Self { status, head, body: String::from_utf8_lossy(&body).into_owned() }
+    }
+
+    /// The value of a header line.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.into_iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+}
+
+fn unchunked(mut bytes: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Some(end) = bytes.windows(2).position(|window| window == b"\r\n") {
+        let length = usize::from_str_radix(&String::from_utf8_lossy(&bytes[..end]), 16).unwrap_or(0);
+        let Some(chunk) = bytes.get(end + 2..end + 2 + length).filter(|chunk| !chunk.is_empty()) else {
+            break;
+        };
+        body.extend_from_slice(chunk);
+        bytes = bytes.get(end + 4 + length..).unwrap_or_default();
+    }
+    body
+}
