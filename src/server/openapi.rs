@@ -48,11 +48,11 @@ fn path_item(route: &Route) -> Value {
     let in_path = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
-    let groups = match route.params {
-        Params::Exactly(groups) => groups,
-        Params::Any => &[],
+    let params: Vec<&Param> = match route.params {
+        Params::Exactly(groups) => groups.iter().copied().flatten().collect(),
+        Params::Among(params) => params.iter().collect(),
     };
-    let in_query = groups.iter().copied().flatten().map(parameter);
+    let in_query = params.into_iter().map(parameter);
     let content_type = route.content_type.split(';').next().unwrap_or(JSON);
     let mut operation = json!({
         "summary": route.summary,

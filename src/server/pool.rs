@@ -13,6 +13,12 @@ use crate::server::databases::{DatabaseIndex, Databases, FileId};
 use crate::server::error::Error;
 use crate::store::{self, Database, Stop};
 
+/// How many statements a connection keeps ready: those of all questions, with some filters.
+const STATEMENTS: usize = 128;
+
+/// How many bytes of pages a connection keeps.
+const CACHE: u64 = 16 << 20;
+
 /// How long a question may take, and whether anybody still waits for the answer.
 #[derive(Clone, Debug)]
 pub(super) struct Ticket {
@@ -155,6 +161,7 @@ impl Reader {
             let served = self.databases.get(index);
             let unusable = |error| served.unusable(&error);
             let database = Database::open_read_only(&served.path).map_err(unusable)?;
+            database.keep_ready(STATEMENTS, CACHE).map_err(unusable)?;
             (self.prepare)(&database).map_err(unusable)?;
             let ticket = Arc::clone(&self.ticket);
             let stop = Stop::new(move || {

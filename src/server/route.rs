@@ -35,8 +35,8 @@ pub(super) enum Method {
 pub(super) enum Params {
     /// These, and no others.
     Exactly(&'static [&'static [Param]]),
-    /// What is not known is passed over: clients of the explorer send all kinds of them.
-    Any,
+    /// These; what is not known is passed over, as clients of the explorer send all kinds of them.
+    Among(&'static [Param]),
 }
 
 /// Who answers.

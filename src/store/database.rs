@@ -253,6 +253,17 @@ impl Database {
         version.map_err(|source| Error::sqlite(&self.path, "look for changes", source))
     }
 
+    /// Keeps more ready for questions to come: so many statements, and so many bytes of pages.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn keep_ready(&self, statements: usize, page_bytes: u64) -> Result<()> {
+        self.connection.set_prepared_statement_cache_capacity(statements);
+        let kib = i64::try_from(page_bytes / 1024).unwrap_or(i64::MAX).min(i64::from(i32::MAX));
+        let set = self.connection.pragma_update(None, "cache_size", -kib);
+        set.map_err(|source| Error::sqlite(&self.path, "set the page cache", source))
+    }
+
     /// Lets queries end with [`Error::Interrupted`] when they are told to.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ const TREE: &[Param] = &[
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/explore",
-        "What was played from a position, as `pgndex explore --format json` tells it",
+        "What was played from a position, as `pgndex explore` tells it in JSON",
         &[POSITION, PARAMS, FILTER],
         Lane::Quick,
         JSON,

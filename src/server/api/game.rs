@@ -14,7 +14,7 @@ const NOVELTY: Param = Param::new("novelty", Kind::Flag, "Also the first move th
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/game/{id}",
-        "A game with its positions and annotations, as `pgndex game --format json` tells it",
+        "A game with its positions and annotations, as `pgndex game` tells it in JSON",
         &[&[PLAIN, NOVELTY]],
         Lane::Quick,
         JSON,

@@ -48,7 +48,7 @@ const REPERTOIRE_PARAMS: &[Param] = &[
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/player",
-        "A player's record, as `pgndex player --format json` tells it",
+        "A player's record, as `pgndex player` tells it in JSON",
         &[PLAYER, FILTER],
         Lane::Search,
         JSON,
@@ -56,7 +56,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     post(
         "/api/repertoire",
-        "A repertoire, sent as PGN, held against the games, as `pgndex repertoire --format json` tells it",
+        "A repertoire, sent as PGN, held against the games, as `pgndex repertoire` tells it in JSON",
         &[REPERTOIRE_PARAMS, FILTER],
         Lane::Search,
         (REPERTOIRE, PGN),

@@ -26,7 +26,7 @@ const PROBLEM: &[Param] = &[
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/info",
-        "What the database holds, as `pgndex info --format json` tells it",
+        "What the database holds, as `pgndex info` tells it in JSON",
         &[],
         Lane::Search,
         JSON,

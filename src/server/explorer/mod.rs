@@ -8,7 +8,7 @@ use crate::board::Color;
 use crate::pgn::Speed;
 use crate::query::{Explore, ExplorerAnswer, game_of_code, replay, write_pgn};
 use crate::server::answer::{Answer, JSON, PGN, Problem};
-use crate::server::request::Call;
+use crate::server::request::{Call, Kind, Param};
 use crate::server::route::{Lane, Method, Params, Route};
 use crate::store::{Database, GameFilter, Lines, ListLengths};
 use asked::Asked;
@@ -16,12 +16,34 @@ use asked::Asked;
 /// How many moves are told unless asked for.
 const MOVES: u32 = 12;
 
+const POSITION: &[Param] = &[
+    Param::new("fen", Kind::Text, "The position as a FEN; the start position without it"),
+    Param::new("play", Kind::Text, "Moves in UCI notation from there on, with commas between them"),
+    Param::new("moves", Kind::Number, "How many moves at most; 12 unless told"),
+    Param::new("topGames", Kind::Number, "How many of the highest rated games, 15 at most"),
+    Param::new("recentGames", Kind::Number, "How many of the latest games, 15 at most"),
+    Param::new("variant", Kind::Text, "The variant; standard unless told"),
+    Param::new("speeds", Kind::Text, "How fast the games were, with commas between them"),
+    Param::new("ratings", Kind::Text, "Bands of the players' mean rating, with commas between them"),
+    Param::new("modes", Kind::Text, "rated, casual, or both with a comma between them"),
+    Param::new("since", Kind::Text, "The first year or month"),
+    Param::new("until", Kind::Text, "The last year or month"),
+    Param::new("player", Kind::Text, "The player, where one is asked for"),
+    Param::new("color", Kind::Text, "The player's side, white or black"),
+];
+
 pub(super) const ROUTES: &[Route] = &[
-    route("/lichess", "What was played from a position, as Lichess's explorer tells it", JSON, lichess),
-    route("/masters", "The same as its explorer of masters' games tells it", JSON, masters),
-    route("/player", "The same of one player's games with one side", NDJSON, player),
-    route("/masters/pgn/{id}", "A game as PGN", PGN, pgn),
-    route("/master/pgn/{id}", "A game as PGN", PGN, pgn),
+    route(
+        "/lichess",
+        "What was played from a position, as Lichess's explorer tells it",
+        POSITION,
+        JSON,
+        lichess,
+    ),
+    route("/masters", "The same as its explorer of masters' games tells it", POSITION, JSON, masters),
+    route("/player", "The same of one player's games with one side", POSITION, NDJSON, player),
+    route("/masters/pgn/{id}", "A game as PGN", &[], PGN, pgn),
+    route("/master/pgn/{id}", "A game as PGN", &[], PGN, pgn),
 ];
 
 const NDJSON: &str = "application/x-ndjson";
@@ -29,10 +51,19 @@ const NDJSON: &str = "application/x-ndjson";
 const fn route(
     path: &'static str,
     summary: &'static str,
+    params: &'static [Param],
     content_type: &'static str,
     answer: fn(&Call, &Database) -> Result<Answer, Problem>,
 ) -> Route {
-    Route { method: Method::Get, path, summary, params: Params::Any, lane: Lane::Quick, content_type, answer }
+    Route {
+        method: Method::Get,
+        path,
+        summary,
+        params: Params::Among(params),
+        lane: Lane::Quick,
+        content_type,
+        answer,
+    }
 }
 
 fn lichess(call: &Call, database: &Database) -> Result<Answer, Problem> {
