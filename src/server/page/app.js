@@ -7,6 +7,8 @@ import { databases, failure } from "./api.js";
 /** The views: path, name, and the module that shows it. */
 const VIEWS = [
   ["/", "Explorer", "./explorer.js"],
+  ["/view/games", "Games", "./games.js"],
+  ["/view/game/", "Game", "./game.js"],
 ];
 
 const view = document.querySelector("#view");

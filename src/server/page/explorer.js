@@ -207,7 +207,7 @@ class Explorer {
     const weights = answer.moves.slice(0, ARROWS).map((move) => ({ uci: move.uci, weight: (move.white + move.draws + move.black) / (all || 1) }));
     this.#parts.arrows = weights.filter(({ weight }) => weight >= 0.008);
     this.#parts.board.arrows = this.#parts.arrows;
-    put(lists, this.#gameList("Highest rated games", answer.topGames, answer), this.#gameList("Latest games", answer.recentGames, answer));
+    put(lists, this.#gameList("Highest rated games", "rating", answer.topGames, answer), this.#gameList("Latest games", "date", answer.recentGames, answer));
   }
 
   #gamesAddress() {
@@ -268,13 +268,13 @@ class Explorer {
     }
   }
 
-  #gameList(title, games, answer) {
+  #gameList(title, sort, games, answer) {
     if (games.length === 0) return null;
     const sans = new Map(answer.moves.map((move) => [move.uci, move.san]));
-    const key = this.#described?.key;
+    const where = { fen: params().get("fen"), play: params().get("play"), sort, key: this.#described?.key };
     const row = (game) => {
       const rating = (player) => (player.rating ? h("span", { class: "rating" }, player.rating) : null);
-      const to = viewAddress(`/view/game/${game.id}`, { key });
+      const to = viewAddress(`/view/game/${game.id}`, where);
       const outcome = game.winner === "white" ? "1–0" : game.winner === "black" ? "0–1" : "½–½";
       return h("li", {}, h("a", { href: to, class: "game-row" },
         h("span", { class: "pair" },
