@@ -9,6 +9,8 @@ const VIEWS = [
   ["/", "Explorer", "./explorer.js"],
   ["/view/games", "Games", "./games.js"],
   ["/view/game/", "Game", "./game.js"],
+  ["/view/search", "Search", "./search.js"],
+  ["/view/player", "Player", "./player.js"],
 ];
 
 const view = document.querySelector("#view");

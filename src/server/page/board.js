@@ -131,7 +131,7 @@ class ChessBoard extends HTMLElement {
       };
       for (const [name, value] of Object.entries(is)) cell.classList.toggle(name, value);
       cell.tabIndex = square === this.#cursor ? 0 : -1;
-      const words = [square, signName(sign)];
+      const words = [square, signName(sign, this.#editing)];
       if (is.check) words.push("in check");
       if (is.target) words.push("can go here");
       cell.setAttribute("aria-label", words.filter(Boolean).join(", "));
@@ -166,7 +166,9 @@ class ChessBoard extends HTMLElement {
       this.#picked = null;
       this.#draw();
     } else if (this.#editing && (event.key === "Delete" || event.key === "Backspace")) {
-      this.#tell("square", { square: this.#cursor, isRemoved: true });
+      this.#tell("square", { square: this.#cursor, sign: null });
+    } else if (this.#editing && event.key.length === 1 && `${PIECES}?!Aa.`.includes(event.key)) {
+      this.#tell("square", { square: this.#cursor, sign: event.key });
     } else {
       return;
     }
@@ -312,14 +314,14 @@ function rookTarget(move) {
 
 function signImage(sign) {
   if (!sign) return null;
-  return PIECES.includes(sign) ? pieceImage(sign) : h("span", { class: sign.length > 1 ? "sign long" : "sign", "aria-hidden": "true" }, sign);
+  return PIECES.includes(sign) ? pieceImage(sign) : h("span", { class: sign.length > 1 ? "sign piece long" : sign === "." ? "sign piece hole" : "sign piece", "aria-hidden": "true" }, sign.replace(/^\.$/, "∅").replace(/[[\]]/g, ""));
 }
 
-const SIGNS = { "?": "anything", "!": "any piece", A: "a white piece", a: "a black piece" };
+const SIGNS = { ".": "must be empty", "!": "any piece", A: "any white piece", a: "any black piece" };
 
 /** What is said of what stands on a square. */
-export function signName(sign) {
-  if (!sign) return "empty";
+export function signName(sign, isSearched = false) {
+  if (!sign) return isSearched ? "anything" : "empty";
   if (PIECES.includes(sign)) return pieceName(sign);
   return SIGNS[sign] ?? `one of ${sign}`;
 }

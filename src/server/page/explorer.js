@@ -175,7 +175,19 @@ class Explorer {
     put(tools,
       act("Make it the main line", () => this.#promote(), !this.#node.isMain),
       act("Delete from here", () => this.#delete(), this.#node.parent !== null),
+      this.#search(),
       act("Clear", () => go(changed({ play: null, tree: null, fen: null })), true));
+  }
+
+  /** Leads to searches for positions that are like the one shown. */
+  #search() {
+    const { fen } = this.#node;
+    if (!fen) return null;
+    const place = fen.split(" ");
+    return [
+      h("a", { class: "tool", href: viewAddress("/view/search", { like: place.slice(0, 4).join(" ") }) }, "Find similar"),
+      h("a", { class: "tool", href: viewAddress("/view/search", { structure: place[0].replace(/[^Pp/\d]/g, "1").replace(/\d+/g, (run) => String([...run].reduce((sum, digit) => sum + Number(digit), 0))) }) }, "Same pawns"),
+    ];
   }
 
   #promote() {

@@ -1,11 +1,11 @@
 // Games as a table that goes on as one scrolls, and what several lists have in common.
 
-import { count, date, h, number, put, result, say } from "./dom.js";
+import { count, date, h, number, put, result } from "./dom.js";
 import { changed, params, viewAddress } from "./address.js";
-import { Loader, apiAddress } from "./api.js";
+import { apiAddress } from "./api.js";
+import { Endless } from "./endless.js";
 import { filterBar } from "./filters.js";
-import { TARGETS, listQuery, listing } from "./listing.js";
-import { whyNothing } from "./nothing.js";
+import { TARGETS, listQuery } from "./listing.js";
 
 /** How many games a list has, in words. */
 export function totalText(total) {
@@ -46,43 +46,31 @@ const SORTS = { game: "No.", rating: "Rating", date: "Date" };
 class Games {
   #parts = {};
   #list = null;
-  #observer = null;
-  #key = null;
 
   show(root) {
     const parts = this.#parts;
     parts.filters = filterBar();
-    parts.about = h("p", { class: "totals" });
     parts.where = h("div", {});
-    parts.box = h("div", {});
-    parts.end = h("div", { class: "list-end" });
-    put(root, h("div", { class: "page" }, h("h1", {}, "Games"), h("div", {}, parts.filters.element, parts.where), parts.about, parts.box, parts.end));
-    parts.loader = new Loader(parts.box);
-    parts.moreLoader = new Loader(parts.end);
-    this.#observer = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting)) this.#more(); }, { rootMargin: "600px" });
+    this.#list = new Endless({
+      about: (list) => [h("strong", {}, totalText(list.total)), " · ", exports()],
+      begin: () => {
+        const body = h("tbody", {});
+        return { body, holder: h("table", { class: "games-table" }, h("caption", { class: "unseen" }, "Games"), h("thead", {}, this.#head()), body) };
+      },
+      item: (game) => this.#row(game),
+    });
+    put(root, h("div", { class: "page" }, h("h1", {}, "Games"), parts.filters.element, parts.where, this.#list.element));
     this.update();
   }
 
   leave() {
-    this.#observer.disconnect();
-    this.#parts.loader.stop();
-    this.#parts.moreLoader.stop();
+    this.#list.stop();
   }
 
   update() {
-    const parts = this.#parts;
-    parts.filters.update();
-    const list = listing();
-    const key = apiAddress("/api/games", list.query);
-    if (key === this.#key) return;
-    this.#key = key;
-    this.#list = list;
-    this.#observer.disconnect();
-    put(parts.end);
-    put(parts.about);
+    this.#parts.filters.update();
     this.#showWhere();
-    const first = async (signal) => (list.games.length > 0 ? list.games : list.more(signal));
-    parts.loader.load(first, () => this.#showFirst());
+    this.#list.update();
   }
 
   #showWhere() {
@@ -97,21 +85,6 @@ class Games {
     const search = h("a", { href: `/view/search${location.search}` }, "a search");
     const none = Object.fromEntries(TARGETS.map((name) => [name, null]));
     put(this.#parts.where, h("p", {}, "Only games of ", isPosition ? position : search, ". ", h("a", { href: changed(none) }, "Show all games")));
-  }
-
-  #showFirst() {
-    const list = this.#list;
-    const { box, about } = this.#parts;
-    if (list.games.length === 0) {
-      put(about);
-      put(box, whyNothing(list.nothing, list.unknownNames));
-      return;
-    }
-    put(about, h("strong", {}, totalText(list.total)), " · ", exports());
-    say(totalText(list.total));
-    this.#parts.body = h("tbody", {}, list.games.map((game) => this.#row(game)));
-    put(box, h("table", { class: "games-table" }, h("caption", { class: "unseen" }, "Games"), h("thead", {}, this.#head()), this.#parts.body));
-    this.#watch();
   }
 
   #head() {
@@ -147,28 +120,6 @@ class Games {
       h("td", { class: "minor" }, game.eco ?? ""),
       this.#hasPosition() ? h("td", { class: "minor nowrap" }, next) : null,
       h("td", { class: "num minor soft" }, game.game_id));
-  }
-
-  #watch() {
-    const { end } = this.#parts;
-    this.#observer.disconnect();
-    if (this.#list.isDone) {
-      put(end, h("p", { class: "hint" }, `All ${count(this.#list.games.length, "game")} are shown.`));
-      return;
-    }
-    const more = h("button", { type: "button", on: { click: () => this.#more() } }, "More games");
-    put(end, more);
-    this.#observer.observe(end);
-  }
-
-  #more() {
-    const list = this.#list;
-    this.#observer.disconnect();
-    this.#parts.moreLoader.load((signal) => list.more(signal), (games) => {
-      if (list !== this.#list) return;
-      for (const game of games) this.#parts.body.append(this.#row(game));
-      this.#watch();
-    });
   }
 }
 
