@@ -11,6 +11,11 @@ const VIEWS = [
   ["/view/game/", "Game", "./game.js"],
   ["/view/search", "Search", "./search.js"],
   ["/view/player", "Player", "./player.js"],
+  ["/view/repertoire", "Repertoire", "./repertoire.js"],
+  ["/view/openings", "Openings", "./openings.js"],
+  ["/view/statistics", "Statistics", "./statistics.js"],
+  ["/view/sources", "Sources", "./sources.js"],
+  ["/view/sql", "SQL", "./sql.js"],
 ];
 
 const view = document.querySelector("#view");

@@ -15,7 +15,7 @@ export function totalText(total) {
   if (all?.exact) return count(all.exact.games, "game");
   if (all?.games !== undefined) return count(all.games, "game");
   if (all?.at_least !== undefined) return `${number(all.at_least)} games or more`;
-  return "More games than were counted";
+  return "Many games, not counted";
 }
 
 /** The address of a game of a list, from which one gets to its neighbours. */

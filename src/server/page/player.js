@@ -116,13 +116,13 @@ class Player {
   #charts(answer) {
     const years = answer.years.filter(({ year }) => year !== null);
     if (years.length < 2) return null;
-    const rows = years.map((one) => ({ name: String(one.year), parts: [["white", one.wins], ["draw", one.draws], ["black", one.losses]] }));
+    const rows = years.map((one) => ({ name: String(one.year), parts: [["won", one.wins], ["draw", one.draws], ["lost", one.losses]] }));
     const rated = years.filter((one) => one.rating || one.performance);
     const series = [{ name: "Rating", kind: "first", values: rated.map((one) => one.rating) }, { name: "Performance", kind: "second", values: rated.map((one) => (one.performance_games >= 5 ? one.performance : null)) }];
     const least = Math.min(...series.flatMap(({ values }) => values.filter((value) => value !== null)));
     return h("div", { class: "columns" },
       bars("Games by year", rows, { heads: ["Year", "Won", "Drawn", "Lost"] }),
-      rated.length > 1 ? lines("Rating by year", rated.map((one) => one.year), series, { heads: ["Year", "Rating", "Performance"], height: 180, least: Math.floor(least / 100) * 100 }) : null);
+      rated.length > 1 ? lines("Rating by year", rated.map((one) => one.year), series, { heads: ["Year", "Rating", "Performance"], height: 180, format: String, least: Math.floor(least / 100) * 100 }) : null);
   }
 
   #side(title, side, record_, name) {
