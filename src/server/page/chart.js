@@ -58,7 +58,9 @@ function scale(most, width, height, left, bottom, label = short) {
 function names(texts, x, width, height) {
   const longest = Math.max(...texts.map((text) => text.length), 1) * 7 + 12;
   const step = Math.max(1, Math.ceil((texts.length * longest) / width));
-  return texts.map((text, at) => (at % step === 0 ? svg("text", { x: x(at), y: height - 4, "text-anchor": "middle", class: "tick" }, text) : null));
+  const right = x(0) + width;
+  const fits = (text, at) => at % step === 0 && x(at) + text.length * 3.5 <= right;
+  return texts.map((text, at) => (fits(text, at) ? svg("text", { x: x(at), y: height - 4, "text-anchor": "middle", class: "tick" }, text) : null));
 }
 
 /**
@@ -82,7 +84,7 @@ export function bars(title, rows, { heads, height = 180, link = null }) {
         return svg("rect", { x: (x(at) - wide / 2).toFixed(1), y: top.toFixed(1), width: wide.toFixed(1), height: Math.max(0, foot - top).toFixed(1), class: `part-${kind}` });
       });
       const said = `${row.name}: ${row.parts.map(([, value], index) => `${heads[index + 1]} ${number(value)}`).join(", ")}`;
-      return svg("g", { class: "column" }, svg("title", {}, said), svg("rect", { x: x(at) - step / 2, y: 0, width: step, height: height - bottom, fill: "transparent" }), parts);
+      return svg("g", { class: wide < 5 ? "column thin" : "column" }, svg("title", {}, said), svg("rect", { x: x(at) - step / 2, y: 0, width: step, height: height - bottom, fill: "transparent" }), parts);
     });
     return [lines, columns, names(rows.map((row) => String(row.name)), x, width - left, height)];
   };

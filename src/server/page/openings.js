@@ -56,7 +56,7 @@ class Openings {
     parts.filters = filterBar({ left: ["opening"] });
     parts.trail = h("nav", { "aria-label": "Where in the openings", class: "trail" });
     parts.picture = h("div", { class: "icicle" });
-    parts.table = h("div", {});
+    parts.table = h("div", { class: "opening-table" });
     parts.answer = h("div", { class: "report" });
     put(root, h("div", { class: "page" }, h("h1", {}, "Openings"), parts.filters.element, parts.answer));
     this.#loader = new Loader(parts.answer);
