@@ -8,7 +8,7 @@ import { score, scoreBar, shareCell, table } from "./bars.js";
 import { choice, field, filterBar } from "./filters.js";
 
 const MOST = 4 << 20;
-let kept = { text: "", color: "", leastGames: "2", leastShare: "5" };
+let kept = { text: "", side: "", leastGames: "2", leastShare: "5" };
 
 class RepertoireView {
   #parts = {};
@@ -59,7 +59,7 @@ class RepertoireView {
       h("div", { class: "field" }, h("label", { for: fileId }, "A PGN file, with variations"), file),
       h("div", { class: "field" }, h("label", { for: id }, "or its text"), text), trouble,
       h("div", { class: "fields" },
-        choice("It is for", "color", [["", "told from the file"], ["white", "White"], ["black", "Black"]], kept.color),
+        choice("It is for", "side", [["", "told from the file"], ["white", "White"], ["black", "Black"]], kept.side),
         field("Moves of at least so many games", "leastGames", { type: "number", min: 0, value: kept.leastGames }),
         field("… and so many of a hundred", "leastShare", { type: "number", min: 0, max: 100, value: kept.leastShare })),
       h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Check")));
@@ -74,7 +74,7 @@ class RepertoireView {
 
   #ask() {
     const query = new URLSearchParams([...filtersOf(params()), ["limit", "200"], ["games", "12"]]);
-    for (const name of ["color", "leastGames", "leastShare"]) if (kept[name]) query.set(name, kept[name]);
+    for (const name of ["side", "leastGames", "leastShare"]) if (kept[name]) query.set(name, kept[name]);
     this.#loader.load((signal) => post("/api/repertoire", "application/x-chess-pgn", kept.text, query, signal), (answer) => {
       const all = Array.isArray(answer) ? answer : [answer];
       put(this.#parts.answer, all.map((one) => this.#repertoire(one)));
