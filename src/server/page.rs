@@ -25,7 +25,27 @@ macro_rules! assets {
     };
 }
 
-const ASSETS: &[Asset] = assets!["index.html", "app.css", "app.js"];
+const ASSETS: &[Asset] = assets![
+    "index.html",
+    "icon.svg",
+    "base.css",
+    "parts.css",
+    "views.css",
+    "address.js",
+    "api.js",
+    "app.js",
+    "arrows.js",
+    "bars.js",
+    "board.js",
+    "dom.js",
+    "explorer.js",
+    "filters.js",
+    "moves.js",
+    "nothing.js",
+    "paste.js",
+    "pieces.js",
+    "tree.js",
+];
 
 /// The file with a name.
 pub(super) fn asset(name: &str) -> Option<&'static Asset> {
@@ -43,5 +63,47 @@ const fn content_type(name: &str) -> &'static str {
         [.., b'.', b'j', b's'] => "text/javascript; charset=utf-8",
         [.., b's', b'v', b'g'] => "image/svg+xml",
         _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_files_of_the_page_are_part_of_the_program() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/server/page");
+        for file in std::fs::read_dir(folder).unwrap() {
+            let name = file.unwrap().file_name().into_string().unwrap();
+            assert!(asset(&name).is_some(), "{name} is missing in ASSETS");
+        }
+    }
+
+    #[test]
+    fn the_page_draws_the_pieces_that_pictures_have() {
+        let one_line = |text: &str| text.split("\\\n").map(str::trim_start).collect::<String>();
+        let drawn = one_line(include_str!("../picture/piece.rs"));
+        let page = include_str!("page/pieces.js");
+        let paths = page.lines().filter_map(|line| {
+            let line = line.trim();
+            line.strip_prefix("outline: ").or(line.strip_prefix("lines: "))
+        });
+        let mut count = 0;
+        for path in paths {
+            assert!(drawn.contains(path.trim_end_matches(',')), "{path}");
+            count += 1;
+        }
+        assert_eq!(count, 12);
+    }
+
+    #[test]
+    fn nothing_of_the_page_comes_from_elsewhere() {
+        for asset in ASSETS {
+            let text = std::str::from_utf8(asset.bytes).unwrap();
+            let text = text.replace("http://www.w3.org/2000/svg", "");
+            for word in ["http://", "https://", "innerHTML", "insertAdjacentHTML", "eval(", "document.write", "style=\"", "onclick="] {
+                assert!(!text.contains(word), "{} in {}", word, asset.name);
+            }
+        }
     }
 }

@@ -1,0 +1,145 @@
+// Questions to the server.
+
+import { h, put } from "./dom.js";
+import { address, params } from "./address.js";
+
+/** What the server says when it does not answer: a title, a detail that says what to do, and which parameter it is about. */
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body.detail || body.title || `The server answered with ${status}.`);
+    this.status = status;
+    this.title = body.title;
+    this.parameter = body.parameter;
+  }
+}
+
+/** The address of an answer of the database that is shown. */
+export function apiAddress(path, query = new URLSearchParams()) {
+  const db = params().get("db");
+  return address(`${db ? `/db/${encodeURIComponent(db)}` : ""}${path}`, new URLSearchParams(query));
+}
+
+async function ask(to, options) {
+  let response;
+  try {
+    response = await fetch(to, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0, { detail: "The server does not answer. Is it still running?" });
+  }
+  if (!response.ok) {
+    const body = await response.json().catch(() => ({}));
+    throw new Problem(response.status, body);
+  }
+  return response;
+}
+
+/** Asks for an answer in JSON. */
+export async function get(path, query, signal) {
+  return (await ask(apiAddress(path, query), { signal })).json();
+}
+
+/** Asks for a text. */
+export async function getText(path, query, signal) {
+  return (await ask(apiAddress(path, query), { signal })).text();
+}
+
+/** Sends something, and reads the answer in JSON. */
+export async function post(path, type, body, query, signal) {
+  const headers = { "content-type": type };
+  return (await ask(apiAddress(path, query), { method: "POST", headers, body, signal })).json();
+}
+
+/** The databases that are served. */
+export async function databases() {
+  return (await (await ask("/api/databases", {})).json()).databases;
+}
+
+const KEPT = 400;
+const positions = new Map();
+
+/** A position with its legal moves; those asked before are at hand. */
+export async function position(query, signal) {
+  const key = apiAddress("/api/position", query);
+  if (!positions.has(key)) {
+    const answer = await get("/api/position", query, signal);
+    positions.set(key, answer);
+    if (positions.size > KEPT) positions.delete(positions.keys().next().value);
+  }
+  return positions.get(key);
+}
+
+/**
+ * A part of the page that is filled with an answer. While it is waited for, the part says so and the question can be stopped;
+ * what goes wrong is told in its place. A new question ends the one before.
+ */
+export class Loader {
+  #element;
+  #controller = null;
+  #timer = 0;
+  #bar = null;
+
+  constructor(element) {
+    this.#element = element;
+  }
+
+  /** Ends what is waited for. */
+  stop() {
+    this.#controller?.abort();
+    this.#controller = null;
+    this.#quiet();
+  }
+
+  /** Asks, and shows. */
+  async load(asked, show) {
+    this.stop();
+    const controller = new AbortController();
+    this.#controller = controller;
+    this.#element.setAttribute("aria-busy", "true");
+    this.#timer = setTimeout(() => this.#wait(asked, show), 250);
+    try {
+      const answer = await asked(controller.signal);
+      if (this.#controller !== controller) return;
+      this.#quiet();
+      show(answer);
+    } catch (error) {
+      if (this.#controller !== controller) return;
+      this.#quiet();
+      if (error.name === "AbortError") return;
+      if (!(error instanceof Problem)) throw error;
+      put(this.#element, failure(error, () => this.load(asked, show)));
+    }
+  }
+
+  #wait(asked, show) {
+    const stopped = () => {
+      this.stop();
+      put(this.#element, h("div", { class: "message" }, h("p", {}, "Stopped."), again(() => this.load(asked, show))));
+    };
+    const stop = h("button", { type: "button", class: "quiet", on: { click: stopped } }, "Stop");
+    this.#bar = h("div", { class: "waiting" }, h("span", { class: "waiting-bar" }), h("span", { role: "status" }, "Looking…"), stop);
+    this.#element.prepend(this.#bar);
+  }
+
+  #quiet() {
+    clearTimeout(this.#timer);
+    this.#bar?.remove();
+    this.#bar = null;
+    this.#element.removeAttribute("aria-busy");
+  }
+}
+
+const again = (retry) => h("button", { type: "button", on: { click: retry } }, "Try again");
+
+/** What went wrong, and what to do. */
+export function failure(error, retry) {
+  const sentence = error.message.split("\n");
+  const more = sentence.length > 1 ? h("pre", {}, sentence.slice(1).join("\n")) : null;
+  const first = sentence[0].charAt(0).toUpperCase() + sentence[0].slice(1);
+  return h("div", { class: "message error", role: "alert" }, h("p", {}, first), more, retry ? again(retry) : null);
+}
+
+/** Why there is nothing to be seen. */
+export function empty(title, ...hints) {
+  return h("div", { class: "message" }, h("p", { class: "message-title" }, title), hints);
+}

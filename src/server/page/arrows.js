@@ -1,0 +1,66 @@
+// Arrows over a board, and boards that are pictures only.
+
+import { svg } from "./dom.js";
+import { pieceName, pieceShape } from "./pieces.js";
+
+const FILES = "abcdefgh";
+
+/** The middle of a square; a board is 80 by 80. */
+function middle(square, flipped) {
+  const [file, rank] = [FILES.indexOf(square[0]), Number(square[1]) - 1];
+  return flipped ? [75 - 10 * file, 5 + 10 * rank] : [5 + 10 * file, 75 - 10 * rank];
+}
+
+/** An arrow from the middle of a square to just before that of another, as the outline of a shape. */
+function outline([x1, y1], [x2, y2], width) {
+  const length = Math.hypot(x2 - x1, y2 - y1);
+  const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
+  const [head, half, wide] = [width * 1.9, width / 2, width * 1.25];
+  const at = (along, across) => `${(x1 + dx * along - dy * across).toFixed(2)} ${(y1 + dy * along + dx * across).toFixed(2)}`;
+  const end = length - 1;
+  const points = [[2.6, half], [end - head, half], [end - head, wide], [end, 0], [end - head, -wide], [end - head, -half], [2.6, -half]];
+  return `M${points.map(([along, across]) => at(along, across)).join("L")}Z`;
+}
+
+/** Arrows, each with `uci`, a `weight` from 0 to 1 and perhaps `isStrong`. */
+export function arrowShape(arrows, flipped = false) {
+  const shapes = [...arrows].reverse().map(({ uci, weight, isStrong }) => {
+    const width = 0.9 + 1.7 * Math.sqrt(weight);
+    const d = outline(middle(uci.slice(0, 2), flipped), middle(uci.slice(2, 4), flipped), width);
+    const opacity = isStrong ? 0.95 : (0.16 + 0.62 * Math.sqrt(weight)).toFixed(3);
+    return svg("path", { d, class: isStrong ? "arrow strong" : "arrow", "fill-opacity": opacity });
+  });
+  return svg("svg", { viewBox: "0 0 80 80", class: "board-arrows", "aria-hidden": "true" }, shapes);
+}
+
+/** A position as a small picture that says in words what it shows; `last` is a move to be marked. */
+export function smallBoard(fen, { last = "", flipped = false } = {}) {
+  const words = { white: [], black: [] };
+  const parts = [svg("rect", { width: 80, height: 80, class: "square-light" })];
+  const dark = [];
+  for (let at = 0; at < 64; at += 1) {
+    const [file, row] = [at % 8, Math.floor(at / 8)];
+    if ((file + row) % 2 === 1) dark.push(`M${10 * file} ${10 * row}h10v10h-10z`);
+  }
+  parts.push(svg("path", { d: dark.join(""), class: "square-dark" }));
+  for (const square of [last.slice(0, 2), last.slice(2, 4)].filter(Boolean)) {
+    const [x, y] = middle(square, flipped);
+    parts.push(svg("rect", { x: x - 5, y: y - 5, width: 10, height: 10, class: "square-last" }));
+  }
+  fen.split(" ")[0].split("/").forEach((row, at) => {
+    let file = 0;
+    for (const letter of row) {
+      if (letter >= "1" && letter <= "8") {
+        file += Number(letter);
+        continue;
+      }
+      const square = FILES[file++] + (8 - at);
+      const [x, y] = middle(square, flipped);
+      parts.push(svg("g", { transform: `translate(${x - 5} ${y - 5}) scale(.1)` }, pieceShape(letter)));
+      const [side, kind] = pieceName(letter).split(" ");
+      words[side].push(`${kind} ${square}`);
+    }
+  });
+  const label = `White: ${words.white.join(", ")}. Black: ${words.black.join(", ")}.`;
+  return svg("svg", { viewBox: "0 0 80 80", class: "small-board", role: "img", "aria-label": label }, parts);
+}

@@ -1,0 +1,152 @@
+// Small charts, each with its figures as a table.
+
+import { h, number, svg, unique } from "./dom.js";
+
+/** A picture that is drawn anew when its width changes. */
+function drawn(height, label, draw) {
+  const box = h("div", { class: "chart-box", css: { height: `${height}px` } });
+  let width = 0;
+  const redraw = () => {
+    if (width < 40) return;
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, draw(width, height));
+    box.replaceChildren(picture);
+  };
+  const observer = new ResizeObserver(([entry]) => {
+    const now = Math.floor(entry.contentRect.width);
+    if (now === width) return;
+    width = now;
+    redraw();
+  });
+  observer.observe(box);
+  return { box, redraw };
+}
+
+/** A chart with its heading and the table of its figures. */
+function figure(title, box, heads, rows, more = null) {
+  const id = unique("chart");
+  const cells = (row) => row.map((value, at) => (at === 0 ? h("th", { scope: "row" }, value) : h("td", { class: "num" }, typeof value === "number" ? number(value) : value)));
+  const made = () => h("table", {}, h("caption", { class: "unseen" }, title),
+    h("thead", {}, h("tr", {}, heads.map((head, at) => h("th", { scope: "col", class: at > 0 ? "num" : null }, head)))),
+    h("tbody", {}, rows.map((row) => h("tr", {}, cells(row)))));
+  const holder = h("div", { class: "chart-table", tabindex: "0", role: "group", "aria-label": `Figures: ${title}` });
+  const table = h("details", { class: "chart-figures" }, h("summary", {}, "Figures"), holder);
+  table.addEventListener("toggle", () => { if (table.open && !holder.firstChild) holder.append(made()); });
+  return h("figure", { class: "chart", "aria-labelledby": id }, h("figcaption", { id }, title), more, box, table);
+}
+
+/** A round number not less than this. */
+function ceiling(value) {
+  if (value <= 4) return 4;
+  const unit = 10 ** Math.floor(Math.log10(value));
+  return [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].map((step) => step * unit).find((step) => step >= value);
+}
+
+const short = (value) => (value >= 1e6 ? `${+(value / 1e6).toFixed(1)}M` : value >= 1000 ? `${+(value / 1000).toFixed(1)}k` : number(value));
+
+/** Lines across with their numbers; gives back how high a value is. */
+function scale(most, width, height, left, bottom, label = short) {
+  const y = (value) => height - bottom - (value / most) * (height - bottom - 8);
+  const lines = [0, 0.5, 1].map((part) => {
+    const at = Math.round(y(part * most)) + 0.5;
+    return [svg("line", { x1: left, x2: width, y1: at, y2: at, class: part === 0 ? "axis" : "grid" }),
+      svg("text", { x: left - 6, y: at + 4, "text-anchor": "end", class: "tick" }, label(part * most))];
+  });
+  return { y, lines };
+}
+
+/** Names under bars, as many as there is room for. */
+function names(texts, x, width, height) {
+  const longest = Math.max(...texts.map((text) => text.length), 1) * 7 + 12;
+  const step = Math.max(1, Math.ceil((texts.length * longest) / width));
+  const right = x(0) + width;
+  const fits = (text, at) => at % step === 0 && x(at) + text.length * 3.5 <= right;
+  return texts.map((text, at) => (fits(text, at) ? svg("text", { x: x(at), y: height - 4, "text-anchor": "middle", class: "tick" }, text) : null));
+}
+
+/**
+ * Bars side by side. Each of `rows` has `name` and `parts`: pairs of a class and a value, the first at the bottom.
+ * `heads` names the columns of the table, the first that of the rows.
+ */
+export function bars(title, rows, { heads, height = 180, link = null }) {
+  const sum = (row) => row.parts.reduce((all, [, value]) => all + value, 0);
+  const most = ceiling(Math.max(...rows.map(sum), 1));
+  const draw = (width) => {
+    const [left, bottom] = [44, 20];
+    const { y, lines } = scale(most, width, height, left, bottom);
+    const step = (width - left) / rows.length;
+    const wide = Math.max(1, Math.min(48, step - (step > 4 ? 2 : 0)));
+    const x = (at) => left + step * (at + 0.5);
+    const columns = rows.map((row, at) => {
+      let base = 0;
+      const parts = row.parts.map(([kind, value]) => {
+        const [top, foot] = [y(base + value), y(base)];
+        base += value;
+        return svg("rect", { x: (x(at) - wide / 2).toFixed(1), y: top.toFixed(1), width: wide.toFixed(1), height: Math.max(0, foot - top).toFixed(1), class: `part-${kind}` });
+      });
+      const said = `${row.name}: ${row.parts.map(([, value], index) => `${heads[index + 1]} ${number(value)}`).join(", ")}`;
+      return svg("g", { class: wide < 5 ? "column thin" : "column" }, svg("title", {}, said), svg("rect", { x: x(at) - step / 2, y: 0, width: step, height: height - bottom, fill: "transparent" }), parts);
+    });
+    return [lines, columns, names(rows.map((row) => String(row.name)), x, width - left, height)];
+  };
+  const { box } = drawn(height, `${title}. The figures stand in the table below.`, draw);
+  const figures = rows.map((row) => [link ? h("a", { href: link(row) }, row.name) : String(row.name), ...row.parts.map(([, value]) => value)]);
+  return figure(title, box, heads, figures);
+}
+
+/** Lines over the same steps: `series` have `name`, `kind` and `values`, where null is a gap. */
+export function lines(title, labels, series, { heads, height = 160, least = 0, format = short }) {
+  const all = series.flatMap(({ values }) => values.filter((value) => value !== null));
+  const low = Math.min(least ?? Infinity, ...all);
+  const most = ceiling(Math.max(...all, 1) - low);
+  const draw = (width) => {
+    const [left, bottom] = [48, 20];
+    const grid = scale(most, width, height, left, bottom, (value) => format(value + low));
+    const x = (at) => left + 4 + ((width - left - 8) * at) / Math.max(1, labels.length - 1);
+    const paths = series.map(({ kind, values }) => svg("path", { d: pathOf(values, x, (value) => grid.y(value - low)), class: `curve ${kind}` }));
+    return [grid.lines, paths, names(labels.map(String), x, width - left, height)];
+  };
+  const { box } = drawn(height, `${title}. The figures stand in the table below.`, draw);
+  const rows = labels.map((label, at) => [String(label), ...series.map(({ values }) => (values[at] === null ? "–" : format(values[at])))]);
+  return figure(title, box, heads, rows, legend(series));
+}
+
+const legend = (series) => (series.length < 2 ? null : h("p", { class: "legend" }, series.map(({ name, kind }) => h("span", { class: `key ${kind}` }, name))));
+
+function pathOf(values, x, y) {
+  let path = "";
+  let isPen = false;
+  values.forEach((value, at) => {
+    if (value === null) {
+      isPen = false;
+      return;
+    }
+    path += `${isPen ? "L" : "M"}${x(at).toFixed(1)} ${y(value).toFixed(1)}`;
+    isPen = true;
+  });
+  return path;
+}
+
+/**
+ * The curve of a game: a value a ply, drawn by `body`, with a mark that can be moved and clicked.
+ * Gives back the figure, and `mark` to move it.
+ */
+export function gameCurve(title, { plies, heads, rows, body, height = 96, pick, more = null }) {
+  let at = 0;
+  const x = (ply, width) => 2 + ((width - 4) * ply) / Math.max(1, plies);
+  const { box, redraw } = drawn(height, `${title}. The figures stand in the table below.`, (width) => {
+    const here = x(at, width);
+    return [body((ply) => x(ply, width), width, height), svg("line", { x1: here, x2: here, y1: 0, y2: height, class: "now" })];
+  });
+  box.classList.add("curve-box");
+  box.addEventListener("click", (event) => {
+    const bounds = box.getBoundingClientRect();
+    pick(Math.max(0, Math.min(plies, Math.round(((event.clientX - bounds.left - 2) / (bounds.width - 4)) * plies))));
+  });
+  const mark = (ply) => {
+    at = ply;
+    redraw();
+  };
+  return { element: figure(title, box, heads, rows, more), mark };
+}
+
+export { legend, pathOf };

@@ -1,0 +1,90 @@
+// Games in figures: results, years, ratings, lengths.
+
+import { count, h, number, percent, put } from "./dom.js";
+import { filtersOf, params } from "./address.js";
+import { Loader, get } from "./api.js";
+import { resultBar } from "./bars.js";
+import { bars, lines } from "./chart.js";
+import { filterBar } from "./filters.js";
+import { whyNothing } from "./nothing.js";
+
+const HEADS = ["White won", "Drawn", "Black won", "No result"];
+const parts = (row) => [["white", row.white], ["draw", row.draws], ["black", row.black], ["none", row.unfinished]];
+
+class Statistics {
+  #parts = {};
+  #loader = null;
+  #key = null;
+
+  show(root) {
+    this.#parts.filters = filterBar();
+    this.#parts.answer = h("div", { class: "report" });
+    put(root, h("div", { class: "page" }, h("h1", {}, "Statistics"), this.#parts.filters.element, this.#parts.answer));
+    this.#loader = new Loader(this.#parts.answer);
+    this.update();
+  }
+
+  leave() {
+    this.#loader.stop();
+  }
+
+  update() {
+    this.#parts.filters.update();
+    const filters = filtersOf(params());
+    if (String(filters) === this.#key) return;
+    this.#key = String(filters);
+    this.#loader.load((signal) => get("/api/statistics", filters, signal), (answer) => this.#show(answer));
+  }
+
+  #show(answer) {
+    const { answer: box } = this.#parts;
+    if (answer.games === 0) {
+      put(box, whyNothing({ no_game: { unknown_names: [] } }));
+      return;
+    }
+    const all = answer.white + answer.draws + answer.black;
+    const figure = (name, value, more) => h("div", { class: "figure" }, h("dt", {}, name), h("dd", {}, value), more ? h("dd", { class: "soft" }, more) : null);
+    const summary = h("dl", { class: "figures" },
+      figure("Games", number(answer.games)),
+      figure("White won", percent(answer.white, all), number(answer.white)),
+      figure("Drawn", percent(answer.draws, all), number(answer.draws)),
+      figure("Black won", percent(answer.black, all), number(answer.black)),
+      figure("White's score", percent(answer.white + answer.draws / 2, all)),
+      answer.unfinished > 0 ? figure("No result", number(answer.unfinished)) : null);
+    const years = filled(answer.years, "year", 1).map((row) => ({ name: String(row.year), parts: parts(row) }));
+    const ratings = filled(answer.ratings, "rating", answer.ratingStep).map((row) => ({ name: String(row.rating), parts: parts(row) }));
+    const lengths = filled(answer.lengths, "plies", answer.lengthStep).map((row) => ({ name: String(row.plies / 2), parts: parts(row) }));
+    const without = (name, group) => (group?.games > 0 ? h("p", { class: "hint" }, `${count(group.games, "game")} ${name}.`) : null);
+    put(box, h("div", { class: "summary" }, summary, resultBar(answer)),
+      h("div", { class: "columns" },
+        years.length > 0 ? h("div", {}, bars("Games by year", years, { heads: ["Year", ...HEADS] }), without("without a year", answer.undated)) : null,
+        this.#scores(answer),
+        ratings.length > 0 ? h("div", {}, bars("Games by mean rating", ratings, { heads: ["Rating from", ...HEADS] }), without("with a player who is not rated", answer.unrated)) : null,
+        lengths.length > 0 ? bars("Games by length in moves", lengths, { heads: ["Moves from", ...HEADS] }) : null));
+  }
+
+  /** What White scores and how many games are drawn, over the years that have enough games. */
+  #scores(answer) {
+    const rows = answer.years.filter((row) => row.white + row.draws + row.black >= 20);
+    if (rows.length < 2) return null;
+    const share = (part) => rows.map((row) => Math.round((1000 * part(row)) / (row.white + row.draws + row.black)) / 10);
+    const series = [
+      { name: "White's score", kind: "first", values: share((row) => row.white + row.draws / 2) },
+      { name: "Draws", kind: "second", values: share((row) => row.draws) },
+    ];
+    return lines("Results by year, of a hundred", rows.map((row) => row.year), series, { heads: ["Year", "White's score", "Draws"], height: 162, format: (value) => `${+value.toFixed(1)} %` });
+  }
+}
+
+/** Rows with those that are missing between them, so that steps are even. */
+function filled(rows, name, step) {
+  const known = rows.filter((row) => row[name] !== null);
+  if (known.length === 0) return [];
+  const by = new Map(known.map((row) => [row[name], row]));
+  const [first, last] = [known[0][name], known.at(-1)[name]];
+  const all = [];
+  for (let at = first; at <= last && all.length < 600; at += step) all.push(by.get(at) ?? { [name]: at, games: 0, white: 0, draws: 0, black: 0, unfinished: 0 });
+  return all;
+}
+
+export const view = { title: "Statistics", make: () => new Statistics() };

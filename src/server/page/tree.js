@@ -1,0 +1,134 @@
+// A tree of moves: a line with the variations that are tried from it. It knows no rules; each move comes with the position after it.
+
+import { START } from "./board.js";
+
+class MoveNode {
+  constructor(parent, { uci, san, fen, ...rest }) {
+    this.parent = parent;
+    this.uci = uci ?? null;
+    this.san = san ?? null;
+    this.fen = fen ?? null;
+    this.notes = rest;
+    this.children = [];
+    this.ply = parent ? parent.ply + 1 : 0;
+  }
+
+  /** The moves from the start to here. */
+  get path() {
+    const path = [];
+    for (let node = this; node.parent; node = node.parent) path.unshift(node);
+    return path;
+  }
+
+  get isMain() {
+    for (let node = this; node.parent; node = node.parent) if (node.parent.children[0] !== node) return false;
+    return true;
+  }
+}
+
+export class Tree {
+  /** A tree without moves, of a position; the start of a game unless told. */
+  constructor(fen = null) {
+    this.fen = fen;
+    this.root = new MoveNode(null, { fen: fen ?? START });
+    const [, side, , , , number] = this.root.fen.split(" ");
+    this.first = { isBlack: side === "b", number: Number(number) || 1 };
+  }
+
+  /** The node after a move, made if there is none. */
+  add(parent, move) {
+    const known = parent.children.find((child) => child.uci === move.uci);
+    if (known) {
+      known.san ??= move.san ?? null;
+      known.fen ??= move.fen ?? null;
+      return known;
+    }
+    const node = new MoveNode(parent, move);
+    parent.children.push(node);
+    return node;
+  }
+
+  /** The same without looking for the move: a game can have it twice. */
+  push(parent, move) {
+    const node = new MoveNode(parent, move);
+    parent.children.push(node);
+    return node;
+  }
+
+  /** The node that moves lead to, made as far as there is none; these come without their SAN. */
+  reach(moves) {
+    return moves.reduce((node, uci) => this.add(node, { uci }), this.root);
+  }
+
+  /** Takes a move and what follows it away. */
+  remove(node) {
+    node.parent.children = node.parent.children.filter((child) => child !== node);
+  }
+
+  /** Puts the variation in which a node stands before the others. */
+  promote(node) {
+    for (let at = node; at.parent; at = at.parent) {
+      const siblings = at.parent.children;
+      siblings.splice(siblings.indexOf(at), 1);
+      siblings.unshift(at);
+    }
+  }
+
+  /** The number before a move: "3." or "3…". */
+  numberOf(node) {
+    const half = node.ply - 1 + (this.first.isBlack ? 1 : 0);
+    const number = this.first.number + Math.floor(half / 2);
+    return { number, isWhite: half % 2 === 0 };
+  }
+
+  /** "3. Nf3" or "3… Nf6". */
+  named(node) {
+    const { number, isWhite } = this.numberOf(node);
+    return `${number}${isWhite ? "." : "…"} ${node.san ?? node.uci}`;
+  }
+
+  /** The tree as a text for addresses: moves one after the other, variations of the last one in brackets. */
+  get text() {
+    const write = (node) => {
+      const [main, ...others] = node.children;
+      if (!main) return "";
+      const variations = others.map((other) => `(${other.uci}${rest(other)})`).join("");
+      return `${main.uci}${variations}${rest(main)}`;
+    };
+    const rest = (node) => (node.children.length > 0 ? `,${write(node)}` : "");
+    return write(this.root);
+  }
+
+  /** Reads such a text into the tree; what cannot be read ends it. */
+  read(text) {
+    let before = this.root;
+    let at = this.root;
+    const stack = [];
+    for (const [token] of text.matchAll(/[a-h][1-8][a-h][1-8][nbrq]?|[()]/g)) {
+      if (token === "(") {
+        stack.push([before, at]);
+        at = before;
+      } else if (token === ")") {
+        if (stack.length === 0) return;
+        [before, at] = stack.pop();
+      } else {
+        before = at;
+        at = this.add(at, { uci: token });
+      }
+    }
+  }
+
+  /** Whether there is more than one line. */
+  get branches() {
+    const one = (node) => node.children.length > 1 || node.children.some(one);
+    return one(this.root);
+  }
+
+  /** The nodes at the ends of all lines. */
+  get leaves() {
+    const ends = [];
+    const walk = (node) => (node.children.length === 0 ? ends.push(node) : node.children.forEach(walk));
+    walk(this.root);
+    return ends;
+  }
+}

@@ -1,0 +1,303 @@
+"""Looks at the page of `pgndex serve` in a browser: each view at three widths, by keyboard alone, with hostile names, with axe-core.
+
+    python3 tests/server/page.py http://127.0.0.1:9102 OUT_DIR [AXE_JS]
+
+The server runs already, over any database that has games. OUT_DIR gets a picture of each view. AXE_JS is axe.min.js of the npm
+package axe-core. It needs Playwright for Python and Chromium (CHROMIUM, or /usr/bin/chromium).
+"""
+
+import json
+import os
+import re
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+WIDTHS = {360: 780, 1024: 768, 1920: 1080}
+SCHEMES = ("light", "dark")
+HOSTILE = '<script>window.hit=1</script>"><img src=x onerror="window.hit=2">'
+STATISTICS = "SELECT result, count(*) AS games FROM game GROUP BY result"
+BOOK = "1. e4 c5 2. Nf3 d6 (2... Nc6 3. Bb5) 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Be3 *"
+
+failures = []
+
+
+def check(is_right, what):
+    if not is_right:
+        failures.append(what)
+        print(f"  WRONG: {what}", flush=True)
+
+
+class Visit:
+    """A page that is looked at, and what it says on the console meanwhile."""
+
+    def __init__(self, page, name):
+        self.page, self.name, self.said = page, name, []
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (self.said.append("a dialog"), dialog.dismiss()))
+
+    def open(self, address):
+        self.page.goto(address)
+        self.settle()
+
+    def settle(self):
+        self.page.wait_for_timeout(150)
+        for _ in range(600):
+            if self.page.locator("[aria-busy]").count() == 0:
+                break
+            self.page.wait_for_timeout(100)
+        self.page.wait_for_timeout(100)
+
+    def check_console(self):
+        check(not self.said, f"{self.name}: the console says {self.said[:3]}")
+        self.said.clear()
+
+    def check_width(self):
+        wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        check(wide <= 0, f"{self.name}: it scrolls sideways by {wide} px")
+
+    def check_axe(self, axe):
+        if axe is None:
+            return
+        self.page.evaluate(axe)
+        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        for one in found:
+            if one["impact"] in ("serious", "critical"):
+                where = [(node["target"], node.get("failureSummary", "")[:200]) for node in one["nodes"][:3]]
+                check(False, f"{self.name}: axe: {one['id']} ({one['impact']}): {where}")
+
+
+def views(base):
+    """Each view with an address that has something to show."""
+    return {
+        "explorer": f"{base}/?play=e2e4,c7c5",
+        "explorer-tree": f"{base}/?play=e2e4,e7e5&tree=e2e4,e7e5(c7c5,g1f3),g1f3",
+        "explorer-nothing": f"{base}/?play=a2a4,a7a6,a1a3,h7h6,a3h3&player=Nobody+at+all",
+        "explorer-wrong": f"{base}/?play=e2e5",
+        "games": f"{base}/view/games?sort=date",
+        "game": f"{base}/view/game/1?at=7",
+        "game-missing": f"{base}/view/game/99999999",
+        "search": f"{base}/view/search",
+        "search-material": f"{base}/view/search?ending=rook",
+        "player": f"{base}/view/player?name=a",
+        "repertoire": f"{base}/view/repertoire",
+        "openings": f"{base}/view/openings",
+        "statistics": f"{base}/view/statistics",
+        "sources": f"{base}/view/sources",
+        "sql": f"{base}/view/sql?sql={STATISTICS.replace(' ', '+').replace('*', '%2A')}",
+        "nowhere": f"{base}/view/nowhere",
+    }
+
+
+@contextmanager
+def page_of(browser, width=1024, scheme="light", **more):
+    context = browser.new_context(viewport={"width": width, "height": WIDTHS.get(width, 900)}, color_scheme=scheme, **more)
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
+
+
+def look(browser, base, out, axe):
+    for name, address in views(base).items():
+        print(name, flush=True)
+        for scheme in SCHEMES:
+            for width in WIDTHS:
+                with page_of(browser, width, scheme) as page:
+                    visit = Visit(page, f"{name} at {width}, {scheme}")
+                    visit.open(address)
+                    if name == "repertoire":
+                        page.fill("textarea", BOOK)
+                        page.click("button.primary")
+                        visit.settle()
+                    visit.check_width()
+                    # What is not there is answered with 404 or 400, and a browser tells of that.
+                    visit.said = [text for text in visit.said if "Failed to load resource" not in text or name not in ("game-missing", "explorer-wrong")]
+                    visit.check_console()
+                    page.screenshot(path=out / f"{name}-{width}-{scheme}.png")
+                    if width != 1920:
+                        visit.check_axe(axe)
+                    heads = page.locator("h1").count()
+                    check(heads == 1, f"{visit.name}: {heads} headings of the first level")
+
+
+def play_by_keys(browser, base):
+    """Moves with the keyboard alone: over the board, by typing, through the table, back and forth."""
+    print("by keyboard", flush=True)
+    with page_of(browser) as page:
+        visit = Visit(page, "by keyboard")
+        visit.open(f"{base}/")
+        keys = page.keyboard
+        keys.press("Tab")
+        check(page.evaluate("document.activeElement.className") == "skip", "the first stop is the link to the content")
+        keys.press("Enter")
+        keys.press("Tab")
+        check(page.evaluate("document.activeElement.dataset.square") == "e2", "the board is the first stop of the content")
+        for key in ["Enter", "ArrowUp", "ArrowUp", "Enter"]:
+            keys.press(key)
+        visit.settle()
+        check("play=e2e4" in page.url, f"e4 was played over the board: {page.url}")
+        for key in ["ArrowLeft", "ArrowLeft", "ArrowUp", "ArrowUp", "ArrowUp", "Enter", "ArrowDown", "ArrowDown", "Enter"]:
+            keys.press(key)
+        visit.settle()
+        check("play=e2e4,c7c5" in page.url, f"c5 was played over the board: {page.url}")
+        check("c5" in page.locator("#live").inner_text(), "the move is told")
+        for _ in range(40):
+            keys.press("Tab")
+            if page.evaluate("document.activeElement.name") == "move":
+                break
+        keys.type("Nf3")
+        keys.press("Enter")
+        visit.settle()
+        check("play=e2e4,c7c5,g1f3" in page.url, f"Nf3 was typed: {page.url}")
+        page.evaluate("document.activeElement.blur()")
+        keys.press("ArrowLeft")
+        visit.settle()
+        check(re.search("play=e2e4,c7c5(&|$)", page.url) is not None, f"back in the line: {page.url}")
+        keys.press("ArrowRight")
+        visit.settle()
+        check("play=e2e4,c7c5,g1f3" in page.url, f"forward in the line: {page.url}")
+        page.go_back()
+        visit.settle()
+        check(re.search("play=e2e4,c7c5(&|$)", page.url) is not None, f"back in the browser: {page.url}")
+        label = page.locator("[data-square=c5]").get_attribute("aria-label")
+        check(label == "c5, black pawn", f"the board shows what the address says: {label}")
+        page.go_forward()
+        visit.settle()
+        label = page.locator("[data-square=f3]").get_attribute("aria-label")
+        check(label == "f3, white knight", f"and forward: {label}")
+        keys.press("f")
+        visit.settle()
+        check("flip" in page.url, "the board is turned")
+        visit.check_console()
+
+
+def play_by_mouse(browser, base):
+    print("by mouse", flush=True)
+    with page_of(browser) as page:
+        visit = Visit(page, "by mouse")
+        visit.open(f"{base}/")
+        page.drag_and_drop("[data-square=d2]", "[data-square=d4]")
+        visit.settle()
+        check("play=d2d4" in page.url, f"d4 was dragged: {page.url}")
+        page.click("[data-square=g8]")
+        page.click("[data-square=f6]")
+        visit.settle()
+        check("play=d2d4,g8f6" in page.url, f"Nf6 was clicked: {page.url}")
+        page.keyboard.press("Escape")
+        page.go_back()
+        visit.settle()
+        page.click("[data-square=d7]")
+        page.click("[data-square=d5]")
+        visit.settle()
+        check("tree=" in page.url, f"a variation is kept: {page.url}")
+        check(page.locator(".variation").count() == 1, "and shown")
+        visit.open(f"{base}/?fen=8/P6k/8/8/8/8/7K/8+w+-+-+0+1")
+        page.click("[data-square=a7]")
+        page.click("[data-square=a8]")
+        page.click(".promotion [aria-label=knight]")
+        visit.settle()
+        check("play=a7a8n" in page.url, f"a pawn became a knight: {page.url}")
+        page.click("summary:has-text('Paste')")
+        page.fill(".paste textarea", "1. d4 d5 2. c4 *")
+        page.click(".paste button.primary")
+        visit.settle()
+        check("play=d2d4,d7d5,c2c4" in page.url and "fen" not in page.url, f"moves were pasted: {page.url}")
+        page.click("button.chip.add")
+        page.fill("[name=since]", "2010")
+        page.click(".filter-form button.primary")
+        visit.settle()
+        check("since=2010" in page.url and page.locator(".chip-text").count() == 1, f"a filter is a chip: {page.url}")
+        page.click(".chip-x")
+        visit.settle()
+        check("since" not in page.url, "and goes away")
+        visit.check_console()
+
+
+def walk(browser, base):
+    """From a list to a game and its neighbour, and through its moves."""
+    print("from list to game", flush=True)
+    with page_of(browser) as page:
+        visit = Visit(page, "from list to game")
+        visit.open(f"{base}/view/games?sort=date")
+        rows = page.locator("tbody tr").count()
+        check(rows > 0, "there are games")
+        page.mouse.wheel(0, 100_000)
+        visit.settle()
+        if rows >= 60:
+            check(page.locator("tbody tr").count() > rows, "the list goes on as one scrolls")
+        page.locator("tbody tr a").nth(1).click()
+        visit.settle()
+        check("/view/game/" in page.url, "a game is opened")
+        first = page.url
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowRight")
+        visit.settle()
+        check("at=2" in page.url, f"keys go through its moves: {page.url}")
+        page.keyboard.press("p")
+        visit.settle()
+        check(page.url.split("?")[0] != first.split("?")[0], "a key leads to the game before")
+        page.click("text=Explore from here")
+        visit.settle()
+        check("/view/" not in page.url, "a link leads to the explorer")
+        visit.check_console()
+
+
+def spoil(value, key=""):
+    """An answer in which all names and texts are hostile."""
+    keep = {"uci", "san", "fen", "key", "key_hex", "canonicalFen", "startFen", "start_fen", "result", "date", "winner", "next_uci", "next_san",
+            "side", "turn", "status", "nextCursor", "id", "month", "path", "severity", "next"}
+    if isinstance(value, dict):
+        return {name: spoil(one, name) for name, one in value.items()}
+    if isinstance(value, list):
+        return [spoil(one, key) for one in value]
+    return HOSTILE if isinstance(value, str) and key not in keep else value
+
+
+def attack(browser, base):
+    """Names and comments that are markup are shown as texts."""
+    print("hostile names", flush=True)
+    for name, address in views(base).items():
+        with page_of(browser) as page:
+            visit = Visit(page, f"hostile {name}")
+
+            def answer(route):
+                response = route.fetch()
+                body = response.json() if "json" in response.headers.get("content-type", "") else None
+                if body is None or response.status != 200:
+                    route.fulfill(response=response)
+                else:
+                    route.fulfill(response=response, body=json.dumps(spoil(body)))
+
+            page.route(re.compile("/api/(?!databases)"), answer)
+            visit.open(address)
+            check(page.evaluate("window.hit") is None, f"{visit.name}: markup of a name was run")
+            check(page.locator("main img, main script").count() == 0, f"{visit.name}: markup of a name became an element")
+            visit.said = [text for text in visit.said if "Failed to load resource" not in text]
+            visit.check_console()
+            if name in ("games", "game", "player", "sources"):
+                check("<script>" in page.locator("main").inner_text(), f"{visit.name}: the name is shown as it is")
+                visit.check_width()
+
+
+def main():
+    base, out = sys.argv[1].rstrip("/"), Path(sys.argv[2])
+    axe = Path(sys.argv[3]).read_text() if len(sys.argv) > 3 else None
+    out.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+        look(browser, base, out, axe)
+        play_by_keys(browser, base)
+        play_by_mouse(browser, base)
+        walk(browser, base)
+        attack(browser, base)
+        browser.close()
+    print(f"{len(failures)} wrong" if failures else "all right")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
