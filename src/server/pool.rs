@@ -17,7 +17,7 @@ use crate::store::{self, Database, Stop};
 const STATEMENTS: usize = 128;
 
 /// How many bytes of pages a connection keeps.
-const CACHE: u64 = 16 << 20;
+const CACHE: u64 = 64 << 20;
 
 /// How long a question may take, and whether anybody still waits for the answer.
 #[derive(Clone, Debug)]

@@ -304,10 +304,16 @@ impl Asked {
             return Ok((not_modified(&tag), None));
         }
         let database = reader.database(self.database, state.file)?;
+        // All that is looked up for an answer is of one state, and one lock is enough. Statements of others take theirs themselves.
+        let snapshot = match self.route.lane {
+            Lane::Quick | Lane::Search => database.snapshot()?,
+            Lane::Sql | Lane::Export => None,
+        };
         let answer = (self.route.answer)(&self.call, database).map_err(|problem| {
             // What SQLite says when it is stopped is not what is wrong.
             if ticket.is_over() { Problem::too_slow() } else { problem }
         })?;
+        drop(snapshot);
         match answer {
             Answer::Whole { content_type, body } => {
                 let mut response = whole(content_type, body);
