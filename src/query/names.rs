@@ -11,6 +11,7 @@ const COMPARED: usize = 1_000_000;
 
 /// A name of a filter that nothing bears, and the names that are like it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct NearNames {
     /// The filter's field: `white`, `black`, `player`, `opponent`, `event`, `site`, `opening`.
     pub field: &'static str,

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::server::answer::Problem;
 use crate::server::error::Error;
 use crate::store::{self, Database};
@@ -22,6 +25,23 @@ pub(super) struct Served {
     pub(super) name: String,
     pub(super) path: PathBuf,
     watch: Mutex<Watch>,
+}
+
+/// The databases that there are, and where they are to be asked.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DatabaseList {
+    databases: Vec<ListedDatabase>,
+}
+
+/// A database of the list.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ListedDatabase {
+    name: String,
+    /// What the addresses that ask it begin with.
+    path: String,
+    /// Whether it is also the one at the root.
+    is_first: bool,
 }
 
 /// The number of a database among those that are served.
@@ -105,8 +125,13 @@ impl Databases {
         &self.served[index]
     }
 
-    pub(super) fn all(&self) -> &[Served] {
-        &self.served
+    pub(super) fn list(&self) -> DatabaseList {
+        let databases = self.served.iter().enumerate().map(|(at, served)| ListedDatabase {
+            name: served.name.clone(),
+            path: format!("/db/{}", served.name),
+            is_first: at == 0,
+        });
+        DatabaseList { databases: databases.collect() }
     }
 
     /// The database with a name; the first one without.

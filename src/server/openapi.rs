@@ -1,27 +1,37 @@
 //! The description of the API, made from the table of routes: OpenAPI 3.1.
 
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use crate::server::answer::{JSON, Problem};
+use crate::server::databases::DatabaseList;
 use crate::server::request::{Kind, Param};
 use crate::server::route::{Method, Params, Route, routes};
 
 /// The description as a JSON object.
 pub(super) fn document() -> Value {
+    // JSON Schema of the version that OpenAPI 3.1 has, of what is sent rather than read.
+    let mut settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.definitions_path = "/components/schemas".into();
+    let mut generator = settings.into_generator();
     let mut paths = Map::new();
     for route in routes() {
-        paths.insert(route.path.to_owned(), path_item(route));
+        paths.insert(route.path.to_owned(), path_item(route, &mut generator));
     }
-    let plain = |summary: &str, content_type: &str| {
-        let content = json!({ content_type: {} });
+    let list = json!({ "schema": generator.subschema_for::<DatabaseList>() });
+    let mut schemas = generator.take_definitions(true);
+    schemas.insert("Problem".to_owned(), problem());
+    let plain = |summary: &str, content_type: &str, media: Value| {
+        let content = json!({ content_type: media });
         json!({ "get": { "summary": summary, "responses": { "200": { "description": "OK", "content": content } } } })
     };
-    paths.insert("/api/databases".to_owned(), plain("The databases that are served", JSON));
-    paths.insert("/api/openapi.json".to_owned(), plain("This description", JSON));
-    paths.insert("/health".to_owned(), plain("Whether the server lives", "text/plain"));
+    paths.insert("/api/databases".to_owned(), plain("The databases that are served", JSON, list));
+    paths.insert("/api/openapi.json".to_owned(), plain("This description", JSON, json!({})));
+    paths.insert("/health".to_owned(), plain("Whether the server lives", "text/plain", json!({})));
     paths.insert(
         "/metrics".to_owned(),
-        plain("Figures for monitoring, as Prometheus reads them", "text/plain"),
+        plain("Figures for monitoring, as Prometheus reads them", "text/plain", json!({})),
     );
     json!({
         "openapi": "3.1.0",
@@ -33,7 +43,7 @@ pub(super) fn document() -> Value {
         },
         "paths": paths,
         "components": {
-            "schemas": { "Problem": problem() },
+            "schemas": schemas,
             "responses": {
                 "Problem": {
                     "description": "What is wrong, and what to do",
@@ -44,7 +54,7 @@ pub(super) fn document() -> Value {
     })
 }
 
-fn path_item(route: &Route) -> Value {
+fn path_item(route: &Route, generator: &mut SchemaGenerator) -> Value {
     let in_path = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
@@ -53,12 +63,16 @@ fn path_item(route: &Route) -> Value {
         Params::Among(params) => params.iter().collect(),
     };
     let in_query = params.into_iter().map(parameter);
-    let content_type = route.content_type.split(';').next().unwrap_or(JSON);
+    let content_type = route.shape.content_type.split(';').next().unwrap_or(JSON);
+    let media = match route.shape.schema {
+        Some(schema) => json!({ "schema": schema(generator) }),
+        None => json!({}),
+    };
     let mut operation = json!({
         "summary": route.summary,
         "parameters": in_path.chain(in_query).collect::<Vec<_>>(),
         "responses": {
-            "200": { "description": "OK", "content": { content_type: {} } },
+            "200": { "description": "OK", "content": { content_type: media } },
             "default": { "$ref": "#/components/responses/Problem" },
         },
     });

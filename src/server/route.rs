@@ -1,6 +1,6 @@
 //! Which address leads to what: the router and the description of the API are made from this table.
 
-use crate::server::answer::{Answer, Problem};
+use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::request::{Call, Param};
 use crate::server::{api, explorer};
 use crate::store::Database;
@@ -14,8 +14,7 @@ pub(super) struct Route {
     pub(super) summary: &'static str,
     pub(super) params: Params,
     pub(super) lane: Lane,
-    /// The media type of the answer.
-    pub(super) content_type: &'static str,
+    pub(super) shape: Shape,
     pub(super) answer: fn(&Call, &Database) -> Result<Answer, Problem>,
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// How many steps of the schema a database has: `PRAGMA user_version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct SchemaVersion(pub i32);
 
 impl SchemaVersion {

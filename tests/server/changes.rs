@@ -34,9 +34,9 @@ fn an_answer_that_is_known_is_not_sent_again_until_it_is_another_one() {
     assert_eq!(answer.json()["white"], 1);
     assert_ne!(answer.header("etag"), Some(tag.as_str()));
     assert_eq!(server.json("/api/names?prefix=newc")["names"][0], "Newcomer, N");
-    let page = server.get("/page/app.css");
+    let page = server.get("/page/app.js");
     let tag = page.header("etag").expect("a tag").to_owned();
-    assert_eq!(again("/page/app.css", &tag).status, 304);
+    assert_eq!(again("/page/app.js", &tag).status, 304);
 }
 
 #[test]

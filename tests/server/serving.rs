@@ -4,11 +4,13 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::needs::python_that_runs;
 use crate::program::command;
 
 /// A server that ends with the test.
@@ -17,6 +19,8 @@ pub(crate) struct Serving {
     child: Child,
     /// Such as `127.0.0.1:40123`.
     pub(crate) address: String,
+    /// What was asked and answered, to be held against the description of the API.
+    seen: Mutex<Vec<Value>>,
 }
 
 /// What was answered.
@@ -65,7 +69,7 @@ impl Serving {
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
         let address = line.trim().strip_prefix("http://").expect("an address").to_owned();
-        Self { directory, child, address }
+        Self { directory, child, address, seen: Mutex::default() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -105,7 +109,39 @@ impl Serving {
         if method == "POST" {
             lines.push(format!("Content-Length: {}", body.len()));
         }
-        self.send(format!("{}\r\n\r\n{body}", lines.join("\r\n")).as_bytes())
+        let answer = self.send(format!("{}\r\n\r\n{body}", lines.join("\r\n")).as_bytes());
+        if method == "GET" || method == "POST" {
+            let (content_type, text) = (answer.header("content-type"), &answer.body);
+            let seen = json!({ "method": method, "target": target, "status": answer.status, "type": content_type, "body": text });
+            self.seen.lock().expect("a list").push(seen);
+        }
+        answer
+    }
+
+    /// Holds all that was answered against the description of the API, and the description against that of OpenAPI.
+    fn check_answers(&self) {
+        let Some(python) = python_that_runs("import jsonschema, openapi_spec_validator") else { return };
+        let seen = self.seen.lock().expect("a list").clone();
+        if seen.is_empty() || TcpStream::connect(&self.address).is_err() {
+            return; // It has ended.
+        }
+        let headers = match std::fs::read_to_string(self.path("token.txt")) {
+            Ok(token) => vec![format!("Authorization: Bearer {}", token.trim())],
+            Err(_) => Vec::new(),
+        };
+        let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+        let description = self.request("GET", "/api/openapi.json", &headers, "");
+        if description.status != 200 {
+            return; // It refuses all.
+        }
+        let mut script = std::process::Command::new(python)
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/described.py"))
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("the script runs");
+        let input = json!({ "description": description.json(), "seen": seen }).to_string();
+        script.stdin.take().expect("its input").write_all(input.as_bytes()).expect("written");
+        assert!(script.wait().expect("it ends").success(), "answers are not as they are described");
     }
 
     pub(crate) fn get(&self, target: &str) -> Answer {
@@ -127,6 +163,9 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.check_answers();
+        }
         let _ = self.child.kill(); // It may have ended.
         let _ = self.child.wait();
     }

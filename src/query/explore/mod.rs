@@ -47,12 +47,14 @@ pub struct Explore<'a> {
 ///
 /// A game counts once, however often it returned to the position. Games without a result are counted apart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Explored {
     /// What the position is called.
     pub opening: Option<Opening>,
     /// What came of the games.
     #[serde(flatten, serialize_with = "by_result")]
+    #[cfg_attr(feature = "serve", schemars(with = "ByResult"))]
     pub results: ResultCounts,
     /// What the side that was asked for scored.
     #[serde(flatten)]
@@ -83,6 +85,7 @@ pub struct Explored {
 
 /// What was played from a position, and what was asked besides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct ExploredAll {
     /// What was played.
     #[serde(flatten)]
@@ -97,6 +100,7 @@ pub struct ExploredAll {
 
 /// A move played from the position, or made there by a variation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExploredMove {
     /// The move.
@@ -110,6 +114,7 @@ pub struct ExploredMove {
     pub average_rating: Option<u64>,
     /// What came of the games.
     #[serde(flatten, serialize_with = "by_result")]
+    #[cfg_attr(feature = "serve", schemars(with = "ByResult"))]
     pub results: ResultCounts,
     /// What the side that was asked for scored.
     #[serde(flatten)]
@@ -126,10 +131,12 @@ pub struct ExploredMove {
 
 /// What one side scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SideScore {
     /// The side.
     #[serde(serialize_with = "as_color")]
+    #[cfg_attr(feature = "serve", schemars(with = "String", extend("enum" = ["white", "black"])))]
     pub color: Color,
     /// The opponents' mean rating, of games in which it is known.
     pub average_opponent_rating: Option<u64>,
@@ -161,6 +168,7 @@ impl SideScore {
 
 /// A game of a list, and how it went on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct ListedGame {
     /// The move played from the position; `None` if the game ended there.
     pub uci: Option<String>,
@@ -174,9 +182,11 @@ pub struct ListedGame {
 
 /// A game as Lichess tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct ExploredGame {
     /// Its number: a text, as ids are there.
     #[serde(serialize_with = "as_text")]
+    #[cfg_attr(feature = "serve", schemars(with = "String"))]
     pub id: GameId,
     /// Who won, if anybody did.
     pub winner: Option<Winner>,
@@ -201,6 +211,7 @@ pub struct ExploredGame {
 
 /// Who won a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Winner {
     /// White.
@@ -211,6 +222,7 @@ pub enum Winner {
 
 /// A player of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Player {
     /// The name.
     pub name: Option<String>,
@@ -382,13 +394,15 @@ impl ExploredGame {
 }
 
 /// Games by result.
+#[derive(Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+struct ByResult {
+    white: u32,
+    draws: u32,
+    black: u32,
+}
+
 fn by_result<S: Serializer>(results: &ResultCounts, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct ByResult {
-        white: u32,
-        draws: u32,
-        black: u32,
-    }
     let ResultCounts { white_wins: white, draws, black_wins: black, .. } = *results;
     ByResult { white, draws, black }.serialize(serializer)
 }

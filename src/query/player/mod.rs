@@ -5,7 +5,6 @@ mod lines;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
 pub use lines::LineNode;
@@ -38,6 +37,7 @@ pub struct PlayerQuestion<'a> {
 
 /// A player's record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct PlayerRecord {
     /// The players whose names fit, most games first; all of their games count. Filters do not count here.
     pub players: Vec<ListedPlayer>,
@@ -65,6 +65,7 @@ pub struct PlayerRecord {
 
 /// What came of the games with one side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct SideRecord {
     /// All games with this side.
     #[serde(flatten)]
@@ -78,7 +79,10 @@ pub struct SideRecord {
 }
 
 /// What came of some games.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serve", schemars(with = "RecordFields"))]
+#[serde(into = "RecordFields")]
 pub struct Record {
     /// Games, also those without a result.
     pub games: u64,
@@ -154,24 +158,41 @@ impl Record {
     }
 }
 
-impl Serialize for Record {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Record", 9)?;
-        fields.serialize_field("games", &self.games)?;
-        fields.serialize_field("wins", &self.wins)?;
-        fields.serialize_field("draws", &self.draws)?;
-        fields.serialize_field("losses", &self.losses)?;
-        fields.serialize_field("unfinished", &self.unfinished)?;
-        fields.serialize_field("rating", &self.rating())?;
-        fields.serialize_field("opponent_rating", &self.opponent_rating())?;
-        fields.serialize_field("performance", &self.performance())?;
-        fields.serialize_field("performance_games", &self.performance_games())?;
-        fields.end()
+/// What is told of a record.
+#[derive(Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+struct RecordFields {
+    games: u64,
+    wins: u32,
+    draws: u32,
+    losses: u32,
+    unfinished: u32,
+    rating: Option<u64>,
+    opponent_rating: Option<u64>,
+    performance: Option<i32>,
+    performance_games: u64,
+}
+
+impl From<Record> for RecordFields {
+    fn from(record: Record) -> Self {
+        let Record { games, wins, draws, losses, unfinished, .. } = record;
+        Self {
+            games,
+            wins,
+            draws,
+            losses,
+            unfinished,
+            rating: record.rating(),
+            opponent_rating: record.opponent_rating(),
+            performance: record.performance(),
+            performance_games: record.performance_games(),
+        }
     }
 }
 
 /// What came of an opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct OpeningRecord {
     /// Its code; `None` for games in which none is known.
     pub eco: Option<String>,
@@ -184,9 +205,11 @@ pub struct OpeningRecord {
 
 /// What came of the games that reached a kind of ending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct EndingRecord {
     /// The kind.
     #[serde(serialize_with = "as_name")]
+    #[cfg_attr(feature = "serve", schemars(with = "String"))]
     pub kind: Ending,
     /// The games.
     #[serde(flatten)]
@@ -195,6 +218,7 @@ pub struct EndingRecord {
 
 /// What came of a year.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct YearRecord {
     /// The year, if it is known.
     pub year: Option<u16>,
@@ -205,6 +229,7 @@ pub struct YearRecord {
 
 /// What came of games against opponents who were rated alike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct RatingRecord {
     /// The lowest of a hundred ratings; `None` where the opponents' ratings are not known.
     pub from: Option<u16>,
@@ -215,6 +240,7 @@ pub struct RatingRecord {
 
 /// What came of games of one speed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct SpeedRecord {
     /// A class of Lichess, if it is known.
     pub speed: Option<String>,
@@ -225,6 +251,7 @@ pub struct SpeedRecord {
 
 /// What came of games against one opponent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct OpponentRecord {
     /// The name, if it is known: of several spellings, that of the player.
     pub name: Option<String>,
@@ -235,11 +262,13 @@ pub struct OpponentRecord {
 
 /// A game as a player saw it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct PlayerGame {
     /// Its number.
     pub game_id: GameId,
     /// The player's side.
     #[serde(serialize_with = "as_letter")]
+    #[cfg_attr(feature = "serve", schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
     /// `YYYY.MM.DD`, unknown parts `??`.
     pub date: Option<String>,

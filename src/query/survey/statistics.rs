@@ -6,6 +6,7 @@ use crate::store::{self, Database, GameCharts, Outcomes, Selection};
 
 /// Games by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Counted {
     /// All of them.
     pub games: u64,
@@ -28,6 +29,7 @@ impl From<Outcomes> for Counted {
 
 /// The games of a selection in figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Statistics {
     /// All of them.
@@ -51,6 +53,7 @@ pub struct Statistics {
 
 /// The games of a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct YearCount {
     /// The year.
     pub year: u16,
@@ -61,6 +64,7 @@ pub struct YearCount {
 
 /// The games with a mean rating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct RatingCount {
     /// The lowest mean rating of these games.
     pub rating: u16,
@@ -71,6 +75,7 @@ pub struct RatingCount {
 
 /// The games with a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct LengthCount {
     /// The fewest half-moves of these games.
     pub plies: u32,

@@ -4,6 +4,7 @@ mod problem;
 
 use std::io::{self, Write};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 pub(super) use problem::Problem;
@@ -11,8 +12,34 @@ pub(super) use problem::Problem;
 use crate::store::Database;
 
 pub(super) const JSON: &str = "application/json";
+pub(super) const JSON_LINES: &str = "application/x-ndjson";
 pub(super) const PGN: &str = "application/x-chess-pgn; charset=utf-8";
 pub(super) const CSV: &str = "text/csv; charset=utf-8";
+
+/// What an answer looks like, for the description of the API.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) content_type: &'static str,
+    /// Of what is JSON.
+    pub(super) schema: Option<fn(&mut SchemaGenerator) -> Schema>,
+}
+
+impl Shape {
+    /// A value as JSON.
+    pub(super) const fn json<T: JsonSchema>() -> Self {
+        Self { content_type: JSON, schema: Some(SchemaGenerator::subschema_for::<T>) }
+    }
+
+    /// Values as JSON, a line each.
+    pub(super) const fn json_lines<T: JsonSchema>() -> Self {
+        Self { content_type: JSON_LINES, ..Self::json::<T>() }
+    }
+
+    /// A text of some kind.
+    pub(super) const fn text(content_type: &'static str) -> Self {
+        Self { content_type, schema: None }
+    }
+}
 
 /// What is sent as an answer.
 pub(super) enum Answer {

@@ -1,8 +1,8 @@
 //! What was played from a position.
 
 use crate::board::Color;
-use crate::query::{Explore, ExploredAll, PositionQuery};
-use crate::server::answer::{Answer, JSON, Problem};
+use crate::query::{Explore, ExploredAll, ExploredTree, PositionQuery};
+use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::api::get;
 use crate::server::request::{Call, FILTER, Kind, POSITION, Param, filter, position};
 use crate::server::route::{Lane, Route};
@@ -42,7 +42,7 @@ pub(super) const ROUTES: &[Route] = &[
         "What was played from a position, as `pgndex explore` tells it in JSON",
         &[POSITION, PARAMS, FILTER],
         Lane::Quick,
-        JSON,
+        Shape::json::<ExploredAll>(),
         explore,
     ),
     get(
@@ -50,7 +50,7 @@ pub(super) const ROUTES: &[Route] = &[
         "What was played from a position, some moves deep, as `pgndex explore --depth` tells it",
         &[POSITION, TREE, FILTER],
         Lane::Search,
-        JSON,
+        Shape::json::<ExploredTree>(),
         tree,
     ),
 ];

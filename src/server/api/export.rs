@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::id::GameId;
 use crate::query::{self, Choice, FindTarget, GameFields, choose_games, write_pgn};
-use crate::server::answer::{Answer, CSV, PGN, Problem};
+use crate::server::answer::{Answer, CSV, PGN, Problem, Shape};
 use crate::server::api::games::{SORT, order};
 use crate::server::api::get;
 use crate::server::request::{Call, FILTER, Kind, POSITION, Param, TARGET, filter, target};
@@ -23,7 +23,7 @@ pub(super) const ROUTES: &[Route] = &[
         "Chosen games as PGN",
         &[POSITION, TARGET, PARAMS, FILTER],
         Lane::Export,
-        PGN,
+        Shape::text(PGN),
         pgn,
     ),
     get(
@@ -31,7 +31,7 @@ pub(super) const ROUTES: &[Route] = &[
         "Chosen games as CSV",
         &[POSITION, TARGET, PARAMS, FILTER],
         Lane::Export,
-        CSV,
+        Shape::text(CSV),
         csv,
     ),
 ];

@@ -2,7 +2,7 @@
 
 use crate::id::GameId;
 use crate::query::{Error, GameAnswer, novelty, replay, write_pgn};
-use crate::server::answer::{Answer, JSON, PGN, Problem};
+use crate::server::answer::{Answer, PGN, Problem, Shape};
 use crate::server::api::get;
 use crate::server::request::{Call, Kind, Param};
 use crate::server::route::{Lane, Route};
@@ -17,10 +17,10 @@ pub(super) const ROUTES: &[Route] = &[
         "A game with its positions and annotations, as `pgndex game` tells it in JSON",
         &[&[PLAIN, NOVELTY]],
         Lane::Quick,
-        JSON,
+        Shape::json::<GameAnswer<'_>>(),
         game,
     ),
-    get("/api/game/{id}/pgn", "A game as PGN", &[&[PLAIN]], Lane::Quick, PGN, pgn),
+    get("/api/game/{id}/pgn", "A game as PGN", &[&[PLAIN]], Lane::Quick, Shape::text(PGN), pgn),
 ];
 
 fn read(call: &Call, database: &Database) -> Result<(GameRecord, GameAnnotations), Problem> {

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::id::GameId;
 use crate::query::{Find, FindTarget, FoundPosition, NearNames, Nothing, Total, near_names};
-use crate::server::answer::{Answer, JSON, Problem};
+use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::api::get;
 use crate::server::request::{Call, FILTER, Kind, POSITION, Param, TARGET, filter, target};
 use crate::server::route::{Lane, Route};
@@ -37,12 +38,12 @@ pub(super) const ROUTES: &[Route] = &[get(
     "Games that pass filters, reached a position or passed what is described, page by page",
     &[POSITION, TARGET, PARAMS, FILTER],
     Lane::Search,
-    JSON,
+    Shape::json::<Page<'_>>(),
     games,
 )];
 
 /// A page of games.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Page<'h> {
     games: Vec<FoundPosition<'h>>,

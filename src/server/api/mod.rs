@@ -12,7 +12,7 @@ mod survey;
 
 pub(super) use sql::guard;
 
-use crate::server::answer::{Answer, JSON, Problem};
+use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::request::{Call, Param};
 use crate::server::route::{Lane, Method, Params, Route};
 use crate::store::Database;
@@ -39,21 +39,22 @@ const fn get(
     summary: &'static str,
     params: &'static [&'static [Param]],
     lane: Lane,
-    content_type: &'static str,
+    shape: Shape,
     answer: fn(&Call, &Database) -> Result<Answer, Problem>,
 ) -> Route {
-    Route { method: Method::Get, path, summary, params: Params::Exactly(params), lane, content_type, answer }
+    Route { method: Method::Get, path, summary, params: Params::Exactly(params), lane, shape, answer }
 }
 
-/// An address to which so many bytes at most of a kind are sent, and that answers with JSON.
+/// An address to which so many bytes at most of a kind are sent.
 const fn post(
     path: &'static str,
     summary: &'static str,
     params: &'static [&'static [Param]],
     lane: Lane,
     (most, content_type): (usize, &'static str),
+    shape: Shape,
     answer: fn(&Call, &Database) -> Result<Answer, Problem>,
 ) -> Route {
     let method = Method::Post { most, content_type };
-    Route { method, path, summary, params: Params::Exactly(params), lane, content_type: JSON, answer }
+    Route { method, path, summary, params: Params::Exactly(params), lane, shape, answer }
 }

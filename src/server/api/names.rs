@@ -1,7 +1,7 @@
 //! Names for whoever is typing one.
 
-use crate::query::find_names;
-use crate::server::answer::{Answer, JSON, Problem};
+use crate::query::{FoundNames, find_names};
+use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::api::get;
 use crate::server::request::{Call, Kind, Param};
 use crate::server::route::{Lane, Route};
@@ -18,8 +18,14 @@ const PARAMS: &[Param] = &[
     Param::new("limit", Kind::Number, "How many names, 100 at most"),
 ];
 
-pub(super) const ROUTES: &[Route] =
-    &[get("/api/names", "Names that begin as somebody has typed", &[PARAMS], Lane::Quick, JSON, names)];
+pub(super) const ROUTES: &[Route] = &[get(
+    "/api/names",
+    "Names that begin as somebody has typed",
+    &[PARAMS],
+    Lane::Quick,
+    Shape::json::<FoundNames>(),
+    names,
+)];
 
 fn names(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let named = match call.text("kind") {

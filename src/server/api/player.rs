@@ -1,8 +1,8 @@
 //! A player's record, and a repertoire held against the games.
 
 use crate::board::Color;
-use crate::query::{Book, PlayerQuestion, RepertoireError, RepertoireQuestion};
-use crate::server::answer::{Answer, JSON, PGN, Problem};
+use crate::query::{Book, PlayerQuestion, PlayerRecord, Repertoire, RepertoireError, RepertoireQuestion};
+use crate::server::answer::{Answer, PGN, Problem, Shape};
 use crate::server::api::{get, post};
 use crate::server::request::{Call, FILTER, Kind, Param, filter, filter_of_player};
 use crate::server::route::{Lane, Route};
@@ -51,7 +51,7 @@ pub(super) const ROUTES: &[Route] = &[
         "A player's record, as `pgndex player` tells it in JSON",
         &[PLAYER, FILTER],
         Lane::Search,
-        JSON,
+        Shape::json::<PlayerRecord>(),
         player,
     ),
     post(
@@ -60,6 +60,7 @@ pub(super) const ROUTES: &[Route] = &[
         &[REPERTOIRE_PARAMS, FILTER],
         Lane::Search,
         (REPERTOIRE, PGN),
+        Shape::json::<Vec<Repertoire>>(),
         repertoire,
     ),
 ];

@@ -1,7 +1,7 @@
 //! A position: what can be played from it, and what it is called.
 
 use crate::query::{DescribedPosition, PositionQuery};
-use crate::server::answer::{Answer, JSON, Problem};
+use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::api::get;
 use crate::server::request::{Call, POSITION, position};
 use crate::server::route::{Lane, Route};
@@ -12,7 +12,7 @@ pub(super) const ROUTES: &[Route] = &[get(
     "A position, its legal moves, its opening and the line that led to it",
     &[POSITION],
     Lane::Quick,
-    JSON,
+    Shape::json::<DescribedPosition>(),
     describe,
 )];
 

@@ -6,7 +6,7 @@ use rusqlite::limits::Limit;
 use serde::Deserialize;
 
 use crate::query::{SqlLimits, SqlRows};
-use crate::server::answer::{Answer, JSON, Problem};
+use crate::server::answer::{Answer, JSON, Problem, Shape};
 use crate::server::api::post;
 use crate::server::request::Call;
 use crate::server::route::{Lane, Route};
@@ -55,6 +55,7 @@ pub(super) const ROUTES: &[Route] = &[post(
     &[],
     Lane::Sql,
     (STATEMENT, JSON),
+    Shape::json::<SqlRows>(),
     run,
 )];
 

@@ -1,9 +1,10 @@
 //! What there is to see: the games in figures, openings, sources, problems.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::query::{FoundProblems, Holdings, OpeningList, Statistics};
-use crate::server::answer::{Answer, JSON, Problem};
+use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::api::get;
 use crate::server::request::{Call, FILTER, Kind, Param, filter};
 use crate::server::route::{Lane, Route};
@@ -29,31 +30,54 @@ pub(super) const ROUTES: &[Route] = &[
         "What the database holds, as `pgndex info` tells it in JSON",
         &[],
         Lane::Search,
-        JSON,
+        Shape::json::<Holdings>(),
         info,
     ),
-    get("/api/sources", "The files that it was made from", &[], Lane::Search, JSON, sources),
+    get(
+        "/api/sources",
+        "The files that it was made from",
+        &[],
+        Lane::Search,
+        Shape::json::<Sources>(),
+        sources,
+    ),
     get(
         "/api/problems",
         "What was found wrong in them, page by page",
         &[PROBLEM],
         Lane::Search,
-        JSON,
+        Shape::json::<FoundProblems>(),
         problems,
     ),
-    get("/api/statistics", "Games by year, rating and length", &[FILTER], Lane::Search, JSON, statistics),
-    get("/api/openings", "Games by opening", &[OPENINGS, FILTER], Lane::Search, JSON, openings),
+    get(
+        "/api/statistics",
+        "Games by year, rating and length",
+        &[FILTER],
+        Lane::Search,
+        Shape::json::<Statistics>(),
+        statistics,
+    ),
+    get(
+        "/api/openings",
+        "Games by opening",
+        &[OPENINGS, FILTER],
+        Lane::Search,
+        Shape::json::<OpeningList>(),
+        openings,
+    ),
 ];
 
 fn info(_: &Call, database: &Database) -> Result<Answer, Problem> {
     Answer::json(&Holdings::of(database, false)?)
 }
 
+/// The files that a database was made from.
+#[derive(Serialize, JsonSchema)]
+struct Sources {
+    sources: Vec<SourceInfo>,
+}
+
 fn sources(_: &Call, database: &Database) -> Result<Answer, Problem> {
-    #[derive(Serialize)]
-    struct Sources {
-        sources: Vec<SourceInfo>,
-    }
     Answer::json(&Sources { sources: database.source_infos()? })
 }
 

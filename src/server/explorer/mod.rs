@@ -7,7 +7,7 @@ mod asked;
 use crate::board::Color;
 use crate::pgn::Speed;
 use crate::query::{Explore, ExplorerAnswer, game_of_code, replay, write_pgn};
-use crate::server::answer::{Answer, JSON, PGN, Problem};
+use crate::server::answer::{Answer, JSON_LINES, PGN, Problem, Shape};
 use crate::server::request::{Call, Kind, Param};
 use crate::server::route::{Lane, Method, Params, Route};
 use crate::store::{Database, GameFilter, Lines, ListLengths};
@@ -37,22 +37,28 @@ pub(super) const ROUTES: &[Route] = &[
         "/lichess",
         "What was played from a position, as Lichess's explorer tells it",
         POSITION,
-        JSON,
+        ANSWER,
         lichess,
     ),
-    route("/masters", "The same as its explorer of masters' games tells it", POSITION, JSON, masters),
-    route("/player", "The same of one player's games with one side", POSITION, NDJSON, player),
-    route("/masters/pgn/{id}", "A game as PGN", &[], PGN, pgn),
-    route("/master/pgn/{id}", "A game as PGN", &[], PGN, pgn),
+    route("/masters", "The same as its explorer of masters' games tells it", POSITION, ANSWER, masters),
+    route(
+        "/player",
+        "The same of one player's games with one side",
+        POSITION,
+        Shape::json_lines::<ExplorerAnswer>(),
+        player,
+    ),
+    route("/masters/pgn/{id}", "A game as PGN", &[], Shape::text(PGN), pgn),
+    route("/master/pgn/{id}", "A game as PGN", &[], Shape::text(PGN), pgn),
 ];
 
-const NDJSON: &str = "application/x-ndjson";
+const ANSWER: Shape = Shape::json::<ExplorerAnswer>();
 
 const fn route(
     path: &'static str,
     summary: &'static str,
     params: &'static [Param],
-    content_type: &'static str,
+    shape: Shape,
     answer: fn(&Call, &Database) -> Result<Answer, Problem>,
 ) -> Route {
     Route {
@@ -61,7 +67,7 @@ const fn route(
         summary,
         params: Params::Among(params),
         lane: Lane::Quick,
-        content_type,
+        shape,
         answer,
     }
 }
@@ -88,7 +94,7 @@ fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
     answer.queue_position = Some(0);
     let mut body = serde_json::to_vec(&answer).map_err(|error| Problem::damaged(error.to_string()))?;
     body.push(b'\n');
-    Ok(Answer::Whole { content_type: NDJSON, body })
+    Ok(Answer::Whole { content_type: JSON_LINES, body })
 }
 
 fn speeds(asked: Asked<'_>) -> Vec<Speed> {

@@ -16,7 +16,6 @@ use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, get, on};
-use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -392,12 +391,8 @@ fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     }
 }
 
-/// The databases that there are, and where they are to be asked.
 async fn databases(State(app): State<Arc<App>>) -> Response {
-    let all = app.databases.all().iter().enumerate().map(|(at, served)| {
-        json!({ "name": served.name, "path": format!("/db/{}", served.name), "isFirst": at == 0 })
-    });
-    text(JSON, json!({ "databases": all.collect::<Vec<_>>() }).to_string())
+    text(JSON, serde_json::to_string(&app.databases.list()).unwrap_or_default())
 }
 
 async fn metrics(State(app): State<Arc<App>>) -> Response {

@@ -61,6 +61,7 @@ pub struct Totals {
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct ImportInfo {
     /// Its number.
     #[serde(rename = "import_id")]
@@ -73,20 +74,24 @@ pub struct ImportInfo {
     pub program_version: String,
     /// What it was asked to do: a JSON object.
     #[serde(serialize_with = "as_json")]
+    #[cfg_attr(feature = "serve", schemars(with = "serde_json::Value"))]
     pub options: String,
     /// What it added.
     #[serde(flatten, serialize_with = "as_counts")]
+    #[cfg_attr(feature = "serve", schemars(with = "Counts"))]
     pub totals: ImportTotals,
 }
 
 /// One input file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct SourceInfo {
     /// Its number.
     #[serde(rename = "source_id")]
     pub source: SourceId,
     /// Its path as it was given.
     #[serde(serialize_with = "as_text")]
+    #[cfg_attr(feature = "serve", schemars(with = "String"))]
     pub path: PathBuf,
     /// Size of its PGN text, decompressed; `None` if it was not read to its end.
     pub bytes: Option<u64>,
@@ -106,6 +111,7 @@ pub struct SourceInfo {
 
 /// How many games repeat others in one way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct DuplicateCount {
     /// `same`, `moves` or `prefix`.
     pub kind: String,
@@ -115,6 +121,7 @@ pub struct DuplicateCount {
 
 /// How often one kind of problem was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct ProblemCount {
     /// `warning` or `error`.
     pub severity: String,
@@ -132,17 +139,20 @@ fn as_json<S: Serializer>(options: &str, serializer: S) -> Result<S::Ok, S::Erro
     }
 }
 
+/// What a run added, as it is told.
+#[derive(Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+struct Counts {
+    games: u64,
+    plies: u64,
+    positions: u64,
+    distinct_positions: u64,
+    problems: u64,
+    duplicates: u64,
+    seconds: f64,
+}
+
 fn as_counts<S: Serializer>(totals: &ImportTotals, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Counts {
-        games: u64,
-        plies: u64,
-        positions: u64,
-        distinct_positions: u64,
-        problems: u64,
-        duplicates: u64,
-        seconds: f64,
-    }
     let ImportTotals { games, plies, positions, distinct_positions, problems, duplicates, elapsed } = *totals;
     let seconds = elapsed.as_secs_f64();
     Counts { games, plies, positions, distinct_positions, problems, duplicates, seconds }

@@ -125,6 +125,7 @@ const fn plain(letter: char) -> Option<&'static str> {
 
 /// What bears a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Named {
     /// A player.
