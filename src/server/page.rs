@@ -41,6 +41,7 @@ const ASSETS: &[Asset] = assets![
     "curves.js",
     "dom.js",
     "endless.js",
+    "evaluation.js",
     "explorer.js",
     "filters.js",
     "game.js",
@@ -59,6 +60,7 @@ const ASSETS: &[Asset] = assets![
     "sql.js",
     "statistics.js",
     "tree.js",
+    "trend.js",
 ];
 
 /// The file with a name.

@@ -281,6 +281,7 @@ def attack(browser, base):
             if name in ("games", "game", "player", "sources"):
                 check("<script>" in page.locator("main").inner_text(), f"{visit.name}: the name is shown as it is")
                 visit.check_width()
+            page.unroute_all(behavior="ignoreErrors")
 
 
 def main():

@@ -180,7 +180,7 @@ class Player {
     const part = (title, head, rows, name) => (rows.length === 0 ? null
       : h("section", {}, h("div", { class: "rule-head" }, h("h2", {}, title)), table(title, [{ head, cell: name }, ...record()], rows)));
     return [
-      part("Endings", "Ending", answer.endings, (row) => ENDINGS[row.kind] ?? row.kind),
+      part("Endings", "Ending", answer.endings, (row) => ENDINGS[row.kind.replaceAll("-", "_")] ?? row.kind),
       part("Strength of opponents", "Rated", answer.opponent_ratings, (row) => (row.from === null ? "unrated" : `${row.from}–${row.from + 99}`)),
       answer.speeds.length > 1 || answer.speeds[0]?.speed ? part("Speeds", "Speed", answer.speeds, (row) => row.speed ?? "not told") : null,
     ];
