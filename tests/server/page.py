@@ -13,11 +13,10 @@ import os
 import re
 import shutil
 import sys
-import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error, sync_playwright
 
 WIDTHS = {360: 780, 1024: 768, 1920: 1080}
 WIDEST = {2560: 1440}
@@ -316,12 +315,12 @@ def ask_sql(browser, base):
         check(page.locator(".sql-chart svg").count() == 1, "and drawn")
         with page.expect_download() as saved:
             page.click("text=Save as CSV")
-        text = Path(saved.value.path()).read_text()
+        text = Path(saved.value.path()).read_bytes().decode()
         check(text.startswith("result,games\r\n"), f"and saved: {text[:40]!r}")
         visit.check_console()
         for wrong in ("SELEC 1", "DELETE FROM game", "SELECT nothing FROM nowhere"):
             page.fill("[name=sql]", wrong)
-            page.click("text=Run")
+            page.click("button.primary")
             visit.settle()
             check(page.locator("[role=alert]").count() == 1, f"what is wrong is told: {wrong}")
 
@@ -348,11 +347,11 @@ def stop_long_work(browser, base):
     with page_of(browser) as page:
         visit = Visit(page, "long work")
         is_slow = True
+        held = []
 
         def answer(route):
-            if is_slow:
-                time.sleep(1.5)
-            route.continue_()
+            # What is held is never answered.
+            held.append(route) if is_slow else route.continue_()
 
         page.route(re.compile("/api/statistics"), answer)
         page.goto(f"{base}/view/statistics")
@@ -363,6 +362,9 @@ def stop_long_work(browser, base):
         page.click("text=Try again")
         visit.settle()
         check(page.locator("figure").count() > 0, "and asked for again")
+        for route in held:
+            with suppress(Error):
+                route.abort()
         page.unroute_all(behavior="ignoreErrors")
 
 
@@ -374,8 +376,8 @@ def tell_nothing(browser, base):
         "/?play=e2e4&player=Nobody+at+all": "none fits the filters",
         "/view/games?player=Nobody+at+all": "No player is called “Nobody at all”",
         "/view/search?material=KQQQvKQQQ": "No game has such a position",
-        "/view/player?name=Nobody+at+all": "No player is called",
-        "/view/openings?player=Nobody+at+all": "No game fits the filters",
+        "/view/player?name=Nobody+at+all": "No player is called “Nobody at all”",
+        "/view/openings?player=Nobody+at+all": "No player is called",
         "/view/statistics?since=2999": "No game fits the filters",
         "/view/sql?sql=SELECT+1+WHERE+0": "No rows",
         "/view/search?pattern=xyz": "attern",

@@ -2,12 +2,12 @@
 
 import { append, count, h, icon, isTyping, number, put, say, unique } from "./dom.js";
 import { changed, filtersOf, go, params, viewAddress } from "./address.js";
-import { Loader, Problem, empty, failure, get, position } from "./api.js";
+import { Loader, Problem, failure, get, position } from "./api.js";
 import { resultBar, score, shareCell, table } from "./bars.js";
 import "./board.js";
 import { filterBar } from "./filters.js";
 import { line, mark } from "./moves.js";
-import { whyNothing } from "./nothing.js";
+import { tellWhyNothing } from "./nothing.js";
 import { pasteBox } from "./paste.js";
 import { Trend, scoredSide, sideChoice } from "./trend.js";
 import { Tree } from "./tree.js";
@@ -297,16 +297,10 @@ class Explorer {
     this.#parts.board.arrows = move ? [{ uci: move.uci, weight: 0.5, isStrong: true }, ...arrows.filter(({ uci }) => uci !== move.uci)] : arrows;
   }
 
-  async #explainNothing() {
-    const query = new URLSearchParams([...filtersOf(params()), ["limit", "1"]]);
+  #explainNothing() {
+    const query = filtersOf(params());
     for (const name of ["fen", "play"]) if (params().get(name)) query.set(name, params().get(name));
-    put(this.#parts.answer, empty("No game reached this position."));
-    try {
-      const why = await get("/api/games", query);
-      if (why.nothing) put(this.#parts.answer, whyNothing(why.nothing, why.unknownNames));
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-    }
+    tellWhyNothing(this.#parts.answer, query);
   }
 
   #gameList(title, sort, games, answer) {

@@ -5,7 +5,7 @@ import { changed, filtersOf, go, params, viewAddress } from "./address.js";
 import { Loader, get } from "./api.js";
 import { resultBar, shareCell, table } from "./bars.js";
 import { filterBar } from "./filters.js";
-import { whyNothing } from "./nothing.js";
+import { tellWhyNothing } from "./nothing.js";
 
 const LEVELS = 3;
 const ROW = 84;
@@ -91,7 +91,7 @@ class Openings {
     this.#root = null;
     this.#loader.load((signal) => get("/api/openings", filters, signal), (answer) => {
       if (answer.games === 0) {
-        put(this.#parts.answer, whyNothing({ no_game: { unknown_names: [] } }));
+        tellWhyNothing(this.#parts.answer, filters);
         return;
       }
       this.#root = group(answer.openings);

@@ -6,7 +6,7 @@ import { Loader, get } from "./api.js";
 import { score, scoreBar, shareCell, table } from "./bars.js";
 import { bars, lines } from "./chart.js";
 import { field, filterBar } from "./filters.js";
-import { whyNothing } from "./nothing.js";
+import { tellWhyNothing } from "./nothing.js";
 
 const OWN = ["player", "white", "black"];
 const ENDINGS = {
@@ -76,12 +76,11 @@ class Player {
     this.#loader.load((signal) => get("/api/player", query, signal), (answer) => this.#show(answer, name));
   }
 
-  async #show(answer, name) {
+  #show(answer, name) {
     const { report, heading } = this.#parts;
     if (answer.all.games === 0) {
-      const query = new URLSearchParams([["player", name], ...filtersOf(params()), ["limit", "1"]]);
-      const why = await get("/api/games", query).catch(() => ({}));
-      put(report, why.nothing ? whyNothing(why.nothing, why.unknownNames) : h("p", {}, "No game of this player fits the filters."));
+      const others = [...filtersOf(params())].filter(([one]) => !OWN.includes(one));
+      tellWhyNothing(report, [["player", name], ...others]);
       return;
     }
     const names = answer.players.map((player) => player.name);

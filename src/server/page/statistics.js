@@ -6,7 +6,7 @@ import { Loader, get } from "./api.js";
 import { resultBar } from "./bars.js";
 import { bars, filled, lines } from "./chart.js";
 import { filterBar } from "./filters.js";
-import { whyNothing } from "./nothing.js";
+import { tellWhyNothing } from "./nothing.js";
 
 const HEADS = ["White won", "Drawn", "Black won", "No result"];
 const parts = (row) => [["white", row.white], ["draw", row.draws], ["black", row.black], ["none", row.unfinished]];
@@ -39,7 +39,7 @@ class Statistics {
   #show(answer) {
     const { answer: box } = this.#parts;
     if (answer.games === 0) {
-      put(box, whyNothing({ no_game: { unknown_names: [] } }));
+      tellWhyNothing(box);
       return;
     }
     const all = answer.white + answer.draws + answer.black;
