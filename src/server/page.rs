@@ -117,7 +117,16 @@ mod tests {
         for asset in ASSETS {
             let text = std::str::from_utf8(asset.bytes).unwrap();
             let text = text.replace("http://www.w3.org/2000/svg", "");
-            for word in ["http://", "https://", "innerHTML", "insertAdjacentHTML", "eval(", "document.write", "style=\"", "onclick="] {
+            for word in [
+                "http://",
+                "https://",
+                "innerHTML",
+                "insertAdjacentHTML",
+                "eval(",
+                "document.write",
+                "style=\"",
+                "onclick=",
+            ] {
                 assert!(!text.contains(word), "{} in {}", word, asset.name);
             }
         }
