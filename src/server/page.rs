@@ -46,6 +46,7 @@ const ASSETS: &[Asset] = assets![
     "filters.js",
     "game.js",
     "games.js",
+    "lines.js",
     "listing.js",
     "moves.js",
     "nothing.js",

@@ -222,6 +222,13 @@ def play_by_mouse(browser, base):
         page.click(".chip-x")
         visit.settle()
         check("since" not in page.url, "and goes away")
+        visit.open(f"{base}/?play=e2e4")
+        page.click("summary:has-text('Lines from here')")
+        visit.settle()
+        check("lines=1" in page.url, f"lines are opened: {page.url}")
+        page.locator(".lines-tree a").first.click()
+        visit.settle()
+        check(re.search("play=e2e4,[a-h][1-8]", page.url) is not None and "lines=1" in page.url, f"and followed: {page.url}")
         visit.check_console()
 
 

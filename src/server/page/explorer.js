@@ -6,6 +6,7 @@ import { Loader, Problem, failure, get, position } from "./api.js";
 import { resultBar, score, shareCell, table } from "./bars.js";
 import "./board.js";
 import { filterBar } from "./filters.js";
+import { Lines } from "./lines.js";
 import { line, mark } from "./moves.js";
 import { tellWhyNothing } from "./nothing.js";
 import { pasteBox } from "./paste.js";
@@ -44,10 +45,11 @@ class Explorer {
     parts.lists = h("div", { class: "lists" });
     parts.sides = h("div", {});
     parts.trend = new Trend();
+    parts.tree = new Lines();
     parts.trouble = h("div", {});
     put(root, h("div", { class: "explorer" },
       h("section", { class: "board-side", "aria-label": "Board and line" }, parts.board, this.#controls(), parts.trouble, parts.line, parts.tools, this.#below()),
-      h("section", { class: "moves-side", "aria-label": "Moves from here" }, h("div", { class: "title-block" }, parts.heading, parts.sub), parts.filters.element, parts.sides, parts.answer, parts.trend.element),
+      h("section", { class: "moves-side", "aria-label": "Moves from here" }, h("div", { class: "title-block" }, parts.heading, parts.sub), parts.filters.element, parts.sides, parts.answer, parts.trend.element, parts.tree.element),
       h("section", { class: "lists-side", "aria-label": "Games from here" }, parts.lists)));
     parts.positionLoader = new Loader(parts.trouble);
     parts.answerLoader = new Loader(parts.answer);
@@ -60,6 +62,7 @@ class Explorer {
     this.#parts.positionLoader.stop();
     this.#parts.answerLoader.stop();
     this.#parts.trend.stop();
+    this.#parts.tree.stop();
   }
 
   #controls() {
@@ -136,6 +139,7 @@ class Explorer {
     const failed = (error) => {
       put(parts.lists);
       parts.trend.clear();
+      parts.tree.clear();
       const isToldAtBoard = ["fen", "play"].includes(error.parameter);
       if (isToldAtBoard) put(parts.answer);
       return isToldAtBoard;
@@ -232,6 +236,7 @@ class Explorer {
     if (all + answer.unfinished === 0) {
       put(lists);
       this.#parts.trend.clear();
+      this.#parts.tree.clear();
       this.#parts.board.arrows = [];
       this.#explainNothing();
       return;
@@ -245,6 +250,8 @@ class Explorer {
     this.#parts.arrows = weights.filter(({ weight }) => weight >= 0.008);
     this.#parts.board.arrows = this.#parts.arrows;
     this.#parts.trend.update(asked);
+    const path = this.#node.path.map((node) => node.uci);
+    this.#parts.tree.update(asked, { ply: this.#node.ply, first: this.#tree.first, href: (moves) => changed({ play: [...path, ...moves].join(","), tree: null, moves: null }) });
     put(lists, this.#gameList("Highest rated games", "rating", answer.topGames, answer), this.#gameList("Latest games", "date", answer.recentGames, answer));
   }
 
