@@ -16,8 +16,20 @@ use crate::store::{self, Database, Stop};
 /// How many statements a connection keeps ready: those of all questions, with some filters.
 const STATEMENTS: usize = 128;
 
-/// How many bytes of pages a connection keeps.
-const CACHE: u64 = 16 << 20;
+/// What a pool is like.
+#[derive(Clone, Copy)]
+pub(super) struct Nature {
+    pub(super) name: &'static str,
+    pub(super) threads: usize,
+    /// How many questions may wait for a thread.
+    pub(super) waiting: usize,
+    /// How far its threads stand back where there is work for more threads than processors: the nice value, from 0 up to 19.
+    pub(super) nice: u8,
+    /// How many bytes of pages a connection keeps.
+    pub(super) page_bytes: u64,
+    /// What is done with a connection when it is opened.
+    pub(super) prepare: fn(&Database) -> store::Result<()>,
+}
 
 /// How long a question may take, and whether anybody still waits for the answer.
 #[derive(Clone, Debug)]
@@ -53,8 +65,7 @@ pub(super) struct Reader {
     open: Vec<Option<(FileId, Database)>>,
     /// Of the question that is put now.
     ticket: Arc<Mutex<Option<Ticket>>>,
-    /// What is done with a connection when it is opened.
-    prepare: fn(&Database) -> store::Result<()>,
+    nature: Nature,
 }
 
 type Work = Box<dyn FnOnce(&mut Reader) + Send>;
@@ -73,18 +84,14 @@ pub(super) struct Pool {
 
 impl Pool {
     /// Starts the threads.
-    pub(super) fn start(
-        name: &'static str,
-        (threads, waiting): (usize, usize),
-        databases: &Arc<Databases>,
-        prepare: fn(&Database) -> store::Result<()>,
-    ) -> Result<Self, Error> {
+    pub(super) fn start(nature: Nature, databases: &Arc<Databases>) -> Result<Self, Error> {
+        let Nature { name, threads, waiting, .. } = nature;
         let (sender, receiver) = bounded(waiting);
         for number in 0..threads {
             let (receiver, databases) = (receiver.clone(), Arc::clone(databases));
             thread::Builder::new()
                 .name(format!("{name}-{number}"))
-                .spawn(move || work(&receiver, &databases, prepare))
+                .spawn(move || work(&receiver, &databases, nature))
                 .map_err(Error::Thread)?;
         }
         Ok(Self { name, sender, refused: AtomicU64::new(0) })
@@ -121,8 +128,9 @@ impl Pool {
     }
 }
 
-fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, prepare: fn(&Database) -> store::Result<()>) {
-    let mut reader = Reader::new(databases, prepare);
+fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, nature: Nature) {
+    stand_back(nature.nice);
+    let mut reader = Reader::new(databases, nature);
     for Job { ticket, work } in receiver {
         // Whoever asked has had another answer by now.
         if ticket.is_over() {
@@ -132,18 +140,28 @@ fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, prepare: fn(&Datab
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut reader)));
         reader.set(None);
         if done.is_err() {
-            reader = Reader::new(databases, prepare);
+            reader = Reader::new(databases, nature);
         }
     }
 }
 
+/// Lets other threads go first. Without it two statements that count for a second would make quick answers wait for as long as the system
+/// lets a thread go on.
+fn stand_back(nice: u8) {
+    // Elsewhere this would be said of the whole process. It is a matter of speed alone, so that it may fail.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::setpriority_process(None, nice.into());
+    #[cfg(not(target_os = "linux"))]
+    let _ = nice;
+}
+
 impl Reader {
-    fn new(databases: &Arc<Databases>, prepare: fn(&Database) -> store::Result<()>) -> Self {
+    fn new(databases: &Arc<Databases>, nature: Nature) -> Self {
         Self {
             databases: Arc::clone(databases),
             open: (0..databases.len()).map(|_| None).collect(),
             ticket: Arc::new(Mutex::new(None)),
-            prepare,
+            nature,
         }
     }
 
@@ -161,8 +179,8 @@ impl Reader {
             let served = self.databases.get(index);
             let unusable = |error| served.unusable(&error);
             let database = Database::open_read_only(&served.path).map_err(unusable)?;
-            database.keep_ready(STATEMENTS, CACHE).map_err(unusable)?;
-            (self.prepare)(&database).map_err(unusable)?;
+            database.keep_ready(STATEMENTS, self.nature.page_bytes).map_err(unusable)?;
+            (self.nature.prepare)(&database).map_err(unusable)?;
             let ticket = Arc::clone(&self.ticket);
             let stop = Stop::new(move || {
                 let ticket = ticket.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,6 @@
 //! The server, as clients and attackers see it.
 
+mod additions;
 mod answers;
 mod attacks;
 mod changes;

@@ -37,6 +37,8 @@ pub struct Explore<'a> {
     pub lists: ListLengths,
     /// How many moves at most; `None` for all.
     pub limit: Option<u32>,
+    /// Whether games are counted that came by another order of moves.
+    pub counts_transposed: bool,
     /// Names of openings, if they are not to be those that the database was made with.
     pub openings: Option<&'a OpeningBook>,
 }
@@ -235,6 +237,7 @@ impl Explore<'_> {
         let snapshot = self.database.snapshot()?;
         // Where one move leads to it, there is no other order.
         let before = self.query.line.split_last().map_or(&[][..], |(_, before)| before);
+        let before = if self.counts_transposed { before } else { &[] };
         let before: Vec<Position> = before.iter().map(|played| played.position.clone()).collect();
         let parts = ExplorationParts { lists: self.lists, side: self.side, before: &before };
         let found = self.database.explore(key, &fen, self.selection, parts)?;

@@ -100,6 +100,7 @@ fn ask(
         side,
         lists: ListLengths::NONE,
         limit: None,
+        counts_transposed: true,
         openings: None,
     })
 }

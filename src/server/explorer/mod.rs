@@ -116,6 +116,7 @@ fn explore(
         side,
         lists: ListLengths { top: most("topGames", lists.top), recent: most("recentGames", lists.recent) },
         limit: Some(asked.number("moves").unwrap_or(MOVES)),
+        counts_transposed: false,
         openings: None,
     };
     let mut answer = ExplorerAnswer::of(database, &query.position, explore.answer()?)?;

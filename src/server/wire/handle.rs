@@ -31,7 +31,7 @@ use crate::server::error::Error;
 use crate::server::openapi;
 use crate::server::options::{LogFormat, Options};
 use crate::server::page;
-use crate::server::pool::{Pool, Reader, Ticket};
+use crate::server::pool::{Nature, Pool, Reader, Ticket};
 use crate::server::request::{Call, Param};
 use crate::server::route::{Lane, Method, Params, Route, routes};
 
@@ -62,13 +62,21 @@ impl App {
         options: &Options,
         address: SocketAddr,
     ) -> Result<Self, Error> {
-        let pool = |name, threads, waiting| Pool::start(name, (threads, waiting), &databases, |_| Ok(()));
-        let sql = Pool::start("sql", (2, 8), &databases, api::guard)?;
+        let quick = Nature {
+            name: "quick",
+            threads: options.threads,
+            waiting: options.threads * 32,
+            nice: 0,
+            page_bytes: 64 << 20,
+            prepare: |_| Ok(()),
+        };
+        let slow = Nature { threads: 2, page_bytes: 16 << 20, ..quick };
+        let pool = |nature| Pool::start(nature, &databases);
         Ok(Self {
-            quick: pool("quick", options.threads, options.threads * 32)?,
-            search: pool("search", 2, 16)?,
-            sql,
-            export: pool("export", 2, 4)?,
+            quick: pool(quick)?,
+            search: pool(Nature { name: "search", waiting: 16, nice: 5, ..slow })?,
+            sql: pool(Nature { name: "sql", waiting: 8, nice: 19, prepare: api::guard, ..slow })?,
+            export: pool(Nature { name: "export", waiting: 4, nice: 10, ..slow })?,
             guard: Guard::new(options, address),
             metrics: Metrics::default(),
             log: options.log,
@@ -304,10 +312,16 @@ impl Asked {
             return Ok((not_modified(&tag), None));
         }
         let database = reader.database(self.database, state.file)?;
+        // All that is looked up for an answer is of one state, and one lock is enough. Statements of others take theirs themselves.
+        let snapshot = match self.route.lane {
+            Lane::Quick | Lane::Search => database.snapshot()?,
+            Lane::Sql | Lane::Export => None,
+        };
         let answer = (self.route.answer)(&self.call, database).map_err(|problem| {
             // What SQLite says when it is stopped is not what is wrong.
             if ticket.is_over() { Problem::too_slow() } else { problem }
         })?;
+        drop(snapshot);
         match answer {
             Answer::Whole { content_type, body } => {
                 let mut response = whole(content_type, body);

@@ -54,6 +54,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         lists: lists(args),
         // Of two sets, the moves are put together first.
         limit: (args.limit > 0 && versus.is_none()).then_some(args.limit),
+        counts_transposed: true,
         openings: book.as_ref(),
     };
     if let Some(depth) = args.depth {

@@ -1,6 +1,7 @@
 //! What was played from a position, and what came of it.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 
@@ -183,18 +184,18 @@ impl Asked<'_> {
         if shares_key(self.fen) {
             return Ok(None);
         }
-        let top = self.listed("top_games", ListLengths::MAX.top)?;
-        let recent = self.listed("recent_games", ListLengths::MAX.recent)?;
+        let [top, recent] = self.listed()?;
+        let mut places = BTreeMap::new();
         for &game in top.iter().chain(&recent) {
-            if self.last_occurrence(game).map_err(self.failed())?.is_none() {
-                return Ok(None);
-            }
+            let Some(ply) = self.last_occurrence(game).map_err(self.failed())? else { return Ok(None) };
+            places.insert(game, ply);
         }
-        let first = |games: &[GameId], limit: u8| self.hits(&games[..games.len().min(limit.into())]);
-        let (Some(top_games), Some(recent_games)) = (first(&top, lists.top)?, first(&recent, lists.recent)?)
-        else {
-            return Ok(None);
+        let first = |games: &[GameId], limit: u8| {
+            let shown = games.iter().take(limit.into()).map(|game| Place::played(*game, places[game]));
+            shown.map(|place| self.database.hit(place, None)).collect::<rusqlite::Result<Option<Vec<_>>>>()
         };
+        let shown = first(&top, lists.top).and_then(|top| Ok((top, first(&recent, lists.recent)?)));
+        let (Some(top_games), Some(recent_games)) = shown.map_err(self.failed())? else { return Ok(None) };
         let continuations = self.visited_continuations()?;
         let games = if wants_games { self.finished_in_sets(unfinished)? } else { None };
         let (rated, transposed) = Default::default();
@@ -229,13 +230,15 @@ impl Asked<'_> {
         Ok(continuations)
     }
 
-    fn listed(&self, column: &str, limit: u8) -> Result<Vec<GameId>> {
-        let sql = format!("SELECT key, {column} FROM visited_position WHERE key = :key");
+    /// The games that the tables list: those with the highest ratings, and the latest.
+    fn listed(&self) -> Result<[Vec<GameId>; 2]> {
+        let sql = "SELECT key, top_games, recent_games FROM visited_position WHERE key = :key";
         let params = named_params! { ":key": self.key.as_i64() };
-        let read = |row: &Row<'_>| listed_games(Cells::new(row, VISITED_POSITION), column);
-        let mut games = self.database.all(ACTION, &sql, params, read)?.pop().unwrap_or_default();
-        games.truncate(limit.into());
-        Ok(games)
+        let read = |row: &Row<'_>| {
+            let cells = Cells::new(row, VISITED_POSITION);
+            Ok([listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?])
+        };
+        Ok(self.database.all(ACTION, sql, params, read)?.pop().unwrap_or_default())
     }
 
     /// The one game that went on with a move. It is looked for among those that have the position after the move: they

@@ -1,0 +1,122 @@
+"""Asks `pgndex serve` for what was played in many openings, so many times a second, and tells how long that took.
+
+    pgndex serve games.db &
+    python3 benches/serve/load.py http://127.0.0.1:9002                        200 a second, for 20 seconds
+    python3 benches/serve/load.py http://127.0.0.1:9002 --sql                  while SQL is asked for as fast as it is answered
+    python3 benches/serve/load.py http://127.0.0.1:9002 --lines lines.txt      only writes what is asked, for wrk (asked.lua)
+
+A request is due at its time, whether those before it are answered or not; its latency counts from there on. The lines are the first
+half-moves of games that are spread over the database: half of them end within 8, the rest within 20.
+"""
+
+import argparse
+import http.client
+import json
+import random
+import sys
+import threading
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+SLOW_SQL = "SELECT count(*) FROM game a, game b WHERE a.ply_count < b.ply_count"
+
+
+def get(connection, target, body=None):
+    connection.request("POST" if body else "GET", target, body, {"Content-Type": "application/json"} if body else {})
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
+def lines(connection, number, seed):
+    draw = random.Random(seed)
+    status, body = get(connection, "/api/info")
+    if status != 200:
+        sys.exit(f"/api/info: {status}: {body.decode()}")
+    games = json.loads(body)["games"]
+    found = []
+    while len(found) < number:
+        status, body = get(connection, f"/api/game/{draw.randint(1, games)}")
+        if status != 200:
+            continue
+        game = json.loads(body)
+        if game["start_fen"]:
+            continue
+        moves = [ply["uci"] for ply in game["plies"] if ply.get("uci")][: draw.randint(0, draw.choice([8, 20]))]
+        found.append("/lichess?play=" + ",".join(moves))
+    return found
+
+
+def ask(address, targets, start, rate, share, workers, taken, wrong):
+    """Every `workers`th request, each at its time."""
+    connection = http.client.HTTPConnection(address)
+    for at in range(share, len(targets), workers):
+        due = start + at / rate
+        time.sleep(max(0.0, due - time.monotonic()))
+        try:
+            status, _ = get(connection, targets[at])
+        except OSError as error:
+            status, connection = str(error), http.client.HTTPConnection(address)
+        taken.append(time.monotonic() - due)
+        if status != 200:
+            wrong.append(status)
+
+
+def ask_sql(address, end, statuses):
+    connection = http.client.HTTPConnection(address)
+    while time.monotonic() < end:
+        status, _ = get(connection, "/api/sql", json.dumps({"sql": SLOW_SQL}))
+        statuses[status] = statuses.get(status, 0) + 1
+
+
+def memory(pid):
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("RssAnon"):
+            return int(line.split()[1]) // 1024
+    return 0
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("address")
+    words.add_argument("--rate", type=float, default=200, help="requests a second")
+    words.add_argument("--seconds", type=float, default=20)
+    words.add_argument("--sql", action="store_true", help="eight others ask for SQL that does not end")
+    words.add_argument("--workers", type=int, default=16, help="connections")
+    words.add_argument("--different", type=int, default=2000, help="different lines")
+    words.add_argument("--seed", type=int, default=1)
+    words.add_argument("--pid", type=int, help="the server's: its memory before and after is told")
+    words.add_argument("--lines", type=Path, help="write the lines and end")
+    asked = words.parse_args()
+    address = urlsplit(asked.address).netloc
+    found = lines(http.client.HTTPConnection(address), asked.different, asked.seed)
+    if asked.lines:
+        asked.lines.write_text("".join(f"{line}\n" for line in found))
+        return 0
+    targets = [found[at % len(found)] for at in range(int(asked.rate * asked.seconds))]
+    taken, wrong, statuses = [], [], {}
+    before = memory(asked.pid) if asked.pid else None
+    start = time.monotonic() + 0.2
+    threads = [
+        threading.Thread(target=ask, args=(address, targets, start, asked.rate, share, asked.workers, taken, wrong))
+        for share in range(asked.workers)
+    ]
+    if asked.sql:
+        threads += [threading.Thread(target=ask_sql, args=(address, start + asked.seconds, statuses)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    taken.sort()
+    told = ", ".join(f"{name} {taken[min(len(taken) - 1, int(len(taken) * share))] * 1000:.1f} ms"
+                     for name, share in [("median", 0.5), ("90 %", 0.9), ("99 %", 0.99), ("99.9 %", 0.999), ("slowest", 1)])
+    print(f"{len(taken)} requests, {asked.rate:g} a second: {told}; {len(wrong)} not answered {sorted(set(wrong))}")
+    if asked.sql:
+        print(f"SQL meanwhile: {statuses}")
+    if asked.pid:
+        print(f"memory of the server: {before} MiB before, {memory(asked.pid)} MiB after")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
