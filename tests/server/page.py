@@ -39,18 +39,23 @@ class Visit:
     """A page that is looked at, and what it says on the console meanwhile."""
 
     def __init__(self, page, name):
-        self.page, self.name, self.said = page, name, []
+        self.page, self.name, self.said, self.awaited = page, name, [], []
         page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         page.on("dialog", lambda dialog: (self.said.append("a dialog"), dialog.dismiss()))
-        page.on("request", lambda request: self.check_host(request.url))
+        page.on("request", lambda request: (self.check_host(request.url), self.awaited.append(request.url)))
+        for end in ("requestfinished", "requestfailed"):
+            page.on(end, lambda request: self.awaited.remove(request.url) if request.url in self.awaited else None)
 
     def check_host(self, address):
         is_own = address.startswith((Visit.base, "data:", "blob:"))
         check(is_own, f"{self.name}: it asks another host: {address}")
 
     def open(self, address):
-        self.page.goto(address)
+        try:
+            self.page.goto(address)
+        except Error as error:
+            check(False, f"{self.name}: {error.message.splitlines()[0]}; not answered: {self.awaited}")
         self.settle()
 
     def settle(self):
