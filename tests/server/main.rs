@@ -8,6 +8,7 @@ mod clients;
 mod explorer;
 #[path = "../common/needs.rs"]
 mod needs;
+mod page;
 #[allow(dead_code, reason = "each test program uses a part of it")]
 #[path = "../common/program.rs"]
 mod program;

@@ -1,21 +1,26 @@
-"""Looks at the page of `pgndex serve` in a browser: each view at three widths, by keyboard alone, with hostile names, with axe-core.
+"""Looks at the page of `pgndex serve` in a browser: each view at several widths, by keyboard alone, by mouse, with slow and hostile
+answers, with axe-core.
 
-    python3 tests/server/page.py http://127.0.0.1:9102 OUT_DIR [AXE_JS]
+    python3 tests/server/page.py http://127.0.0.1:9002 OUT_DIR
 
-The server runs already, over any database that has games. OUT_DIR gets a picture of each view. AXE_JS is axe.min.js of the npm
-package axe-core. It needs Playwright for Python and Chromium (CHROMIUM, or /usr/bin/chromium).
+The server runs already, over any database that has games. OUT_DIR gets a picture of each view. It needs the packages playwright and
+axe-playwright-python, of which only axe-core is used, and Chromium (CHROMIUM, or chromium on the path).
 """
 
+import importlib.util
 import json
 import os
 import re
+import shutil
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error, sync_playwright
 
 WIDTHS = {360: 780, 1024: 768, 1920: 1080}
+WIDEST = {2560: 1440}
+WIDE_VIEWS = ("explorer", "games", "game", "statistics")
 SCHEMES = ("light", "dark")
 HOSTILE = '<script>window.hit=1</script>"><img src=x onerror="window.hit=2">'
 STATISTICS = "SELECT result, count(*) AS games FROM game GROUP BY result"
@@ -34,13 +39,23 @@ class Visit:
     """A page that is looked at, and what it says on the console meanwhile."""
 
     def __init__(self, page, name):
-        self.page, self.name, self.said = page, name, []
+        self.page, self.name, self.said, self.awaited = page, name, [], []
         page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         page.on("dialog", lambda dialog: (self.said.append("a dialog"), dialog.dismiss()))
+        page.on("request", lambda request: (self.check_host(request.url), self.awaited.append(request.url)))
+        for end in ("requestfinished", "requestfailed"):
+            page.on(end, lambda request: self.awaited.remove(request.url) if request.url in self.awaited else None)
+
+    def check_host(self, address):
+        is_own = address.startswith((Visit.base, "data:", "blob:"))
+        check(is_own, f"{self.name}: it asks another host: {address}")
 
     def open(self, address):
-        self.page.goto(address)
+        try:
+            self.page.goto(address)
+        except Error as error:
+            check(False, f"{self.name}: {error.message.splitlines()[0]}; not answered: {self.awaited}")
         self.settle()
 
     def settle(self):
@@ -60,8 +75,6 @@ class Visit:
         check(wide <= 0, f"{self.name}: it scrolls sideways by {wide} px")
 
     def check_axe(self, axe):
-        if axe is None:
-            return
         self.page.evaluate(axe)
         found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
         for one in found:
@@ -94,7 +107,7 @@ def views(base):
 
 @contextmanager
 def page_of(browser, width=1024, scheme="light", **more):
-    context = browser.new_context(viewport={"width": width, "height": WIDTHS.get(width, 900)}, color_scheme=scheme, **more)
+    context = browser.new_context(viewport={"width": width, "height": (WIDTHS | WIDEST)[width]}, color_scheme=scheme, **more)
     try:
         yield context.new_page()
     finally:
@@ -105,7 +118,7 @@ def look(browser, base, out, axe):
     for name, address in views(base).items():
         print(name, flush=True)
         for scheme in SCHEMES:
-            for width in WIDTHS:
+            for width in [*WIDTHS, *(WIDEST if name in WIDE_VIEWS else [])]:
                 with page_of(browser, width, scheme) as page:
                     visit = Visit(page, f"{name} at {width}, {scheme}")
                     visit.open(address)
@@ -118,7 +131,7 @@ def look(browser, base, out, axe):
                     visit.said = [text for text in visit.said if "Failed to load resource" not in text or name not in ("game-missing", "explorer-wrong")]
                     visit.check_console()
                     page.screenshot(path=out / f"{name}-{width}-{scheme}.png")
-                    if width != 1920:
+                    if width in (360, 1024):
                         visit.check_axe(axe)
                     heads = page.locator("h1").count()
                     check(heads == 1, f"{visit.name}: {heads} headings of the first level")
@@ -214,6 +227,13 @@ def play_by_mouse(browser, base):
         page.click(".chip-x")
         visit.settle()
         check("since" not in page.url, "and goes away")
+        visit.open(f"{base}/?play=e2e4")
+        page.click("summary:has-text('Lines from here')")
+        visit.settle()
+        check("lines=1" in page.url, f"lines are opened: {page.url}")
+        page.locator(".lines-tree a").first.click()
+        visit.settle()
+        check(re.search("play=e2e4,[a-h][1-8]", page.url) is not None and "lines=1" in page.url, f"and followed: {page.url}")
         visit.check_console()
 
 
@@ -244,6 +264,142 @@ def walk(browser, base):
         visit.settle()
         check("/view/" not in page.url, "a link leads to the explorer")
         visit.check_console()
+
+
+def search_by_hand(browser, base):
+    """Pieces are set on a board by mouse and by keyboard, and what is found stands on small boards."""
+    print("search", flush=True)
+    with page_of(browser) as page:
+        visit = Visit(page, "search")
+        visit.open(f"{base}/view/search")
+        page.locator(".palette-entry[title='white king']").click()
+        page.click("[data-square=g1]")
+        page.locator("[data-square=f1]").focus()
+        page.keyboard.press("R")
+        pattern = page.input_value("[name=pattern]")
+        check(pattern == "*/*/*/*/*/*/*/?????RK?", f"the pattern says what was set up: {pattern}")
+        page.click(".search-form button.primary")
+        visit.settle()
+        check("pattern=" in page.url, f"the search is an address: {page.url}")
+        found = page.locator(".hit .small-board")
+        check(found.count() > 0, "games are found")
+        label = found.first.get_attribute("aria-label")
+        check("king g1" in label and "rook f1" in label, f"and their positions shown: {label}")
+        page.locator(".hit a").first.click()
+        visit.settle()
+        label = page.locator("[data-square=f1]").get_attribute("aria-label")
+        check(label == "f1, white rook", f"the game opens at the position: {label}")
+        page.go_back()
+        visit.settle()
+        check(page.locator(".hit").count() > 0, "and back is the search")
+        visit.check_console()
+
+
+def follow_player(browser, base):
+    """From a player's report to the explorer, and from one side to the other."""
+    print("player", flush=True)
+    with page_of(browser) as page:
+        visit = Visit(page, "player")
+        visit.open(f"{base}/view/player?name=a")
+        page.locator("table a").first.click()
+        visit.settle()
+        check("/view/games" in page.url and "player=a" in page.url, f"the record leads to the games: {page.url}")
+        visit.open(f"{base}/?player=a")
+        page.click(".side-choice >> text=Black")
+        visit.settle()
+        check("black=a" in page.url and "player" not in page.url, f"the player has Black: {page.url}")
+        check(page.locator("th:has-text('Score')").count() == 1, "points are told")
+        visit.check_console()
+
+
+def ask_sql(browser, base):
+    """A statement is written, run, drawn, saved; one that is wrong is told of."""
+    print("SQL", flush=True)
+    with page_of(browser) as page:
+        visit = Visit(page, "SQL")
+        visit.open(f"{base}/view/sql")
+        page.fill("[name=sql]", STATISTICS)
+        page.keyboard.press("Control+Enter")
+        visit.settle()
+        check(page.locator(".sql-rows tbody tr").count() > 0, "rows are shown")
+        page.click("summary:has-text('Chart')")
+        visit.settle()
+        check(page.locator(".sql-chart svg").count() == 1, "and drawn")
+        with page.expect_download() as saved:
+            page.click("text=Save as CSV")
+        text = Path(saved.value.path()).read_bytes().decode()
+        check(text.startswith("result,games\r\n"), f"and saved: {text[:40]!r}")
+        visit.check_console()
+        for wrong in ("SELEC 1", "DELETE FROM game", "SELECT nothing FROM nowhere"):
+            page.fill("[name=sql]", wrong)
+            page.click("button.primary")
+            visit.settle()
+            check(page.locator("[role=alert]").count() == 1, f"what is wrong is told: {wrong}")
+
+
+def take_game(browser, base):
+    """The PGN of a game is copied and saved."""
+    print("PGN", flush=True)
+    with page_of(browser, permissions=["clipboard-read", "clipboard-write"]) as page:
+        visit = Visit(page, "PGN")
+        visit.open(f"{base}/view/game/1")
+        page.click("text=Copy PGN")
+        page.wait_for_timeout(500)
+        copied = page.evaluate("navigator.clipboard.readText()")
+        with page.expect_download() as saved:
+            page.click("text=Save PGN")
+        text = Path(saved.value.path()).read_text()
+        check(text.startswith("[Event ") and copied == text, f"the PGN is copied and saved: {copied[:40]!r}, {text[:40]!r}")
+        visit.check_console()
+
+
+def stop_long_work(browser, base):
+    """What takes long says so, and can be stopped and asked for again."""
+    print("long work", flush=True)
+    with page_of(browser) as page:
+        visit = Visit(page, "long work")
+        is_slow = True
+        held = []
+
+        def answer(route):
+            # What is held is never answered.
+            held.append(route) if is_slow else route.continue_()
+
+        page.route(re.compile("/api/statistics"), answer)
+        page.goto(f"{base}/view/statistics")
+        page.wait_for_selector(".waiting >> text=Stop")
+        page.click("text=Stop")
+        check(page.locator("text=Stopped.").count() == 1, "it was stopped")
+        is_slow = False
+        page.click("text=Try again")
+        visit.settle()
+        check(page.locator("figure").count() > 0, "and asked for again")
+        for route in held:
+            with suppress(Error):
+                route.abort()
+        page.unroute_all(behavior="ignoreErrors")
+
+
+def tell_nothing(browser, base):
+    """Where nothing is found, the page says why."""
+    print("nothing", flush=True)
+    told = {
+        "/?play=a2a4,a7a6,a1a3,h7h6,a3h3": "No game reached this position",
+        "/?play=e2e4&player=Nobody+at+all": "none fits the filters",
+        "/view/games?player=Nobody+at+all": "No player is called “Nobody at all”",
+        "/view/search?material=KQQQvKQQQ": "No game has such a position",
+        "/view/player?name=Nobody+at+all": "No player is called “Nobody at all”",
+        "/view/openings?player=Nobody+at+all": "No player is called",
+        "/view/statistics?since=2999": "No game fits the filters",
+        "/view/sql?sql=SELECT+1+WHERE+0": "No rows",
+        "/view/search?pattern=xyz": "attern",
+    }
+    for address, text in told.items():
+        with page_of(browser) as page:
+            visit = Visit(page, f"nothing at {address}")
+            visit.open(f"{base}{address}")
+            shown = page.locator("main").inner_text()
+            check(text in shown, f"{visit.name}: it says why: {shown[-160:]!r}")
 
 
 def spoil(value, key=""):
@@ -281,18 +437,29 @@ def attack(browser, base):
             if name in ("games", "game", "player", "sources"):
                 check("<script>" in page.locator("main").inner_text(), f"{visit.name}: the name is shown as it is")
                 visit.check_width()
+            page.unroute_all(behavior="ignoreErrors")
 
 
 def main():
     base, out = sys.argv[1].rstrip("/"), Path(sys.argv[2])
-    axe = Path(sys.argv[3]).read_text() if len(sys.argv) > 3 else None
+    Visit.base = base
+    package = Path(importlib.util.find_spec("axe_playwright_python").origin).parent
+    axe = (package / "axe.min.js").read_text()
     out.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+        chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+        # The server is of this machine, and root has no sandbox.
+        browser = playwright.chromium.launch(executable_path=chromium, chromium_sandbox=False)
         look(browser, base, out, axe)
         play_by_keys(browser, base)
         play_by_mouse(browser, base)
         walk(browser, base)
+        search_by_hand(browser, base)
+        follow_player(browser, base)
+        ask_sql(browser, base)
+        take_game(browser, base)
+        stop_long_work(browser, base)
+        tell_nothing(browser, base)
         attack(browser, base)
         browser.close()
     print(f"{len(failures)} wrong" if failures else "all right")

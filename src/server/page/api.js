@@ -90,13 +90,13 @@ export class Loader {
     this.#quiet();
   }
 
-  /** Asks, and shows. */
-  async load(asked, show) {
+  /** Asks, and shows; `failed` shows what else is to be shown if the question was wrong, and gives back whether that is all. */
+  async load(asked, show, failed = () => false) {
     this.stop();
     const controller = new AbortController();
     this.#controller = controller;
     this.#element.setAttribute("aria-busy", "true");
-    this.#timer = setTimeout(() => this.#wait(asked, show), 250);
+    this.#timer = setTimeout(() => this.#wait(asked, show, failed), 250);
     try {
       const answer = await asked(controller.signal);
       if (this.#controller !== controller) return;
@@ -107,14 +107,16 @@ export class Loader {
       this.#quiet();
       if (error.name === "AbortError") return;
       if (!(error instanceof Problem)) throw error;
-      put(this.#element, failure(error, () => this.load(asked, show)));
+      if (failed(error)) return;
+      // What is wrong in the question does not get right by itself.
+      put(this.#element, failure(error, error.status === 400 || error.status === 404 ? null : () => this.load(asked, show, failed)));
     }
   }
 
-  #wait(asked, show) {
+  #wait(asked, show, failed) {
     const stopped = () => {
       this.stop();
-      put(this.#element, h("div", { class: "message" }, h("p", {}, "Stopped."), again(() => this.load(asked, show))));
+      put(this.#element, h("div", { class: "message" }, h("p", {}, "Stopped."), again(() => this.load(asked, show, failed))));
     };
     const stop = h("button", { type: "button", class: "quiet", on: { click: stopped } }, "Stop");
     this.#bar = h("div", { class: "waiting" }, h("span", { class: "waiting-bar" }), h("span", { role: "status" }, "Looking…"), stop);

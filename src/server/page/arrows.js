@@ -33,8 +33,8 @@ export function arrowShape(arrows, flipped = false) {
   return svg("svg", { viewBox: "0 0 80 80", class: "board-arrows", "aria-hidden": "true" }, shapes);
 }
 
-/** A position as a small picture that says in words what it shows; `last` is a move to be marked. */
-export function smallBoard(fen, { last = "", flipped = false } = {}) {
+/** A position as a small picture that says in words what it shows; `next` is a move to be drawn as an arrow. */
+export function smallBoard(fen, { next = "", flipped = false } = {}) {
   const words = { white: [], black: [] };
   const parts = [svg("rect", { width: 80, height: 80, class: "square-light" })];
   const dark = [];
@@ -43,10 +43,6 @@ export function smallBoard(fen, { last = "", flipped = false } = {}) {
     if ((file + row) % 2 === 1) dark.push(`M${10 * file} ${10 * row}h10v10h-10z`);
   }
   parts.push(svg("path", { d: dark.join(""), class: "square-dark" }));
-  for (const square of [last.slice(0, 2), last.slice(2, 4)].filter(Boolean)) {
-    const [x, y] = middle(square, flipped);
-    parts.push(svg("rect", { x: x - 5, y: y - 5, width: 10, height: 10, class: "square-last" }));
-  }
   fen.split(" ")[0].split("/").forEach((row, at) => {
     let file = 0;
     for (const letter of row) {
@@ -61,6 +57,7 @@ export function smallBoard(fen, { last = "", flipped = false } = {}) {
       words[side].push(`${kind} ${square}`);
     }
   });
+  if (next) parts.push(svg("path", { d: outline(middle(next.slice(0, 2), flipped), middle(next.slice(2, 4), flipped), 2.2), class: "arrow", "fill-opacity": 0.72 }));
   const label = `White: ${words.white.join(", ")}. Black: ${words.black.join(", ")}.`;
   return svg("svg", { viewBox: "0 0 80 80", class: "small-board", role: "img", "aria-label": label }, parts);
 }

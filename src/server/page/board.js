@@ -49,6 +49,7 @@ class ChessBoard extends HTMLElement {
     this.#menu = h("div", { class: "promotion", role: "dialog", "aria-label": "Promote to", hidden: true });
     this.append(this.#grid, this.#overlay, this.#menu);
     this.#build();
+    this.#grid.addEventListener("focusin", (event) => this.#reached(event.target.dataset.square));
     this.#grid.addEventListener("keydown", (event) => this.#key(event));
     this.#grid.addEventListener("pointerdown", (event) => this.#down(event));
     this.#grid.addEventListener("pointermove", (event) => this.#move(event));
@@ -176,10 +177,15 @@ class ChessBoard extends HTMLElement {
   }
 
   #focus(square) {
+    this.#reached(square);
+    this.#cells.get(square).focus();
+  }
+
+  /** Keys are about the square that has the focus, whatever gave it. */
+  #reached(square) {
     this.#cells.get(this.#cursor).tabIndex = -1;
     this.#cursor = square;
     this.#cells.get(square).tabIndex = 0;
-    this.#cells.get(square).focus();
   }
 
   /** What a click or Enter on a square does. */

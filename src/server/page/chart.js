@@ -38,10 +38,12 @@ function figure(title, box, heads, rows, more = null) {
 function ceiling(value) {
   if (value <= 4) return 4;
   const unit = 10 ** Math.floor(Math.log10(value));
-  return [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].map((step) => step * unit).find((step) => step >= value);
+  // Half of it is whole, too.
+  const steps = value < 10 ? [4, 6, 8, 10] : value < 100 ? [1, 2, 3, 4, 5, 6, 8, 10] : [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
+  return steps.map((step) => step * unit).find((step) => step >= value);
 }
 
-const short = (value) => (value >= 1e6 ? `${+(value / 1e6).toFixed(1)}M` : value >= 1000 ? `${+(value / 1000).toFixed(1)}k` : number(value));
+const short = (value) => (value >= 1e6 ? `${+(value / 1e6).toFixed(2)}M` : value >= 1000 ? `${+(value / 1000).toFixed(2)}k` : number(value));
 
 /** Lines across with their numbers; gives back how high a value is. */
 function scale(most, width, height, left, bottom, label = short) {
@@ -54,12 +56,21 @@ function scale(most, width, height, left, bottom, label = short) {
   return { y, lines };
 }
 
+/** For numbers that follow each other evenly: the step to the next round one that has room; else nothing. */
+function roundStep(texts, least) {
+  const [first, second] = [Number(texts[0]), Number(texts[1])];
+  const each = second - first;
+  if (least === 1 || !(each > 0) || !texts.every((text, at) => Number(text) === first + at * each)) return null;
+  return [2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000].find((step) => step >= least * each && step % each === 0) ?? null;
+}
+
 /** Names under bars, as many as there is room for. */
 function names(texts, x, width, height) {
   const longest = Math.max(...texts.map((text) => text.length), 1) * 7 + 12;
   const step = Math.max(1, Math.ceil((texts.length * longest) / width));
   const right = x(0) + width;
-  const fits = (text, at) => at % step === 0 && x(at) + text.length * 3.5 <= right;
+  const round = roundStep(texts, step);
+  const fits = (text, at) => (round ? Number(text) % round === 0 : at % step === 0) && x(at) + text.length * 3.5 + 2 <= right;
   return texts.map((text, at) => (fits(text, at) ? svg("text", { x: x(at), y: height - 4, "text-anchor": "middle", class: "tick" }, text) : null));
 }
 
@@ -110,7 +121,18 @@ export function lines(title, labels, series, { heads, height = 160, least = 0, f
   return figure(title, box, heads, rows, legend(series));
 }
 
-const legend = (series) => (series.length < 2 ? null : h("p", { class: "legend" }, series.map(({ name, kind }) => h("span", { class: `key ${kind}` }, name))));
+const legend = (series, more = null) => (series.length < 2 ? null : h("p", { class: "legend" }, series.map(({ name, kind }) => h("span", { class: `key ${kind}` }, name)), more ? h("span", {}, more) : null));
+
+/** Rows with those that are missing between them, so that steps are even. */
+export function filled(rows, name, step) {
+  const known = rows.filter((row) => row[name] !== null);
+  if (known.length === 0) return [];
+  const by = new Map(known.map((row) => [row[name], row]));
+  const [first, last] = [known[0][name], known.at(-1)[name]];
+  const all = [];
+  for (let at = first; at <= last && all.length < 600; at += step) all.push(by.get(at) ?? { [name]: at, games: 0, white: 0, draws: 0, black: 0, unfinished: 0 });
+  return all;
+}
 
 function pathOf(values, x, y) {
   let path = "";
@@ -120,7 +142,9 @@ function pathOf(values, x, y) {
       isPen = false;
       return;
     }
-    path += `${isPen ? "L" : "M"}${x(at).toFixed(1)} ${y(value).toFixed(1)}`;
+    const point = `${x(at).toFixed(1)} ${y(value).toFixed(1)}`;
+    // A line without length is seen as a dot: a value that has no neighbours.
+    path += isPen ? `L${point}` : `M${point}h0`;
     isPen = true;
   });
   return path;

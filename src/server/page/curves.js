@@ -2,6 +2,7 @@
 
 import { svg } from "./dom.js";
 import { gameCurve, legend } from "./chart.js";
+import { evaluationText } from "./evaluation.js";
 
 /** Hundredths of a second as a clock shows them. */
 export function clockText(hundredths) {
@@ -9,13 +10,6 @@ export function clockText(hundredths) {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   const two = (value) => String(value).padStart(2, "0");
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
-}
-
-/** An evaluation as people write it. */
-export function evaluationText({ cp, mate }) {
-  if (mate !== undefined && mate !== null) return `#${mate}`;
-  if (cp === undefined || cp === null) return "";
-  return `${cp > 0 ? "+" : cp < 0 ? "−" : ""}${(Math.abs(cp) / 100).toFixed(2)}`;
 }
 
 /** From 0, Black wins, to 1, White wins. */
@@ -43,11 +37,12 @@ export function evaluations(game, tree, pick) {
     const y = (value) => 1 + (1 - value) * (height - 2);
     const known = values.map((value, ply) => [ply, value]).filter(([, value]) => value !== null);
     const top = known.map(([ply, value]) => `${x(ply).toFixed(1)} ${y(value).toFixed(1)}`).join("L");
-    const [first, last] = [x(known[0][0]), x(known.at(-1)[0])];
+    const [first, last] = [x(0), x(known.at(-1)[0])];
+    const begin = `${first.toFixed(1)} ${y(known[0][1]).toFixed(1)}L`;
     const slips = nodes.filter((node) => (node.notes.nags ?? []).some((nag) => nag === 2 || nag === 4) && chance(node.notes) !== null);
     return [
       svg("rect", { x: 0, y: 0, width, height, class: "part-black" }),
-      svg("path", { d: `M${first} ${height}L${top}L${last} ${height}Z`, class: "part-white" }),
+      svg("path", { d: `M${first} ${height}L${begin}${top}L${last} ${height}Z`, class: "part-white" }),
       svg("line", { x1: 0, x2: width, y1: height / 2, y2: height / 2, class: "middle" }),
       svg("path", { d: `M${top}`, class: "curve thin" }),
       slips.map((node) => svg("circle", { cx: x(node.ply), cy: y(chance(node.notes)), r: 3, class: node.notes.nags.includes(4) ? "slip blunder" : "slip mistake" })),
@@ -69,10 +64,9 @@ export function clocks(game, tree, pick) {
       .map((node, at) => `${at ? "L" : "M"}${x(node.ply).toFixed(1)} ${y(node.notes.clock).toFixed(1)}`).join("");
     return [
       svg("line", { x1: 0, x2: width, y1: height - 0.5, y2: height - 0.5, class: "axis" }),
-      svg("text", { x: width - 4, y: 14, "text-anchor": "end", class: "tick" }, clockText(most)),
       svg("path", { d: path(true), class: "curve white" }),
       svg("path", { d: path(false), class: "curve black" }),
     ];
   };
-  return gameCurve("Clocks", { plies: game.ply_count, heads: ["Move", "Left"], rows, body, pick, height: 80, more: legend(series) });
+  return gameCurve("Clocks", { plies: game.ply_count, heads: ["Move", "Left"], rows, body, pick, height: 80, more: legend(series, `up to ${clockText(most)}`) });
 }

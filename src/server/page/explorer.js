@@ -2,16 +2,20 @@
 
 import { append, count, h, icon, isTyping, number, put, say, unique } from "./dom.js";
 import { changed, filtersOf, go, params, viewAddress } from "./address.js";
-import { Loader, Problem, empty, failure, get, position } from "./api.js";
-import { resultBar, shareCell, table } from "./bars.js";
+import { Loader, Problem, failure, get, position } from "./api.js";
+import { resultBar, score, shareCell, table } from "./bars.js";
 import "./board.js";
 import { filterBar } from "./filters.js";
+import { Lines } from "./lines.js";
 import { line, mark } from "./moves.js";
-import { whyNothing } from "./nothing.js";
+import { tellWhyNothing } from "./nothing.js";
 import { pasteBox } from "./paste.js";
+import { Trend, scoredSide, sideChoice } from "./trend.js";
 import { Tree } from "./tree.js";
 
 const ARROWS = 8;
+/** Of fewer games a performance says nothing. */
+const FEW = 5;
 
 /** The address of a position: the moves to it, and the tree if that has more. */
 function nodeAddress(tree, node, more = {}) {
@@ -39,10 +43,13 @@ class Explorer {
     parts.tools = h("div", { class: "line-tools" });
     parts.answer = h("div", { class: "answer" });
     parts.lists = h("div", { class: "lists" });
+    parts.sides = h("div", {});
+    parts.trend = new Trend();
+    parts.tree = new Lines();
     parts.trouble = h("div", {});
     put(root, h("div", { class: "explorer" },
       h("section", { class: "board-side", "aria-label": "Board and line" }, parts.board, this.#controls(), parts.trouble, parts.line, parts.tools, this.#below()),
-      h("section", { class: "moves-side", "aria-label": "Moves from here" }, h("div", { class: "title-block" }, parts.heading, parts.sub), parts.filters.element, parts.answer),
+      h("section", { class: "moves-side", "aria-label": "Moves from here" }, h("div", { class: "title-block" }, parts.heading, parts.sub), parts.filters.element, parts.sides, parts.answer, parts.trend.element, parts.tree.element),
       h("section", { class: "lists-side", "aria-label": "Games from here" }, parts.lists)));
     parts.positionLoader = new Loader(parts.trouble);
     parts.answerLoader = new Loader(parts.answer);
@@ -54,6 +61,8 @@ class Explorer {
     document.removeEventListener("keydown", this.#keys);
     this.#parts.positionLoader.stop();
     this.#parts.answerLoader.stop();
+    this.#parts.trend.stop();
+    this.#parts.tree.stop();
   }
 
   #controls() {
@@ -114,9 +123,28 @@ class Explorer {
     const parts = this.#parts;
     if (this.#node.fen && this.#node.san) parts.board.show({ fen: this.#node.fen, last: this.#node.uci ?? "" });
     this.#showLine();
-    parts.positionLoader.load((signal) => position(where, signal), (answer) => this.#showPosition(answer));
-    const query = new URLSearchParams([...where, ...filtersOf(params()), ["top", "8"], ["recent", "8"]]);
-    parts.answerLoader.load((signal) => get("/api/explore", query, signal), (answer) => this.#showAnswer(answer));
+    parts.positionLoader.load((signal) => position(where, signal), (answer) => this.#showPosition(answer), () => {
+      this.#moves = [];
+      parts.board.show({ fen: this.#tree.root.fen });
+      put(parts.heading, "This cannot be played");
+      put(parts.sub);
+      put(parts.tools);
+      put(parts.line, h("p", {}, h("a", { href: changed({ play: null, tree: null, fen: null }) }, "Begin at the start")));
+      return false;
+    });
+    put(parts.sides, sideChoice());
+    const side = scoredSide(this.#tree.isWhiteAfter(this.#node));
+    const asked = [...where, ...filtersOf(params()), ...(side ? [["side", side]] : [])];
+    const query = new URLSearchParams([...asked, ["top", "8"], ["recent", "8"]]);
+    const failed = (error) => {
+      put(parts.lists);
+      parts.trend.clear();
+      parts.tree.clear();
+      const isToldAtBoard = ["fen", "play"].includes(error.parameter);
+      if (isToldAtBoard) put(parts.answer);
+      return isToldAtBoard;
+    };
+    parts.answerLoader.load((signal) => get("/api/explore", query, signal), (answer) => this.#showAnswer(answer, asked), failed);
   }
 
   #showPosition(answer) {
@@ -202,11 +230,13 @@ class Explorer {
     go(nodeAddress(this.#tree, parent));
   }
 
-  #showAnswer(answer) {
+  #showAnswer(answer, asked) {
     const { answer: box, lists } = this.#parts;
     const all = answer.white + answer.draws + answer.black;
     if (all + answer.unfinished === 0) {
       put(lists);
+      this.#parts.trend.clear();
+      this.#parts.tree.clear();
       this.#parts.board.arrows = [];
       this.#explainNothing();
       return;
@@ -219,6 +249,9 @@ class Explorer {
     const weights = answer.moves.slice(0, ARROWS).map((move) => ({ uci: move.uci, weight: (move.white + move.draws + move.black) / (all || 1) }));
     this.#parts.arrows = weights.filter(({ weight }) => weight >= 0.008);
     this.#parts.board.arrows = this.#parts.arrows;
+    this.#parts.trend.update(asked);
+    const path = this.#node.path.map((node) => node.uci);
+    this.#parts.tree.update(asked, { ply: this.#node.ply, first: this.#tree.first, href: (moves) => changed({ play: [...path, ...moves].join(","), tree: null, moves: null }) });
     put(lists, this.#gameList("Highest rated games", "rating", answer.topGames, answer), this.#gameList("Latest games", "date", answer.recentGames, answer));
   }
 
@@ -230,13 +263,16 @@ class Explorer {
   #moveTable(answer, all) {
     const total = (move) => move.white + move.draws + move.black;
     const after = (move) => nodeAddress(this.#tree, this.#node, { play: [...this.#node.path.map((node) => node.uci), move.uci].join(","), tree: this.#treeWith(move) });
+    const side = answer.color === "black" ? "Black" : "White";
     const isLate = answer.moves.some((move) => move.lastYear !== undefined && move.lastYear !== null);
     const columns = [
-      { head: "Move", cell: (move) => (move.san ? h("a", { href: after(move), class: "table-move" }, move.san) : "Σ"), kind: "name" },
+      { head: "Move", cell: (move) => (move.san ? h("a", { href: after(move), class: "table-move" }, move.san) : h("abbr", { title: "All of them" }, "Σ")), kind: "name" },
       { head: "Games", cell: (move) => number(total(move)), kind: "num" },
-      { head: "Share", cell: (move) => shareCell(total(move), all), kind: "num share-column" },
+      { head: "Share", cell: (move) => (move.san ? shareCell(total(move), all) : ""), kind: "num share-column" },
       { head: "White, draws, Black", cell: resultBar, kind: "bar-column" },
-      { head: "Rating", title: "Mean rating of both players", cell: (move) => move.averageRating ?? "–", kind: "num minor" },
+      answer.color && { head: "Score", title: `Points of ${side} of a hundred`, cell: (move) => score(recordOf(move, answer.color)), kind: "num minor" },
+      answer.color && { head: "Perf.", title: `Performance rating of ${side}, of ${FEW} games or more`, cell: (move) => (total(move) >= FEW ? move.performance ?? "–" : "–"), kind: "num minor" },
+      { head: "Rating", title: "Mean rating of both players", cell: (move) => (move.san ? move.averageRating ?? "–" : ""), kind: answer.color ? "num minor3" : "num minor" },
       isLate && { head: "Last", title: "The last year in which it was played", cell: (move) => move.lastYear ?? "–", kind: "num minor" },
       { head: "Opening", cell: (move) => openingCell(move.opening, answer.opening), kind: "text minor2" },
     ].filter(Boolean);
@@ -244,7 +280,7 @@ class Explorer {
       mouseenter: () => this.#point(move), mouseleave: () => this.#point(null),
       focusin: () => this.#point(move), focusout: () => this.#point(null),
     } });
-    const foot = { san: null, white: answer.white, draws: answer.draws, black: answer.black, averageRating: answer.averageRating ?? null, opening: null };
+    const foot = { san: null, white: answer.white, draws: answer.draws, black: answer.black, performance: answer.performance, opening: null };
     const made = table("Moves played from here", columns, answer.moves, { foot, row: rowOf });
     made.classList.add("continuations");
     const played = answer.moves.reduce((sum, move) => sum + total(move), 0);
@@ -268,16 +304,10 @@ class Explorer {
     this.#parts.board.arrows = move ? [{ uci: move.uci, weight: 0.5, isStrong: true }, ...arrows.filter(({ uci }) => uci !== move.uci)] : arrows;
   }
 
-  async #explainNothing() {
-    const query = new URLSearchParams([...filtersOf(params()), ["limit", "1"]]);
+  #explainNothing() {
+    const query = filtersOf(params());
     for (const name of ["fen", "play"]) if (params().get(name)) query.set(name, params().get(name));
-    put(this.#parts.answer, empty("No game reached this position."));
-    try {
-      const why = await get("/api/games", query);
-      if (why.nothing) put(this.#parts.answer, whyNothing(why.nothing, why.unknownNames));
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-    }
+    tellWhyNothing(this.#parts.answer, query);
   }
 
   #gameList(title, sort, games, answer) {
@@ -290,8 +320,8 @@ class Explorer {
       const outcome = game.winner === "white" ? "1–0" : game.winner === "black" ? "0–1" : "½–½";
       return h("li", {}, h("a", { href: to, class: "game-row" },
         h("span", { class: "pair" },
-          h("span", { class: game.winner === "white" ? "who won" : "who" }, game.white.name, rating(game.white)),
-          h("span", { class: game.winner === "black" ? "who won" : "who" }, game.black.name, rating(game.black))),
+          h("span", { class: game.winner === "white" ? "who won" : "who" }, h("span", { class: "name" }, game.white.name), rating(game.white)),
+          h("span", { class: game.winner === "black" ? "who won" : "who" }, h("span", { class: "name" }, game.black.name), rating(game.black))),
         h("span", { class: "outcome" }, outcome),
         h("span", { class: "when" }, h("span", { class: "san" }, sans.get(game.uci) ?? ""), h("span", {}, game.month ?? game.year ?? ""))));
     };
@@ -372,6 +402,9 @@ class Explorer {
     act();
   }
 }
+
+/** Results as one side has them. */
+const recordOf = ({ white, draws, black }, side) => (side === "black" ? { wins: black, draws, losses: white } : { wins: white, draws, losses: black });
 
 function openingCell(opening, before) {
   if (!opening || (before && opening.name === before.name)) return "";

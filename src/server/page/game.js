@@ -4,7 +4,8 @@ import { append, copy, date, download, h, icon, isTyping, put, result, say } fro
 import { changed, go, note, params, viewAddress } from "./address.js";
 import { Loader, apiAddress, get, getText } from "./api.js";
 import "./board.js";
-import { clockText, clocks, evaluationText, evaluations } from "./curves.js";
+import { clockText, clocks, evaluations } from "./curves.js";
+import { evaluationText } from "./evaluation.js";
 import { listQuery, listing } from "./listing.js";
 import { mark, sheet } from "./moves.js";
 import { Tree } from "./tree.js";
@@ -49,10 +50,11 @@ class Game {
   show(root) {
     this.#parts.root = h("div", { class: "page" });
     put(root, this.#parts.root);
-    this.#loader = new Loader(this.#parts.root);
+    const waiting = h("div", {});
+    this.#loader = new Loader(waiting);
     document.addEventListener("keydown", this.#keys);
     const id = location.pathname.split("/").pop();
-    put(this.#parts.root, h("h1", {}, "Game"));
+    put(this.#parts.root, h("h1", {}, "Game"), waiting);
     this.#loader.load((signal) => get(`/api/game/${encodeURIComponent(id)}`, {}, signal), (game) => this.#build(game));
   }
 

@@ -29,7 +29,7 @@ export function gameAddress(id, more = {}) {
 /** Names and ratings of both players. */
 export function players(game, link) {
   const who = (name, rating, isWinner, side) => h("span", { class: isWinner ? "who won" : "who" },
-    h("span", { class: `dot ${side}`, role: "img", "aria-label": side }), name || "?", rating ? h("span", { class: "rating" }, rating) : null);
+    h("span", { class: `dot ${side}`, role: "img", "aria-label": side }), h("span", { class: "name" }, name || "?"), rating ? h("span", { class: "rating" }, rating) : null);
   return h("a", { href: link, class: "pair" },
     who(game.white, game.white_elo, game.result === "1-0", "white"), who(game.black, game.black_elo, game.result === "0-1", "black"));
 }
@@ -96,7 +96,7 @@ class Games {
       return h("th", { scope: "col", class: kind, "aria-sort": isOn ? direction : null }, link);
     };
     const plain = (text, kind) => h("th", { scope: "col", class: kind }, text);
-    return h("tr", {}, plain("Players"), plain("Result"), column("rating", "num minor"), column("date"), plain("Event", "minor"),
+    return h("tr", {}, plain("Players"), plain("Result", "outcome"), column("rating", "num minor"), column("date"), plain("Event", "minor"),
       plain("Site", "minor2"), plain("Round", "num minor2"), plain("ECO", "minor"), this.#hasPosition() ? plain("Next", "minor") : null, column("game", "num minor"));
   }
 

@@ -1,5 +1,6 @@
 // Lines of moves: running text for what is tried, a score sheet for a game.
 
+import { evaluationText } from "./evaluation.js";
 import { h } from "./dom.js";
 
 const GLYPHS = {
@@ -54,7 +55,8 @@ function running(node, shown, isFirst = true) {
 }
 
 function variation(node, shown) {
-  const inside = [comments(node.notes.before), numbered(node, shown, true), comments(node.notes.comments), running(node, shown, false)];
+  const inside = [comments(node.notes.before), numbered(node, shown, true), comments(node.notes.comments), running(node, shown, false)].flat(Infinity);
+  while (inside.at(-1) === " ") inside.pop();
   return [h("span", { class: "variation" }, "(", inside, ")"), " "];
 }
 
@@ -86,6 +88,8 @@ export function sheet({ tree, current, href, result }) {
     }
     if (isWhite || row === null) begin(number, !isWhite);
     cell(moveLink(main, shown));
+    const value = evaluationText(main.notes);
+    if (value) row.lastChild.append(h("span", { class: "value" }, value));
     const said = main.notes.comments ?? [];
     if (said.length > 0 || others.length > 0) {
       note([comments(said), others.map((other) => h("div", { class: "sheet-variation" }, variation(other, shown)))]);

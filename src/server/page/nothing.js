@@ -1,8 +1,8 @@
 // Why there is nothing.
 
-import { count, h } from "./dom.js";
+import { count, h, put } from "./dom.js";
 import { changed, filtersOf, params } from "./address.js";
-import { empty } from "./api.js";
+import { Problem, empty, get } from "./api.js";
 import { withoutFilters } from "./filters.js";
 
 const FIELDS = { white: "White", black: "Black", player: "player", opponent: "opponent", event: "event", site: "site", opening: "opening" };
@@ -10,9 +10,11 @@ const FIELDS = { white: "White", black: "Black", player: "player", opponent: "op
 /** Names that nobody bears, with links to those most like them. */
 function unknownNames(names = []) {
   return names.map(({ field, near }) => {
-    const asked = params().get(field);
+    // The view of a player has the name in a parameter of its own.
+    const own = field === "player" && params().get("name") ? "name" : field;
+    const asked = params().get(own);
     const first = `No ${FIELDS[field] ?? field} is called ${asked ? `“${asked}”` : "so"}. `;
-    const links = near.map((name, at) => [at > 0 ? ", " : "", h("a", { href: changed({ [field]: `=${name}`, cursor: null }) }, name)]);
+    const links = near.map((name, at) => [at > 0 ? ", " : "", h("a", { href: changed({ [own]: `=${name}`, cursor: null }) }, name)]);
     return h("p", {}, first, near.length > 0 ? ["Did you mean ", links, "?"] : null);
   });
 }
@@ -28,7 +30,7 @@ export function whyNothing(nothing, unknown = []) {
     case "not_reached": {
       const line = told.line?.to;
       const followed = line ? h("p", {}, `Games follow the line for ${count(line.moves, "move")}.`) : null;
-      return empty("No game reached this position.", followed);
+      return empty("No game reached this position.", followed, names);
     }
     case "filtered_out":
       return empty(`${typeof reached === "number" ? count(reached, "game") : "Games"} reached this position, and none fits the filters.`, names, clear());
@@ -39,5 +41,17 @@ export function whyNothing(nothing, unknown = []) {
       return empty("There are no more games.");
     default:
       return empty(filtersOf(params()).size > 0 ? "No game fits the filters." : "There are no games here.", names, clear());
+  }
+}
+
+/** Asks why no game passes the filters of the address and what else is asked, and tells it in an element. */
+export async function tellWhyNothing(box, asked = filtersOf(params())) {
+  const first = whyNothing(null);
+  put(box, first);
+  try {
+    const why = await get("/api/games", new URLSearchParams([...asked, ["limit", "1"]]));
+    if (why.nothing && first.parentNode === box) put(box, whyNothing(why.nothing, why.unknownNames));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
   }
 }

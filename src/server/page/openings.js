@@ -5,10 +5,13 @@ import { changed, filtersOf, go, params, viewAddress } from "./address.js";
 import { Loader, get } from "./api.js";
 import { resultBar, shareCell, table } from "./bars.js";
 import { filterBar } from "./filters.js";
-import { whyNothing } from "./nothing.js";
+import { tellWhyNothing } from "./nothing.js";
 
 const LEVELS = 3;
 const ROW = 84;
+/** Where it is narrower than this, the picture stands upright: groups below each other, what is within beside them. */
+const NARROW = 560;
+const TALL = 560;
 
 /** Groups openings by the parts of their names: "Sicilian Defense: Najdorf, English Attack" has three. */
 function group(openings) {
@@ -88,13 +91,13 @@ class Openings {
     this.#root = null;
     this.#loader.load((signal) => get("/api/openings", filters, signal), (answer) => {
       if (answer.games === 0) {
-        put(this.#parts.answer, whyNothing({ no_game: { unknown_names: [] } }));
+        tellWhyNothing(this.#parts.answer, filters);
         return;
       }
       this.#root = group(answer.openings);
       this.#root.all = answer;
       const { trail, picture, table: box } = this.#parts;
-      put(this.#parts.answer, h("div", {}, trail, picture, h("p", { class: "hint" }, "Width is the number of games; the darker, the better Black scores. A click shows what is within.")), box);
+      put(this.#parts.answer, h("div", {}, trail, picture, h("p", { class: "hint" }, "Size is the number of games; the darker, the better Black scores. A click shows what is within.")), box);
       this.#show();
     });
   }
@@ -122,7 +125,7 @@ class Openings {
     const columns = [
       { head: "Opening", cell: (row) => (row === node ? "Σ" : name(row)) },
       { head: "Games", cell: (row) => (row === node ? number(row.games) : h("a", { href: games(row), "aria-label": `${count(row.games, "game")} of ${row.name}` }, number(row.games))), kind: "num" },
-      { head: "Share", cell: (row) => shareCell(row.games, node.games), kind: "num" },
+      { head: "Share", cell: (row) => (row === node ? "" : shareCell(row.games, node.games)), kind: "num minor" },
       { head: "White, draws, Black", cell: resultBar, kind: "bar-column" },
       { head: "", cell: (row) => h("a", { href: viewAddress("/", { opening: nameOf(row.path) || null }) }, "Explore"), kind: "minor" },
     ];
@@ -137,51 +140,60 @@ class Openings {
   #draw() {
     if (!this.#root || this.#width < 40) return;
     const node = this.#here();
-    const height = ROW * LEVELS;
+    const isUpright = this.#width < NARROW;
+    const height = isUpright ? TALL : ROW * LEVELS;
+    const column = this.#width / LEVELS;
     const parts = [];
-    const place = (children, left, width, games, level) => {
-      let x = left;
+    const place = (children, from, length, games, level) => {
+      let at = from;
       for (const child of children) {
-        const wide = (width * child.games) / games;
-        if (wide >= 1.5) {
-          parts.push(this.#block(child, x, level * ROW, wide));
-          if (level + 1 < LEVELS) place(sorted(child), x, wide, child.games, level + 1);
+        const part = (length * child.games) / games;
+        if (part >= 1.5) {
+          parts.push(isUpright ? this.#block(child, level * column, at, column, part) : this.#block(child, at, level * ROW, part, ROW));
+          if (level + 1 < LEVELS) place(sorted(child), at, part, child.games, level + 1);
         }
-        x += wide;
+        at += part;
       }
     };
-    place(sorted(node), 0, this.#width, node.games, 0);
+    place(sorted(node), 0, isUpright ? height : this.#width, node.games, 0);
     const label = "Openings by games. The same figures stand in the table below.";
     put(this.#parts.picture, svg("svg", { viewBox: `0 0 ${this.#width} ${height}`, width: this.#width, height, role: "img", "aria-label": label }, parts));
   }
 
-  #block(node, x, y, width) {
+  #block(node, x, y, width, height) {
     const points = node.white + node.draws + node.black;
     const white = points > 0 ? (node.white + node.draws / 2) / points : 0.5;
     const shade = Math.max(0, Math.min(4, Math.round((0.62 - white) / 0.05)));
-    const rect = svg("rect", { x, y, width: Math.max(0.5, width - 1), height: ROW - 1, class: `block shade-${shade}` });
+    const rect = svg("rect", { x, y, width: Math.max(0.5, width - 1), height: Math.max(0.5, height - 1), class: `block shade-${shade}` });
     const said = `${nameOf(node.path)}: ${count(node.games, "game")}, White scores ${percent(Math.round(white * 1000), 1000)}`;
-    const lines = labelLines(node.name, width);
-    const texts = lines.map((line, at) => svg("text", { x: x + 6, y: y + 18 + 15 * at, class: `block-text shade-${shade}` }, line));
-    if (width > 52 && lines.length > 0) texts.push(svg("text", { x: x + 6, y: y + ROW - 10, class: `block-number shade-${shade}` }, number(node.games)));
+    const hasNumber = width > 52 && height >= 36;
+    const lines = labelLines(node.name, width, Math.floor((height - (hasNumber ? 22 : 4)) / 15));
+    const texts = lines.map((line, at) => svg("text", { x: x + 6, y: y + Math.min(18, height / 2 + 5) + 15 * at, class: `block-text shade-${shade}` }, line));
+    if (hasNumber && lines.length > 0) texts.push(svg("text", { x: x + 6, y: y + height - (height > 60 ? 10 : 6), class: `block-number shade-${shade}` }, number(node.games)));
     const made = svg("g", { class: "block-group" }, svg("title", {}, said), rect, texts);
     if (node.children.size > 0) made.addEventListener("click", () => go(this.#to(node.path)));
     return made;
   }
 }
 
-/** A name in as many lines as a block has room for. */
-function labelLines(name, width) {
+/** A name in as many lines as a block has room for; what does not fit ends it. */
+function labelLines(name, width, room) {
   const most = Math.floor((width - 10) / 6.6);
   if (most < 4) return [];
-  const lines = [""];
+  const lines = [];
   for (const word of name.split(" ")) {
-    const longer = lines.at(-1) ? `${lines.at(-1)} ${word}` : word;
-    if (longer.length <= most) lines[lines.length - 1] = longer;
-    else if (lines.at(-1) === "") lines[lines.length - 1] = `${word.slice(0, most - 1)}…`;
-    else lines.push(word.length <= most ? word : `${word.slice(0, most - 1)}…`);
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= most) {
+      lines[lines.length - 1] = `${last} ${word}`;
+    } else if (lines.length < Math.min(3, room)) {
+      if (word.length > most && lines.length > 0) break;
+      lines.push(word.length > most ? `${word.slice(0, most - 1)}…` : word);
+      if (word.length > most) break;
+    } else {
+      break;
+    }
   }
-  return lines.slice(0, 3);
+  return lines;
 }
 
 export const view = { title: "Openings", make: () => new Openings() };

@@ -6,7 +6,7 @@ import { Loader, get } from "./api.js";
 import { score, scoreBar, shareCell, table } from "./bars.js";
 import { bars, lines } from "./chart.js";
 import { field, filterBar } from "./filters.js";
-import { whyNothing } from "./nothing.js";
+import { tellWhyNothing } from "./nothing.js";
 
 const OWN = ["player", "white", "black"];
 const ENDINGS = {
@@ -76,12 +76,11 @@ class Player {
     this.#loader.load((signal) => get("/api/player", query, signal), (answer) => this.#show(answer, name));
   }
 
-  async #show(answer, name) {
+  #show(answer, name) {
     const { report, heading } = this.#parts;
     if (answer.all.games === 0) {
-      const query = new URLSearchParams([["player", name], ...filtersOf(params()), ["limit", "1"]]);
-      const why = await get("/api/games", query).catch(() => ({}));
-      put(report, why.nothing ? whyNothing(why.nothing, why.unknownNames) : h("p", {}, "No game of this player fits the filters."));
+      const others = [...filtersOf(params())].filter(([one]) => !OWN.includes(one));
+      tellWhyNothing(report, [["player", name], ...others]);
       return;
     }
     const names = answer.players.map((player) => player.name);
@@ -180,7 +179,7 @@ class Player {
     const part = (title, head, rows, name) => (rows.length === 0 ? null
       : h("section", {}, h("div", { class: "rule-head" }, h("h2", {}, title)), table(title, [{ head, cell: name }, ...record()], rows)));
     return [
-      part("Endings", "Ending", answer.endings, (row) => ENDINGS[row.kind] ?? row.kind),
+      part("Endings", "Ending", answer.endings, (row) => ENDINGS[row.kind.replaceAll("-", "_")] ?? row.kind),
       part("Strength of opponents", "Rated", answer.opponent_ratings, (row) => (row.from === null ? "unrated" : `${row.from}–${row.from + 99}`)),
       answer.speeds.length > 1 || answer.speeds[0]?.speed ? part("Speeds", "Speed", answer.speeds, (row) => row.speed ?? "not told") : null,
     ];

@@ -98,7 +98,7 @@ class RepertoireView {
     const expected = (row) => row.expected.map((moves) => [moves].flat().join(" or ")).join("; ");
     const to = (row) => viewAddress("/", { fen: fullFen(row.fen), play: row.uci, flip: side === "b" });
     const columns = [
-      { head: "Move", cell: (row) => h("a", { href: to(row), class: "with-board" }, smallBoard(row.fen, { last: row.uci, flipped: side === "b" }), h("span", {}, h("span", { class: "soft" }, row.after ? `${row.after} ` : ""), h("strong", {}, move(row)))) },
+      { head: "Move", cell: (row) => h("a", { href: to(row), class: "with-board" }, smallBoard(row.fen, { next: row.uci, flipped: side === "b" }), h("span", {}, h("span", { class: "soft" }, row.after ? `${row.after} ` : ""), h("strong", {}, move(row)))) },
       { head: "In the repertoire", cell: (row) => expected(row) || "–", kind: "minor" },
       { head: "Games", cell: (row) => number(row.games), kind: "num" },
       { head: "Of those here", cell: (row) => shareCell(row.games, row.reached), kind: "num minor" },

@@ -179,14 +179,16 @@ class Search {
     if (meaning === "structure" && more.structure) more.structure = more.structure.replace(/[^Pp/\d]/g, "1").replace(/\d+/g, (run) => String([...run].reduce((sum, digit) => sum + Number(digit), 0)));
     if (meaning === "like") for (const name of ["material", "ending", "move", "ply", "for", "either", "mirror"]) delete more[name];
     go(changed(more));
+    const { results } = this.#parts;
+    if (results.getBoundingClientRect().top > window.innerHeight - 80) results.scrollIntoView({ block: "start" });
   }
 
   #hit(game) {
     const next = game.next_san ? `${game.move_number}${game.side === "b" ? "…" : "."} ${game.next_san}` : "end of the game";
     const to = gameAddress(game.game_id, { at: game.ply });
-    const who = (name, isWinner) => h("span", { class: isWinner ? "who won" : "who" }, name || "?");
+    const who = (name, isWinner) => h("span", { class: isWinner ? "who won" : "who" }, h("span", { class: "name" }, name || "?"));
     return h("li", { class: "hit" }, h("a", { href: to },
-      smallBoard(game.fen, { last: game.next_uci ?? "", flipped: false }),
+      smallBoard(game.fen, { next: game.next_uci ?? "" }),
       h("span", { class: "hit-text" }, h("strong", {}, next), h("span", {}, result(game.result))),
       h("span", { class: "pair" }, who(game.white, game.result === "1-0"), who(game.black, game.result === "0-1")),
       h("span", { class: "hint" }, [game.event, date(game.date)].filter(Boolean).join(" · "), game.distance !== undefined ? ` · distance ${game.distance}` : "")));

@@ -88,11 +88,11 @@ class Sources {
       return;
     }
     const columns = [
-      { head: "What", cell: (one) => [h("span", {}, one.message), one.token ? h("code", { class: "token" }, one.token) : null] },
-      { head: "Kind", cell: (one) => h("span", { class: one.severity === "error" ? "severity error" : "severity" }, one.kind), kind: "nowrap" },
+      { head: "What", cell: (one) => [h("span", {}, one.message), one.token ? h("code", { class: "token" }, one.token) : null, h("span", { class: "place" }, `${one.kind}, line ${number(one.line)} of ${one.source}`)] },
+      { head: "Kind", cell: (one) => h("span", { class: one.severity === "error" ? "severity error" : "severity" }, one.kind), kind: "nowrap minor" },
       { head: "Game", cell: (one) => (one.game_id ? h("a", { href: plainAddress(`/view/game/${one.game_id}`, { at: one.ply }) }, number(one.game_id)) : "not kept"), kind: "num" },
       { head: "Line", cell: (one) => number(one.line), kind: "num minor" },
-      { head: "File", cell: (one) => one.source, kind: "minor" },
+      { head: "File", cell: (one) => one.source, kind: "minor file" },
     ];
     const made = table("Problems", columns, page.problems);
     put(problems, made);

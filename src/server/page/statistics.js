@@ -4,9 +4,9 @@ import { count, h, number, percent, put } from "./dom.js";
 import { filtersOf, params } from "./address.js";
 import { Loader, get } from "./api.js";
 import { resultBar } from "./bars.js";
-import { bars, lines } from "./chart.js";
+import { bars, filled, lines } from "./chart.js";
 import { filterBar } from "./filters.js";
-import { whyNothing } from "./nothing.js";
+import { tellWhyNothing } from "./nothing.js";
 
 const HEADS = ["White won", "Drawn", "Black won", "No result"];
 const parts = (row) => [["white", row.white], ["draw", row.draws], ["black", row.black], ["none", row.unfinished]];
@@ -39,7 +39,7 @@ class Statistics {
   #show(answer) {
     const { answer: box } = this.#parts;
     if (answer.games === 0) {
-      put(box, whyNothing({ no_game: { unknown_names: [] } }));
+      tellWhyNothing(box);
       return;
     }
     const all = answer.white + answer.draws + answer.black;
@@ -65,26 +65,17 @@ class Statistics {
 
   /** What White scores and how many games are drawn, over the years that have enough games. */
   #scores(answer) {
-    const rows = answer.years.filter((row) => row.white + row.draws + row.black >= 20);
-    if (rows.length < 2) return null;
-    const share = (part) => rows.map((row) => Math.round((1000 * part(row)) / (row.white + row.draws + row.black)) / 10);
+    const games = (row) => row.white + row.draws + row.black;
+    const enough = answer.years.filter((row) => games(row) >= 20);
+    if (enough.length < 2) return null;
+    const rows = filled(enough, "year", 1);
+    const share = (part) => rows.map((row) => (games(row) > 0 ? Math.round((1000 * part(row)) / games(row)) / 10 : null));
     const series = [
       { name: "White's score", kind: "first", values: share((row) => row.white + row.draws / 2) },
       { name: "Draws", kind: "second", values: share((row) => row.draws) },
     ];
     return lines("Results by year, of a hundred", rows.map((row) => row.year), series, { heads: ["Year", "White's score", "Draws"], height: 162, format: (value) => `${+value.toFixed(1)} %` });
   }
-}
-
-/** Rows with those that are missing between them, so that steps are even. */
-function filled(rows, name, step) {
-  const known = rows.filter((row) => row[name] !== null);
-  if (known.length === 0) return [];
-  const by = new Map(known.map((row) => [row[name], row]));
-  const [first, last] = [known[0][name], known.at(-1)[name]];
-  const all = [];
-  for (let at = first; at <= last && all.length < 600; at += step) all.push(by.get(at) ?? { [name]: at, games: 0, white: 0, draws: 0, black: 0, unfinished: 0 });
-  return all;
 }
 
 export const view = { title: "Statistics", make: () => new Statistics() };

@@ -81,6 +81,11 @@ export class Tree {
     return { number, isWhite: half % 2 === 0 };
   }
 
+  /** Whether White moves after a node. */
+  isWhiteAfter(node) {
+    return (node.ply + (this.first.isBlack ? 1 : 0)) % 2 === 0;
+  }
+
   /** "3. Nf3" or "3… Nf6". */
   named(node) {
     const { number, isWhite } = this.numberOf(node);

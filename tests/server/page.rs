@@ -1,0 +1,28 @@
+//! The page, looked at in a browser.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::needs::{has_program, python_that_runs};
+use crate::serving::Serving;
+
+#[test]
+#[ignore = "takes minutes"]
+fn the_page_is_right_in_a_browser() {
+    let Some(python) = python_that_runs("import axe_playwright_python, playwright") else { return };
+    if !has_program("chromium") {
+        return;
+    }
+    let server = Serving::famous(&[]);
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a directory of builds");
+    let pictures = target.join("page-screenshots");
+    let status = Command::new(python)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/page.py"))
+        .arg(format!("http://{}", server.address))
+        .arg(&pictures)
+        .stderr(Stdio::inherit())
+        .status()
+        .expect("the script runs");
+    println!("pictures of the views: {}", pictures.display());
+    assert!(status.success(), "something is wrong on the page");
+}
