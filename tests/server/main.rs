@@ -12,4 +12,5 @@ mod page;
 #[allow(dead_code, reason = "each test program uses a part of it")]
 #[path = "../common/program.rs"]
 mod program;
+mod service;
 mod serving;

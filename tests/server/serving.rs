@@ -61,7 +61,10 @@ impl Serving {
 
     /// Serves databases of a directory.
     pub(crate) fn start(directory: TempDir, databases: &[&str], options: &[&str]) -> Self {
-        let mut arguments = vec!["serve", "--listen", "127.0.0.1:0", "--log-format", "none"];
+        let mut arguments = vec!["serve", "--listen", "127.0.0.1:0"];
+        if !options.contains(&"--log-format") {
+            arguments.extend(["--log-format", "none"]);
+        }
         arguments.extend(databases);
         arguments.extend(options);
         let mut command = command(directory.path(), &arguments);
