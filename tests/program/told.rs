@@ -264,6 +264,37 @@ fn the_reason_for_nothing_is_the_true_one() {
 }
 
 #[test]
+fn a_name_of_any_length_leaves_tables_readable() {
+    let long = "x".repeat(10_000);
+    let place = Place::new().indexed(&format!("[White \"{long}\"]\n[Event \"{long}\"]\n\n1. e4 e5 1-0\n"));
+    for command in ["find", "explore", "players"] {
+        let (table, _) = said(&place, &[command, "games.db"]);
+        assert!(table.lines().all(|line| line.chars().count() < 300), "{command}: {table}");
+    }
+    assert!(said(&place, &["find", "games.db", "--format", "csv"]).0.contains(&long));
+    let narrow = place.command(&["find", "games.db"]).env("COLUMNS", "80").output().expect("it runs");
+    let table = String::from_utf8_lossy(&narrow.stdout);
+    assert!(table.contains('…') && table.lines().all(|line| line.chars().count() <= 80), "{table}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_limit_of_file_size_is_an_error_that_names_the_file() {
+    let place = Place::new().indexed(&FAMOUS.replace("\n\n[Event", " {comment}\n\n[Event"));
+    let shell = |line: &str| {
+        let mut command = std::process::Command::new("bash");
+        command.current_dir(place.directory()).args(["-c", &format!("ulimit -f 1; {line}")]);
+        let output = command.env("PGNDEX", env!("CARGO_BIN_EXE_pgndex")).output().expect("bash runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (status, told) = shell("\"$PGNDEX\" export games.db --pgn -o out.pgn");
+    assert!(status == Some(1) && told.contains("out.pgn: cannot write it"), "{told}");
+    let (status, told) = shell("\"$PGNDEX\" export games.db --pgn > out.txt");
+    assert!(status == Some(1) && told.contains("standard output: cannot write"), "{told}");
+    assert_eq!(place.names(), ["games.db", "games.pgn", "out.txt"]);
+}
+
+#[test]
 fn a_locale_without_other_letters_has_tables_in_ascii() {
     let place = Place::new().indexed(FAMOUS).with("mine.pgn", "1. e4 e5 (1... c5) *\n");
     for arguments in [

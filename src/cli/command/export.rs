@@ -75,13 +75,12 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         .and_then(|()| exporter.choose(args, &filter, query.as_ref(), course.as_ref()))
         .and_then(|()| Ok(exporter.out.flush()?));
     display.stop();
-    match &target {
-        Some(target) => exported.map_err(|error| match error.is::<io::Error>() {
-            true => error.context(format!("{}: cannot write it", target.path().display())),
-            false => error,
-        })?,
-        None => exported?,
-    }
+    exported.map_err(|error| match &target {
+        Some(target) if error.is::<io::Error>() => {
+            error.context(format!("{}: cannot write it", target.path().display()))
+        }
+        _ => error,
+    })?;
     drop(exporter);
     let games = counts.games.load(Ordering::Relaxed);
     match target {

@@ -67,9 +67,10 @@ impl Formatter for Escaping {
     }
 }
 
-/// How wide the terminal is, if standard output is one.
+/// How wide the terminal is, if standard output is one; of anything else, what the variable COLUMNS says.
 pub(crate) fn terminal_width() -> Option<usize> {
-    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+    let of_terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    of_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok().filter(|&width| width > 0))
 }
 
 /// One value of a row.
