@@ -16,6 +16,7 @@
 //! | tell names that are like one that nothing bears | [`near_names`] |
 //! | tell which filter keeps games out | [`without_one_filter`] |
 //! | tell names of players that have many more games than one like them | [`near_players`] |
+//! | tell which players one name of a filter fits | [`several_players`] |
 //! | list the players | [`Players`] |
 //! | tell a player's record | [`PlayerQuestion`] |
 //! | hold a repertoire against the games | [`RepertoireQuestion`] |

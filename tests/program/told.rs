@@ -215,6 +215,8 @@ fn a_name_of_several_players_is_told_everywhere() {
         let (_, told) = said(&place, &[arguments, &["--player", "=Polgar, Judit"]].concat());
         assert_eq!(told, "", "{arguments:?}");
     }
+    let (_, told) = said(&place, &["remove", "games.db", "--games", "--dry-run", "--player", "polgar"]);
+    assert!(told.starts_with(&format!("pgndex: note: --player {fits}")), "{told}");
     let (_, told) = said(&place, &["player", "games.db", "polgar"]);
     assert_eq!(told, format!("pgndex: note: the name {fits}"));
     // Another spelling of one player is no other player.
@@ -296,8 +298,11 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
 
 #[test]
 fn a_locale_without_other_letters_has_tables_in_ascii() {
-    let place = Place::new().indexed(FAMOUS).with("mine.pgn", "1. e4 e5 (1... c5) *\n");
+    let valued = "[White \"a\"]\n\n1. e4 {[%eval 0.2]} e5 {[%eval 0.3]} 2. Nf3 {[%eval 0.1]} 1-0\n\n";
+    let place =
+        Place::new().indexed(&(valued.to_owned() + FAMOUS)).with("mine.pgn", "1. e4 e5 (1... c5) *\n");
     for arguments in [
+        &["game", "games.db", "1"][..],
         &["explore", "games.db"][..],
         &["find", "games.db", "--player", "fischer"],
         &["player", "games.db", "fischer"],
