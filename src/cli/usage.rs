@@ -46,6 +46,8 @@ pub(crate) fn parse() -> Arguments {
         make_fit(&mut error);
         let words: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
         if let Some(tip) = tip(error.kind(), &words) {
+            // What clap takes for alike was not meant.
+            error.remove(ContextKind::SuggestedArg);
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
         }
         error.exit()

@@ -240,6 +240,7 @@ fn wrong_arguments_are_told_with_what_was_meant() {
     assert!(told.contains("too small; the least is 0"), "{told}");
     let told = wrong(&place, &["player", "games.db", "fischer", "--side", "white"]);
     assert!(told.contains("tip: for the games with White, give the name with --white too"), "{told}");
+    assert!(!told.contains("similar"), "{told}");
     let told = wrong(&place, &["explore", "games.db", "--versus", "--since", "2020"]);
     assert!(told.contains("one text in quotes"), "{told}");
     let told = wrong(&place, &["export", "games.db", "--pgn", "--fen", "8/8/8/4k3/8/4K3/4P3/8 w - -"]);
