@@ -1,12 +1,18 @@
 //! Notes on filters: names that nothing bears or that may be written otherwise in most games, and which filter keeps games out.
 
 use pgndex::board::Position;
-use pgndex::query::{NearNames, NearPlayer, WithoutFilter, near_players, without_one_filter};
+use pgndex::query::{
+    NearNames, NearPlayer, SeveralPlayers, WithoutFilter, near_players, several_players, without_one_filter,
+};
 use pgndex::store::{Database, GameFilter, NameFilter, Named, Selection};
 
 use crate::cli::note;
-use crate::cli::render::number::counted;
+use crate::cli::render::board::sign;
+use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::text::printable;
+
+/// How many players are named who have a name that fits.
+const SHOWN: usize = 5;
 
 /// Tells of names that nothing bears, and of those that are like them.
 pub(super) fn tell_unknown_names(unknown: &[NearNames]) {
@@ -15,30 +21,64 @@ pub(super) fn tell_unknown_names(unknown: &[NearNames]) {
 
 /// The same where a filter's field is given in a way of its own.
 pub(super) fn tell_unknown(unknown: &[NearNames], option: impl Fn(&str) -> String) {
-    for NearNames { field, named, near } in unknown {
+    for NearNames { field, named, wanted, near } in unknown {
         let of = match named {
             Named::Player => "player",
             Named::Event => "event",
             Named::Site => "site",
             Named::Opening => "opening",
         };
+        let name = format!("\"{}\"", printable(wanted));
         let option = option(field);
+        // A name that is given without an option is the option's text itself.
+        let name = if option == name { name } else { format!("{name} ({option})") };
         let near: Vec<_> = near.iter().map(|name| format!("\"{}\"", printable(name))).collect();
         let hint = match near.split_last() {
             None => String::new(),
             Some((last, [])) => format!("; did you mean {last}?"),
             Some((last, others)) => format!("; did you mean {} or {last}?", others.join(", ")),
         };
-        note(&format!("no {of} has a name that fits {option}{hint}"));
+        note(&format!("no {of} has a name that fits {name}{hint}"));
     }
 }
 
-/// Tells of players who may have many more games under another name.
-pub(super) fn tell_near_players(database: &Database, selection: &Selection) -> anyhow::Result<()> {
+/// Tells of names that fit several players, and of players who may have many more games under another name.
+pub(super) fn tell_players(database: &Database, selection: &Selection) -> anyhow::Result<()> {
+    tell_several(database, selection, option)?;
     tell_near(database, selection, option)
 }
 
-/// The same where a filter's field is given in a way of its own.
+/// Tells of names that fit several players. A field is told as `option` says.
+pub(super) fn tell_several(
+    database: &Database,
+    selection: &Selection,
+    option: impl Fn(&str) -> String,
+) -> anyhow::Result<()> {
+    for SeveralPlayers { field, players, most } in several_players(database, selection, SHOWN + 1)? {
+        let most: Vec<_> = most.iter().map(|(name, games)| (name.as_str(), *games)).collect();
+        tell_fitting(&option(field), players, &most);
+    }
+    Ok(())
+}
+
+/// Says that a name fits several players: how many, and those with the most games.
+pub(super) fn tell_fitting(name: &str, players: u64, most: &[(&str, u64)]) {
+    let shown = most.iter().take(SHOWN);
+    let mut names: Vec<_> =
+        shown.map(|(name, games)| format!("\"{}\" ({})", printable(name), grouped(*games))).collect();
+    if most.len() > SHOWN {
+        names.push(sign("…", "...").to_owned());
+    }
+    let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+    let first = most.first().map_or("NAME".to_owned(), |(name, _)| printable(name));
+    note(&format!(
+        "{name} fits {}, all of whose games count{names}; for one of them: {}",
+        counted(players, "player"),
+        shell_word(&format!("={first}"))
+    ));
+}
+
+/// Tells of players who may have many more games under another name. A field is told as `option` says.
 pub(super) fn tell_near(
     database: &Database,
     selection: &Selection,

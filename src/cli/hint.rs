@@ -66,7 +66,10 @@ fn of_store(error: &StoreError) -> Option<String> {
             )
         }
         StoreError::Corrupt { path, .. } => {
-            format!("{}: the database is damaged; build it again with --overwrite", path.display())
+            format!(
+                "{}: the database is damaged; build it again with `pgndex index --overwrite`",
+                path.display()
+            )
         }
         _ => return None,
     })
@@ -151,8 +154,8 @@ mod tests {
         insta::assert_snapshot!(texts.join("\n"), @"
         there: exists already; use --overwrite to replace it, or name another file
         there: exists already; use --overwrite to replace it, or name another file
-        there: the database is damaged; build it again with --overwrite
-        there: the database is damaged; build it again with --overwrite
+        there: the database is damaged; build it again with `pgndex index --overwrite`
+        there: the database is damaged; build it again with `pgndex index --overwrite`
         --sql: the first column must be numbers of games (game_id), and here it is NULL
         there: cannot use a temporary file here; free some space, or choose another place with --temp-dir
         there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir

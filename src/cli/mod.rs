@@ -50,6 +50,7 @@ impl From<Status> for ExitCode {
 /// # Errors
 /// Whatever keeps the command from being done; [`is_closed_pipe`] tells the one that is no failure.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
+    terminal::signal::ignore_file_size_signal();
     match arguments.command {
         Command::Index(args) => return command::index::run(&args),
         Command::Info(args) => command::info::run(&args)?,

@@ -15,7 +15,14 @@ pub(crate) fn parse() -> Arguments {
         .action(ArgAction::SetTrue)
         .requires("version")
         .help("With --version: also the version of SQLite and how it was compiled");
-    let mut command = Arguments::command().arg(verbose);
+    // Else a number below zero would be taken for an option that is not there.
+    let mut command = Arguments::command().arg(verbose).mut_subcommands(|command| {
+        command.mut_args(|arg| {
+            let has_values = arg.get_num_args().is_none_or(|values| values.takes_values());
+            let has_values = has_values && arg.get_action().takes_values();
+            if has_values { arg.allow_negative_numbers(true) } else { arg }
+        })
+    });
     let matches = command.try_get_matches_from_mut(std::env::args_os());
     let arguments = matches.and_then(|mut matches| {
         let name = matches.subcommand_name().map(str::to_owned);
@@ -37,8 +44,42 @@ pub(crate) fn parse() -> Arguments {
             std::process::exit(0);
         }
         make_fit(&mut error);
+        let words: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        if let Some(tip) = tip(error.kind(), &words) {
+            // What clap takes for alike was not meant.
+            error.remove(ContextKind::SuggestedArg);
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        }
         error.exit()
     })
+}
+
+/// What was meant by arguments that often stand for others.
+fn tip(kind: ErrorKind, words: &[String]) -> Option<&'static str> {
+    if !matches!(kind, ErrorKind::UnknownArgument | ErrorKind::ArgumentConflict) {
+        return None;
+    }
+    let command = words.get(1).map(String::as_str);
+    let after = |option: &str| {
+        let at = words.iter().position(|word| word == option)?;
+        words.get(at + 1).map(String::as_str)
+    };
+    let is_given =
+        |option: &str| words.iter().any(|word| word == option || word.starts_with(&format!("{option}=")));
+    match command {
+        Some("player") if is_given("--side") => Some(
+            "for the games with White, give the name with --white too; for those with Black, with --black",
+        ),
+        Some("export") if after("--fen").is_some_and(|word| word.contains('/')) => {
+            Some("--fen writes positions; for the games that reached a position, use --position FEN")
+        }
+        Some("explore")
+            if after("--versus").is_some_and(|word| word.starts_with("--") && !word.contains(' ')) =>
+        {
+            Some("the filters of --versus are one text in quotes, as in --versus \"--since 2020\"")
+        }
+        _ => None,
+    }
 }
 
 /// Makes what is quoted in a message short and fit for a terminal.

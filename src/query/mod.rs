@@ -16,6 +16,7 @@
 //! | tell names that are like one that nothing bears | [`near_names`] |
 //! | tell which filter keeps games out | [`without_one_filter`] |
 //! | tell names of players that have many more games than one like them | [`near_players`] |
+//! | tell which players one name of a filter fits | [`several_players`] |
 //! | list the players | [`Players`] |
 //! | tell a player's record | [`PlayerQuestion`] |
 //! | hold a repertoire against the games | [`RepertoireQuestion`] |
@@ -74,7 +75,7 @@ pub use find::{AllHits, Find, FindTarget, Followed, FoundPosition, Nothing, Show
 pub use game::{Command, GameAnswer, GamePly, GameVariation, Plies, PlyRemarks, visit_games};
 pub use info::{GamesByResult, Holdings, LongestGame};
 pub use names::{NearNames, near_names};
-pub use near_players::{NearPlayer, near_players};
+pub use near_players::{NearPlayer, SeveralPlayers, near_players, several_players};
 pub use novelty::{NewMove, Novelty, novelty};
 pub use pasted::MovesNote;
 pub use pgn::{variation_text, write_pgn};

@@ -17,6 +17,9 @@ pub struct NearNames {
     pub field: &'static str,
     /// What should bear it.
     pub named: Named,
+    /// What is looked for.
+    #[serde(skip)]
+    pub wanted: String,
     /// The names most like it, the nearest first, then those that came first into the database: three at most.
     pub near: Vec<String>,
 }
@@ -28,7 +31,10 @@ pub struct NearNames {
 pub fn near_names(database: &Database, selection: &Selection) -> store::Result<Vec<NearNames>> {
     let unknown = selection.unknown_names().iter();
     unknown
-        .map(|name| Ok(NearNames { field: name.field, named: name.named, near: near(database, name)? }))
+        .map(|name| {
+            let wanted = name.filter.text().to_owned();
+            Ok(NearNames { field: name.field, named: name.named, wanted, near: near(database, name)? })
+        })
         .collect()
 }
 

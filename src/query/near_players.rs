@@ -1,6 +1,7 @@
 //! Players whose names are like those that a filter fits, and who have many more games: perhaps the same ones, written otherwise.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
@@ -10,6 +11,8 @@ use crate::store::{self, Database, KnownPlayers, NameFilter, Selection};
 
 /// Of more spellings than these nothing is said: such a filter is no name of one player.
 const MOST_SPELLINGS: usize = 16;
+/// Of more spellings than these the games are not counted one by one: it takes some microseconds each.
+const MOST_COUNTED: usize = 500;
 /// Of a player with more games than these a spelling with many more is hardly to be expected.
 const MOST_GAMES: u64 = 5_000;
 /// How many like names are counted at most.
@@ -36,6 +39,59 @@ pub struct NearPlayer {
     pub near_games: u64,
 }
 
+/// Several players whose names one name of a filter fits. The games of all of them count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SeveralPlayers {
+    /// The filter's field: `white`, `black`, `player`, `opponent`.
+    pub field: &'static str,
+    /// How many they are.
+    pub players: u64,
+    /// Those with the most games, and how many these are, most games first. None if the players are too many to count their games.
+    pub most: Vec<(String, u64)>,
+}
+
+/// The names of a selection that fit several players, up to `most` of whom are named.
+///
+/// # Errors
+/// What SQLite says.
+pub fn several_players(
+    database: &Database,
+    selection: &Selection,
+    most: usize,
+) -> store::Result<Vec<SeveralPlayers>> {
+    let known = selection.players().iter().filter(|known| !known.is_exact && known.ids.len() > 1);
+    let several = known.map(|known| several(database, known, most));
+    several.filter_map(Result::transpose).collect()
+}
+
+fn several(database: &Database, known: &KnownPlayers, most: usize) -> store::Result<Option<SeveralPlayers>> {
+    let field = known.field;
+    if known.ids.len() > MOST_COUNTED {
+        return Ok(Some(SeveralPlayers { field, players: known.ids.len() as u64, most: Vec::new() }));
+    }
+    let aliases = database.player_aliases()?;
+    let name_of: HashMap<&str, &str> =
+        aliases.iter().map(|alias| (alias.alias.as_str(), alias.name.as_str())).collect();
+    let spellings = database.player_names(&known.ids)?;
+    let mut players: BTreeMap<&str, Vec<NameId>> = BTreeMap::new();
+    for (spelling, &id) in spellings.iter().zip(&known.ids) {
+        let name = name_of.get(spelling.as_str()).copied().unwrap_or(spelling);
+        players.entry(name).or_default().push(id);
+    }
+    if players.len() < 2 {
+        return Ok(None);
+    }
+    let count =
+        |(name, ids): (&&str, &Vec<NameId>)| Ok(((*name).to_owned(), database.count_player_games(ids)?));
+    let mut counted = players.iter().map(count).collect::<store::Result<Vec<_>>>()?;
+    // Of a player whose games were removed the name is left.
+    counted.retain(|(_, games)| *games > 0);
+    counted.sort_by_key(|(_, games)| Reverse(*games));
+    let players = counted.len() as u64;
+    counted.truncate(most);
+    Ok((players > 1).then_some(SeveralPlayers { field, players, most: counted }))
+}
+
 /// The names of a selection's players that are like others with many more games.
 ///
 /// # Errors
@@ -46,7 +102,7 @@ pub fn near_players(database: &Database, selection: &Selection) -> store::Result
 }
 
 fn near_player(database: &Database, known: &KnownPlayers) -> store::Result<Option<NearPlayer>> {
-    if known.ids.len() > MOST_SPELLINGS {
+    if known.is_exact || known.ids.len() > MOST_SPELLINGS {
         return Ok(None);
     }
     let found_games = database.count_player_games(&known.ids)?;

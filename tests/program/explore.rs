@@ -115,7 +115,7 @@ fn moves_come_with_results_and_the_latest_games_below() {
         a b c d e f g h
 
     move  games    share  w/d/b %                         elo  last  opening
-    ──────────────────────────────────────────────────────────────────────────────────────────
+    ------------------------------------------------------------------------------------------
     Nf3      10   76.9 %  70/10/20  ##############==....       1992  C40 King's Knight Opening
     f4        2   15.4 %  100/0/0   ####################       1960  C30 King's Gambit
     Nc3       1    7.7 %  0/100/0   ====================       1872  C25 Vienna Game
@@ -356,11 +356,11 @@ fn some_games_are_counted_when_they_are_asked_for() {
     assert_eq!(object["recentGames"][0]["id"], "4");
     let run = sample.ask(&["--moves", "1. d4", "--player", "nobody", "--event", "open"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "A40 Queen's Pawn Opening\n\n"));
-    insta::assert_snapshot!(run.stderr, @"
-    pgndex: note: no player has a name that fits --player
+    insta::assert_snapshot!(run.stderr, @r#"
+    pgndex: note: no player has a name that fits "nobody" (--player)
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
     pgndex: note: there would be 3 games without --player
-    ");
+    "#);
 }
 
 #[test]

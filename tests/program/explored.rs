@@ -138,12 +138,12 @@ fn years_are_told_with_those_between() {
     5 games: █ White 3 (60.0 %), ▒ draw 1 (20.0 %), ░ Black 1 (20.0 %)
 
     By year:
-    year  games   of all  w/d/b %                             d4       c4       e4
-    ──────────────────────────────────────────────────────────────────────────────
-    2001      1  100.0 %  100/0/0  ████████████████████  100.0 %    0.0 %    0.0 %
-    2002      1  100.0 %  100/0/0  ████████████████████    0.0 %    0.0 %  100.0 %
-    2003      2  100.0 %  0/50/50  ▒▒▒▒▒▒▒▒▒▒░░░░░░░░░░   50.0 %   50.0 %    0.0 %
-    ?         1  100.0 %  100/0/0  ████████████████████  100.0 %    0.0 %    0.0 %
+    year     games   of all  w/d/b %                             d4       c4       e4
+    ─────────────────────────────────────────────────────────────────────────────────
+    2001         1  100.0 %  100/0/0  ████████████████████  100.0 %    0.0 %    0.0 %
+    2002         1  100.0 %  100/0/0  ████████████████████    0.0 %    0.0 %  100.0 %
+    2003         2  100.0 %  0/50/50  ▒▒▒▒▒▒▒▒▒▒░░░░░░░░░░   50.0 %   50.0 %    0.0 %
+    unknown      1  100.0 %  100/0/0  ████████████████████  100.0 %    0.0 %    0.0 %
     ");
     insta::assert_snapshot!(place.ok(&["--moves", "1. d4", "--history", "--format", "csv"]), @"
     year,games,games_of_year,white,draws,black,d7d5,g8f6
@@ -180,11 +180,11 @@ fn a_tree_tells_each_position_once() {
     5 games: █ White 3 (60.0 %), ▒ draw 1 (20.0 %), ░ Black 1 (20.0 %)
     ");
     insta::assert_snapshot!(place.ok(&["--depth", "2", "--side", "white", "--player", "=A"]), @"
-    move        games    share    score  +/=/- %                         elo  last  opening
-    ────────────────────────────────────────────────────────────────────────────────────────────────────────
-    1. d4           2  100.0 %   50.0 %  50/0/50  ██████████░░░░░░░░░░  2250  2003  A40 Queen's Pawn Opening
-      1... d5       1   50.0 %  100.0 %  100/0/0  ████████████████████  2300  2001  D00 Queen's Pawn Game
-      1... Nf6      1   50.0 %    0.0 %  0/0/100  ░░░░░░░░░░░░░░░░░░░░  2200  2003  A45 Indian Defense
+    move        games    share    score  +/=/- %                        opponents  performance  last  opening
+    ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    1. d4           2  100.0 %   50.0 %  50/0/50  ██████████░░░░░░░░░░       2250         2250  2003  A40 Queen's Pawn Opening
+      1... d5       1   50.0 %  100.0 %  100/0/0  ████████████████████       2300         3100  2001  D00 Queen's Pawn Game
+      1... Nf6      1   50.0 %    0.0 %  0/0/100  ░░░░░░░░░░░░░░░░░░░░       2200         1400  2003  A45 Indian Defense
     2 games: █ won 1 (50.0 %), ▒ drawn 0 (0.0 %), ░ lost 1 (50.0 %), from White's side
     ");
     insta::assert_snapshot!(place.ok(&["--depth", "3", "--least-share", "20", "--format", "csv"]), @r#"
@@ -277,8 +277,8 @@ fn two_sets_stand_side_by_side() {
         assert!(run.stderr.starts_with("pgndex: error: "), "{}", run.stderr);
     }
     insta::assert_snapshot!(place.ask(&["--versus", "--since 1900 --limit 3"]).stderr, @r#"pgndex: error: --versus: unexpected argument '--limit' found; give filters as in --versus "--since 2020 --elo-min 2500""#);
-    insta::assert_snapshot!(place.ask(&["--versus", "--white nobodyatall"]).stderr, @"
-    pgndex: note: no player has a name that fits --white
+    insta::assert_snapshot!(place.ask(&["--versus", "--white nobodyatall"]).stderr, @r#"
+    pgndex: note: no player has a name that fits "nobodyatall" (--white)
     pgndex: note: no game that passes the filters of --versus reached this position
-    ");
+    "#);
 }

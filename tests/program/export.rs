@@ -313,7 +313,7 @@ fn games_are_chosen_by_position_filter_or_query() {
     assert_eq!(events(&["--player", "knight"]).len(), 3);
     assert_eq!(events(&["--sql", "SELECT game_id FROM game ORDER BY game_id DESC LIMIT 2"]).len(), 2);
     insta::assert_snapshot!(place.ask(&["--pgn", "--player", "nobody"]).stderr, @r#"
-    pgndex: note: no player has a name that fits --player
+    pgndex: note: no player has a name that fits "nobody" (--player)
     pgndex: note: no game fits
     "#);
     insta::assert_snapshot!(place.failure(&["--pgn", "--sql", "SELECT white FROM games"]), @r#"
@@ -541,7 +541,7 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1,3,0,f2f3,f3,0-1,,,,
     ");
     insta::assert_snapshot!(place.told(0, &["--fen", "--sample", "3", "--ply", "90-"]), @"
-    pgndex: note: no game fits
+    pgndex: note: no position fits
     ");
     insta::assert_snapshot!(place.ask(&["--fen", "--sample", "9", "--sql", "SELECT 3 UNION ALL SELECT 3"]).stderr, @"
     pgndex: note: only 1 position could be drawn
@@ -568,18 +568,21 @@ fn nothing_to_write_leaves_files_as_they_are() {
     ] {
         let run = place.ask(&[conditions, &["-o", "none.pgn"]].concat());
         assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{conditions:?}");
-        assert!(run.stderr.ends_with("note: no game fits; none.pgn is not written\n"), "{}", run.stderr);
+        let unit = if matches!(conditions[0], "--fen" | "--epd") { "position" } else { "game" };
+        let ends = |what: &str| run.stderr.ends_with(&format!("note: no {unit} fits; {what}\n"));
+        assert!(ends("none.pgn is not written"), "{}", run.stderr);
         assert!(!place.path("none.pgn").exists());
         std::fs::write(place.path("there.pgn"), "precious").expect("a file");
         let run = place.ask(&[conditions, &["-o", "there.pgn", "--overwrite"]].concat());
         assert_eq!(run.status, 0, "{conditions:?}");
-        assert!(run.stderr.ends_with("note: no game fits; there.pgn is as it was\n"), "{}", run.stderr);
+        let ends = |what: &str| run.stderr.ends_with(&format!("note: no {unit} fits; {what}\n"));
+        assert!(ends("there.pgn is as it was"), "{}", run.stderr);
         assert_eq!(std::fs::read(place.path("there.pgn")).expect("a file"), b"precious");
         std::fs::remove_file(place.path("there.pgn")).expect("removed");
     }
     let run = place.ask(&["--csv", "--white", "Hasti", "-o", "none.csv"]);
     insta::assert_snapshot!(run.stderr, @r#"
-    pgndex: note: no player has a name that fits --white; did you mean "Hasty, H"?
+    pgndex: note: no player has a name that fits "hasti" (--white); did you mean "Hasty, H"?
     pgndex: note: no game fits; none.csv is not written
     "#);
 }
@@ -609,7 +612,7 @@ fn a_file_is_written_whole_or_not_at_all() {
     place.failure(&["--pgn", "--sql", "SELECT 1 UNION ALL SELECT 99", "-o", "out.pgn", "--overwrite"]);
     assert!(before == std::fs::read(place.path("out.pgn")).expect("a file"));
     assert_eq!(place.names(), ["games.db", "games.pgn", "out.pgn"]);
-    place.printed(&["--fen", "-o", "out.pgn", "--overwrite"]);
+    place.printed(&["--pgn", "-o", "out.pgn", "--overwrite"]);
     assert!(before != std::fs::read(place.path("out.pgn")).expect("a file"));
     #[cfg(unix)]
     {

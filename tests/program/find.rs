@@ -20,7 +20,7 @@ fn indexed(pgn: &str) -> Place {
 
 /// The games of the lines, in order.
 fn games(sample: &Place, arguments: &[&str]) -> Vec<u64> {
-    let lines = sample.ok(&[arguments, &["--limit", "0", "--format", "json"]].concat());
+    let lines = sample.printed(&[arguments, &["--limit", "0", "--format", "json"]].concat());
     lines.lines().map(|line| json(line)["game_id"].as_u64().expect("a number")).collect()
 }
 
@@ -409,10 +409,10 @@ fn patterns_and_material() {
       42  Ivanchuk, Vassily       Yusupov, Artur         0-1     1991.08.24  Candidates match               75  38... Qxb8
     2 of 10 games shown; --limit 0 shows all
     ");
-    insta::assert_snapshot!(sample.told(0, &["--material", "KBNvK", "--event", "nowhere"]), @"
-    pgndex: note: no event has a name that fits --event
+    insta::assert_snapshot!(sample.told(0, &["--material", "KBNvK", "--event", "nowhere"]), @r#"
+    pgndex: note: no event has a name that fits "nowhere" (--event)
     pgndex: note: no position fits
-    ");
+    "#);
     insta::assert_snapshot!(sample.told(2, &["--pattern", "*/*"]), @"
     pgndex: error: --pattern cannot be read
       because: the number of ranks in the pattern is 2, not 8; '*' stands for a whole rank of any kind
@@ -502,11 +502,11 @@ fn nothing_found_is_explained_and_no_failure() {
     insta::assert_snapshot!(sample.told(0, &["--fen", START, "--elo-min", "2700"]), @"
     pgndex: note: 3 games reached the position, and none fits the filters
     ");
-    insta::assert_snapshot!(sample.told(0, &["--fen", START, "--white", "carlsen", "--event", "final"]), @"
-    pgndex: note: no player has a name that fits --white
+    insta::assert_snapshot!(sample.told(0, &["--fen", START, "--white", "carlsen", "--event", "final"]), @r#"
+    pgndex: note: no player has a name that fits "carlsen" (--white)
     pgndex: note: 3 games reached the position, and none fits the filters
     pgndex: note: there would be 1 game without --white
-    ");
+    "#);
     insta::assert_snapshot!(sample.told(0, &["--fen", START, "--offset", "9"]), @"
     pgndex: note: 3 games reached the position; --offset 9 skips all of them
     ");
@@ -521,23 +521,23 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
     let sample = odd();
     let nothing = |option, name| sample.told(0, &["--fen", START, option, name]);
     insta::assert_snapshot!(nothing("--white", "Argen"), @r#"
-    pgndex: note: no player has a name that fits --white; did you mean "Ågren, Åsa"?
+    pgndex: note: no player has a name that fits "argen" (--white); did you mean "Ågren, Åsa"?
     pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--player", "=knight, b"), @r#"
-    pgndex: note: no player has a name that fits --player; did you mean "Knight, B" or "Knight, A"?
+    pgndex: note: no player has a name that fits "knight, b" (--player); did you mean "Knight, B" or "Knight, A"?
     pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--player", "B Knigth"), @r#"
-    pgndex: note: no player has a name that fits --player; did you mean "Knight, B" or "Knight, A"?
+    pgndex: note: no player has a name that fits "b knigth" (--player); did you mean "Knight, B" or "Knight, A"?
     pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--event", "club reti fnal"), @r#"
-    pgndex: note: no event has a name that fits --event; did you mean "Club "Réti" \ final"?
+    pgndex: note: no event has a name that fits "club reti fnal" (--event); did you mean "Club "Réti" \ final"?
     pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(sample.told(0, &["--material", "KvK", "--black", "hasti"]), @r#"
-    pgndex: note: no player has a name that fits --black; did you mean "Hasty, H"?
+    pgndex: note: no player has a name that fits "hasti" (--black); did you mean "Hasty, H"?
     pgndex: note: no position fits
     "#);
 }
@@ -609,10 +609,10 @@ fn games_are_listed_without_a_position() {
     insta::assert_snapshot!(sample.told(0, &["--offset", "4"]), @"
     pgndex: note: the database has 4 games; --offset 4 skips all of them
     ");
-    insta::assert_snapshot!(sample.told(0, &["--white", "tal"]), @"
-    pgndex: note: no player has a name that fits --white
+    insta::assert_snapshot!(sample.told(0, &["--white", "tal"]), @r#"
+    pgndex: note: no player has a name that fits "tal" (--white)
     pgndex: note: no game passes the filters
-    ");
+    "#);
     insta::assert_snapshot!(indexed("").told(0, &[]), @"
     pgndex: note: the database has no games
     ");

@@ -218,8 +218,8 @@ fn a_damaged_file_and_one_in_use_are_told() {
     drop(writer);
     let file = fs::OpenOptions::new().write(true).open(sample.path("games.db")).expect("the file");
     file.set_len(200_000).expect("a shorter file");
-    insta::assert_snapshot!(failure(1), @r#"
-    pgndex: error: games.db: the database is damaged; build it again with --overwrite
+    insta::assert_snapshot!(failure(1), @"
+    pgndex: error: games.db: the database is damaged; build it again with `pgndex index --overwrite`
       because: database disk image is malformed
-    "#);
+    ");
 }

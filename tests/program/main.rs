@@ -32,5 +32,6 @@ mod readme;
 mod remove;
 mod repertoire;
 mod sql;
+mod told;
 mod variations;
 mod versions;

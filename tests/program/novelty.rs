@@ -51,7 +51,7 @@ fn a_new_move_is_told_below_the_sheet() {
     let new = |game: &str| place.ok(&[game, "--novelty"]).lines().next_back().unwrap_or_default().to_owned();
     insta::assert_snapshot!(new("1"), @"New: no earlier game had its start position.");
     insta::assert_snapshot!(new("2"), @"New: no earlier game had its start position.");
-    insta::assert_snapshot!(new("3"), @"New: 1. Nf3. 2 earlier games had the position before it, the latest of them game 1.");
+    insta::assert_snapshot!(new("3"), @"New: 1. Nf3. 2 earlier games had the position before it; the latest is game 1.");
     insta::assert_snapshot!(new("4"), @"Nothing new: earlier games had all of its positions.");
     insta::assert_snapshot!(new("5"), @"What is new cannot be told: the year of the game is not known.");
     insta::assert_snapshot!(new("6"), @"New: no earlier game had its start position.");

@@ -139,6 +139,7 @@ def expected(roots, color, names, games):
         if node.children or node.parent is None:
             continue
         moves, left, reached = [], None, 0
+        start = node.line()[0].parent.board.fen()
         for step in node.line():
             place = places[key(step.parent.board)]
             moves.append(made(step.parent, step.move, count(place, step.move)))
@@ -150,6 +151,7 @@ def expected(roots, color, names, games):
         lines.append({
             "chapter": node.chapter,
             "name": names[node.chapter - 1],
+            "start_fen": None if start == chess.STARTING_FEN else start,
             "moves": moves,
             **score(places[key(node.board)].score, color),
             "followed": reached,

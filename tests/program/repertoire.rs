@@ -170,9 +170,9 @@ fn what_cannot_be_read_is_told() {
     insta::assert_snapshot!(
         ask("[Event \"a\"]\n\n1. e4 e5\n(1... Nf7 2. d4) (1... c5 2. Nf3 (2. Sf3 d6)) 2. Nf3 Kf6 3. d4 *\n\n[FEN \"x\"]\n\n1. e4 *\n"),
         @"
-    side,chapter,name,moves,games,wins,draws,losses,followed,is_open,left_by,left_at,left_games
-    w,1,a,1. e4 e5 2. Nf3,1,1,0,0,3,0,,,
-    w,1,a,1. e4 c5 2. Nf3,0,0,0,0,1,0,,,
+    side,chapter,name,moves,games,wins,draws,losses,followed,is_open,left_by,left_at,left_games,start_fen
+    w,1,a,1. e4 e5 2. Nf3,1,1,0,0,3,0,,,,
+    w,1,a,1. e4 c5 2. Nf3,0,0,0,0,1,0,,,,
     pgndex: note: mine.pgn:4: game 1, 1... Nf7: illegal move in rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1; the rest of this line is left out
     pgndex: note: mine.pgn:4: game 1, 2. Sf3: not readable as a move in rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; the rest of this line is left out
     pgndex: note: mine.pgn:4: game 1, 2... Kf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2; the rest of this line is left out
@@ -181,7 +181,7 @@ fn what_cannot_be_read_is_told() {
     0
     "
     );
-    insta::assert_snapshot!(said(&place.ask(&["--white", "nobody"])), @"
+    insta::assert_snapshot!(said(&place.ask(&["--white", "nobody"])), @r#"
     For White: 2 lines, 6 positions
     line  games  score  left by  games  moves
     ────────────────────────────────────────────────────
@@ -191,17 +191,17 @@ fn what_cannot_be_read_is_told() {
     pgndex: note: mine.pgn:4: game 1, 2. Sf3: not readable as a move in rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; the rest of this line is left out
     pgndex: note: mine.pgn:4: game 1, 2... Kf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2; the rest of this line is left out
     pgndex: note: mine.pgn:6: game 2, start position: the number of ranks in the placement is 1, not 8; the game is left out
-    pgndex: note: no player has a name that fits --white
-    pgndex: note: no game followed the repertoire
+    pgndex: note: no player has a name that fits "nobody" (--white)
+    pgndex: note: no game passes the filters
     pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --side black
     0
-    ");
+    "#);
     insta::assert_snapshot!(
         ask("[Orientation \"green\"]\n\n1. e4 e5 (1... c5) 2. Nf3 *\n\n[Event \"b\"]\n[Variant \"Atomic\"]\n\n1. d4 *\n"),
         @r#"
-    side,chapter,name,moves,games,wins,draws,losses,followed,is_open,left_by,left_at,left_games
-    w,1,,1. e4 e5 2. Nf3,1,1,0,0,3,0,,,
-    w,1,,1. e4 c5,0,0,0,0,1,1,,,
+    side,chapter,name,moves,games,wins,draws,losses,followed,is_open,left_by,left_at,left_games,start_fen
+    w,1,,1. e4 e5 2. Nf3,1,1,0,0,3,0,,,,
+    w,1,,1. e4 c5,0,0,0,0,1,1,,,,
     pgndex: note: mine.pgn:1: game 1, Orientation is "green", not white or black: it is passed over
     pgndex: note: mine.pgn:5: game 2, variant "Atomic" is not supported; the game is left out
     pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --side black

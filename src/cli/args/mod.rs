@@ -98,9 +98,16 @@ where
             }
             Ok(number) => Ok(number),
             Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(too_large()),
+            Err(_) if is_negative(text) => Err(format!("too small; the least is {}", range.start())),
             Err(_) => Err("not a whole number".to_owned()),
         }
     }
+}
+
+/// Whether a text is a number below zero, or a zero with a sign.
+fn is_negative(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The commands.

@@ -1,5 +1,6 @@
 //! Which position.
 
+use anyhow::anyhow;
 use clap::Args;
 use pgndex::query::{PositionError, PositionQuery};
 
@@ -30,13 +31,24 @@ pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery
     Ok(match args {
         PositionArgs { fen: Some(fen), .. } => read_fen(fen)?,
         PositionArgs { moves: Some(moves), .. } => {
-            PositionQuery::from_moves(moves).map_err(of_option("--moves"))?
+            PositionQuery::from_moves(moves).map_err(|error| match error {
+                PositionError::Move { ply: 1, .. } if begins_with_black(moves) => WrongValue(anyhow!(
+                    "--moves: the text begins with a move of Black, and White moves first; give White's first move too, as in \"1. e4 e5\""
+                )),
+                error => of_option("--moves")(error),
+            })?
         }
         PositionArgs { play: Some(play), .. } => {
             PositionQuery::from_uci(play).map_err(of_option("--play"))?
         }
         _ => PositionQuery::start(),
     })
+}
+
+/// Whether moves begin with the number of a move of Black: `1... e5`.
+fn begins_with_black(moves: &str) -> bool {
+    let dots = moves.trim_start().trim_start_matches(|letter: char| letter.is_ascii_digit()).trim_start();
+    dots.starts_with("..") || dots.starts_with('…')
 }
 
 /// Reads a FEN.

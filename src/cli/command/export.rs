@@ -2,6 +2,7 @@
 
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::mem;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -16,11 +17,13 @@ use serde::Serialize;
 
 use crate::cli::args::{ExportArgs, ExportFormatArgs};
 use crate::cli::command::variants::tell_variants;
-use crate::cli::filter_note::{tell_near_players, tell_unknown_names};
+use crate::cli::filter_note::{tell_players, tell_unknown_names};
 use crate::cli::note;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout};
-use crate::cli::render::output_file::{OutputFile, not_written};
+use crate::cli::render::output_file::{
+    OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
+};
 use crate::cli::terminal::progress::{Progress, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
 
@@ -42,15 +45,9 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     for assumption in query.iter().flat_map(PositionQuery::assumptions) {
         note(&assumption);
     }
-    let create = |path| {
-        OutputFile::create(
-            path,
-            args.overwrite,
-            Some(&args.database),
-            "leave out --output to write to standard output",
-        )
-    };
-    let target = args.output.as_deref().map(create).transpose()?;
+    let target = unless_standard_output(args.output.as_deref());
+    let target = target.map(|path| create(path, args, &database)).transpose()?;
+    let format = Format::new(args);
     let counts = Arc::new(Counts::default());
     let out: Box<dyn Write> = match &target {
         Some(target) => {
@@ -65,7 +62,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let display = Progress::start(!is_seen || !io::stderr().is_terminal(), move || shown.snapshot());
     let mut exporter = Exporter {
         database: &database,
-        format: Format::new(args),
+        format,
         wanted,
         limit: (args.limit > 0).then_some(args.limit.into()),
         out,
@@ -78,7 +75,12 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         .and_then(|()| exporter.choose(args, &filter, query.as_ref(), course.as_ref()))
         .and_then(|()| Ok(exporter.out.flush()?));
     display.stop();
-    exported?;
+    exported.map_err(|error| match &target {
+        Some(target) if error.is::<io::Error>() => {
+            error.context(format!("{}: cannot write it", target.path().display()))
+        }
+        _ => error,
+    })?;
     drop(exporter);
     let games = counts.games.load(Ordering::Relaxed);
     match target {
@@ -86,8 +88,8 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
             let path = target.finish()?;
             note(&format!("{} written to {}", counts.written(), path.display()));
         }
-        Some(target) => note(&not_written(target.path())),
-        None if games == 0 => note("no game fits"),
+        Some(target) => note(&not_written(format.unit(), target.path())),
+        None if games == 0 => note(&format!("no {} fits", format.unit())),
         None => {}
     }
     if let Some(query) = query.filter(|_| games == 0) {
@@ -98,6 +100,17 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     }
     tell_lossy(counts.lossy.load(Ordering::Relaxed));
     Ok(())
+}
+
+/// Begins the file to write, which replaces no file with games but one that was exported.
+fn create(path: &Path, args: &ExportArgs, database: &Database) -> anyhow::Result<OutputFile> {
+    const INSTEAD: &str = "leave out --output to write to standard output";
+    check(path, args.overwrite, Some(&args.database), INSTEAD)?;
+    refuse_source(database, path)?;
+    if !args.format.pgn {
+        refuse_pgn(path)?;
+    }
+    OutputFile::create(path, args.overwrite, Some(&args.database), INSTEAD)
 }
 
 /// The games that can have what is wanted.
@@ -182,6 +195,14 @@ impl Format {
             _ => Self::Pgn { plain: args.plain },
         }
     }
+
+    /// What is written one by one.
+    const fn unit(self) -> &'static str {
+        match self {
+            Self::Pgn { .. } | Self::Csv => "game",
+            Self::Positions(_) | Self::CsvPositions => "position",
+        }
+    }
 }
 
 struct Exporter<'a> {
@@ -221,7 +242,7 @@ impl Exporter<'_> {
         }
         let selection = database.select(filter)?;
         tell_unknown_names(&near_names(database, &selection)?);
-        tell_near_players(database, &selection)?;
+        tell_players(database, &selection)?;
         let order = args.sort.order();
         let choice = match (query, course) {
             (Some(query), _) => Choice::Reached(query, &selection, order),

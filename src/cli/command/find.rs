@@ -15,7 +15,7 @@ use crate::cli::args::WrongValue;
 use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, PositionArgs, RowFormat};
 use crate::cli::args::{read_fen, read_position};
 use crate::cli::command::variants::{games_that_reached, read_lines, tell_variants};
-use crate::cli::filter_note::{option, tell_near_players, tell_unknown_names, tell_without_one};
+use crate::cli::filter_note::{option, tell_players, tell_unknown_names, tell_without_one};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{RowWriter, Value, shown, stdout, write_json};
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let filter = args.filter.filter()?;
     let database = Database::open_read_only(&args.database)?;
     let selection = database.select(&filter)?;
-    tell_near_players(&database, &selection)?;
+    tell_players(&database, &selection)?;
     let lines = read_lines(&database, args.variations)?;
     match &target {
         FindTarget::Position(query) | FindTarget::Like(query) => tell_changes(query),

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::{anyhow, bail};
+use pgndex::board::{MoveCode, Position};
 use pgndex::picture::BoardPicture;
 use pgndex::query::{GameAnswer, NewMove, Novelty, novelty, replay, visit_games, write_pgn};
 use pgndex::store::row::GameId;
@@ -10,6 +11,7 @@ use pgndex::store::{Database, Error, GameAnnotations, GameProblem, GameRecord};
 
 use crate::cli::args::{BoardPly, GameArgs, GameFormat, WrongValue};
 use crate::cli::note;
+use crate::cli::render::board::use_ascii;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout, write_json};
 use crate::cli::render::picture::{PictureFile, orientation};
@@ -23,6 +25,9 @@ use crate::cli::render::text::printable;
 /// When the database cannot be read or lacks one of the games; when the picture that is asked for is not of one position, or cannot be
 /// written.
 pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
+    if args.board.ascii {
+        use_ascii();
+    }
     let is_one = matches!(args.games[..], [range] if range.first == range.last) && args.ply.len() <= 1;
     if args.picture.svg.is_some() && !is_one {
         return Err(WrongValue(anyhow!("--svg shows one position; give one game and one --ply")).into());
@@ -38,11 +43,21 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     if args.novelty && args.format == GameFormat::Pgn {
         note("what is new is told on score sheets and in json, not in pgn");
     }
-    let mut sheets =
-        Sheets { database: &database, args, picture, out: stdout(), text: String::new(), is_first: true };
+    let mut sheets = Sheets {
+        database: &database,
+        args,
+        picture,
+        drawn: None,
+        out: stdout(),
+        text: String::new(),
+        is_first: true,
+    };
     let ranges = args.games.iter().map(|range| range.first..=range.last);
     let missing = visit_games(&database, ranges, |record| sheets.write(record))?;
     sheets.out.flush()?;
+    if let Some((file, drawn)) = sheets.drawn {
+        file.write(&drawn.picture(args))?;
+    }
     match missing {
         Some(game) => {
             let last = database.last_game()?;
@@ -57,6 +72,8 @@ struct Sheets<'a, W> {
     database: &'a Database,
     args: &'a GameArgs,
     picture: Option<PictureFile<'a>>,
+    /// What is drawn when all is written.
+    drawn: Option<(PictureFile<'a>, Drawn)>,
     out: W,
     text: String,
     is_first: bool,
@@ -74,7 +91,7 @@ impl<W: Write> Sheets<'_, W> {
     fn write(&mut self, record: &GameRecord) -> anyhow::Result<()> {
         let GameId(game) = record.summary.game;
         if let Some(file) = self.picture.take() {
-            draw(file, record, self.args)?;
+            self.drawn = Some((file, Drawn::of(record, self.args)?));
         }
         let annotations = self.annotations(record)?;
         let problems = || self.database.problems_of(GameId(game));
@@ -115,7 +132,7 @@ impl<W: Write> Sheets<'_, W> {
 fn told(novelty: &Novelty) -> String {
     match novelty {
         Novelty::Move(NewMove { number, san, games, last_game, .. }) => {
-            let last = last_game.map(|game| format!(", the latest of them game {}", game.0));
+            let last = last_game.map(|game| format!("; the latest is game {}", game.0));
             let before = counted(*games, "earlier game");
             format!("New: {number} {san}. {before} had the position before it{}.", last.unwrap_or_default())
         }
@@ -125,26 +142,39 @@ fn told(novelty: &Novelty) -> String {
     }
 }
 
-/// Draws one position of a game.
-fn draw(file: PictureFile<'_>, record: &GameRecord, args: &GameArgs) -> anyhow::Result<()> {
-    let wanted = args.ply.first().copied().unwrap_or(BoardPly::End);
-    let (mut last, mut found) = (None, None);
-    replay(record, |position, stored| {
-        let is_wanted = match wanted {
-            BoardPly::After(ply) => stored.ply.0 == ply,
-            BoardPly::End => stored.move_code.is_none(),
+/// One position of a game, and the move before it.
+struct Drawn {
+    position: Position,
+    last_move: Option<MoveCode>,
+}
+
+impl Drawn {
+    /// The position that is asked for.
+    fn of(record: &GameRecord, args: &GameArgs) -> anyhow::Result<Self> {
+        let wanted = args.ply.first().copied().unwrap_or(BoardPly::End);
+        let (mut last, mut found) = (None, None);
+        replay(record, |position, stored| {
+            let is_wanted = match wanted {
+                BoardPly::After(ply) => stored.ply.0 == ply,
+                BoardPly::End => stored.move_code.is_none(),
+            };
+            if is_wanted {
+                found = Some((position.clone(), last));
+            }
+            last = stored.move_code;
+        })?;
+        let Some((position, last_move)) = found else {
+            let (GameId(game), plies) = (record.summary.game, record.summary.ply_count);
+            bail!("game {game} has {}; there is no picture of a later ply", counted(plies.into(), "ply"));
         };
-        if is_wanted {
-            found = Some((position.clone(), last));
-        }
-        last = stored.move_code;
-    })?;
-    let Some((position, last_move)) = found else {
-        let (GameId(game), plies) = (record.summary.game, record.summary.ply_count);
-        bail!("game {game} has {}; there is no picture of a later ply", counted(plies.into(), "ply"));
-    };
-    let orientation = orientation(args.board.flip);
-    file.write(&BoardPicture { position: &position, orientation, last_move, arrows: &[] })
+        Ok(Self { position, last_move })
+    }
+
+    /// As a picture.
+    fn picture(&self, args: &GameArgs) -> BoardPicture<'_> {
+        let orientation = orientation(args.board.flip);
+        BoardPicture { position: &self.position, orientation, last_move: self.last_move, arrows: &[] }
+    }
 }
 
 /// What of the game is lost, and all that was found wrong in it.

@@ -9,6 +9,7 @@ use crate::cli::args::{KeyArgs, RowFormat};
 use crate::cli::render::output::{RowWriter, Value, stdout};
 use crate::cli::render::picture::{PictureFile, orientation};
 use pgndex::picture::BoardPicture;
+use pgndex::query::PositionQuery;
 
 /// Shows the key of a position.
 ///
@@ -16,14 +17,20 @@ use pgndex::picture::BoardPicture;
 /// When the FEN is no legal position, or the picture cannot be written.
 pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
     let query = read_fen(&args.fen.join(" "))?;
-    if let Some(file) = PictureFile::asked(&args.picture, None)? {
+    let picture = PictureFile::asked(&args.picture, None)?;
+    write(&query, args.format)?;
+    if let Some(file) = picture {
         let orientation = orientation(args.flip);
         file.write(&BoardPicture { position: &query.position, orientation, last_move: None, arrows: &[] })?;
     }
+    Ok(())
+}
+
+fn write(query: &PositionQuery, format: RowFormat) -> anyhow::Result<()> {
     let (key, fen) = (query.position.key(), query.position.canonical_fen());
     let changes: Vec<_> = query.changes.iter().map(ToString::to_string).collect();
-    if args.format == RowFormat::Csv {
-        let mut rows = RowWriter::stdout(args.format, &["key", "integer", "fen", "changes"])?;
+    if format == RowFormat::Csv {
+        let mut rows = RowWriter::stdout(format, &["key", "integer", "fen", "changes"])?;
         rows.row(&[
             key.to_string().into(),
             Value::Integer(key.as_i64()),
@@ -33,7 +40,7 @@ pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
         return rows.finish(|_| None);
     }
     let mut out = stdout();
-    if args.format == RowFormat::Json {
+    if format == RowFormat::Json {
         let object =
             json!({ "key": key.to_string(), "integer": key.as_i64(), "fen": fen, "changes": changes });
         writeln!(out, "{object}")?;

@@ -7,17 +7,18 @@ use pgndex::query::{PlayerQuestion, PlayerRecord, near_names};
 use pgndex::store::Database;
 
 use crate::cli::args::{PlayerArgs, PlayerFormat, SqlFormat};
-use crate::cli::filter_note::{option, tell_near, tell_unknown, tell_without_one, told_filters};
+use crate::cli::filter_note::{
+    option, tell_fitting, tell_near, tell_unknown, tell_without_one, told_filters,
+};
 use crate::cli::note;
-use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{stdout, terminal_width, write_json};
-use crate::cli::render::output_file::{OutputFile, check, not_written, refuse_pgn};
+use crate::cli::render::output_file::{
+    OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
+};
 use crate::cli::render::record::{Sections, write_page, write_tables};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::timing::Timing;
 
-/// How many players' names are told whose games are taken together.
-const NAMES: usize = 5;
 /// What to do if the path is that of something else than a file.
 const INSTEAD: &str = "leave out --output to write to standard output";
 
@@ -28,11 +29,15 @@ const INSTEAD: &str = "leave out --output to write to standard output";
 pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let filter = args.filter.of_player(&args.name).filter()?;
-    if let Some(path) = &args.output {
+    let output = unless_standard_output(args.output.as_deref());
+    if let Some(path) = output {
         check(path, args.overwrite, Some(&args.database), INSTEAD)?;
         refuse_pgn(path)?;
     }
     let database = Database::open_read_only(&args.database)?;
+    if let Some(path) = output {
+        refuse_source(&database, path)?;
+    }
     let selection = database.select(&filter)?;
     let question = PlayerQuestion {
         database: &database,
@@ -58,38 +63,28 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         }
     }
     if record.players.len() > 1 {
-        tell_players(&record);
+        let players: Vec<_> =
+            record.players.iter().map(|player| (player.name.as_str(), player.games)).collect();
+        tell_fitting("the name", players.len() as u64, &players);
+    }
+    if record.white.lines_are_cut || record.black.lines_are_cut {
+        note(
+            "the lines have more moves than can be told: these are the most frequent ones; a higher --least-share or a lower --depth \
+             makes them whole",
+        );
     }
     if args.format == PlayerFormat::Json || record.all.games > 0 {
         write(args, &record, &told_filters(&filter))?;
-    } else if let Some(path) = &args.output {
-        note(&not_written(path));
+    } else if let Some(path) = output {
+        note(&not_written("game", path));
     }
     timing.report();
     Ok(())
 }
 
-/// Says that several players are taken together.
-fn tell_players(record: &PlayerRecord) {
-    let players = &record.players;
-    let first = players.iter().take(NAMES);
-    let mut names: Vec<_> =
-        first.map(|player| format!("\"{}\" ({})", printable(&player.name), grouped(player.games))).collect();
-    if players.len() > NAMES {
-        names.push("…".to_owned());
-    }
-    let name = players.first().map_or("", |player| &player.name);
-    note(&format!(
-        "the name fits {}, all of whose games count: {}; for one of them: '={}'",
-        counted(players.len() as u64, "player"),
-        names.join(", "),
-        printable(name)
-    ));
-}
-
 /// Writes the record to the file that is asked for, or to standard output.
 fn write(args: &PlayerArgs, record: &PlayerRecord, filters: &[String]) -> anyhow::Result<()> {
-    let Some(path) = &args.output else {
+    let Some(path) = unless_standard_output(args.output.as_deref()) else {
         let mut out = stdout();
         write_to(&mut out, args.format, (record, filters), terminal_width())?;
         return Ok(out.flush()?);

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::cli::args::{RemoveArgs, WrongValue};
 use crate::cli::command::index::snapshot;
-use crate::cli::filter_note::tell_unknown_names;
+use crate::cli::filter_note::{option, tell_several, tell_unknown_names};
 use crate::cli::note;
 use crate::cli::render::number::{counted, database_size};
 use crate::cli::render::output::stdout;
@@ -73,6 +73,7 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     if args.games {
         let selection = database.select(&filter)?;
         tell_unknown_names(&near_names(&database, &selection)?);
+        tell_several(&database, &selection, option)?;
         return Ok(Some(Removal::Filter(Box::new(filter))));
     }
     if let Some(sql) = &args.sql {

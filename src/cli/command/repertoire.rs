@@ -13,8 +13,9 @@ use pgndex::source::{self, DecodeOptions, Opened};
 use pgndex::store::Database;
 
 use crate::cli::args::{RepertoireArgs, RowFormat};
-use crate::cli::filter_note::{tell_near_players, tell_unknown_names};
+use crate::cli::filter_note::{tell_players, tell_unknown_names};
 use crate::cli::note;
+use crate::cli::render::board::sign;
 use crate::cli::render::number::{counted, grouped, percent};
 use crate::cli::render::output::{RowWriter, Value, stdout, write_json};
 use crate::cli::render::text::printable;
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     let book = Book::read(&text, args.side.map(Color::from)).with_context(name)?;
     tell_problems(&book, &name());
     let selection = database.select(&filter)?;
-    tell_near_players(&database, &selection)?;
+    tell_players(&database, &selection)?;
     let limit = if args.limit == 0 { usize::MAX } else { args.limit as usize };
     let question = RepertoireQuestion {
         database: &database,
@@ -66,7 +67,11 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     if !repertoires.iter().any(reached) {
         let unknown = near_names(&database, &selection)?;
         tell_unknown_names(&unknown);
-        note("no game followed the repertoire");
+        note(match database.count_games_of(&selection)? {
+            0 if selection.is_all() => "the database has no games",
+            0 => "no game passes the filters",
+            _ => "no game followed the repertoire",
+        });
     }
     for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_told) {
         note(&format!(
@@ -126,8 +131,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
 
 /// Whether a file can be text: of others, words may be moves by chance.
 fn is_text(text: &[u8]) -> bool {
-    let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
-    100 * text.iter().copied().filter(|byte| is_control(byte)).count() <= text.len()
+    !text.contains(&0)
 }
 
 /// Tells what could not be read.
@@ -153,7 +157,7 @@ fn write(repertoire: &Repertoire, limit: usize) -> anyhow::Result<()> {
         counted(lines.len() as u64, "line"),
         counted(repertoire.positions, "position")
     ))?;
-    write_lines(lines, limit)?;
+    write_all_lines(lines, limit)?;
     let others = repertoire.side.other().name();
     let unanswered = format!("Moves of {others} that it does not answer");
     write_departures(&unanswered, &repertoire.unanswered, repertoire.unanswered_count)?;
@@ -168,15 +172,36 @@ fn title(text: &str) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-fn write_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()> {
+/// Writes the lines, those that begin in the same position together.
+fn write_all_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()> {
     let has_names = lines.iter().any(|line| line.chapter != lines[0].chapter);
+    let shown = &lines[..lines.len().min(limit)];
+    let mut first = 1;
+    let is_same = |one: &RepertoireLine, other: &RepertoireLine| one.start_fen == other.start_fen;
+    for (index, group) in shown.chunk_by(is_same).enumerate() {
+        let blank = if index > 0 { "\n" } else { "" };
+        match &group[0].start_fen {
+            Some(fen) => title(&format!("{blank}From {fen}:"))?,
+            None if index > 0 => title("\nFrom the start position:")?,
+            None => {}
+        }
+        let is_last = first + group.len() > shown.len();
+        let hidden = if is_last { lines.len() - shown.len() } else { 0 };
+        write_lines(group, first, has_names, hidden as u64)?;
+        first += group.len();
+    }
+    Ok(())
+}
+
+/// Writes lines, numbered from `first` on.
+fn write_lines(lines: &[RepertoireLine], first: usize, has_names: bool, hidden: u64) -> anyhow::Result<()> {
     let mut columns = vec!["line", "games", "score", "left by", "games", "moves"];
     if has_names {
         columns.insert(1, "from");
     }
     let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?.shortening(&["from", "moves"]);
     let mut before: &[RepertoireMove] = &[];
-    for (number, line) in (1_u64..).zip(lines).take(limit) {
+    for (number, line) in (first as u64..).zip(lines) {
         let left = line.left_by.as_ref();
         let mut cells = vec![
             Value::Integer(number.cast_signed()),
@@ -192,7 +217,6 @@ fn write_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()> {
         rows.row(&cells)?;
         before = &line.moves;
     }
-    let hidden = lines.len().saturating_sub(limit) as u64;
     rows.finish(|_| {
         (hidden > 0).then(|| format!("{} not shown: --limit 0 shows all", counted(hidden, "line")))
     })
@@ -212,7 +236,8 @@ fn line_text(line: &RepertoireLine, before: &[RepertoireMove]) -> String {
     let shared = line.moves.iter().zip(before).take_while(|(one, other)| one == other).count();
     // At least one move is shown.
     let shared = shared.min(line.moves.len().saturating_sub(1));
-    let (more, end) = (if shared > 0 { "… " } else { "" }, if line.is_open { " (no answer)" } else { "" });
+    let (more, end) =
+        (if shared > 0 { sign("… ", "... ") } else { "" }, if line.is_open { " (no answer)" } else { "" });
     format!("{more}{}{end}", moves_text(&line.moves[shared..]))
 }
 
@@ -273,7 +298,7 @@ fn write_games(games: &[FollowingGame]) -> anyhow::Result<()> {
 }
 
 fn write_csv(repertoires: &[Repertoire]) -> anyhow::Result<()> {
-    const COLUMNS: [&str; 13] = [
+    const COLUMNS: [&str; 14] = [
         "side",
         "chapter",
         "name",
@@ -287,6 +312,7 @@ fn write_csv(repertoires: &[Repertoire]) -> anyhow::Result<()> {
         "left_by",
         "left_at",
         "left_games",
+        "start_fen",
     ];
     let mut rows = RowWriter::stdout(RowFormat::Csv, &COLUMNS)?;
     for repertoire in repertoires {
@@ -306,6 +332,7 @@ fn write_csv(repertoires: &[Repertoire]) -> anyhow::Result<()> {
                 left.map(|left| left.san.as_str()).into(),
                 left.map_or(Value::Null, |left| number_before(left.move_number, left.side).into()),
                 left.map_or(Value::Null, |left| integer(left.games)),
+                line.start_fen.as_deref().into(),
             ])?;
         }
     }

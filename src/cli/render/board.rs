@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pgndex::board::{Color, MoveCode, Piece, Position, Square};
 
@@ -35,7 +37,7 @@ impl BoardStyle {
     pub(crate) fn new(args: &BoardArgs) -> Self {
         let variable = |name: &str| std::env::var_os(name);
         Self {
-            ascii: args.ascii || !has_utf8_locale(variable),
+            ascii: args.ascii || is_ascii(),
             colored: match args.color {
                 ColorChoice::Always => true,
                 ColorChoice::Never => false,
@@ -96,6 +98,26 @@ impl BoardStyle {
         let letter = if self.ascii { char::from(piece.letter()) } else { SOLID[code] };
         write!(out, "\x1b[38;5;{}m{letter} ", PIECES[usize::from(piece.color() == Color::Black)])
     }
+}
+
+/// Whether `--ascii` is given.
+static ASCII: AtomicBool = AtomicBool::new(false);
+
+/// From now on, nothing is drawn with letters beyond ASCII.
+pub(crate) fn use_ascii() {
+    ASCII.store(true, Ordering::Relaxed);
+}
+
+/// Whether to do without letters beyond ASCII in what is drawn: it is asked for, or the locale lacks them.
+pub(crate) fn is_ascii() -> bool {
+    static LACKS_THEM: LazyLock<bool> = LazyLock::new(|| !has_utf8_locale(|name| std::env::var_os(name)));
+    // Tests of what is drawn see the same everywhere.
+    ASCII.load(Ordering::Relaxed) || (!cfg!(test) && *LACKS_THEM)
+}
+
+/// A sign that is drawn, or the one in its place where there is only ASCII.
+pub(crate) fn sign<'s>(sign: &'s str, ascii: &'s str) -> &'s str {
+    if is_ascii() { ascii } else { sign }
 }
 
 /// Whether the locale has letters beyond ASCII; `variable` looks up the environment.

@@ -6,6 +6,7 @@ use pgndex::board::Color;
 use pgndex::pgn::Eval;
 use pgndex::store::GameAnnotations;
 
+use crate::cli::render::board::is_ascii;
 use crate::cli::render::remark;
 
 /// Columns of a curve, at most.
@@ -14,6 +15,8 @@ const WIDTH: usize = 60;
 const TEXT: usize = 38;
 /// From the lowest to the highest.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// The same where there is only ASCII.
+const DIGITS: [char; 8] = ['1', '2', '3', '4', '5', '6', '7', '8'];
 
 /// Writes a line for the values of a game and one for each player's clock, as far as the PGN tells them. `first` is the side that
 /// moves first.
@@ -71,10 +74,11 @@ fn chances(values: &[Eval]) -> impl Iterator<Item = f64> {
 /// One column for each value, or for several of them in a row; `part` tells how high one is, from 0 to 1.
 fn curve<T: Copy>(values: &[T], width: usize, part: impl Fn(T) -> f64) -> String {
     let columns = values.len().min(width);
+    let levels = if is_ascii() { DIGITS } else { LEVELS };
     let level = |column: usize| {
         let run = &values[values.len() * column / columns..values.len() * (column + 1) / columns];
         let mean = run.iter().map(|&value| part(value)).sum::<f64>() / run.len() as f64;
-        LEVELS[((mean * LEVELS.len() as f64) as usize).min(LEVELS.len() - 1)]
+        levels[((mean * levels.len() as f64) as usize).min(levels.len() - 1)]
     };
     (0..columns).map(level).collect()
 }

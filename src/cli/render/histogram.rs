@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use crate::cli::render::board::is_ascii;
 use crate::cli::render::number::grouped;
 
 /// At most so many bars.
@@ -85,7 +86,10 @@ pub(crate) fn write_bars(out: &mut impl Write, bars: &[Bar], unknown: u64, width
         let eighths = (u128::from(bar.count) * u128::from(room) * 8).div_ceil(u128::from(most));
         let eighths = usize::try_from(eighths).unwrap_or_default();
         if is_known && eighths > 0 {
-            write!(out, "  {}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])?;
+            match is_ascii() {
+                true => write!(out, "  {}", "#".repeat(eighths.div_ceil(8)))?,
+                false => write!(out, "  {}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])?,
+            }
         }
         writeln!(out)?;
     }

@@ -17,7 +17,31 @@ use crate::cli::render::text::{escaped_json, printable_lines};
 /// Standard output: line by line to a terminal, in large pieces to anything else.
 pub(crate) fn stdout() -> Box<dyn Write> {
     let stdout = io::stdout().lock();
-    if stdout.is_terminal() { Box::new(stdout) } else { Box::new(BufWriter::with_capacity(1 << 16, stdout)) }
+    match stdout.is_terminal() {
+        true => Box::new(Named(stdout)),
+        false => Box::new(BufWriter::with_capacity(1 << 16, Named(stdout))),
+    }
+}
+
+/// Standard output, whose errors say that it is this.
+struct Named<W>(W);
+
+impl<W: Write> Write for Named<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(of_stdout)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(of_stdout)
+    }
+}
+
+fn of_stdout(error: io::Error) -> io::Error {
+    match error.kind() {
+        // Such a write is only tried again.
+        io::ErrorKind::Interrupted => error,
+        kind => io::Error::new(kind, format!("standard output: cannot write: {error}")),
+    }
 }
 
 /// A text of several lines as it goes to standard output: as it is, but to a terminal without letters that could steer it.
@@ -43,9 +67,10 @@ impl Formatter for Escaping {
     }
 }
 
-/// How wide the terminal is, if standard output is one.
+/// How wide the terminal is, if standard output is one; of anything else, what the variable COLUMNS says.
 pub(crate) fn terminal_width() -> Option<usize> {
-    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+    let of_terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    of_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok().filter(|&width| width > 0))
 }
 
 /// One value of a row.

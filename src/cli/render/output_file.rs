@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use pgndex::pgn::starts_tag_pair;
+use pgndex::store::Database;
 use tempfile::NamedTempFile;
 
 use crate::cli::refuse_file_of;
@@ -30,11 +31,7 @@ impl OutputFile {
     ) -> anyhow::Result<Self> {
         check(path, overwrite, database, instead)?;
         let shown = path.display();
-        let directory = match path.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        ensure!(directory.is_dir(), "{shown}: its directory is not there; make it first");
+        let directory = directory(path);
         let mut builder = tempfile::Builder::new();
         builder.prefix(".pgndex-export-");
         #[cfg(unix)]
@@ -75,6 +72,19 @@ impl OutputFile {
     }
 }
 
+/// The file of an option; `None` if there is none, or if it is `-`, which is standard output.
+pub(crate) fn unless_standard_output(path: Option<&Path>) -> Option<&Path> {
+    path.filter(|path| *path != Path::new("-"))
+}
+
+/// The directory of a file.
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
 /// Looks whether a file may be written, which no database ever is; `instead` says what to do if the path is that of something else than a file.
 ///
 /// # Errors
@@ -97,6 +107,9 @@ pub(crate) fn check(
         Ok(_) if head(path).starts_with(b"SQLite format 3\0") => {
             bail!("{shown}: is an SQLite database, which is never replaced by this; name another file")
         }
+        Err(_) if !directory(path).is_dir() => {
+            bail!("{shown}: its directory is not there; make it first")
+        }
         _ => Ok(()),
     }
 }
@@ -110,6 +123,27 @@ pub(crate) fn refuse_pgn(path: &Path) -> anyhow::Result<()> {
     ensure!(
         !holds_games(&head(path)),
         "{shown}: holds games as PGN, which are never replaced by this; name another file"
+    );
+    Ok(())
+}
+
+/// Fails if a file that would be replaced is one from which games of the database were read.
+///
+/// # Errors
+/// If it is; if the database cannot be read.
+pub(crate) fn refuse_source(database: &Database, path: &Path) -> anyhow::Result<()> {
+    let Ok(target) = path.canonicalize() else { return Ok(()) };
+    let beside = directory(database.path());
+    // Of a file in an archive, the archive is a part of the path.
+    let is_target = |source: &PathBuf| {
+        let places = source.ancestors().filter(|place| *place != Path::new(""));
+        let places = places.flat_map(|place| [place.to_owned(), beside.join(place)]);
+        places.into_iter().any(|place| place.canonicalize().is_ok_and(|place| place == target))
+    };
+    let shown = path.display();
+    ensure!(
+        !database.source_paths()?.iter().any(is_target),
+        "{shown}: the database has its games from this file, which is never replaced; name another file"
     );
     Ok(())
 }
@@ -134,12 +168,12 @@ fn holds_games(head: &[u8]) -> bool {
     PACKED.iter().any(|magic| head.starts_with(magic)) || starts_tag_pair(first) || first.starts_with(b"1.")
 }
 
-/// Says that no game fits, and what becomes of the file that was to be written.
-pub(crate) fn not_written(path: &Path) -> String {
+/// Says that no game fits, or nothing else of which this is said, and what becomes of the file that was to be written.
+pub(crate) fn not_written(what: &str, path: &Path) -> String {
     let shown = path.display();
     match path.exists() {
-        true => format!("no game fits; {shown} is as it was"),
-        false => format!("no game fits; {shown} is not written"),
+        true => format!("no {what} fits; {shown} is as it was"),
+        false => format!("no {what} fits; {shown} is not written"),
     }
 }
 

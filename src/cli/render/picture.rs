@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use pgndex::board::Color;
 use pgndex::picture::BoardPicture;
 
@@ -14,7 +14,7 @@ use crate::cli::render::output_file::{OutputFile, check, refuse_pgn};
 /// What to do if the path is that of something else than a file.
 const INSTEAD: &str = "name a file for the picture";
 
-/// The file of a picture. It is begun when there is an answer, so that nothing is left if the question is stopped before.
+/// The file of a picture. It is begun when the answer is written, so that nothing is left if that fails or is stopped.
 pub(crate) struct PictureFile<'a> {
     path: &'a Path,
     overwrite: bool,
@@ -29,6 +29,9 @@ impl<'a> PictureFile<'a> {
     /// Those of [`check`] and [`refuse_pgn`].
     pub(crate) fn asked(args: &'a PictureArgs, database: Option<&'a Path>) -> anyhow::Result<Option<Self>> {
         let Some(path) = args.svg.as_deref() else { return Ok(None) };
+        if path == Path::new("-") {
+            bail!("--svg -: the answer goes to standard output; {INSTEAD}");
+        }
         check(path, args.overwrite, database, INSTEAD)?;
         refuse_pgn(path)?;
         Ok(Some(Self { path, overwrite: args.overwrite, database }))

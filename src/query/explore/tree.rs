@@ -1,6 +1,7 @@
 //! What was played from a position, some moves deep.
 
-use std::collections::{HashMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 use serde::Serialize;
 
@@ -30,9 +31,12 @@ pub struct ExploredTree {
     pub score: Option<SideScore>,
     /// Games that reached it and have no result.
     pub unfinished: u64,
+    /// Games with a result that ended in it.
+    #[serde(skip)]
+    pub ended: u64,
     /// The moves, the most frequent first.
     pub moves: Vec<TreeMove>,
-    /// Whether there are more moves than can be told.
+    /// Whether there are more moves than can be told. Those that are told are the most frequent then.
     pub is_cut: bool,
 }
 
@@ -76,19 +80,18 @@ impl TreeMove {
     }
 }
 
-/// A position of the tree while it is made.
-struct Node {
-    position: Position,
-    /// The moves that lead to it.
-    line: String,
-    depth: u32,
-    /// The moves from it, each with the node it leads to, if this one is new.
-    moves: Vec<(TreeMove, Option<usize>)>,
+impl ExploredTree {
+    /// Whether no game reached the position.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.results.games() == 0 && self.unfinished == 0
+    }
 }
 
 impl Explore<'_> {
     /// What was played from the position, `depth` half-moves deep. A move is told if so many of a hundred games that had the first
-    /// position played it, and one at least. Lists of games are not made, and variations are not looked into.
+    /// position played it, and one at least. Of more moves than a tree can have, the most frequent are told. Lists of games are not made,
+    /// and variations are not looked into.
     ///
     /// # Errors
     /// What SQLite says.
@@ -97,20 +100,21 @@ impl Explore<'_> {
         let root = self.node_answer(&self.query.position)?;
         let fewest = (root.results.games() * least_share).div_ceil(100).max(1);
         let mut tree = Growing::of(self.query.position.clone());
-        let mut next = VecDeque::from([0]);
-        while let Some(index) = next.pop_front() {
-            if tree.nodes[index].depth == depth {
-                continue;
+        tree.reach(0, 0, depth);
+        loop {
+            while let Some(index) = tree.unanswered.pop_front() {
+                let answer = self.node_answer(&tree.nodes[index].position)?;
+                tree.answer(index, answer, fewest);
             }
-            // The first positions come first, so that each is told where the way to it is the shortest.
-            let answer = self.node_answer(&tree.nodes[index].position)?;
-            tree.grow(index, &answer, fewest, &mut next);
+            if !tree.take_next(depth) {
+                break;
+            }
         }
         drop(snapshot);
-        let Explored { results, score, unfinished, .. } = root;
+        let Explored { results, score, unfinished, ended, .. } = root;
         let opening = self.name_of_line()?;
-        let is_cut = tree.is_cut;
-        Ok(ExploredTree { opening, results, score, unfinished, moves: tree.take(0), is_cut })
+        let is_cut = !tree.open.is_empty();
+        Ok(ExploredTree { opening, results, score, unfinished, ended, moves: tree.told(), is_cut })
     }
 
     fn node_answer(&self, position: &Position) -> store::Result<Explored> {
@@ -119,68 +123,144 @@ impl Explore<'_> {
     }
 }
 
-/// The tree while it is made.
+/// A position of the tree while it is made.
+struct Node {
+    position: Position,
+    /// How many half-moves lead to it at least, by moves that were taken.
+    depth: u32,
+    /// How many games with a result had it.
+    games: u64,
+    /// What was played there often enough; `None` until it is asked for.
+    moves: Option<Vec<Edge>>,
+}
+
+/// A move from a position.
+struct Edge {
+    played: ExploredMove,
+    /// The node it leads to, if it is taken.
+    to: Option<usize>,
+}
+
+/// A move that can be taken: games, half-moves up to it, node, which move there. The greatest is the next one: the most frequent, then
+/// the one with the shortest way to it.
+type Open = (u64, Reverse<u32>, Reverse<usize>, Reverse<usize>);
+
+/// The tree while it is made: the most frequent moves are taken first, so that those are left out that matter least.
 struct Growing {
     nodes: Vec<Node>,
     /// The node of each position, by its canonical FEN.
     known: HashMap<String, usize>,
-    moves: usize,
-    is_cut: bool,
+    /// Nodes that may have moves, which are not known yet.
+    unanswered: VecDeque<usize>,
+    open: BinaryHeap<Open>,
+    taken: usize,
 }
 
 impl Growing {
     fn of(position: Position) -> Self {
         let known = HashMap::from([(position.canonical_fen(), 0)]);
-        let nodes = vec![Node { position, line: String::new(), depth: 0, moves: Vec::new() }];
-        Self { nodes, known, moves: 0, is_cut: false }
+        let nodes = vec![Node { position, depth: u32::MAX, games: 0, moves: None }];
+        Self { nodes, known, unanswered: VecDeque::new(), open: BinaryHeap::new(), taken: 0 }
     }
 
-    /// Adds the moves that were played from a position.
-    fn grow(&mut self, index: usize, answer: &Explored, fewest: u64, next: &mut VecDeque<usize>) {
-        for played in answer.moves.iter().filter(|played| played.results.games() >= fewest) {
-            if self.moves == MOST_MOVES {
-                self.is_cut = true;
-                return;
+    /// Notes down that so many half-moves lead to a node; what follows it may then be nearer too.
+    fn reach(&mut self, node: usize, depth: u32, deepest: u32) {
+        let mut next = vec![(node, depth)];
+        while let Some((index, depth)) = next.pop() {
+            let node = &mut self.nodes[index];
+            if depth >= node.depth {
+                continue;
             }
-            let Node { position, line, depth, .. } = &self.nodes[index];
-            let Some(after) = after(position, played) else { continue };
-            let depth = depth + 1;
-            let mut told = TreeMove {
-                played: played.clone(),
-                move_number: position.fullmove_number(),
-                side: position.side(),
-                games_before: answer.results.games(),
-                same_as: None,
-                moves: Vec::new(),
-            };
-            let line = told.line_after(line);
-            let leads_to = match self.known.get(&after.canonical_fen()) {
-                Some(&same) => {
-                    told.same_as = Some(self.nodes[same].line.clone());
-                    None
-                }
-                None => {
-                    let new = self.nodes.len();
-                    self.known.insert(after.canonical_fen(), new);
-                    self.nodes.push(Node { position: after, line, depth, moves: Vec::new() });
-                    next.push_back(new);
-                    Some(new)
-                }
-            };
-            self.nodes[index].moves.push((told, leads_to));
-            self.moves += 1;
+            let is_first = node.depth >= deepest;
+            node.depth = depth;
+            match &node.moves {
+                Some(moves) => next.extend(moves.iter().filter_map(|edge| Some((edge.to?, depth + 1)))),
+                None if is_first && depth < deepest => self.unanswered.push_back(index),
+                None => {}
+            }
         }
     }
 
-    /// The moves from a position, with all that follow.
-    fn take(&mut self, index: usize) -> Vec<TreeMove> {
-        let moves = std::mem::take(&mut self.nodes[index].moves);
-        let whole = |(mut told, leads_to): (TreeMove, Option<usize>)| {
-            told.moves = leads_to.map(|node| self.take(node)).unwrap_or_default();
-            told
-        };
-        moves.into_iter().map(whole).collect()
+    /// Keeps what was played in a position.
+    fn answer(&mut self, index: usize, answer: Explored, fewest: u64) {
+        let depth = self.nodes[index].depth;
+        let games = answer.results.games();
+        let often = answer.moves.into_iter().filter(|played| played.results.games() >= fewest);
+        let moves: Vec<_> = often.map(|played| Edge { played, to: None }).collect();
+        let open = moves.iter().enumerate();
+        self.open.extend(
+            open.map(|(at, edge)| (edge.played.results.games(), Reverse(depth), Reverse(index), Reverse(at))),
+        );
+        let node = &mut self.nodes[index];
+        (node.games, node.moves) = (games, Some(moves));
     }
+
+    /// Takes the most frequent move into the tree. Gives back whether there was one, and room for it.
+    fn take_next(&mut self, deepest: u32) -> bool {
+        if self.taken == MOST_MOVES {
+            return false;
+        }
+        let Some((_, _, Reverse(index), Reverse(at))) = self.open.pop() else { return false };
+        let node = &self.nodes[index];
+        let depth = node.depth + 1;
+        let played = node.moves.as_ref().and_then(|moves| moves.get(at));
+        // A move that is none in this position was changed by somebody.
+        let Some(after) = played.and_then(|edge| after(&node.position, &edge.played)) else { return true };
+        let new = self.nodes.len();
+        let to = *self.known.entry(after.canonical_fen()).or_insert(new);
+        if to == new {
+            self.nodes.push(Node { position: after, depth: u32::MAX, games: 0, moves: None });
+        }
+        if let Some(edge) = self.nodes[index].moves.as_mut().and_then(|moves| moves.get_mut(at)) {
+            edge.to = Some(to);
+        }
+        self.taken += 1;
+        self.reach(to, depth, deepest);
+        true
+    }
+
+    /// The moves that were taken. The first positions come first, so that each is told where the way to it is the shortest.
+    fn told(mut self) -> Vec<TreeMove> {
+        // A position that was found on a longer way has another number of moves.
+        let first = &self.nodes[0].position;
+        let first = 2 * first.fullmove_number() + u32::from(first.side() == Color::Black);
+        let mut lines: Vec<Option<String>> = vec![None; self.nodes.len()];
+        lines[0] = Some(String::new());
+        let mut told: Vec<Vec<(TreeMove, Option<usize>)>> = Vec::new();
+        told.resize_with(self.nodes.len(), Vec::new);
+        let mut next = VecDeque::from([0]);
+        while let Some(index) = next.pop_front() {
+            let node = &mut self.nodes[index];
+            for Edge { played, to } in node.moves.take().unwrap_or_default() {
+                let Some(to) = to else { continue };
+                let tree_move = TreeMove {
+                    played,
+                    move_number: (first + node.depth) / 2,
+                    side: node.position.side(),
+                    games_before: node.games,
+                    same_as: lines[to].clone(),
+                    moves: Vec::new(),
+                };
+                let leads_to = tree_move.same_as.is_none().then_some(to);
+                if leads_to.is_some() {
+                    lines[to] = Some(tree_move.line_after(lines[index].as_deref().unwrap_or_default()));
+                    next.push_back(to);
+                }
+                told[index].push((tree_move, leads_to));
+            }
+        }
+        with_following(&mut told, 0)
+    }
+}
+
+/// The moves from a position, with all that follow.
+fn with_following(told: &mut [Vec<(TreeMove, Option<usize>)>], index: usize) -> Vec<TreeMove> {
+    let moves = std::mem::take(&mut told[index]);
+    let whole = |(mut tree_move, leads_to): (TreeMove, Option<usize>)| {
+        tree_move.moves = leads_to.map(|node| with_following(told, node)).unwrap_or_default();
+        tree_move
+    };
+    moves.into_iter().map(whole).collect()
 }
 
 /// The position after a move that was played.

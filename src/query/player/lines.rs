@@ -1,6 +1,8 @@
 //! What a player likes to play: the first moves of games as a tree.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::ops::Range;
 
 use serde::Serialize;
 
@@ -8,6 +10,9 @@ use super::Record;
 use crate::board::{MoveCode, Position};
 use crate::query::position::push_move;
 use crate::store::PlayedGame;
+
+/// So many moves are told at most: more are of no use to anybody.
+const MOST_MOVES: usize = 10_000;
 
 /// A move that was played in some games after the same moves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -29,28 +34,34 @@ pub struct LineNode {
     pub next: Vec<Self>,
 }
 
-/// The tree while games are counted.
+/// Games by their first moves.
 #[derive(Debug, Default)]
-pub(super) struct Counting {
-    record: Record,
-    next: Vec<(MoveCode, Self)>,
+pub(super) struct Counting<'g> {
+    games: Vec<(Box<[MoveCode]>, &'g PlayedGame)>,
 }
 
-impl Counting {
+/// A move while the tree is made: the games that went so stand beside each other.
+struct Node {
+    code: MoveCode,
+    games: Range<usize>,
+    ply: usize,
+    /// Moves after it that were taken.
+    next: Vec<usize>,
+}
+
+impl<'g> Counting<'g> {
     /// Counts a game by its first moves.
-    pub(super) fn count(&mut self, game: &PlayedGame, moves: &[MoveCode]) {
-        self.record.count(game);
-        let Some((&code, rest)) = moves.split_first() else { return };
-        let at = self.next.iter().position(|(other, _)| *other == code).unwrap_or_else(|| {
-            self.next.push((code, Self::default()));
-            self.next.len() - 1
-        });
-        self.next[at].1.count(game, rest);
+    pub(super) fn count(&mut self, game: &'g PlayedGame, moves: &[MoveCode]) {
+        self.games.push((moves.into(), game));
     }
 
-    /// The moves of at least so many games, as a tree.
-    pub(super) fn tree(self, fewest: u64) -> Vec<LineNode> {
-        let mut nodes = self.nodes(&Position::start(), fewest, 1);
+    /// The moves of at least so many games, as a tree; of more than it can have, those of most games. Tells whether there are more.
+    pub(super) fn tree(mut self, fewest: u64) -> (Vec<LineNode>, bool) {
+        self.games.sort_by(|(one, _), (other, _)| {
+            one.iter().map(|code| code.bits()).cmp(other.iter().map(|code| code.bits()))
+        });
+        let (taken, is_cut) = self.most_frequent(fewest);
+        let mut nodes = self.nodes(&taken, 0, &Position::start());
         let mut lines: HashMap<String, (u64, String)> = HashMap::new();
         visit(&mut nodes, &Position::start(), "", &mut |node, fen, line| {
             let games = node.record.games;
@@ -63,26 +74,67 @@ impl Counting {
         visit(&mut nodes, &Position::start(), "", &mut |node, fen, line| {
             node.transposes_to = lines.get(&fen).map(|(_, most)| most).filter(|most| *most != line).cloned();
         });
-        nodes
+        (nodes, is_cut)
     }
 
-    fn nodes(mut self, position: &Position, fewest: u64, ply: u32) -> Vec<LineNode> {
-        self.next.retain(|(_, counting)| counting.record.games >= fewest);
-        self.next.sort_by_key(|(code, counting)| (std::cmp::Reverse(counting.record.games), code.bits()));
-        let node = |(code, counting): (MoveCode, Self)| {
+    /// The most frequent moves, the shortest lines first where these are equal; the first node is that of no move. Tells whether some
+    /// were left out.
+    fn most_frequent(&self, fewest: u64) -> (Vec<Node>, bool) {
+        let mut taken =
+            vec![Node { code: MoveCode::NULL, games: 0..self.games.len(), ply: 0, next: Vec::new() }];
+        let mut open = BinaryHeap::new();
+        let mut at = 0;
+        loop {
+            for (code, games) in self.moves_after(&taken[at]) {
+                if games.len() as u64 >= fewest {
+                    let ply = taken[at].ply + 1;
+                    open.push((games.len(), Reverse((ply, games.start, games.end, code.bits(), at))));
+                }
+            }
+            let Some((_, Reverse((ply, start, end, _, before)))) = open.pop() else { return (taken, false) };
+            if taken.len() > MOST_MOVES {
+                return (taken, true);
+            }
+            at = taken.len();
+            let code = self.games[start].0[ply - 1];
+            taken.push(Node { code, games: start..end, ply, next: Vec::new() });
+            taken[before].next.push(at);
+        }
+    }
+
+    /// How games went on, each move with its games.
+    fn moves_after(&self, node: &Node) -> impl Iterator<Item = (MoveCode, Range<usize>)> {
+        let (first, ply) = (node.games.start, node.ply);
+        let code = move |(moves, _): &(Box<[MoveCode]>, &PlayedGame)| moves.get(ply).copied();
+        let groups = self.games[node.games.clone()].chunk_by(move |one, other| code(one) == code(other));
+        let mut end = first;
+        groups.filter_map(move |group| {
+            let start = end;
+            end += group.len();
+            Some((code(&group[0])?, start..end))
+        })
+    }
+
+    fn nodes(&self, taken: &[Node], at: usize, position: &Position) -> Vec<LineNode> {
+        let mut next = taken[at].next.clone();
+        next.sort_by_key(|&index| (Reverse(taken[index].games.len()), taken[index].code.bits()));
+        let told = |index: usize| {
+            let node = &taken[index];
             let mut after = position.clone();
             // A move that is none in this position was changed by somebody.
-            after.make(code).ok()?;
+            after.make(node.code).ok()?;
+            let mut record = Record::default();
+            self.games[node.games.clone()].iter().for_each(|(_, game)| record.count(game));
             Some(LineNode {
-                ply,
-                san: position.san(code),
-                uci: position.uci(code).to_string(),
+                ply: u32::try_from(node.ply).unwrap_or(u32::MAX),
+                san: position.san(node.code),
+                uci: position.uci(node.code).to_string(),
                 transposes_to: None,
-                record: counting.record.clone(),
-                next: counting.nodes(&after, fewest, ply + 1),
+                record,
+                next: self.nodes(taken, index, &after),
             })
         };
-        self.next.into_iter().filter_map(node).collect()
+        next.into_iter().filter_map(told).collect()
     }
 }
 

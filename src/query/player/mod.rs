@@ -76,6 +76,9 @@ pub struct SideRecord {
     pub opening_count: u64,
     /// What was played most, as a tree.
     pub lines: Vec<LineNode>,
+    /// Whether there are more moves than can be told. Those that are told are the most frequent then.
+    #[serde(skip)]
+    pub lines_are_cut: bool,
 }
 
 /// What came of some games.
@@ -373,6 +376,7 @@ impl PlayerQuestion<'_> {
             }
         }
         let fewest = (record.games * self.least_share).div_ceil(100).max(2);
+        let (lines, lines_are_cut) = lines.tree(fewest);
         Ok(SideRecord {
             record,
             openings: openings
@@ -384,7 +388,8 @@ impl PlayerQuestion<'_> {
                 })
                 .collect(),
             opening_count,
-            lines: lines.tree(fewest),
+            lines,
+            lines_are_cut,
         })
     }
 

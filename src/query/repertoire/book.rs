@@ -3,10 +3,7 @@
 use std::collections::HashMap;
 
 use crate::board::{Color, MoveCode, Position, SanError};
-use crate::pgn::{
-    Annotation, Reader, TagPair, Token, Variation, decode, is_foreign_move, is_known_variant,
-    is_misspelt_move,
-};
+use crate::pgn::{Annotation, Reader, TagPair, Token, Variation, decode, is_known_variant, is_misspelt_move};
 use crate::query::position::number_before;
 use crate::query::text::cut;
 
@@ -18,6 +15,8 @@ const MOST_DEPTH: usize = 1000;
 const MOST_PROBLEMS: usize = 1000;
 /// Letters of a word that a message quotes.
 const QUOTED: usize = 40;
+/// Words that annotators write among moves and that say nothing about these.
+const REMARKS: [&[u8]; 9] = [b"N", b"D", b"TN", b"RR", b"e.p.", b"e.p", b"ep", b"ch", b"mate"];
 
 /// A part of a text that could not be read; the rest of its line is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,9 +76,11 @@ impl Book {
         let mut reading = Reading { text, side, book, roots: HashMap::new(), counted: (0, 0) };
         let mut reader = Reader::new(text);
         let (mut tags, mut frame) = (Vec::new(), Vec::new());
+        let mut end = 0;
         while reader.next_game(&mut tags, &mut frame) {
             frame.clear();
-            reading.chapter(&mut reader, &tags)?;
+            reading.chapter(&mut reader, &tags, end)?;
+            end = reader.offset();
         }
         Ok(reading.book)
     }
@@ -94,6 +95,15 @@ impl Book {
     #[must_use]
     pub fn moves(&self) -> usize {
         self.nodes.iter().filter(|node| node.parent.is_some()).count()
+    }
+
+    /// The FEN of the position in which the line to a node begins, unless that is the start position.
+    pub(super) fn start_of(&self, mut node: usize) -> Option<String> {
+        while let Some((parent, _)) = self.nodes[node].parent {
+            node = parent;
+        }
+        let fen = self.nodes[node].position.fen();
+        (fen != Position::start().fen()).then_some(fen)
     }
 
     /// The nodes on the way to a node, from the first move on.
@@ -136,7 +146,13 @@ impl At {
 }
 
 impl<'t> Reading<'t> {
-    fn chapter(&mut self, reader: &mut Reader<'t>, tags: &[TagPair<'t>]) -> Result<(), TooLong> {
+    /// Reads a game; the one before it ends at `before`.
+    fn chapter(
+        &mut self,
+        reader: &mut Reader<'t>,
+        tags: &[TagPair<'t>],
+        before: usize,
+    ) -> Result<(), TooLong> {
         let tag = |name: &[u8]| {
             let pair = tags.iter().find(|pair| pair.name.eq_ignore_ascii_case(name))?;
             let value = pair.text();
@@ -163,6 +179,12 @@ impl<'t> Reading<'t> {
             }
         };
         let mut at = At::new(self.root(start, side));
+        // A game without tags begins with the first word that can be a move: one that is misspelt stands before it.
+        if tags.is_empty()
+            && let Some((word, end)) = misspelt_move(self.text, before..reader.game_start())
+        {
+            self.break_off(&mut at, word, end, SanError::Unreadable);
+        }
         loop {
             match reader.next::<true>() {
                 Token::End | Token::Result(_) => return Ok(()),
@@ -241,14 +263,17 @@ impl<'t> Reading<'t> {
                 let node = self.child(at.node, code, position)?;
                 (at.before, at.node) = (at.node, node);
             }
+            Err(SanError::Unreadable) if REMARKS.contains(&word) => {}
             Err(error) => self.break_off(at, word, end, error),
         }
         Ok(())
     }
 
-    /// Passes over a word that is no move, unless somebody meant it as one.
+    /// Passes over signs and remarks. Any other word may be a move that somebody meant: what follows it would be played from a wrong
+    /// position.
     fn pass_over(&mut self, at: &mut At, word: &[u8], end: usize) {
-        if !at.is_broken && (is_foreign_move(word) || is_misspelt_move(word)) {
+        let is_word = || decode(word).contains(char::is_alphanumeric);
+        if !at.is_broken && is_word() && !REMARKS.contains(&word) {
             self.break_off(at, word, end, SanError::Unreadable);
         }
     }
@@ -315,4 +340,13 @@ impl<'t> Reading<'t> {
         self.book.nodes.push(Node { position, parent, ply, children: Vec::new(), chapter });
         self.book.nodes.len() - 1
     }
+}
+
+/// The first word in a part of a text that has the form of a move but for its letters, and where it ends.
+fn misspelt_move(text: &[u8], part: std::ops::Range<usize>) -> Option<(&[u8], usize)> {
+    let within = text.get(part)?;
+    let words = within.split(|byte| byte.is_ascii_whitespace() || *byte == b'.');
+    let word = words.into_iter().find(|word| is_misspelt_move(word))?;
+    let end = word.as_ptr_range().end as usize - text.as_ptr() as usize;
+    Some((word, end))
 }

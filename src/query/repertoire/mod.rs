@@ -122,6 +122,8 @@ pub struct RepertoireLine {
     pub chapter: u32,
     /// What that game is called.
     pub name: Option<String>,
+    /// The position in which it begins, all six fields, if that is not the start position.
+    pub start_fen: Option<String>,
     /// Its moves.
     pub moves: Vec<RepertoireMove>,
     /// The games that reached its last position, by whatever moves.
@@ -329,6 +331,7 @@ impl RepertoireQuestion<'_> {
         let mut line = RepertoireLine {
             chapter: u32::try_from(book.nodes[end].chapter + 1).unwrap_or(u32::MAX),
             name: book.chapters[book.nodes[end].chapter].name.clone(),
+            start_fen: book.start_of(end),
             moves: Vec::new(),
             score: last.score,
             followed: 0,

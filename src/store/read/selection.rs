@@ -144,6 +144,8 @@ pub struct UnknownName {
 pub struct KnownPlayers {
     /// The filter's field: `white`, `black`, `player`, `opponent`.
     pub field: &'static str,
+    /// Whether the name is one letter by letter, so that nobody else can be meant.
+    pub is_exact: bool,
     /// Their numbers in the table `player`, in order, with those of all their other spellings.
     pub ids: Vec<NameId>,
 }
@@ -347,7 +349,8 @@ impl Database {
         let test = Test::one_of(ids.iter().map(|&id| id.into()));
         if named == Named::Player && !ids.is_empty() {
             let ids = ids.into_iter().map(NameId).collect();
-            selection.players.push(KnownPlayers { field, ids });
+            let is_exact = matches!(name, NameFilter::Exactly(_));
+            selection.players.push(KnownPlayers { field, is_exact, ids });
         }
         Ok(test)
     }

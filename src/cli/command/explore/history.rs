@@ -38,7 +38,7 @@ pub(super) fn write_table(
         let shares = parts.map(|part| (f64::from(part) * 100.0 / games as f64).round().to_string());
         let if_played = |cell: String| if games > 0 { cell.into() } else { Value::Null };
         let mut cells = vec![
-            Value::from(year.year.map_or_else(|| "?".to_owned(), |year| year.to_string())),
+            Value::from(year.year.map_or_else(|| "unknown".to_owned(), |year| year.to_string())),
             Value::Integer(games.cast_signed()),
             format!("{:>7}", percent(games, year.games_of_year)).into(),
             if_played(shares.join("/")),

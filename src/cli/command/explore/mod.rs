@@ -8,6 +8,7 @@ mod versus;
 
 use std::io::Write as _;
 
+use pgndex::board::Position;
 use pgndex::opening::OpeningBook;
 use pgndex::picture::{BoardPicture, continuation_arrows};
 use pgndex::query::{Explore, Explored, ExploredAll};
@@ -18,8 +19,9 @@ use crate::cli::args::read_position;
 use crate::cli::args::{ExploreArgs, ExploreFormat, WrongValue};
 use crate::cli::command::find::{no_line, tell_changes};
 use crate::cli::command::variants::{read_lines, tell_variants};
-use crate::cli::filter_note::{tell_near, tell_unknown, tell_without_one};
+use crate::cli::filter_note::{tell_near, tell_several, tell_unknown, tell_without_one};
 use crate::cli::note;
+use crate::cli::render::board::use_ascii;
 use crate::cli::render::output::{stdout, write_json};
 use crate::cli::render::picture::{PictureFile, orientation};
 use crate::cli::terminal::timing::Timing;
@@ -36,6 +38,9 @@ const HISTORY_MOVES: usize = 4;
 /// # Errors
 /// When the position, the filters, the names of openings or the database cannot be read, or the picture cannot be written.
 pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
+    if args.style.ascii {
+        use_ascii();
+    }
     let timing = Timing::start(args.timing);
     let query = read_position(&args.position)?;
     let book = args.openings.as_deref().map(OpeningBook::read).transpose()?;
@@ -59,7 +64,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     };
     if let Some(depth) = args.depth {
         let tree = explore.tree(depth, args.least_share.into())?;
-        if tree.moves.is_empty() {
+        if tree.is_empty() {
             tell_nothing(args, &explore, &filter)?;
         }
         tree::write(args, &explore, &tree)?;
@@ -71,14 +76,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         tell_nothing(args, &explore, &filter)?;
     }
     tell_variants(&database, &query.position, lines)?;
-    if let Some(file) = picture {
-        file.write(&BoardPicture {
-            position: &query.position,
-            orientation: orientation(args.style.flip),
-            last_move: query.last_move(),
-            arrows: &continuation_arrows(&answer, ARROWS),
-        })?;
-    }
+    let picture = picture.map(|file| (file, continuation_arrows(&answer, ARROWS)));
     let history = args.history.then(|| explore.history(HISTORY_MOVES)).transpose()?;
     match versus {
         Some(versus) => write_versus(args, &explore, answer, &versus)?,
@@ -95,13 +93,22 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
             ExploreFormat::Dot => return Err(no_depth()),
         },
     }
+    if let Some((file, arrows)) = picture {
+        file.write(&BoardPicture {
+            position: &query.position,
+            orientation: orientation(args.style.flip),
+            last_move: query.last_move(),
+            arrows: &arrows,
+        })?;
+    }
     timing.report();
     Ok(())
 }
 
-/// Makes a filter ready, and tells of players whose names may be written otherwise.
+/// Makes a filter ready, and tells of names that fit several players or may be written otherwise.
 fn select(database: &Database, filter: &GameFilter, args: &ExploreArgs) -> anyhow::Result<Selection> {
     let selection = database.select(filter)?;
+    tell_several(database, &selection, |field| args.option(field))?;
     tell_near(database, &selection, |field| args.option(field))?;
     Ok(selection)
 }
@@ -109,9 +116,17 @@ fn select(database: &Database, filter: &GameFilter, args: &ExploreArgs) -> anyho
 /// Says why there is nothing to show.
 fn tell_nothing(args: &ExploreArgs, explore: &Explore<'_>, filter: &GameFilter) -> anyhow::Result<()> {
     tell_unknown(&explore.unknown_names()?, |field| args.option(field));
-    let which = if explore.selection.is_all() { "game" } else { "game that passes the filters" };
+    let is_all = explore.selection.is_all();
+    if explore.database.last_game()?.is_none() {
+        note("the database has no games");
+        return Ok(());
+    }
+    let which = if is_all { "game" } else { "game that passes the filters" };
     let which = no_line(which, explore.lines);
     note(&format!("{which} reached this position: {}", explore.query.position.canonical_fen()));
+    if is_all && explore.query.position == Position::start() {
+        note("all games begin from set-ups, as in Chess960; give such a position with --fen");
+    }
     tell_without_one(explore.database, filter, Some(&explore.query.position), |field| {
         Some(args.option(field))
     })

@@ -17,14 +17,14 @@ const BAR: usize = 20;
 /// How wide a table is beside its bars, openings cut short.
 const BESIDE_BAR: usize = 70;
 /// How much wider it is with the columns of one side's view.
-const SIDE_WIDTH: usize = 22;
+pub(super) const SIDE_WIDTH: usize = 22;
 /// How wide the column for variations is.
 const VARIATIONS_WIDTH: usize = 12;
 
 /// The columns that are there if results are told in one side's view.
-const OF_SIDE: [&str; 4] = ["  score", "+/=/- %", "opponents", "performance"];
+pub(super) const OF_SIDE: [&str; 4] = ["  score", "+/=/- %", "opponents", "performance"];
 /// Those in whose place they are.
-const OF_BOTH: [&str; 2] = ["w/d/b %", "elo"];
+pub(super) const OF_BOTH: [&str; 2] = ["w/d/b %", "elo"];
 /// The column that is there if variations are looked into.
 const VARIATIONS: &str = "variations";
 const OPENING: &str = "opening";
@@ -99,9 +99,7 @@ impl Line<'_> {
             if_played(bars.draw(parts, games)),
             integer(self.average_rating),
             integer(score.and_then(|score| score.average_opponent_rating)),
-            score
-                .and_then(|score| score.performance)
-                .map_or(Value::Null, |rating| Value::Integer(rating.into())),
+            performance(score),
             results.last_year.into(),
             integer(self.in_variations),
             self.opening.as_deref().into(),
@@ -219,6 +217,12 @@ pub(super) fn chosen<T, const N: usize>(cells: [T; N], columns: [bool; N]) -> Ve
 
 pub(super) fn integer<'a>(number: Option<u64>) -> Value<'a> {
     number.map_or(Value::Null, |number| Value::Integer(number.cast_signed()))
+}
+
+/// The performance of the side that was asked for.
+pub(super) fn performance<'a>(score: Option<&SideScore>) -> Value<'a> {
+    let rating = score.and_then(|score| score.performance);
+    rating.map_or(Value::Null, |rating| Value::Integer(rating.into()))
 }
 
 /// Bars of three parts: games won, drawn and lost by White, or by the side that was asked for.

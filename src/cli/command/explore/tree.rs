@@ -4,7 +4,9 @@ use std::io::Write;
 
 use pgndex::query::{Explore, ExploredTree, TreeMove};
 
-use super::table::{Bars, chosen, integer, won_drawn_lost, write_head};
+use super::table::{
+    Bars, OF_BOTH, OF_SIDE, SIDE_WIDTH, chosen, integer, performance, won_drawn_lost, write_head,
+};
 use super::{csv, print_json};
 use crate::cli::args::{ExploreArgs, ExploreFormat, RowFormat};
 use crate::cli::note;
@@ -15,14 +17,18 @@ use crate::cli::render::output::{RowWriter, Value, stdout};
 /// How wide the table is beside its bars, openings cut short.
 const BESIDE_BAR: usize = 80;
 const OPENING: &str = "opening";
-const SCORE: &str = "  score";
 
 /// Writes a tree.
 pub(super) fn write(args: &ExploreArgs, explore: &Explore<'_>, tree: &ExploredTree) -> anyhow::Result<()> {
     if tree.is_cut {
-        note(
-            "the tree has more moves than can be told; a higher --least-share or a lower --depth makes it whole",
-        );
+        note(&format!(
+            "the tree has more moves than can be told: these are the most frequent ones, up to {} deep; a higher --least-share or a \
+             lower --depth makes it whole",
+            counted(depth(&tree.moves), "half-move")
+        ));
+    }
+    if tree.moves.is_empty() && !tree.is_empty() {
+        note(&without_moves(args, tree));
     }
     match args.format {
         ExploreFormat::Table => write_table(args, explore, tree),
@@ -34,6 +40,29 @@ pub(super) fn write(args: &ExploreArgs, explore: &Explore<'_>, tree: &ExploredTr
             Ok(out.flush()?)
         }
     }
+}
+
+/// Why a tree has no moves though games reached its first position.
+fn without_moves(args: &ExploreArgs, tree: &ExploredTree) -> String {
+    let games = tree.results.games();
+    match games {
+        0 => format!(
+            "{} without a result reached this position, and such games are not counted",
+            counted(tree.unfinished, "game")
+        ),
+        _ if tree.ended == games => {
+            format!("no move was played from this position: {} ended here", counted(games, "game"))
+        }
+        _ => format!(
+            "no move was played in {} of 100 games; a lower --least-share shows more",
+            args.least_share
+        ),
+    }
+}
+
+/// How many moves follow each other at most.
+fn depth(moves: &[TreeMove]) -> u64 {
+    moves.iter().map(|told| 1 + depth(&told.moves)).max().unwrap_or(0)
 }
 
 /// Shows `see` each move with how many moves of the tree lead to it and their moves in UCI, in order.
@@ -61,13 +90,33 @@ fn elsewhere(told: &TreeMove) -> Option<String> {
 
 fn write_table(args: &ExploreArgs, explore: &Explore<'_>, tree: &ExploredTree) -> anyhow::Result<()> {
     write_head(args, explore, tree.opening.as_ref().map(ToString::to_string))?;
-    if tree.moves.is_empty() {
+    if tree.is_empty() {
         return Ok(());
     }
-    let bars = Bars::beside(BoardStyle::new(&args.style).is_ascii(), BESIDE_BAR);
-    let results = if explore.side.is_some() { "+/=/- %" } else { "w/d/b %" };
-    let columns = ["move", "games", "  share", SCORE, results, "", "elo", "last", OPENING];
-    let told = columns.map(|name| name != SCORE || explore.side.is_some());
+    let is_side = explore.side.is_some();
+    let beside = BESIDE_BAR + if is_side { SIDE_WIDTH } else { 0 };
+    let bars = Bars::beside(BoardStyle::new(&args.style).is_ascii(), beside);
+    let games = tree.results.games();
+    let total = || {
+        let parts = won_drawn_lost(&tree.results, tree.score.as_ref());
+        format!("{}: {}", counted(games, "game"), bars.legend(parts, games, explore.side))
+    };
+    if tree.moves.is_empty() {
+        let mut out = stdout();
+        writeln!(out, "{}", total())?;
+        return Ok(out.flush()?);
+    }
+    let results = if is_side { OF_SIDE[1] } else { OF_BOTH[0] };
+    let columns = [
+        "move", "games", "  share", OF_SIDE[0], results, "", OF_BOTH[1], OF_SIDE[2], OF_SIDE[3], "last",
+        OPENING,
+    ];
+    let told = columns.map(|name| match name {
+        name if name == results => true,
+        name if OF_SIDE.contains(&name) => is_side,
+        name if OF_BOTH.contains(&name) => !is_side,
+        _ => true,
+    });
     let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(columns, told))?.shortening(&[OPENING]);
     for_each(&tree.moves, &mut Vec::new(), &mut |node, before| {
         let played = &node.played;
@@ -84,17 +133,15 @@ fn write_table(args: &ExploreArgs, explore: &Explore<'_>, tree: &ExploredTree) -
             format!("{:>7}", percent(points, 2 * games)).into(),
             shares.join("/").into(),
             bars.draw(parts, games).into(),
-            integer(
-                played.score.as_ref().map_or(played.average_rating, |score| score.average_opponent_rating),
-            ),
+            integer(played.average_rating),
+            integer(played.score.as_ref().and_then(|score| score.average_opponent_rating)),
+            performance(played.score.as_ref()),
             played.results.last_year.into(),
             remarks.join(", ").into(),
         ];
         rows.row(&chosen(cells, told))
     })?;
-    let games = tree.results.games();
-    let parts = won_drawn_lost(&tree.results, tree.score.as_ref());
-    rows.finish(|_| Some(format!("{}: {}", counted(games, "game"), bars.legend(parts, games, explore.side))))
+    rows.finish(|_| Some(total()))
 }
 
 fn write_csv(tree: &ExploredTree) -> anyhow::Result<()> {

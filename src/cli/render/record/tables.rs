@@ -7,6 +7,7 @@ use pgndex::query::{LineNode, Record, number_before};
 
 use super::{Name, ScoreKind, Scores, Sections, Table, WINS, or_unknown, transposition, win_cells};
 use crate::cli::args::SqlFormat;
+use crate::cli::render::board::sign;
 use crate::cli::render::number::percent;
 use crate::cli::render::output::{RowWriter, Value, markdown};
 
@@ -172,7 +173,7 @@ impl Chart {
     fn cell(&self, record: &Record) -> Value<'static> {
         record.performance().map_or(Value::Null, |rating| {
             let share = f64::from(rating - self.first) / f64::from(self.last - self.first);
-            "▇".repeat((share * BAR as f64).round() as usize).into()
+            sign("▇", "#").repeat((share * BAR as f64).round() as usize).into()
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::cli::render::board::sign;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 
 use crate::cli::render::text::printable;
@@ -50,6 +51,6 @@ pub(super) fn shortened(text: &str, width: usize) -> Cow<'_, str> {
         fits
     };
     let mut short: String = text.chars().take_while(fits).collect();
-    short.push('…');
+    short.push_str(sign("…", "~"));
     short.into()
 }

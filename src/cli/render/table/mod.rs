@@ -20,6 +20,10 @@ const HELD_ROWS: usize = 1000;
 const HELD_BYTES: usize = 1 << 20;
 /// No column is made wider: what is wider pushes the next ones aside, in its row alone.
 const MAX_WIDTH: usize = 4096;
+/// Columns of names, which are cut short where they are wider than this, also where there is no terminal: one name of thousands of letters
+/// would make every row so wide.
+const NAMES: [&str; 6] = ["white", "black", "event", "opponent", "name", "from"];
+const MAX_NAME: usize = 80;
 /// No text, and no header above numbers, is made narrower than this to fit a terminal.
 const MIN_WIDTH: usize = 6;
 
@@ -34,7 +38,7 @@ pub(crate) struct TableWriter<W> {
     /// Known once the first rows are printed.
     layout: Option<Vec<Layout>>,
     rows: u64,
-    /// How wide the terminal is; `None` is no terminal, and nothing is ever cut off.
+    /// How wide the terminal is; `None` is no terminal, and nothing but names of unusual width is cut off.
     terminal: Option<usize>,
     /// The columns that may be cut short to fit the terminal; `None` is all texts.
     shortened: Option<&'static [&'static str]>,
@@ -151,7 +155,11 @@ impl<W: Write> TableWriter<W> {
         };
         // As sqlite3 does, a frame has its numbers on the left.
         let right = is_numbers && self.style != Style::Box;
-        let cut = self.terminal.is_some() && self.is_fitted() && named && !is_numbers;
+        let is_name =
+            self.style == Style::Plain && self.shortened.is_some() && NAMES.contains(&header.as_str());
+        let is_name = is_name && named && !is_numbers;
+        let width = if is_name { width.min(MAX_NAME) } else { width };
+        let cut = is_name || (self.terminal.is_some() && self.is_fitted() && named && !is_numbers);
         Layout { width, least, right, cut }
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::cli::render::board::sign;
 use crate::cli::render::table::cell::{Cell, shortened};
 use crate::cli::render::text::blanks;
 
@@ -56,15 +57,15 @@ impl Style {
             _ if layout.is_empty() => Ok(()),
             Self::Plain => {
                 plain_row(out, &texts(headers), layout)?;
-                writeln!(out, "{}", "─".repeat(self.width(layout)))
+                writeln!(out, "{}", sign("─", "-").repeat(self.width(layout)))
             }
             Self::Box => {
-                rule(out, layout, ["┌", "┬", "┐"])?;
-                framed_row(out, &texts(headers), layout, "│", |text, room, _| {
+                rule(out, layout, ["┌", "┬", "┐"].map(|corner| sign(corner, "+")))?;
+                framed_row(out, &texts(headers), layout, sign("│", "|"), |text, room, _| {
                     let left = (room - text.width()) / 2;
                     (left, room - text.width() - left)
                 })?;
-                rule(out, layout, ["├", "┼", "┤"])
+                rule(out, layout, ["├", "┼", "┤"].map(|corner| sign(corner, "+")))
             }
             Self::Markdown => {
                 framed_row(out, &texts(headers), layout, "|", aligned)?;
@@ -88,7 +89,7 @@ impl Style {
     ) -> io::Result<()> {
         match self {
             Self::Plain => each_line(cells, |cells| plain_row(out, cells, layout)),
-            Self::Box => each_line(cells, |cells| framed_row(out, cells, layout, "│", aligned)),
+            Self::Box => each_line(cells, |cells| framed_row(out, cells, layout, sign("│", "|"), aligned)),
             Self::Markdown => each_line(cells, |cells| framed_row(out, cells, layout, "|", aligned)),
             Self::Lines => {
                 let width = headers.iter().map(|header| header.text.width()).max().unwrap_or(0);
@@ -113,7 +114,7 @@ impl Style {
     /// What stands after the last row.
     pub(super) fn foot(self, out: &mut impl Write, layout: &[Layout]) -> io::Result<()> {
         if self == Self::Box && !layout.is_empty() {
-            rule(out, layout, ["└", "┴", "┘"])
+            rule(out, layout, ["└", "┴", "┘"].map(|corner| sign(corner, "+")))
         } else {
             Ok(())
         }
@@ -186,7 +187,7 @@ fn aligned(text: &str, room: usize, column: &Layout) -> (usize, usize) {
 
 fn rule(out: &mut impl Write, layout: &[Layout], [left, middle, right]: [&str; 3]) -> io::Result<()> {
     for (index, column) in layout.iter().enumerate() {
-        write!(out, "{}{}", if index == 0 { left } else { middle }, "─".repeat(column.width + 2))?;
+        write!(out, "{}{}", if index == 0 { left } else { middle }, sign("─", "-").repeat(column.width + 2))?;
     }
     writeln!(out, "{right}")
 }

@@ -1,0 +1,319 @@
+//! What the program says beside its answers: why there is nothing, what was left out, who is meant.
+
+use crate::place::{Place, fed};
+use crate::program::Run;
+
+const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
+/// Two persons with one surname, and a name that sounds alike and has many more games.
+fn club() -> String {
+    let names = [("Polgar, Judit", 3), ("Polgar, Zsuzsa", 2), ("Kortschnoj, Viktor", 9), ("Korchnoi,V", 1)];
+    let games = names.into_iter().flat_map(|(name, games)| (1..=games).map(move |round| (name, round)));
+    let game = |(name, round)| {
+        format!(
+            "[Round \"{round}\"]\n[White \"{name}\"]\n[Black \"Other, O\"]\n[Date \"2001.01.0{round}\"]\n\n1. e4 e5 1-0\n\n"
+        )
+    };
+    games.map(game).collect()
+}
+
+/// The answer with an exit status of 0, and what was said beside it.
+fn said(place: &Place, arguments: &[&str]) -> (String, String) {
+    let Run { status, stdout, stderr } = place.run(arguments);
+    assert_eq!(status, 0, "{arguments:?}: {stderr}");
+    (stdout, stderr)
+}
+
+/// What is said of wrong usage.
+fn wrong(place: &Place, arguments: &[&str]) -> String {
+    let Run { status, stderr, .. } = place.run(arguments);
+    assert_eq!(status, 2, "{arguments:?}: {stderr}");
+    stderr
+}
+
+#[test]
+fn a_tree_without_moves_says_why() {
+    let place = Place::new().indexed(FAMOUS);
+    for format in ["table", "json", "dot", "csv"] {
+        let (_, told) =
+            said(&place, &["explore", "games.db", "--depth", "3", "--least-share", "60", "--format", format]);
+        assert_eq!(
+            told,
+            "pgndex: note: no move was played in 60 of 100 games; a lower --least-share shows more\n"
+        );
+    }
+    let (table, _) = said(&place, &["explore", "games.db", "--depth", "3", "--least-share", "60"]);
+    assert!(table.starts_with("53 games: "), "{table}");
+    let place = Place::new().indexed("[White \"a\"]\n[Result \"1-0\"]\n\n1-0\n");
+    let (table, told) = said(&place, &["explore", "games.db", "--depth", "3"]);
+    assert!(table.starts_with("1 game: "), "{table}");
+    assert_eq!(told, "pgndex: note: no move was played from this position: 1 game ended here\n");
+}
+
+#[test]
+fn a_tree_that_is_cut_has_the_most_frequent_moves() {
+    let options = [
+        "a3 a4 h3",
+        "a6 a5 h6",
+        "b3 b4 g3",
+        "b6 b5 g6",
+        "c3 c4 d3",
+        "c6 c5 d6",
+        "e3 e4 f3 f4",
+        "e6 e5 f6 f5",
+    ];
+    let mut lines = vec![String::new()];
+    for (ply, moves) in options.iter().enumerate() {
+        let number = if ply % 2 == 0 { format!("{}. ", ply / 2 + 1) } else { String::new() };
+        let longer = |line: &String| -> Vec<String> {
+            moves.split(' ').map(|san| format!("{line}{number}{san} ")).collect()
+        };
+        lines = lines.iter().flat_map(longer).collect();
+    }
+    let main = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Nb8 10. d4 Nbd7 1-0\n\n";
+    let games: String = lines.iter().map(|line| format!("{line}1-0\n\n")).collect();
+    let place = Place::new().indexed(&(games + &main.repeat(3)));
+    let (csv, told) =
+        said(&place, &["explore", "games.db", "--depth", "30", "--least-share", "0", "--format", "csv"]);
+    assert_eq!(csv.lines().count(), 10_001);
+    assert!(csv.lines().any(|line| line.starts_with("20,")), "the main line goes on to its end");
+    assert!(told.contains("these are the most frequent ones, up to 20 half-moves deep"), "{told}");
+}
+
+#[test]
+fn a_tree_of_one_side_names_what_it_tells() {
+    let place = Place::new().indexed(FAMOUS);
+    let (table, _) = said(&place, &["explore", "games.db", "--depth", "2", "--side", "white"]);
+    let head = table.lines().next().unwrap_or_default();
+    assert!(head.contains("opponents  performance") && !head.contains("elo"), "{head}");
+}
+
+#[test]
+fn lines_of_a_player_are_bounded() {
+    let white = "a3 a4 b3 b4 c4 d3 d4 e3 e4 f4 g3 g4 h3 h4";
+    let black = "a6 a5 b6 b5 c5 d6 d5 e6 e5 f5 g6 g5 h6 h5";
+    let mut pgn = String::new();
+    for (first, reply) in white.split(' ').flat_map(|first| black.split(' ').map(move |reply| (first, reply)))
+    {
+        for tail in ["Nc3 Nc6 Nb1 Nb8 ", "Nf3 Nf6 Ng1 Ng8 "] {
+            let game = format!("[White \"Walker, W\"]\n\n1. {first} {reply} {}1-0\n\n", tail.repeat(9));
+            pgn += &game.repeat(2);
+        }
+    }
+    let place = Place::new().indexed(&pgn);
+    let record = ["player", "games.db", "walker", "--depth", "38", "--least-share", "0"];
+    let (json, told) = said(&place, &[&record[..], &["--format", "json"]].concat());
+    assert_eq!(json.matches("\"transposes_to\"").count(), 10_000);
+    assert!(
+        told.contains("the lines have more moves than can be told: these are the most frequent ones"),
+        "{told}"
+    );
+}
+
+#[test]
+fn words_that_are_no_moves_end_a_line_of_a_repertoire() {
+    let place = Place::new().indexed("1. e4 e5 2. Nf3 Nc6 1-0\n");
+    let held = |text: &str| {
+        let run =
+            fed(place.command(&["repertoire", "games.db", "-", "--side", "white", "--format", "csv"]), text);
+        (run.status, run.stdout + &run.stderr)
+    };
+    let (status, told) = held("1. e4\nzzz 2. d5 exd5\n");
+    assert_eq!(status, 0, "{told}");
+    assert!(told.contains("standard input:2: game 1, 1... zzz: not readable as a move in "), "{told}");
+    assert!(told.contains("w,1,,1. e4,"), "{told}");
+    let (status, told) = held("1. е4 c5\n");
+    assert_eq!(status, 1, "{told}");
+    assert!(told.contains("standard input:1: game 1, 1. е4: not readable as a move in "), "{told}");
+    // What annotators write ends nothing.
+    let (status, told) = held("[Event \"a\x01\"]\n\n1. e4 N e5 , 2. Nf3 *\n");
+    assert_eq!(status, 0, "{told}");
+    assert!(told.contains(",1. e4 e5 2. Nf3,"), "{told}");
+    assert!(!told.contains("not readable"), "{told}");
+}
+
+#[test]
+fn lines_from_a_set_up_stand_below_its_fen() {
+    let fen = "8/8/8/8/4k3/8/4P3/4K2R b K - 3 40";
+    let pgn = format!("1. e4 e5 *\n\n[SetUp \"1\"]\n[FEN \"{fen}\"]\n\n40... Kd4 *\n");
+    let place = Place::new().indexed("1. e4 e5 2. Nf3 Nc6 1-0\n").with("mine.pgn", pgn);
+    let held = ["repertoire", "games.db", "mine.pgn", "--side", "white"];
+    let (table, _) = said(&place, &held);
+    assert_eq!(table.matches(&format!("\nFrom {fen}:\n")).count(), 1, "{table}");
+    let (csv, _) = said(&place, &[&held[..], &["--format", "csv"]].concat());
+    assert!(csv.lines().nth(1).is_some_and(|line| line.ends_with(',')), "{csv}");
+    assert!(csv.lines().nth(2).is_some_and(|line| line.ends_with(fen)), "{csv}");
+}
+
+#[test]
+fn no_export_replaces_what_the_games_are_from() {
+    let place = Place::new();
+    place.write("own.pgn", "1. e4 e5 1-0\n");
+    place.write("other.pgn", "1. d4 d5 1-0\n");
+    place.index("games.db", &place.path("own.pgn"));
+    for format in ["--csv", "--fen", "--epd", "--csv-positions"] {
+        let run = place.run(&["export", "games.db", format, "-o", "other.pgn", "--overwrite"]);
+        assert!(run.status == 1 && run.stderr.contains("holds games as PGN"), "{format}: {}", run.stderr);
+    }
+    let mut paths = vec!["own.pgn"];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(place.path("own.pgn"), place.path("link.pgn")).expect("a link");
+        paths.push("link.pgn");
+    }
+    for path in paths {
+        let run = place.run(&["export", "games.db", "--pgn", "-o", path, "--overwrite"]);
+        assert!(run.status == 1 && run.stderr.contains("which is never replaced"), "{path}: {}", run.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(place.path("own.pgn")).expect("the games"), "1. e4 e5 1-0\n");
+    said(&place, &["export", "games.db", "--pgn", "-o", "other.pgn", "--overwrite"]);
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let place = Place::new().indexed(FAMOUS);
+    for arguments in [&["export", "games.db", "--csv"][..], &["player", "games.db", "lasker"]] {
+        let (alone, _) = said(&place, arguments);
+        assert_eq!(said(&place, &[arguments, &["-o", "-"]].concat()).0, alone);
+    }
+    assert!(!place.path("-").exists());
+    assert!(
+        place.failure(&["explore", "games.db", "--svg", "-"]).contains("the answer goes to standard output")
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output_is_named_and_leaves_no_picture() {
+    let place = Place::new().indexed(FAMOUS);
+    for arguments in
+        [&["explore", "games.db"][..], &["game", "games.db", "1"], &["key", "8/8/8/4k3/8/4K3/4P3/8 w - -"]]
+    {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+        let mut command = place.command(&[arguments, &["--svg", "a.svg"]].concat());
+        let output = command.stdout(full).stderr(std::process::Stdio::piped()).output().expect("it runs");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains("standard output: cannot write"), "{told}");
+        assert!(!place.path("a.svg").exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_name_of_several_players_is_told_everywhere() {
+    let place = Place::new().indexed(&club()).with("mine.pgn", "1. e4 e5 *\n");
+    let fits = "fits 2 players, all of whose games count: \"Polgar, Judit\" (3), \"Polgar, Zsuzsa\" (2); for one of them: \"=Polgar, Judit\"\n";
+    for arguments in [
+        &["find", "games.db"][..],
+        &["explore", "games.db"],
+        &["explore", "games.db", "--format", "json"],
+        &["explore", "games.db", "--side", "white"],
+        &["export", "games.db", "--csv"],
+        &["repertoire", "games.db", "mine.pgn", "--side", "white"],
+    ] {
+        let (_, told) = said(&place, &[arguments, &["--player", "polgar"]].concat());
+        assert_eq!(told, format!("pgndex: note: --player {fits}"), "{arguments:?}");
+        let (_, told) = said(&place, &[arguments, &["--player", "=Polgar, Judit"]].concat());
+        assert_eq!(told, "", "{arguments:?}");
+    }
+    let (_, told) = said(&place, &["remove", "games.db", "--games", "--dry-run", "--player", "polgar"]);
+    assert!(told.starts_with(&format!("pgndex: note: --player {fits}")), "{told}");
+    let (_, told) = said(&place, &["player", "games.db", "polgar"]);
+    assert_eq!(told, format!("pgndex: note: the name {fits}"));
+    // Another spelling of one player is no other player.
+    said(&place, &["players", "games.db", "--merge", "=Polgar, Judit", "=Polgar, Zsuzsa"]);
+    assert_eq!(said(&place, &["find", "games.db", "--player", "polgar"]).1, "");
+}
+
+#[test]
+fn a_name_letter_by_letter_is_not_doubted() {
+    let place = Place::new().indexed(&club());
+    assert!(said(&place, &["player", "games.db", "korchnoi"]).1.contains("--merge"));
+    assert_eq!(said(&place, &["player", "games.db", "=Korchnoi,V"]).1, "");
+}
+
+#[test]
+fn wrong_arguments_are_told_with_what_was_meant() {
+    let place = Place::new().indexed(FAMOUS);
+    let told = wrong(&place, &["find", "games.db", "--limit", "-3"]);
+    assert!(told.contains("too small; the least is 0"), "{told}");
+    let told = wrong(&place, &["explore", "games.db", "--depth", "3", "--least-share", "-1"]);
+    assert!(told.contains("too small; the least is 0"), "{told}");
+    let told = wrong(&place, &["player", "games.db", "fischer", "--side", "white"]);
+    assert!(told.contains("tip: for the games with White, give the name with --white too"), "{told}");
+    assert!(!told.contains("similar"), "{told}");
+    let told = wrong(&place, &["explore", "games.db", "--versus", "--since", "2020"]);
+    assert!(told.contains("one text in quotes"), "{told}");
+    let told = wrong(&place, &["export", "games.db", "--pgn", "--fen", "8/8/8/4k3/8/4K3/4P3/8 w - -"]);
+    assert!(told.contains("use --position FEN"), "{told}");
+    let told = wrong(&place, &["explore", "games.db", "--moves", "1... e5"]);
+    assert!(told.contains("the text begins with a move of Black"), "{told}");
+}
+
+#[test]
+fn the_reason_for_nothing_is_the_true_one() {
+    let place = Place::new().indexed(FAMOUS).with("mine.pgn", "1. e4 e5 *\n");
+    let told = |arguments: &[&str]| said(&place, arguments).1;
+    assert!(told(&["export", "games.db", "--csv-positions", "--evaluated"]).contains("no position fits"));
+    assert!(told(&["export", "games.db", "--fen", "--ply", "500-"]).contains("no position fits"));
+    let held = ["repertoire", "games.db", "mine.pgn", "--side", "white", "--since", "2030"];
+    assert!(told(&held).contains("no game passes the filters"));
+    let unknown = told(&["find", "games.db", "--white", "nobody"]);
+    assert!(unknown.contains("no player has a name that fits \"nobody\" (--white)"), "{unknown}");
+    let empty = Place::new().indexed("");
+    assert_eq!(said(&empty, &["explore", "games.db"]).1, "pgndex: note: the database has no games\n");
+    let shuffled =
+        Place::new().indexed("[SetUp \"1\"]\n[FEN \"8/8/8/8/4k3/8/4P3/4K2R b K - 3 40\"]\n\n40... Kd4 1-0\n");
+    assert!(said(&shuffled, &["explore", "games.db"]).1.contains("all games begin from set-ups"));
+}
+
+#[test]
+fn a_name_of_any_length_leaves_tables_readable() {
+    let long = "x".repeat(10_000);
+    let place = Place::new().indexed(&format!("[White \"{long}\"]\n[Event \"{long}\"]\n\n1. e4 e5 1-0\n"));
+    for command in ["find", "explore", "players"] {
+        let (table, _) = said(&place, &[command, "games.db"]);
+        assert!(table.lines().all(|line| line.chars().count() < 300), "{command}: {table}");
+    }
+    assert!(said(&place, &["find", "games.db", "--format", "csv"]).0.contains(&long));
+    let narrow = place.command(&["find", "games.db"]).env("COLUMNS", "80").output().expect("it runs");
+    let table = String::from_utf8_lossy(&narrow.stdout);
+    assert!(table.contains('…') && table.lines().all(|line| line.chars().count() <= 80), "{table}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_limit_of_file_size_is_an_error_that_names_the_file() {
+    let place = Place::new().indexed(&FAMOUS.replace("\n\n[Event", " {comment}\n\n[Event"));
+    let shell = |line: &str| {
+        let mut command = std::process::Command::new("bash");
+        command.current_dir(place.directory()).args(["-c", &format!("ulimit -f 1; {line}")]);
+        let output = command.env("PGNDEX", env!("CARGO_BIN_EXE_pgndex")).output().expect("bash runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (status, told) = shell("\"$PGNDEX\" export games.db --pgn -o out.pgn");
+    assert!(status == Some(1) && told.contains("out.pgn: cannot write it"), "{told}");
+    let (status, told) = shell("\"$PGNDEX\" export games.db --pgn > out.txt");
+    assert!(status == Some(1) && told.contains("standard output: cannot write"), "{told}");
+    assert_eq!(place.names(), ["games.db", "games.pgn", "out.txt"]);
+}
+
+#[test]
+fn a_locale_without_other_letters_has_tables_in_ascii() {
+    let valued = "[White \"a\"]\n\n1. e4 {[%eval 0.2]} e5 {[%eval 0.3]} 2. Nf3 {[%eval 0.1]} 1-0\n\n";
+    let place =
+        Place::new().indexed(&(valued.to_owned() + FAMOUS)).with("mine.pgn", "1. e4 e5 (1... c5) *\n");
+    for arguments in [
+        &["game", "games.db", "1"][..],
+        &["explore", "games.db"][..],
+        &["find", "games.db", "--player", "fischer"],
+        &["player", "games.db", "fischer"],
+        &["repertoire", "games.db", "mine.pgn", "--side", "white", "--games", "0"],
+        &["info", "games.db"],
+        &["sql", "games.db", "SELECT 1 AS a", "--format", "box"],
+    ] {
+        let output = place.command(arguments).env("LC_ALL", "C").output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let drawn = |letter: char| !letter.is_ascii() && !letter.is_alphabetic();
+        assert!(output.status.success() && !text.contains(drawn), "{arguments:?}: {text}");
+    }
+}
