@@ -19,14 +19,14 @@ const MAY_USE: [(&str, &[&str]); 9] = [
 /// It tells of options of another program: how to unpack what needs more memory than is allowed.
 const TELLS_OPTIONS: &str = "source/frames.rs";
 
-/// The lines of code of all files below a directory, without comments and tests, each with its file.
+/// The lines of code of all Rust files below a directory, without comments and tests, each with its file.
 fn code(directory: &Path) -> Vec<(PathBuf, String)> {
     let mut lines = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             lines.extend(code(&path));
-        } else {
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
             let text = fs::read_to_string(&path).unwrap();
             let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
             let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
