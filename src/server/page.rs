@@ -27,41 +27,41 @@ macro_rules! assets {
 
 const ASSETS: &[Asset] = assets![
     "index.html",
-    "icon.svg",
-    "base.css",
-    "parts.css",
-    "views.css",
     "address.js",
     "api.js",
     "app.js",
-    "arrows.js",
-    "bars.js",
-    "board.js",
-    "chart.js",
-    "curves.js",
     "dom.js",
-    "endless.js",
-    "evaluation.js",
-    "explorer.js",
     "filters.js",
-    "game.js",
-    "games.js",
-    "lines.js",
-    "listing.js",
-    "moves.js",
-    "nothing.js",
-    "openings.js",
-    "paste.js",
-    "pattern.js",
-    "pieces.js",
-    "player.js",
-    "repertoire.js",
-    "search.js",
-    "sources.js",
-    "sql.js",
-    "statistics.js",
-    "tree.js",
-    "trend.js",
+    "icon.svg",
+    "board/arrows.js",
+    "board/board.js",
+    "board/pattern.js",
+    "board/pieces.js",
+    "chart/bars.js",
+    "chart/chart.js",
+    "chart/curves.js",
+    "explorer/explorer.js",
+    "explorer/lines.js",
+    "explorer/trend.js",
+    "list/endless.js",
+    "list/listing.js",
+    "list/nothing.js",
+    "moves/evaluation.js",
+    "moves/moves.js",
+    "moves/paste.js",
+    "moves/tree.js",
+    "style/base.css",
+    "style/parts.css",
+    "style/views.css",
+    "view/game.js",
+    "view/games.js",
+    "view/openings.js",
+    "view/player.js",
+    "view/repertoire.js",
+    "view/search.js",
+    "view/sources.js",
+    "view/sql.js",
+    "view/statistics.js",
 ];
 
 /// The file with a name.
@@ -85,22 +85,31 @@ const fn content_type(name: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
     fn all_files_of_the_page_are_part_of_the_program() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/server/page");
-        for file in std::fs::read_dir(folder).unwrap() {
-            let name = file.unwrap().file_name().into_string().unwrap();
-            assert!(asset(&name).is_some(), "{name} is missing in ASSETS");
+        fn check(folder: &Path, within: &str) {
+            for file in std::fs::read_dir(folder).unwrap() {
+                let file = file.unwrap();
+                let name = format!("{within}{}", file.file_name().into_string().unwrap());
+                if file.file_type().unwrap().is_dir() {
+                    check(&file.path(), &format!("{name}/"));
+                } else {
+                    assert!(asset(&name).is_some(), "{name} is missing in ASSETS");
+                }
+            }
         }
+        check(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/server/page")), "");
     }
 
     #[test]
     fn the_page_draws_the_pieces_that_pictures_have() {
         let one_line = |text: &str| text.split("\\\n").map(str::trim_start).collect::<String>();
         let drawn = one_line(include_str!("../picture/piece.rs"));
-        let page = include_str!("page/pieces.js");
+        let page = include_str!("page/board/pieces.js");
         let paths = page.lines().filter_map(|line| {
             let line = line.trim();
             line.strip_prefix("outline: ").or(line.strip_prefix("lines: "))

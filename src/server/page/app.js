@@ -6,16 +6,16 @@ import { databases, failure } from "./api.js";
 
 /** The views: path, name, and the module that shows it. */
 const VIEWS = [
-  ["/", "Explorer", "./explorer.js"],
-  ["/view/games", "Games", "./games.js"],
-  ["/view/game/", "Game", "./game.js"],
-  ["/view/search", "Search", "./search.js"],
-  ["/view/player", "Player", "./player.js"],
-  ["/view/repertoire", "Repertoire", "./repertoire.js"],
-  ["/view/openings", "Openings", "./openings.js"],
-  ["/view/statistics", "Statistics", "./statistics.js"],
-  ["/view/sources", "Sources", "./sources.js"],
-  ["/view/sql", "SQL", "./sql.js"],
+  ["/", "Explorer", "./explorer/explorer.js"],
+  ["/view/games", "Games", "./view/games.js"],
+  ["/view/game/", "Game", "./view/game.js"],
+  ["/view/search", "Search", "./view/search.js"],
+  ["/view/player", "Player", "./view/player.js"],
+  ["/view/repertoire", "Repertoire", "./view/repertoire.js"],
+  ["/view/openings", "Openings", "./view/openings.js"],
+  ["/view/statistics", "Statistics", "./view/statistics.js"],
+  ["/view/sources", "Sources", "./view/sources.js"],
+  ["/view/sql", "SQL", "./view/sql.js"],
 ];
 
 const view = document.querySelector("#view");

@@ -1,7 +1,7 @@
 // A list that goes on as one scrolls.
 
-import { count, h, put, say } from "./dom.js";
-import { Loader, apiAddress } from "./api.js";
+import { count, h, put, say } from "../dom.js";
+import { Loader, apiAddress } from "../api.js";
 import { listing } from "./listing.js";
 import { whyNothing } from "./nothing.js";
 

@@ -1,10 +1,10 @@
 // What the database was made from, and what was found wrong in it.
 
-import { bytes, count, h, number, put } from "./dom.js";
-import { changed, go, params, plainAddress } from "./address.js";
-import { Loader, empty, get } from "./api.js";
-import { table } from "./bars.js";
-import { choice } from "./filters.js";
+import { bytes, count, h, number, put } from "../dom.js";
+import { changed, go, params, plainAddress } from "../address.js";
+import { Loader, empty, get } from "../api.js";
+import { table } from "../chart/bars.js";
+import { choice } from "../filters.js";
 
 class Sources {
   #parts = {};

@@ -1,15 +1,15 @@
 // Search: a board with signs, material, structure and moves; what is found stands on small boards.
 
-import { date, h, put, result, unique } from "./dom.js";
-import { changed, go, params } from "./address.js";
-import { smallBoard } from "./arrows.js";
-import { placement, signName } from "./board.js";
-import { Endless } from "./endless.js";
-import { choice, field, filterBar } from "./filters.js";
+import { date, h, put, result, unique } from "../dom.js";
+import { changed, go, params } from "../address.js";
+import { smallBoard } from "../board/arrows.js";
+import { placement, signName } from "../board/board.js";
+import { Endless } from "../list/endless.js";
+import { choice, field, filterBar } from "../filters.js";
 import { exports, gameAddress, totalText } from "./games.js";
-import { TARGETS, listQuery } from "./listing.js";
-import { patternOf, placementOf, squaresOf } from "./pattern.js";
-import { pieceImage } from "./pieces.js";
+import { TARGETS, listQuery } from "../list/listing.js";
+import { patternOf, placementOf, squaresOf } from "../board/pattern.js";
+import { pieceImage } from "../board/pieces.js";
 
 const ENDINGS = [
   ["", "any"], ["pawn", "pawns only"], ["knight", "knights"], ["bishop", "bishops"], ["same-bishops", "bishops of the same colour"],

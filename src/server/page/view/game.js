@@ -1,14 +1,14 @@
 // One game: board, moves with what is said about them, curves.
 
-import { append, copy, date, download, h, icon, isTyping, put, result, say } from "./dom.js";
-import { changed, go, note, params, viewAddress } from "./address.js";
-import { Loader, apiAddress, get, getText } from "./api.js";
-import "./board.js";
-import { clockText, clocks, evaluations } from "./curves.js";
-import { evaluationText } from "./evaluation.js";
-import { listQuery, listing } from "./listing.js";
-import { mark, sheet } from "./moves.js";
-import { Tree } from "./tree.js";
+import { append, copy, date, download, h, icon, isTyping, put, result, say } from "../dom.js";
+import { changed, go, note, params, viewAddress } from "../address.js";
+import { Loader, apiAddress, get, getText } from "../api.js";
+import "../board/board.js";
+import { clockText, clocks, evaluations } from "../chart/curves.js";
+import { evaluationText } from "../moves/evaluation.js";
+import { listQuery, listing } from "../list/listing.js";
+import { mark, sheet } from "../moves/moves.js";
+import { Tree } from "../moves/tree.js";
 
 const NEVER = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
 

@@ -1,11 +1,11 @@
 // Openings: families, their variations and these ones' lines, as bars within bars, and as a table.
 
-import { count, h, number, percent, put, svg } from "./dom.js";
-import { changed, filtersOf, go, params, viewAddress } from "./address.js";
-import { Loader, get } from "./api.js";
-import { resultBar, shareCell, table } from "./bars.js";
-import { filterBar } from "./filters.js";
-import { tellWhyNothing } from "./nothing.js";
+import { count, h, number, percent, put, svg } from "../dom.js";
+import { changed, filtersOf, go, params, viewAddress } from "../address.js";
+import { Loader, get } from "../api.js";
+import { resultBar, shareCell, table } from "../chart/bars.js";
+import { filterBar } from "../filters.js";
+import { tellWhyNothing } from "../list/nothing.js";
 
 const LEVELS = 3;
 const ROW = 84;

@@ -1,9 +1,9 @@
 // Of the explorer: the side whose points are told, and the games of a position by year.
 
-import { count, h, put } from "./dom.js";
-import { changed, params, viewAddress } from "./address.js";
-import { Loader, apiAddress, get } from "./api.js";
-import { bars, filled } from "./chart.js";
+import { count, h, put } from "../dom.js";
+import { changed, params, viewAddress } from "../address.js";
+import { Loader, apiAddress, get } from "../api.js";
+import { bars, filled } from "../chart/chart.js";
 
 const OWN = ["player", "white", "black"];
 

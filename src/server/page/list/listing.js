@@ -1,7 +1,7 @@
 // A list of games as it is read page by page; a game that is shown knows its neighbours in it.
 
-import { FILTERS, params } from "./address.js";
-import { apiAddress, get } from "./api.js";
+import { FILTERS, params } from "../address.js";
+import { apiAddress, get } from "../api.js";
 
 /** What tells which games are listed, and in which order. */
 export const TARGETS = ["fen", "play", "pattern", "material", "structure", "ending", "move", "for", "ply", "then", "either", "mirror", "like", "variations"];

@@ -1,10 +1,10 @@
 // SQL: a statement that reads, its rows as a table, as CSV and as a chart.
 
-import { count, download, h, number, put, say, unique } from "./dom.js";
-import { changed, go, params, plainAddress } from "./address.js";
-import { Loader, empty, post } from "./api.js";
-import { bars, lines } from "./chart.js";
-import { choice } from "./filters.js";
+import { count, download, h, number, put, say, unique } from "../dom.js";
+import { changed, go, params, plainAddress } from "../address.js";
+import { Loader, empty, post } from "../api.js";
+import { bars, lines } from "../chart/chart.js";
+import { choice } from "../filters.js";
 
 const EXAMPLES = [
   ["Results by year", "SELECT substr(date, 1, 4) AS year, count(*) AS games,\n       round(100.0 * sum(result = '1-0') / count(*), 1) AS white,\n       round(100.0 * sum(result = '1/2-1/2') / count(*), 1) AS draws\nFROM game\nWHERE date >= '1990' AND date < '2026'\nGROUP BY year ORDER BY year"],

@@ -1,7 +1,7 @@
 // Lines of moves: running text for what is tried, a score sheet for a game.
 
 import { evaluationText } from "./evaluation.js";
-import { h } from "./dom.js";
+import { h } from "../dom.js";
 
 const GLYPHS = {
   1: "!", 2: "?", 3: "!!", 4: "??", 5: "!?", 6: "?!", 7: "□", 10: "=", 13: "∞", 14: "⩲", 15: "⩱", 16: "±", 17: "∓", 18: "+−", 19: "−+",

@@ -1,7 +1,7 @@
 // The pieces, drawn for this program: each within a square of 100 by 100.
 // The same paths as in src/picture/piece.rs; a test of page.rs holds them equal.
 
-import { svg } from "./dom.js";
+import { svg } from "../dom.js";
 
 const SHAPES = {
   p: {

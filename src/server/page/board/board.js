@@ -1,7 +1,7 @@
 // <chess-board>: shows a position, and tells which move somebody makes by dragging, by two clicks or by keys.
 // It knows no rules: which moves there are is told to it.
 
-import { h, put, say } from "./dom.js";
+import { h, put, say } from "../dom.js";
 import { arrowShape } from "./arrows.js";
 import { pieceImage, pieceName } from "./pieces.js";
 

@@ -1,11 +1,11 @@
 // Games as a table that goes on as one scrolls, and what several lists have in common.
 
-import { count, date, h, number, put, result } from "./dom.js";
-import { changed, params, viewAddress } from "./address.js";
-import { apiAddress } from "./api.js";
-import { Endless } from "./endless.js";
-import { filterBar } from "./filters.js";
-import { TARGETS, listQuery } from "./listing.js";
+import { count, date, h, number, put, result } from "../dom.js";
+import { changed, params, viewAddress } from "../address.js";
+import { apiAddress } from "../api.js";
+import { Endless } from "../list/endless.js";
+import { filterBar } from "../filters.js";
+import { TARGETS, listQuery } from "../list/listing.js";
 
 /** How many games a list has, in words. */
 export function totalText(total) {

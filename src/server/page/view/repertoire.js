@@ -1,11 +1,11 @@
 // A repertoire held against the games: what it has no answer to, where games leave it, and what its lines score.
 
-import { count, date, h, number, put, result, unique } from "./dom.js";
-import { filtersOf, params, plainAddress, viewAddress } from "./address.js";
-import { Loader, post } from "./api.js";
-import { smallBoard } from "./arrows.js";
-import { score, scoreBar, shareCell, table } from "./bars.js";
-import { choice, field, filterBar } from "./filters.js";
+import { count, date, h, number, put, result, unique } from "../dom.js";
+import { filtersOf, params, plainAddress, viewAddress } from "../address.js";
+import { Loader, post } from "../api.js";
+import { smallBoard } from "../board/arrows.js";
+import { score, scoreBar, shareCell, table } from "../chart/bars.js";
+import { choice, field, filterBar } from "../filters.js";
 
 const MOST = 4 << 20;
 let kept = { text: "", side: "", leastGames: "2", leastShare: "5" };

@@ -1,17 +1,17 @@
 // The explorer: a board, the line one tries, and what was played from there.
 
-import { append, count, h, icon, isTyping, number, put, say, unique } from "./dom.js";
-import { changed, filtersOf, go, params, viewAddress } from "./address.js";
-import { Loader, Problem, failure, get, position } from "./api.js";
-import { resultBar, score, shareCell, table } from "./bars.js";
-import "./board.js";
-import { filterBar } from "./filters.js";
+import { append, count, h, icon, isTyping, number, put, say, unique } from "../dom.js";
+import { changed, filtersOf, go, params, viewAddress } from "../address.js";
+import { Loader, Problem, failure, get, position } from "../api.js";
+import { resultBar, score, shareCell, table } from "../chart/bars.js";
+import "../board/board.js";
+import { filterBar } from "../filters.js";
 import { Lines } from "./lines.js";
-import { line, mark } from "./moves.js";
-import { tellWhyNothing } from "./nothing.js";
-import { pasteBox } from "./paste.js";
+import { line, mark } from "../moves/moves.js";
+import { tellWhyNothing } from "../list/nothing.js";
+import { pasteBox } from "../moves/paste.js";
 import { Trend, scoredSide, sideChoice } from "./trend.js";
-import { Tree } from "./tree.js";
+import { Tree } from "../moves/tree.js";
 
 const ARROWS = 8;
 /** Of fewer games a performance says nothing. */

@@ -1,6 +1,6 @@
 // Bars of results, and tables that have them.
 
-import { h, number, percent } from "./dom.js";
+import { h, number, percent } from "../dom.js";
 
 /** White, draws and Black as one bar with its numbers. */
 export function resultBar({ white, draws, black }, names = ["White", "draws", "Black"]) {

@@ -1,12 +1,12 @@
 // The report of a player.
 
-import { count, date, h, number, put } from "./dom.js";
-import { address, changed, filtersOf, go, params, plainAddress } from "./address.js";
-import { Loader, get } from "./api.js";
-import { score, scoreBar, shareCell, table } from "./bars.js";
-import { bars, lines } from "./chart.js";
-import { field, filterBar } from "./filters.js";
-import { tellWhyNothing } from "./nothing.js";
+import { count, date, h, number, put } from "../dom.js";
+import { address, changed, filtersOf, go, params, plainAddress } from "../address.js";
+import { Loader, get } from "../api.js";
+import { score, scoreBar, shareCell, table } from "../chart/bars.js";
+import { bars, lines } from "../chart/chart.js";
+import { field, filterBar } from "../filters.js";
+import { tellWhyNothing } from "../list/nothing.js";
 
 const OWN = ["player", "white", "black"];
 const ENDINGS = {
@@ -152,7 +152,7 @@ class Player {
     for (const line of record_.lines) walk(line, 0, []);
     const text = (run) => run.map((one, at) => (one.ply % 2 === 1 ? `${(one.ply + 1) / 2}. ${one.san}` : at === 0 ? `${one.ply / 2}… ${one.san}` : one.san)).join(" ");
     const columns = [
-      { head: "Moves", cell: (row) => h("a", { href: this.#filtered("/", side, name, { play: row.moves.join(","), ...(side === "black" ? { flip: "1" } : {}) }), class: "line-link", css: { "padding-inline-start": `${row.depth * 14}px` } }, text(row.run)) },
+      { head: "Moves", cell: (row) => h("a", { href: this.#filtered("/", side, name, { play: row.moves.join(","), ...(side === "black" ? { flip: "1" } : {}) }), class: "line-link", css: { "padding-inline-start": `min(${row.depth * 14}px, 12vw)` } }, text(row.run)) },
       ...record(),
     ];
     return table("Lines", columns, rows);

@@ -1,6 +1,6 @@
 // Small charts, each with its figures as a table.
 
-import { h, number, svg, unique } from "./dom.js";
+import { h, number, svg, unique } from "../dom.js";
 
 /** A picture that is drawn anew when its width changes. */
 function drawn(height, label, draw) {

@@ -1,8 +1,8 @@
 // The curves of a game: what engines thought of it, and the clocks.
 
-import { svg } from "./dom.js";
+import { svg } from "../dom.js";
 import { gameCurve, legend } from "./chart.js";
-import { evaluationText } from "./evaluation.js";
+import { evaluationText } from "../moves/evaluation.js";
 
 /** Hundredths of a second as a clock shows them. */
 export function clockText(hundredths) {

@@ -1,6 +1,6 @@
 // A box to paste a position or moves into.
 
-import { h, put, unique } from "./dom.js";
+import { h, put, unique } from "../dom.js";
 
 /** `take` is given what was pasted, and gives back what is wrong with it, if anything is. */
 export function pasteBox(take) {

@@ -1,6 +1,6 @@
 // A tree of moves: a line with the variations that are tried from it. It knows no rules; each move comes with the position after it.
 
-import { START } from "./board.js";
+import { START } from "../board/board.js";
 
 class MoveNode {
   constructor(parent, { uci, san, fen, ...rest }) {

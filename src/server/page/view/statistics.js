@@ -1,12 +1,12 @@
 // Games in figures: results, years, ratings, lengths.
 
-import { count, h, number, percent, put } from "./dom.js";
-import { filtersOf, params } from "./address.js";
-import { Loader, get } from "./api.js";
-import { resultBar } from "./bars.js";
-import { bars, filled, lines } from "./chart.js";
-import { filterBar } from "./filters.js";
-import { tellWhyNothing } from "./nothing.js";
+import { count, h, number, percent, put } from "../dom.js";
+import { filtersOf, params } from "../address.js";
+import { Loader, get } from "../api.js";
+import { resultBar } from "../chart/bars.js";
+import { bars, filled, lines } from "../chart/chart.js";
+import { filterBar } from "../filters.js";
+import { tellWhyNothing } from "../list/nothing.js";
 
 const HEADS = ["White won", "Drawn", "Black won", "No result"];
 const parts = (row) => [["white", row.white], ["draw", row.draws], ["black", row.black], ["none", row.unfinished]];

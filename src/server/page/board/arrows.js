@@ -1,6 +1,6 @@
 // Arrows over a board, and boards that are pictures only.
 
-import { svg } from "./dom.js";
+import { svg } from "../dom.js";
 import { pieceName, pieceShape } from "./pieces.js";
 
 const FILES = "abcdefgh";

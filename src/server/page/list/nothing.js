@@ -1,9 +1,9 @@
 // Why there is nothing.
 
-import { count, h, put } from "./dom.js";
-import { changed, filtersOf, params } from "./address.js";
-import { Problem, empty, get } from "./api.js";
-import { withoutFilters } from "./filters.js";
+import { count, h, put } from "../dom.js";
+import { changed, filtersOf, params } from "../address.js";
+import { Problem, empty, get } from "../api.js";
+import { withoutFilters } from "../filters.js";
 
 const FIELDS = { white: "White", black: "Black", player: "player", opponent: "opponent", event: "event", site: "site", opening: "opening" };
 

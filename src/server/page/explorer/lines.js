@@ -1,9 +1,9 @@
 // Of the explorer: the lines that are played from a position, as a table that branches.
 
-import { h, number, put } from "./dom.js";
-import { changed, go, params } from "./address.js";
-import { Loader, apiAddress, get } from "./api.js";
-import { resultBar, shareCell, table } from "./bars.js";
+import { h, number, put } from "../dom.js";
+import { changed, go, params } from "../address.js";
+import { Loader, apiAddress, get } from "../api.js";
+import { resultBar, shareCell, table } from "../chart/bars.js";
 
 const DEPTH = "10";
 /** Moves of fewer games of a hundred are left out. */
