@@ -47,7 +47,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     get(
         "/api/tree",
-        "What was played from a position, some moves deep, as `pgndex explore --depth` tells it",
+        "What was played from a position, some moves deep, as `pgndex explore` tells it in JSON",
         &[POSITION, TREE, FILTER],
         Lane::Search,
         Shape::json::<ExploredTree>(),
