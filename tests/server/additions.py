@@ -111,7 +111,7 @@ class Client(threading.Thread):
                 answer = connection.getresponse()
                 status, text = answer.status, answer.read()
             except OSError as error:
-                self.wrong.append(f"{target}: {error}")
+                self.wrong.append(f"{target}: {error} (asked at {start:.0f} s)")
                 connection = http.client.HTTPConnection(self.address, timeout=60)
                 continue
             if status == 503 and b"busy" in text:
