@@ -23,10 +23,15 @@ impl Run {
     }
 }
 
-/// The program in a directory, with nothing on standard input and no width of a terminal told.
+/// The program in a directory, with nothing on standard input, no width of a terminal told, and a locale that has all letters.
 pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
-    command.current_dir(directory).args(arguments).stdin(Stdio::null()).env_remove("COLUMNS");
+    command
+        .current_dir(directory)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .env_remove("COLUMNS")
+        .env("LC_ALL", "C.UTF-8");
     command
 }
 
@@ -41,7 +46,7 @@ pub(crate) fn bound_by_modes(command: &Command) -> Option<Command> {
         }
         bound.args(["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", "--"]).arg(program);
     }
-    bound.args(command.get_args()).stdin(Stdio::null()).env_remove("COLUMNS");
+    bound.args(command.get_args()).stdin(Stdio::null()).env_remove("COLUMNS").env("LC_ALL", "C.UTF-8");
     if let Some(directory) = command.get_current_dir() {
         bound.current_dir(directory);
     }

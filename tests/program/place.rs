@@ -127,7 +127,7 @@ impl Place {
     /// The command that this place is for.
     pub(crate) fn question(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(&[self.words, arguments].concat());
-        command.env("LC_ALL", "C.UTF-8").env_remove("NO_COLOR");
+        command.env_remove("NO_COLOR");
         command
     }
 

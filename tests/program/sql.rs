@@ -571,7 +571,7 @@ mod terminal {
             let mut command = Command::new("script");
             command
                 .args(["-qec", &line, "/dev/null"])
-                .envs([("TERM", "xterm"), ("SHELL", "/bin/sh")])
+                .envs([("TERM", "xterm"), ("SHELL", "/bin/sh"), ("LC_ALL", "C.UTF-8")])
                 .current_dir(sample.directory());
             let mut child =
                 command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("script runs");
