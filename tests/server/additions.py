@@ -10,6 +10,7 @@ import http.client
 import io
 import json
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -34,12 +35,12 @@ def position_of(line):
 POSITIONS = {position_of(line): line for line in LINES}
 
 
-def count(text):
-    """How many games there are and, of those with a result, how many reached each position."""
-    games, reached = 0, dict.fromkeys(LINES, 0)
-    stream = io.StringIO(text)
-    while (game := chess.pgn.read_game(stream)) is not None:
-        games += 1
+def count(games):
+    """How many of them with a result reached each position. Each is read alone, with one blank line after its tags: python-chess takes a
+    second one for the end of the game."""
+    reached = dict.fromkeys(LINES, 0)
+    for text in games:
+        game = chess.pgn.read_game(io.StringIO(re.sub(r"\n\s*\n\s*\n", "\n\n", text)))
         if game.headers["Result"] == "*":
             continue
         board, found = game.board(), set()
@@ -49,7 +50,7 @@ def count(text):
             found.add(POSITIONS.get(board.epd()))
         for line in found - {None}:
             reached[line] += 1
-    return {"games": games, **reached}
+    return {"games": len(games), **reached}
 
 
 def parts(path, number, size):
@@ -58,7 +59,7 @@ def parts(path, number, size):
     games = [games[0], *("[Event " + game for game in games[1:])]
     if len(games) < number * size:
         sys.exit(f"{path} has {len(games)} games, too few for {number} parts of {size}")
-    return ["\n".join(games[at * size : (at + 1) * size]) + "\n" for at in range(number)]
+    return [games[at * size : (at + 1) * size] for at in range(number)]
 
 
 class History:
@@ -127,13 +128,12 @@ class Client(threading.Thread):
 
 
 def main():
-    program, games, directory = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), Path(sys.argv[3])
+    program, path, directory = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), Path(sys.argv[3])
     seconds, additions, size = (int(word) for word in (sys.argv[4:] + ["60", "20", "100"][len(sys.argv) - 4 :])[:3])
-    texts = parts(games, additions + 1, size)
     states, state = [], dict.fromkeys(["games", *LINES], 0)
-    for at, text in enumerate(texts):
-        (directory / f"part{at}.pgn").write_text(text, encoding="utf-8")
-        counted = count(text)
+    for at, games in enumerate(parts(path, additions + 1, size)):
+        (directory / f"part{at}.pgn").write_text("\n".join(games) + "\n", encoding="utf-8")
+        counted = count(games)
         state = {name: state[name] + counted[name] for name in state}
         states.append(state)
     add = lambda at: subprocess.run([program, "index", "-q", "--duplicates", "keep", "games.db", f"part{at}.pgn"], cwd=directory).returncode
