@@ -28,6 +28,17 @@ pub enum Error {
         /// How many characters it must have.
         least: usize,
     },
+    /// The token cannot be sent in a request.
+    #[error("the token must be one line without control characters")]
+    TokenOfLines,
+    /// This is not the name of a host.
+    #[error(
+        "{name:?} is not the name of a host; write it as it stands in addresses, such as chess.example.org"
+    )]
+    HostName {
+        /// What was given.
+        name: String,
+    },
     /// The address cannot be listened at.
     #[error("cannot listen at {address}")]
     Listen {

@@ -75,6 +75,11 @@ fn several_databases_have_their_paths() {
     assert_eq!(server.json("/db/games-2/lichess?play=a2a3")["white"], 1);
     assert_eq!(server.json("/db/games/lichess?play=a2a3")["white"], 0);
     assert_eq!(server.json("/lichess?play=a2a3")["white"], 0);
+    for path in ["/db/games-2", "/db/games-2/"] {
+        let page = server.get(path);
+        assert_eq!((page.status, page.header("location")), (307, Some("/?db=games-2")));
+    }
+    assert_eq!(server.get("/db/other").status, 404);
 }
 
 #[test]

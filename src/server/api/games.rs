@@ -60,7 +60,7 @@ struct Page<'h> {
 fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let target = target(call)?;
     let selection = database.select(&filter(call)?)?;
-    let limit = call.number("limit", MOST)?.unwrap_or(LIMIT).max(1);
+    let limit = call.within("limit", 1..=MOST)?.unwrap_or(LIMIT);
     let lines = if call.flag("variations")? { Lines::All } else { Lines::Main };
     if lines == Lines::All && matches!(&target, FindTarget::Course(course) if course.asks_for_moves()) {
         return Err(Problem::parameter("move", "looks at what was played; leave variations out"));

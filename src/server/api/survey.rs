@@ -84,7 +84,7 @@ fn sources(_: &Call, database: &Database) -> Result<Answer, Problem> {
 fn problems(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let page = ProblemPage {
         after: call.number("cursor", u32::MAX)?.unwrap_or(0).into(),
-        limit: call.number("limit", MOST)?.unwrap_or(PROBLEMS).max(1),
+        limit: call.within("limit", 1..=MOST)?.unwrap_or(PROBLEMS),
         kind: call.text("kind"),
         severity: call.text("severity"),
     };

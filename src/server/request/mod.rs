@@ -5,6 +5,7 @@ mod params;
 mod position;
 mod target;
 
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use axum::body::Bytes;
@@ -56,11 +57,18 @@ impl Call {
         self.text(name).map(read).transpose()
     }
 
-    /// A whole number of a range.
+    /// A whole number, zero too.
     pub(super) fn number(&self, name: &str, most: u32) -> Result<Option<u32>, Problem> {
+        self.within(name, 0..=most)
+    }
+
+    /// A whole number of a range.
+    pub(super) fn within(&self, name: &str, range: RangeInclusive<u32>) -> Result<Option<u32>, Problem> {
         let read = |text: &str| {
-            let number = text.parse::<u32>().ok().filter(|&number| number <= most);
-            number.ok_or_else(|| Problem::parameter(name, format!("not a whole number from 0 to {most}")))
+            let number = text.parse::<u32>().ok().filter(|number| range.contains(number));
+            let (least, most) = (range.start(), range.end());
+            number
+                .ok_or_else(|| Problem::parameter(name, format!("not a whole number from {least} to {most}")))
         };
         self.text(name).map(read).transpose()
     }

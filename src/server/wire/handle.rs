@@ -9,8 +9,8 @@ use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
 use axum::extract::{RawPathParams, Request, State};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_DISPOSITION,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, REFERRER_POLICY, RETRY_AFTER,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, LOCATION, REFERRER_POLICY,
+    RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
@@ -75,7 +75,8 @@ impl App {
             quick: pool(quick)?,
             search: pool(Nature { name: "search", waiting: 16, nice: 5, ..slow })?,
             sql: pool(Nature { name: "sql", waiting: 8, nice: 19, prepare: api::guard, ..slow })?,
-            export: pool(Nature { name: "export", waiting: 4, nice: 10, ..slow })?,
+            // Clients that read slowly hold a thread each.
+            export: pool(Nature { name: "export", threads: 8, waiting: 8, nice: 10, ..slow })?,
             guard: Guard::new(options, address),
             metrics: Metrics::default(),
             log: options.log,
@@ -109,6 +110,8 @@ pub(super) fn router(app: &Arc<App>) -> Router {
             .route(&format!("/db/{{db}}{}", route.path), method_router(route));
     }
     router
+        .route("/db/{db}", get(database_page))
+        .route("/db/{db}/", get(database_page))
         .route("/api/databases", get(databases))
         .route("/api/openapi.json", get(|| async { text(JSON, openapi::document().to_string()) }))
         .route("/health", get(|| async { text("text/plain; charset=utf-8", "ok\n".to_owned()) }))
@@ -268,7 +271,11 @@ async fn read_body(method: Method, body: Body) -> Result<Bytes, Problem> {
         return Err(too_large());
     }
     match tokio::time::timeout(BODY_TIME, to_bytes(body, most)).await {
-        Ok(read) => read.map_err(|_| too_large()),
+        // It has more bytes, and did not say so before; or the client has gone.
+        Ok(read) => read.map_err(|_| {
+            let detail = format!("What was sent broke off, or has more than {most} bytes.");
+            Problem::new(413, "too much is sent", detail)
+        }),
         Err(_) => Err(Problem::new(408, "sent too slowly", "Send it faster.")),
     }
 }
@@ -288,11 +295,17 @@ type Reply = oneshot::Sender<Result<Response, Problem>>;
 
 impl Asked {
     fn answer(self, reader: &mut Reader, ticket: &Ticket, runtime: &Handle, reply: Reply) {
+        let began = Instant::now();
         match self.look(reader, ticket) {
             Ok((response, None)) => drop(reply.send(Ok(response))),
             Ok((response, Some(pieces))) => {
-                if reply.send(Ok(response)).is_ok() {
-                    pieces.write(ticket, runtime);
+                // Its beginning was logged as an answer like others.
+                if reply.send(Ok(response)).is_ok() && !pieces.write(ticket, runtime) {
+                    let problem = Some(
+                        "the answer was cut off: its client or the time was gone, or the database could not be read",
+                    );
+                    let (method, target, took) = ("GET", self.question.as_str(), began.elapsed());
+                    log::write(self.app.log, &Entry { method, target, status: 200, took, problem });
                 }
             }
             Err(problem) => drop(reply.send(Err(problem))),
@@ -322,6 +335,12 @@ impl Asked {
         })?;
         drop(snapshot);
         match answer {
+            // Any answer will do for the client, but there must be one.
+            Answer::Whole { .. }
+                if is_get && self.known.as_deref().is_some_and(|known| known.trim() == "*") =>
+            {
+                Ok((not_modified(&tag), None))
+            }
             Answer::Whole { content_type, body } => {
                 let mut response = whole(content_type, body);
                 if is_get {
@@ -343,9 +362,7 @@ impl Asked {
 
 /// Whether a list of tags has this one.
 fn has_tag(list: &str, tag: &str) -> bool {
-    list.split(',')
-        .map(str::trim)
-        .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
+    list.split(',').map(str::trim).any(|known| known.strip_prefix("W/").unwrap_or(known) == tag)
 }
 
 fn not_modified(tag: &str) -> Response {
@@ -389,6 +406,19 @@ fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
     }
+}
+
+/// Leads to the page of a database.
+async fn database_page(State(app): State<Arc<App>>, path: RawPathParams) -> Response {
+    let name = path.iter().find(|(name, _)| *name == "db").map_or("", |(_, name)| name);
+    if app.databases.named(Some(name)).is_none() {
+        return refuse(&Problem::not_found("There is no database of this name."));
+    }
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+    let query = form_urlencoded::Serializer::new(String::new()).append_pair("db", name).finish();
+    set(response.headers_mut(), LOCATION, &format!("/?{query}"));
+    response
 }
 
 async fn databases(State(app): State<Arc<App>>) -> Response {

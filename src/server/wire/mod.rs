@@ -24,6 +24,9 @@ use handle::App;
 
 /// How long a client may take to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
+/// What those are told for whom there is no place.
+const FULL: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 10\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 /// How many header lines a request may have, and how many bytes its head.
 const HEADERS: usize = 64;
 const HEAD_BYTES: usize = 16 << 10;
@@ -62,8 +65,16 @@ impl Server {
         if !address.ip().is_loopback() && options.token.is_none() && !options.is_public {
             return Err(Error::Public { address });
         }
-        if options.token.as_ref().is_some_and(|token| token.len() < TOKEN) {
-            return Err(Error::ShortToken { least: TOKEN });
+        if let Some(token) = &options.token {
+            if token.len() < TOKEN {
+                return Err(Error::ShortToken { least: TOKEN });
+            }
+            if token.chars().any(char::is_control) {
+                return Err(Error::TokenOfLines);
+            }
+        }
+        if let Some(name) = options.allowed_hosts.iter().find(|name| !is_host(name)) {
+            return Err(Error::HostName { name: name.clone() });
         }
         let databases = Arc::new(Databases::open(&options.databases)?);
         let failed = |source| Error::Listen { address, source };
@@ -122,6 +133,7 @@ impl Server {
             // Whoever comes when all places are taken is turned away at once, so that those who are there are answered.
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
                 self.app.metrics.turned_away();
+                let _ = stream.try_write(FULL); // It may have gone.
                 continue;
             };
             let _ = stream.set_nodelay(true);
@@ -145,4 +157,10 @@ impl Server {
         let _ = tokio::time::timeout(self.options.grace, all).await; // What takes longer is cut off.
         Ok(())
     }
+}
+
+/// Whether this can be the name of a host, or its address, with or without a port.
+fn is_host(name: &str) -> bool {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-._:[]".contains(letter);
+    !name.is_empty() && name.chars().all(fits)
 }

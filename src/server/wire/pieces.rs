@@ -41,12 +41,14 @@ impl<'d> Pieces<'d> {
     }
 
     /// Writes until all is written, the client goes, or the time is over. Only an answer that was written to its end is whole.
-    pub(super) fn write(self, ticket: &Ticket, runtime: &Handle) {
+    /// Says whether it was.
+    pub(super) fn write(self, ticket: &Ticket, runtime: &Handle) -> bool {
         let Self { database, sender, write } = self;
         let mut writer = PieceWriter { sender, piece: Vec::with_capacity(PIECE), runtime, ticket };
-        if write(database, &mut writer).and_then(|()| writer.flush()).is_ok() {
-            let _ = writer.send(Message::End); // A client that has gone does not miss it.
-        }
+        write(database, &mut writer)
+            .and_then(|()| writer.flush())
+            .and_then(|()| writer.send(Message::End))
+            .is_ok()
     }
 }
 

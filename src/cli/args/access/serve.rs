@@ -13,7 +13,7 @@ use crate::cli::args::within;
 #[command(after_help = "\
 Examples:
   pgndex serve games.db                    then open http://127.0.0.1:9002 in a browser
-  pgndex serve games.db masters.db         the second one is at /db/masters
+  pgndex serve games.db masters.db         the second one is at http://127.0.0.1:9002/db/masters
   pgndex serve games.db --listen 0.0.0.0:9002 --allow-host chess.example.org --token-file token.txt
 
 Only this machine can ask, unless --listen says more. The databases are read, and never written; games that are added meanwhile are \
