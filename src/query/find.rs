@@ -1,7 +1,7 @@
 //! The games that reached a position, or passed positions that fit a description, or all games of a filter: the hits one by one, how many there are in all,
 //! and why there are none.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::board::{Color, Position, Resemblance};
 use crate::id::{GameId, Ply};
@@ -440,4 +440,10 @@ pub(super) const fn side(color: Color) -> &'static str {
         Color::White => "w",
         Color::Black => "b",
     }
+}
+
+/// The same where a value is serialised.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+pub(super) fn as_letter<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(side(*color))
 }

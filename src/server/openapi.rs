@@ -4,7 +4,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::server::answer::{JSON, Problem};
+use crate::server::answer::{JSON, Problem, Shape};
 use crate::server::databases::DatabaseList;
 use crate::server::request::{Kind, Param};
 use crate::server::route::{Method, Params, Route, routes};
@@ -19,20 +19,18 @@ pub(super) fn document() -> Value {
     for route in routes() {
         paths.insert(route.path.to_owned(), path_item(route, &mut generator));
     }
-    let list = json!({ "schema": generator.subschema_for::<DatabaseList>() });
+    let text = Shape::text("text/plain");
+    for (path, summary, shape) in [
+        ("/api/databases", "The databases that are served", Shape::json::<DatabaseList>()),
+        ("/api/openapi.json", "This description", Shape::text(JSON)),
+        ("/health", "Whether the server lives", text),
+        ("/metrics", "Figures for monitoring, as Prometheus reads them", text),
+    ] {
+        let ok = success(shape, &mut generator);
+        paths.insert(path.to_owned(), json!({ "get": { "summary": summary, "responses": { "200": ok } } }));
+    }
     let mut schemas = generator.take_definitions(true);
     schemas.insert("Problem".to_owned(), problem());
-    let plain = |summary: &str, content_type: &str, media: Value| {
-        let content = json!({ content_type: media });
-        json!({ "get": { "summary": summary, "responses": { "200": { "description": "OK", "content": content } } } })
-    };
-    paths.insert("/api/databases".to_owned(), plain("The databases that are served", JSON, list));
-    paths.insert("/api/openapi.json".to_owned(), plain("This description", JSON, json!({})));
-    paths.insert("/health".to_owned(), plain("Whether the server lives", "text/plain", json!({})));
-    paths.insert(
-        "/metrics".to_owned(),
-        plain("Figures for monitoring, as Prometheus reads them", "text/plain", json!({})),
-    );
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -63,16 +61,11 @@ fn path_item(route: &Route, generator: &mut SchemaGenerator) -> Value {
         Params::Among(params) => params.iter().collect(),
     };
     let in_query = params.into_iter().map(parameter);
-    let content_type = route.shape.content_type.split(';').next().unwrap_or(JSON);
-    let media = match route.shape.schema {
-        Some(schema) => json!({ "schema": schema(generator) }),
-        None => json!({}),
-    };
     let mut operation = json!({
         "summary": route.summary,
         "parameters": in_path.chain(in_query).collect::<Vec<_>>(),
         "responses": {
-            "200": { "description": "OK", "content": { content_type: media } },
+            "200": success(route.shape, generator),
             "default": { "$ref": "#/components/responses/Problem" },
         },
     });
@@ -87,6 +80,16 @@ fn path_item(route: &Route, generator: &mut SchemaGenerator) -> Value {
             json!({ "post": operation })
         }
     }
+}
+
+/// An answer to what was asked rightly.
+fn success(shape: Shape, generator: &mut SchemaGenerator) -> Value {
+    let content_type = shape.content_type.split(';').next().unwrap_or(JSON);
+    let media = match shape.schema {
+        Some(schema) => json!({ "schema": schema(generator) }),
+        None => json!({}),
+    };
+    json!({ "description": "OK", "content": { content_type: media } })
 }
 
 fn parameter(param: &Param) -> Value {

@@ -5,18 +5,16 @@ Usage: explored.py PGNDEX DATABASE PGN SEED COUNT. Prints the number of question
 """
 
 import collections
-import io
 import json
 import random
-import re
 import subprocess
 import sys
 
 import chess
-import chess.pgn
 
 # What is imported from this directory leaves nothing there.
 sys.dont_write_bytecode = True
+from games import read_games
 from rating import hold_performance, mean, rating
 
 # How long lines are at most, and how deep trees.
@@ -141,12 +139,7 @@ def hold_tree(found, board, games, fewest, side, depth, seen, what):
 
 def main():
     program, database, pgn, seed, count = sys.argv[1:]
-    games = []
-    with open(pgn, encoding="utf-8", errors="replace") as file:
-        # Behind two empty lines python-chess sees no moves.
-        text = io.StringIO(re.sub("\n{3,}", "\n\n", file.read()))
-    while game := chess.pgn.read_game(text):
-        games.append(Game(game))
+    games = [Game(game) for game in read_games(pgn)]
     often = collections.Counter(name for game in games for name in set(game.names) if name.strip("?"))
     chance = random.Random(int(seed))
     names = [name for name, _ in often.most_common(int(count))]

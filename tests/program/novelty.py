@@ -4,14 +4,16 @@ Usage: novelty.py PGNDEX DATABASE PGN. Prints the number of games and of new mov
 """
 
 import collections
-import io
 import json
 import re
 import subprocess
 import sys
 
 import chess
-import chess.pgn
+
+# What is imported from this directory leaves nothing there.
+sys.dont_write_bytecode = True
+from games import read_games
 
 
 def before(date):
@@ -28,10 +30,8 @@ def before(date):
 
 def main():
     program, database, pgn = sys.argv[1:]
-    with open(pgn, encoding="utf-8", errors="replace") as file:
-        text = io.StringIO(re.sub("\n{3,}", "\n\n", file.read()))
     games, reached = [], collections.defaultdict(list)
-    while game := chess.pgn.read_game(text):
+    for game in read_games(pgn):
         date = game.headers.get("Date", "")
         if not re.fullmatch(r"(\d{4}|\?{4})\.(0[1-9]|1[0-2]|\?\?)\.(0[1-9]|[12]\d|3[01]|\?\?)", date):
             date = "????.??.??"

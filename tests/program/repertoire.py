@@ -5,24 +5,18 @@ Usage: repertoire.py PGNDEX DATABASE PGN SIDE REPERTOIRE [FILTER VALUE]. SIDE is
 """
 
 import collections
-import io
 import json
-import re
 import subprocess
 import sys
 
 import chess
-import chess.pgn
+
+# What is imported from this directory leaves nothing there.
+sys.dont_write_bytecode = True
+from games import read_games
 
 GAMES, LEAST_PLIES = 40, 5
 COLORS = {"white": chess.WHITE, "black": chess.BLACK}
-
-
-def read_games(path):
-    with open(path, encoding="utf-8", errors="replace") as file:
-        text = io.StringIO(re.sub("\n{3,}", "\n\n", file.read()))
-    while game := chess.pgn.read_game(text):
-        yield game
 
 
 class Node:

@@ -141,6 +141,7 @@ fn others_are_let_in_only_if_that_is_said() {
         (&["serve", "games.db", "--token-file", "short"], "the token is too short"),
         (&["serve", "games.db", "--token-file", "lines"], "must be one line"),
         (&["serve", "games.db", "--allow-host", "http://chess.example.org/"], "not the name of a host"),
+        (&["serve", "games.db", "--allow-host", "chess.example.org:443"], "not the name of a host"),
         (&["serve", "games.db", "--allow-host", ""], "not the name of a host"),
         (&["serve", "games.db", "--token-file", "none"], "cannot read the token"),
         (&["serve", "nothing.db"], "no such database"),

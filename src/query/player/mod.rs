@@ -11,7 +11,7 @@ pub use lines::LineNode;
 
 use crate::board::{Color, Ending};
 use crate::id::{GameId, NameId};
-use crate::query::find::side;
+use crate::query::find::as_letter;
 use crate::query::performance::{opponent_rating, performance, rounded};
 use crate::query::players::{ListedPlayer, Players};
 use crate::store::row::{RatedScore, day_number, year_of};
@@ -285,11 +285,6 @@ pub struct PlayerGame {
     pub eco: Option<String>,
     /// Its name.
     pub opening: Option<String>,
-}
-
-/// As in all answers, `w` or `b`.
-fn as_letter<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(side(*color))
 }
 
 /// As `find` takes it.

@@ -7,13 +7,13 @@ mod place;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 pub use book::{Book, BookProblem, TooLong};
 
 use crate::board::{Color, GameResult, MoveCode};
 use crate::id::GameId;
-use crate::query::find::side as side_letter;
+use crate::query::find::as_letter;
 use crate::query::position::{push_move, san};
 use crate::store::{self, Database, ReachedGames, Selection};
 use place::{Latest, Place, Places};
@@ -208,10 +208,6 @@ pub struct FollowingGame {
     pub next: Option<String>,
     /// Whether that position is the end of a line.
     pub is_end: bool,
-}
-
-fn as_letter<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(side_letter(*color))
 }
 
 impl RepertoireQuestion<'_> {

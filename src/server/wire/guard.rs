@@ -27,6 +27,11 @@ impl Guard {
         Self { own, allowed: allowed.collect(), token: options.token.clone(), cors: options.cors }
     }
 
+    /// Whether requests can name such a host: ports are not looked at.
+    pub(super) fn can_be_host(name: &str) -> bool {
+        name.parse::<Authority>().is_ok_and(|authority| authority.host() == name)
+    }
+
     /// Refuses what does not name this machine: a page of another host whose name suddenly leads here could read everything otherwise.
     pub(super) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
         let mut named = headers.get_all(HOST).iter();

@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 use crate::server::databases::Databases;
 use crate::server::error::Error;
 use crate::server::options::Options;
+use guard::Guard;
 use handle::App;
 
 /// How long a client may take to send the head of a request.
@@ -73,7 +74,7 @@ impl Server {
                 return Err(Error::TokenOfLines);
             }
         }
-        if let Some(name) = options.allowed_hosts.iter().find(|name| !is_host(name)) {
+        if let Some(name) = options.allowed_hosts.iter().find(|name| !Guard::can_be_host(name)) {
             return Err(Error::HostName { name: name.clone() });
         }
         let databases = Arc::new(Databases::open(&options.databases)?);
@@ -157,10 +158,4 @@ impl Server {
         let _ = tokio::time::timeout(self.options.grace, all).await; // What takes longer is cut off.
         Ok(())
     }
-}
-
-/// Whether this can be the name of a host, or its address, with or without a port.
-fn is_host(name: &str) -> bool {
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-._:[]".contains(letter);
-    !name.is_empty() && name.chars().all(fits)
 }

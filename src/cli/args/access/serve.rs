@@ -37,7 +37,7 @@ pub(crate) struct ServeArgs {
     /// Let pages of other hosts read what the explorer's routes answer
     #[arg(long)]
     cors: bool,
-    /// Threads that answer; searches, exports and SQL have two each of their own [default: one for each processor]
+    /// Threads that answer; searches and SQL have two each of their own, and exports eight [default: one for each processor]
     #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=64_u16))]
     threads: Option<u16>,
     /// Seconds that an answer may take

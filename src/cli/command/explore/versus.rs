@@ -70,12 +70,7 @@ pub(super) fn write_table(
             versus_score,
             versus_results,
             format!("{change:>+6.1}").into(),
-            either
-                .opening
-                .as_ref()
-                .map(ToString::to_string)
-                .as_deref()
-                .map_or(Value::Null, |name| name.to_owned().into()),
+            either.opening.as_ref().map_or(Value::Null, |opening| opening.to_string().into()),
         ];
         rows.row(&chosen(cells, told))?;
     }

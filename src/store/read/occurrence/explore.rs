@@ -170,21 +170,23 @@ impl Asked<'_> {
     /// mixed in: an older program wrote such rows.
     fn visited(&self, lists: ListLengths, wants_games: bool) -> Result<Option<(Exploration, Option<Games>)>> {
         let sql = "SELECT key, white_wins, draws, black_wins, elo_sum, elo_games, NULL AS first_year,
-                       NULL AS last_year, unfinished
+                       NULL AS last_year, unfinished, top_games, recent_games
                    FROM visited_position WHERE key = :key AND fen = :fen";
         let mut statement = self.database.connection().prepare_cached(sql).map_err(self.failed())?;
         let params = named_params! { ":key": self.key.as_i64(), ":fen": self.fen };
         let counts = statement
             .query_row(params, |row| {
                 let cells = Cells::new(row, VISITED_POSITION);
-                Ok((results(cells)?, cells.get("unfinished")?))
+                let listed = [listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?];
+                Ok((results(cells)?, cells.get("unfinished")?, listed))
             })
             .optional();
-        let Some((results, unfinished)) = counts.map_err(self.failed())? else { return Ok(None) };
+        let Some((results, unfinished, [top, recent])) = counts.map_err(self.failed())? else {
+            return Ok(None);
+        };
         if shares_key(self.fen) {
             return Ok(None);
         }
-        let [top, recent] = self.listed()?;
         let mut places = BTreeMap::new();
         for &game in top.iter().chain(&recent) {
             let Some(ply) = self.last_occurrence(game).map_err(self.failed())? else { return Ok(None) };
@@ -228,17 +230,6 @@ impl Asked<'_> {
             }
         }
         Ok(continuations)
-    }
-
-    /// The games that the tables list: those with the highest ratings, and the latest.
-    fn listed(&self) -> Result<[Vec<GameId>; 2]> {
-        let sql = "SELECT key, top_games, recent_games FROM visited_position WHERE key = :key";
-        let params = named_params! { ":key": self.key.as_i64() };
-        let read = |row: &Row<'_>| {
-            let cells = Cells::new(row, VISITED_POSITION);
-            Ok([listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?])
-        };
-        Ok(self.database.all(ACTION, sql, params, read)?.pop().unwrap_or_default())
     }
 
     /// The one game that went on with a move. It is looked for among those that have the position after the move: they

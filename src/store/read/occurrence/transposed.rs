@@ -1,6 +1,5 @@
 //! Games that reached a position by another order of moves, and how many games each year had.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::board::{GameResult, Position};
@@ -139,15 +138,14 @@ impl Asked<'_> {
     /// columns of games are not there.
     pub(super) fn finished_in_sets(&self, unfinished: u64) -> Result<Option<Games>> {
         let finished = finished();
-        let columns = RefCell::new(BlockColumns::new(self.database.connection(), 0));
+        let mut columns = BlockColumns::new(self.database.connection(), 0);
         let in_block = |block| {
             let mut games = BlockGames::default();
             games.fill();
             // Nearly always all of them are.
             if unfinished > 0 {
-                let mut columns = columns.borrow_mut();
                 columns.turn_to(block);
-                games.keep(&finished.games(&*columns)?);
+                games.keep(&finished.games(&columns)?);
             }
             Ok(Some(games))
         };
@@ -164,7 +162,7 @@ impl Asked<'_> {
     /// The games in the sets of a visited position that are among those that `wanted` gives for their block.
     fn in_sets(
         &self,
-        wanted: impl Fn(u32) -> Result<Option<BlockGames>, ColumnError>,
+        mut wanted: impl FnMut(u32) -> Result<Option<BlockGames>, ColumnError>,
     ) -> Result<Games, ColumnError> {
         let mut games = Games::new();
         for_each_visit_set(self.database.connection(), self.key, |block, set| {
