@@ -4,13 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room and the rooms that it may use besides itself.
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 11] = [
     ("board", &[]),
     ("pgn", &["board"]),
     ("opening", &["board", "id", "pgn"]),
     ("source", &["path_bytes"]),
+    ("sort", &[]),
     ("store", &["board", "id", "opening", "path_bytes", "pgn"]),
     ("query", &["board", "id", "opening", "pgn", "store"]),
+    ("columnar", &["board", "id", "opening", "sort", "store"]),
     ("server", &["board", "id", "opening", "pgn", "query", "store"]),
     ("picture", &["board", "query"]),
     ("functions", &["board", "pgn", "query", "store"]),

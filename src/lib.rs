@@ -13,6 +13,7 @@
 //! | [`index`] | the main job: sources in, database out |
 //! | [`functions`] | the SQL functions |
 //! | `server` | HTTP on these questions: an explorer API and a page; there with the feature `serve` |
+//! | `columnar` | the same tables as Parquet files; there with the feature `parquet` |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
 //! | [`verify`] | is a database sound? |
 
@@ -20,6 +21,8 @@
 #![cfg_attr(not(feature = "index"), allow(dead_code))]
 
 pub mod board;
+#[cfg(feature = "parquet")]
+pub mod columnar;
 pub mod functions;
 pub mod id;
 #[cfg(feature = "index")]
@@ -36,6 +39,8 @@ mod properties;
 pub mod query;
 #[cfg(feature = "serve")]
 pub mod server;
+#[cfg(feature = "index")]
+mod sort;
 #[cfg(feature = "index")]
 pub mod source;
 pub mod store;

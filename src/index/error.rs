@@ -3,6 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+#[cfg(feature = "parquet")]
+use crate::columnar;
+use crate::sort;
 use crate::store;
 use crate::store::pages::BtreeError;
 
@@ -16,6 +19,10 @@ pub enum Error {
     /// The database could not be written.
     #[error(transparent)]
     Store(store::Error),
+    /// Parquet files could not be written.
+    #[cfg(feature = "parquet")]
+    #[error(transparent)]
+    Parquet(columnar::Error),
     /// None of the sources can be read.
     #[error("nothing to index: {0}")]
     NoSource(String),
@@ -141,6 +148,22 @@ impl From<store::Error> for Error {
             // Only a stop ends a statement of a run early.
             store::Error::Interrupted => Self::Stopped,
             other => Self::Store(other),
+        }
+    }
+}
+
+impl From<sort::Error> for Error {
+    fn from(sort::Error { directory, source }: sort::Error) -> Self {
+        Self::Spill { directory, source }
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl From<columnar::Error> for Error {
+    fn from(error: columnar::Error) -> Self {
+        match error {
+            columnar::Error::Store(error) => error.into(),
+            other => Self::Parquet(other),
         }
     }
 }

@@ -19,6 +19,8 @@ mod job;
 pub(crate) mod number;
 mod optimize;
 pub(crate) mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
 pub(crate) mod plan;
 pub(crate) mod problem;
 pub(crate) mod progress;
@@ -29,7 +31,6 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sort;
 mod spill;
-pub(crate) mod temporary_file;
 #[cfg(test)]
 mod tests;
 pub(crate) mod visited_position;
@@ -43,6 +44,8 @@ pub(crate) use game::signature::PREFIX_PLIES;
 pub use job::index;
 pub use optimize::{OptimizeSummary, optimize};
 pub use options::{Annotations, Duplicates, IndexOptions, OnProblem, Writer};
+#[cfg(feature = "parquet")]
+pub use parquet::ParquetOptions;
 pub use plan::Plan;
 pub use problem::Kind as ProblemKind;
 pub use progress::{Phase, Progress};

@@ -181,6 +181,14 @@ pub enum Error {
         /// What SQLite said.
         source: rusqlite::Error,
     },
+    /// The moves of a game cannot be played.
+    #[error("{}: game {} has a start position or a move that is not legal; `pgndex verify` tells what is wrong", path.display(), game.0)]
+    UnsoundGame {
+        /// The database.
+        path: PathBuf,
+        /// The game.
+        game: GameId,
+    },
     /// SQLite is given the path of a copy as text.
     #[error("{}: the path is not UTF-8, and SQLite copies a database to no such path; rename the directory or the database", path.display())]
     PathNotUtf8 {

@@ -3,16 +3,20 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use pgndex::query::{Course, PositionQuery, Positions, Sample, WantedPositions};
 
 use crate::cli::args::course::{CourseArgs, PlyRange};
 use crate::cli::args::filter::{FilterArgs, SortArg, WHICH};
+#[cfg(feature = "parquet")]
+use crate::cli::args::parquet::ParquetLayoutArgs;
 use crate::cli::args::position::PositionArgs;
 use crate::cli::args::{WrongValue, read_position, within};
 
 /// Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
 #[derive(Args, Debug)]
+#[cfg_attr(feature = "parquet", command(group = ArgGroup::new("target").args(["output", "parquet"])))]
+#[cfg_attr(not(feature = "parquet"), command(group = ArgGroup::new("target").arg("output")))]
 #[command(after_help = "\
 Examples:
   pgndex export games.db --pgn --player carlsen --since 2019 --output carlsen.pgn
@@ -22,6 +26,7 @@ Examples:
   pgndex export games.db --fen --ply 16 | sort | uniq -c | sort -rn | head
   pgndex export games.db --epd --last --elo-min 2700
   pgndex export games.db --csv-positions --sample 10000 --ply 16- --evaluated --output training.csv
+  pgndex export games.db --parquet tables/ --speed blitz --partition-by year
   pgndex export games.db --csv --sql \"SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100\"
 
 Without conditions all games are written. --fen is an output format here; to choose games by a position, use \
@@ -76,9 +81,12 @@ pub(crate) struct ExportArgs {
     /// File to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace the file if it exists
-    #[arg(long, requires = "output")]
+    /// Replace the file, or the Parquet files, if there are some
+    #[arg(long, requires = "target")]
     pub(crate) overwrite: bool,
+    #[cfg(feature = "parquet")]
+    #[command(flatten)]
+    pub(crate) parquet_layout: ParquetLayoutArgs,
     #[command(flatten)]
     pub(crate) position: ExportPositionArgs,
     #[command(flatten)]
@@ -106,9 +114,9 @@ impl ExportArgs {
         &self,
         course: Option<&'c Course>,
     ) -> Result<WantedPositions<'c>, WrongValue> {
-        if self.described.plies.is_some() && (self.format.pgn || self.format.csv) {
+        if self.described.plies.is_some() && self.format.is_of_games() {
             return Err(WrongValue(anyhow!(
-                "--ply chooses positions, and --pgn and --csv write whole games; take --fen, --epd or --csv-positions, or describe the \
+                "--ply chooses positions, and --pgn, --csv and --parquet write whole games; take --fen, --epd or --csv-positions, or describe the \
                  positions at these plies, as with --ending"
             )));
         }
@@ -147,6 +155,21 @@ pub(crate) struct ExportFormatArgs {
     /// Write their positions as CSV, one a line, with moves, results and evaluations
     #[arg(long)]
     pub(crate) csv_positions: bool,
+    /// Write the tables of the games as Parquet files into this directory
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["last", "evaluated", "sample"])]
+    pub(crate) parquet: Option<PathBuf>,
+}
+
+impl ExportFormatArgs {
+    /// Whether whole games are written.
+    fn is_of_games(&self) -> bool {
+        #[cfg(feature = "parquet")]
+        if self.parquet.is_some() {
+            return true;
+        }
+        self.pgn || self.csv
+    }
 }
 
 /// What positions are like, or at which plies they stand.

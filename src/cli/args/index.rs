@@ -2,6 +2,8 @@
 
 use crate::cli::args::ByteSize;
 use crate::cli::args::Memory;
+#[cfg(feature = "parquet")]
+use crate::cli::args::parquet::{PARQUET, ParquetLayoutArgs};
 use crate::cli::args::within;
 use clap::Args;
 use clap::ValueEnum;
@@ -11,7 +13,7 @@ use std::path::PathBuf;
 /// Index PGN files, packed or not, into a database
 #[derive(Args, Debug)]
 #[command(
-    override_usage = "pgndex index [OPTIONS] <DB> <PGN>...\n       pgndex index [OPTIONS] --reread <DB>\n       pgndex index [OPTIONS] --dry-run <PGN>..."
+    override_usage = "pgndex index [OPTIONS] <DB> <PGN>...\n       pgndex index [OPTIONS] --reread <DB>\n       pgndex index [OPTIONS] --parquet <DIR> <PGN>...\n       pgndex index [OPTIONS] --dry-run <PGN>..."
 )]
 #[command(after_help = "\
 Examples:
@@ -22,6 +24,7 @@ Examples:
   curl -s URL | pgndex index games.db -            from standard input
   pgndex index --overwrite games.db twic/          the same, replacing what is there
   pgndex index --reread games.db                   all its files once more, with what this version keeps
+  pgndex index --parquet tables/ twic/             Parquet files instead of a database
   pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
 
 Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes, not by their names. Of a zip archive all .pgn files \
@@ -38,11 +41,18 @@ pub(crate) struct IndexArgs {
     pub(crate) database: PathBuf,
     /// What to read: PGN files, archives, directories, patterns such as 'twic*.zip', @FILE for a list of paths, or - for
     /// standard input
-    #[arg(value_name = "PGN", required_unless_present_any = ["dry_run", "reread"])]
+    #[arg(value_name = "PGN", required_unless_present_any = ["dry_run", "reread", "parquet"])]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Replace the database if it exists
+    /// Replace the database, or the Parquet files, if there are some
     #[arg(long)]
     pub(crate) overwrite: bool,
+    /// Write Parquet files into this directory, and no database
+    #[cfg(feature = "parquet")]
+    #[arg(help_heading = PARQUET, long, value_name = "DIR", conflicts_with_all = ["reread", "dry_run"])]
+    pub(crate) parquet: Option<PathBuf>,
+    #[cfg(feature = "parquet")]
+    #[command(flatten)]
+    pub(crate) parquet_layout: ParquetLayoutArgs,
     /// Read all files that the database was made from once more, and replace it: for what an earlier version or other options
     /// left out, such as annotations
     #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite"])]

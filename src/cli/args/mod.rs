@@ -11,6 +11,8 @@ mod game;
 mod index;
 mod info;
 mod key;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod players;
 mod position;
 mod remove;

@@ -11,16 +11,24 @@ Examples:
   pgndex verify games.db                      the whole structure, and 1,000 games on the board
   pgndex verify games.db --all --limit 100    every game
   pgndex verify games.db --json | jq .sound
+  pgndex verify --parquet tables/             Parquet files that index or export wrote
 
 Pages, links between tables, counts and totals are checked in full. Three samples of equal size are checked more \
 closely: games are replayed and compared with their PGN files, the counts for `explore` are made again, and duplicates \
 are compared with the games that they repeat. A PGN file that has changed or is gone is named in a note and is no damage.
 
+Of Parquet files, each byte is held against the manifest, position_game against game_position, and games are replayed.
+
 Exit status: 0 the database is sound, 1 it is not, or it could not be checked.")]
 pub(crate) struct VerifyArgs {
     /// Database
-    #[arg(value_name = "DB")]
-    pub(crate) database: PathBuf,
+    #[cfg_attr(feature = "parquet", arg(value_name = "DB", required_unless_present = "parquet"))]
+    #[cfg_attr(not(feature = "parquet"), arg(value_name = "DB", required = true))]
+    pub(crate) database: Option<PathBuf>,
+    /// Check the Parquet files of this directory instead
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["database", "no_sources"])]
+    pub(crate) parquet: Option<PathBuf>,
     /// Size of the samples: games to replay, positions to count again, duplicates to compare
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]
     pub(crate) sample: u32,

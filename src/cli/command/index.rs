@@ -1,12 +1,16 @@
 //! `pgndex index`.
 
 use std::collections::HashSet;
+#[cfg(not(feature = "parquet"))]
+use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
+#[cfg(feature = "parquet")]
+use pgndex::index::ParquetOptions;
 use pgndex::index::{
     Annotations, Duplicates, Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Summary,
 };
@@ -43,6 +47,12 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
             crate::cli::refuse_file_of(&args.database, path)?;
         }
     }
+    if parquet(args).is_some() && is_database(&args.database) {
+        bail!(
+            "{0}: a database, and with --parquet all files are read as PGN; to write its tables, say `pgndex export {0} --parquet DIR`",
+            args.database.display()
+        );
+    }
     let display = || {
         let shown = Arc::clone(&progress);
         Display::start(args.quiet, move || snapshot(&shown))
@@ -54,11 +64,16 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     if !args.quiet {
         plan.notes().iter().for_each(|note| crate::cli::note(note));
     }
-    if !args.quiet && !args.dry_run && !args.overwrite && is_database(&args.database) {
+    if !args.quiet && target(args) == Some(&args.database) && !args.overwrite && is_database(&args.database) {
         crate::cli::terminal::sqlite::wants().iter().for_each(|want| crate::cli::note(want));
     }
     let display = display();
-    let result = if args.dry_run { plan.dry_run(&progress) } else { plan.run(&args.database, &progress) };
+    let result = match parquet(args) {
+        #[cfg(feature = "parquet")]
+        Some(parquet) => plan.write_parquet(&parquet, &progress),
+        _ if args.dry_run => plan.dry_run(&progress),
+        _ => plan.run(&args.database, &progress),
+    };
     display.stop();
     let summary = result?;
     tell(args, &summary)?;
@@ -71,10 +86,10 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
 
 /// A progress that announces what is about to be written, and that a signal stops.
 fn stoppable_progress(args: &IndexArgs) -> anyhow::Result<Arc<Progress>> {
-    let announced = !args.quiet && !args.dry_run;
+    let (announced, is_parquet) = (!args.quiet && !args.dry_run, parquet(args).is_some());
     let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
         if announced {
-            announce(estimate);
+            announce(estimate, is_parquet);
         }
     }));
     let stopped = Arc::clone(&progress);
@@ -97,8 +112,7 @@ fn tell(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
         summary.rewritten.iter().for_each(|note| crate::cli::note(note));
     }
     summary.log_left.iter().for_each(|note| crate::cli::note(note));
-    let database = Some(args.database.as_path()).filter(|_| !args.dry_run);
-    let report = Report { database, summary };
+    let report = Report { target: target(args), summary };
     if args.json {
         match writeln!(io::stdout().lock(), "{}", escaped_json(&report.to_json().to_string())) {
             // Nobody reads it: the exit status still tells whether something was lost.
@@ -117,10 +131,37 @@ fn tell(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is to be read. A dry run has no database: all its arguments are inputs, but for a database that comes first, as in the
-/// same command without `--dry-run`.
+/// Parquet files, if they are to be written instead of a database.
+#[cfg(feature = "parquet")]
+fn parquet(args: &IndexArgs) -> Option<ParquetOptions> {
+    args.parquet.as_ref().map(|directory| ParquetOptions {
+        directory: directory.clone(),
+        shard: args.parquet_layout.shard,
+        partition_by: args.parquet_layout.partition_by.into(),
+        overwrite: args.overwrite,
+    })
+}
+
+/// What is written.
+fn target(args: &IndexArgs) -> Option<&Path> {
+    #[cfg(feature = "parquet")]
+    if let Some(directory) = &args.parquet {
+        return Some(directory);
+    }
+    Some(args.database.as_path()).filter(|_| !args.dry_run)
+}
+
+/// This program was built without them.
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: &IndexArgs) -> Option<Infallible> {
+    None
+}
+
+/// What is to be read. Without a database, all arguments are inputs, but for a database that comes first in a dry run, as in the same command
+/// without `--dry-run`.
 fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
-    let first = Some(args.database.clone()).filter(|path| args.dry_run && !is_database(path));
+    let is_input = parquet(args).is_some() || args.dry_run && !is_database(&args.database);
+    let first = Some(args.database.clone()).filter(|_| is_input);
     first.into_iter().chain(args.inputs.iter().cloned()).collect()
 }
 
@@ -193,7 +234,7 @@ fn is_database(path: &Path) -> bool {
 }
 
 /// Says what is about to be written, if it is much, in the place of the progress that a terminal may show.
-fn announce(estimate: &Estimate) {
+fn announce(estimate: &Estimate, is_parquet: bool) {
     const MUCH: u64 = 100 << 20;
     let Estimate { database_bytes, spill_bytes, .. } = *estimate;
     if database_bytes + spill_bytes < MUCH {
@@ -206,7 +247,8 @@ fn announce(estimate: &Estimate) {
     if !crate::cli::terminal::log::is_json() && io::stderr().is_terminal() {
         let _ = write!(io::stderr().lock(), "\r\x1b[K");
     }
-    crate::cli::note(&format!("the database will grow by about {}{spill}", bytes(database_bytes)));
+    let what = if is_parquet { "the files will take" } else { "the database will grow by" };
+    crate::cli::note(&format!("{what} about {}{spill}", bytes(database_bytes)));
 }
 
 fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {

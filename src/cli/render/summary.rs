@@ -15,8 +15,8 @@ use crate::cli::render::text::printable;
 /// What a run did to a database.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Report<'a> {
-    /// The database, if one was written.
-    pub(crate) database: Option<&'a Path>,
+    /// The database that was written, or the directory of Parquet files, if anything was.
+    pub(crate) target: Option<&'a Path>,
     /// What was done.
     pub(crate) summary: &'a Summary,
 }
@@ -42,6 +42,7 @@ impl Report<'_> {
     /// The summary as `index --json` prints it: one object.
     pub(crate) fn to_json(self) -> Value {
         let summary = self.summary;
+        let is_database = summary.parquet_files == 0;
         let kinds = summary.problems.iter().map(
             |(severity, kind, count)| json!({ "severity": severity.as_str(), "kind": kind, "count": count }),
         );
@@ -50,7 +51,7 @@ impl Report<'_> {
         let stages =
             stages(&summary.stages).map(|(name, _, time)| (name.to_owned(), json!(time.as_secs_f64())));
         json!({
-            "database": self.database.map(|path| path.display().to_string()),
+            if is_database { "database" } else { "directory" }: self.target.map(|path| path.display().to_string()),
             "dry_run": summary.dry_run,
             "games": summary.games,
             "left_out": summary.left_out,
@@ -66,6 +67,7 @@ impl Report<'_> {
             "warnings": summary.problems.of(Severity::Warning),
             "problem_kinds": kinds.collect::<Vec<_>>(),
             "bytes": summary.file_bytes,
+            "parquet_files": summary.parquet_files,
             "input_bytes": summary.bytes,
             "added": summary.added,
             "known_sources": summary.known_sources,
@@ -83,8 +85,8 @@ impl Report<'_> {
     /// Of writing.
     pub(crate) fn write(self, out: &mut impl Write) -> io::Result<()> {
         let summary = self.summary;
-        let Some(database) = self.database else { return self.write_dry_run(out) };
-        let name = printable(&database.display().to_string());
+        let Some(target) = self.target else { return self.write_dry_run(out) };
+        let name = printable(&target.display().to_string());
         if summary.added && summary.games == 0 && summary.known_sources > 0 && summary.bytes == 0 {
             let known = counted(summary.known_sources, "source");
             return writeln!(out, "nothing new: {name} has the {known} already");
@@ -102,11 +104,15 @@ impl Report<'_> {
             duration(summary.elapsed),
             rough(self.plies_per_second())
         )?;
-        let mut database = format!("{name}, {}", bytes(summary.file_bytes));
-        if summary.plies > 0 && !summary.added {
-            database += &format!(" ({:.0} bytes a ply)", summary.file_bytes as f64 / summary.plies as f64);
+        let mut written = format!("{name}, {}", bytes(summary.file_bytes));
+        if summary.parquet_files > 0 {
+            written += &format!(" in {}", counted(summary.parquet_files, "file"));
         }
-        writeln!(out, "  database    {database}")?;
+        if summary.plies > 0 && !summary.added {
+            written += &format!(" ({:.0} bytes a ply)", summary.file_bytes as f64 / summary.plies as f64);
+        }
+        let what = if summary.parquet_files == 0 { "database " } else { "directory" };
+        writeln!(out, "  {what}   {written}")?;
         writeln!(out, "  input       {}", bytes(summary.bytes))?;
         if summary.known_sources > 0 {
             writeln!(
@@ -124,6 +130,9 @@ impl Report<'_> {
         }
         self.write_problems(out)?;
         let name = shell_word(&name);
+        if summary.parquet_files > 0 {
+            return writeln!(out, "\n  next: pgndex verify --parquet {name}");
+        }
         writeln!(out, "\n  next: pgndex info {name}")?;
         if summary.problems.iter().next().is_some() {
             let query = "SELECT path, line, kind, message FROM problem JOIN source USING (source_id)";
@@ -223,6 +232,7 @@ mod tests {
             added: false,
             known_sources: 0,
             rewritten: Vec::new(),
+            parquet_files: 0,
             file_bytes: 312_345_678,
             bytes: 34_567_890,
             games: 40_000,
@@ -259,7 +269,7 @@ mod tests {
 
     fn print(summary: &Summary) -> String {
         let mut out = Vec::new();
-        Report { database: Some(Path::new("games.db")), summary }.write(&mut out).unwrap();
+        Report { target: Some(Path::new("games.db")), summary }.write(&mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -324,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_summary_for_programs() {
-        let report = Report { database: Some(Path::new("games.db")), summary: &summary() };
+        let report = Report { target: Some(Path::new("games.db")), summary: &summary() };
         insta::assert_snapshot!(report.to_json(), @r#"
         {"database":"games.db","dry_run":false,"games":40000,"left_out":0,"skipped_variants":{"Atomic":12},"plies":3372442,"threads":2,"positions":3412442,"distinct_positions":2604118,"duplicates":1012,"duplicate_kinds":[{"kind":"same","count":1012},{"kind":"prefix","count":1}],"problems":1219,"errors":12,"warnings":1207,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"input_bytes":34567890,"added":false,"known_sources":0,"sources_without_games":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
         "#);

@@ -5,16 +5,7 @@ use std::ops::Range;
 use crate::board::{MoveCode, Position};
 use crate::index::game::signature::Signatures;
 use crate::index::visited_position::counted_game::CountedGame;
-use crate::store::row::{GameId, GameRows, HeaderBatch, Text};
-
-/// The names of a game that have tables of their own.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct GameNames {
-    pub(crate) event: Option<Text>,
-    pub(crate) site: Option<Text>,
-    pub(crate) white: Option<Text>,
-    pub(crate) black: Option<Text>,
-}
+use crate::store::row::{GameId, GameNames, GameRows, HeaderBatch};
 
 /// What is known of a game beside its rows.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,10 @@
 //! Tag pairs to the columns of `game`.
 
 use crate::board::GameResult;
-use crate::index::game::batch::{GameBatch, GameNames};
+use crate::index::game::batch::GameBatch;
 use crate::index::problem::Kind;
 use crate::pgn::{GameFacts, Speed, TagPair, date};
-use crate::store::row::{GameId, GameRow, TagRow, Text};
+use crate::store::row::{GameId, GameNames, GameRow, TagRow, Text};
 
 /// What a game's tags say beyond its row.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,7 +3,7 @@
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError, ShortMove};
 use crate::id::OpeningId;
 use crate::index::game::annotate::{AnnotationProblem, Annotator};
-use crate::index::game::batch::{Extent, GameBatch, GameNames, ReadGame, Start};
+use crate::index::game::batch::{Extent, GameBatch, ReadGame, Start};
 use crate::index::game::header::Header;
 use crate::index::game::signature::{Comparison, Pairing};
 use crate::index::game::signature::{PREFIX_PLIES, mix, mix_text};
@@ -14,7 +14,7 @@ use crate::index::read::lines::LineCounter;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::opening::OpeningBook;
 use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_known_variant};
-use crate::store::row::{GameId, GameRow, GameStatus, Ply, ProblemRow, SourceId};
+use crate::store::row::{GameId, GameNames, GameRow, GameStatus, Ply, ProblemRow, SourceId};
 
 /// Parses the games of one chunk, batch by batch.
 pub(crate) struct ChunkParser<'a> {

@@ -14,21 +14,32 @@ pub(crate) fn for_each_position<E>(
     standard: &Standard,
     mut sink: impl FnMut(PositionView<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
+    for_each_game(batch, first, |game, setup, played| {
+        let (position, fen) = match setup {
+            None => (standard.position.clone(), standard.fen.clone()),
+            Some(position) => (position.clone(), FenText::new(position)),
+        };
+        replay((game, setup.is_some()), played, position, fen, &mut sink)
+    })
+}
+
+/// Shows all games of a batch that have positions, the first of its games having the id `first`: the start position, unless that is the
+/// standard one, and the moves.
+pub(crate) fn for_each_game<E>(
+    batch: &GameBatch,
+    first: GameId,
+    mut see: impl FnMut(GameId, Option<&Position>, &[MoveCode]) -> Result<(), E>,
+) -> Result<(), E> {
     let mut codes = &batch.codes[..];
     let mut setups = batch.setups.iter();
-    for (game, &ReadGame { moves, start, .. }) in (first.0..).zip(&batch.games) {
+    for (game, &ReadGame { moves, start, .. }) in (first.0..).map(GameId).zip(&batch.games) {
         let (played, rest) = codes.split_at(moves);
         codes = rest;
-        let (position, fen) = match start {
-            Start::Standard => (standard.position.clone(), standard.fen.clone()),
-            Start::Setup => {
-                let position = setups.next().expect("one for each game that has one").clone();
-                let fen = FenText::new(&position);
-                (position, fen)
-            }
-            Start::Nowhere => continue,
-        };
-        replay((GameId(game), start == Start::Setup), played, position, fen, &mut sink)?;
+        match start {
+            Start::Standard => see(game, None, played)?,
+            Start::Setup => see(game, Some(setups.next().expect("one for each game that has one")), played)?,
+            Start::Nowhere => {}
+        }
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::board::Color;
 use crate::index::error::{Error, Result};
 use crate::index::estimate::Estimate;
 use crate::index::options::Annotations;
-use crate::index::sort::partition::RECORD;
+use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::pgn::{Annotation, CommentReader, MoveNumbers, Reader, Token, next_boundary};
 use crate::source::{DecodeOptions, Opened, Packed, SourceFile, Sources, open};
 
@@ -40,7 +40,9 @@ impl Estimate {
                 .saturating_add(number_bytes)
                 .saturating_add(said_bytes),
             beside_bytes: games.saturating_mul(SCRATCH_A_GAME).saturating_add(said_bytes),
-            spill_bytes: (plies + games).saturating_mul(RECORD as u64).saturating_sub(memory),
+            spill_bytes: (plies + games)
+                .saturating_mul(size_of::<PlayedOccurrence>() as u64)
+                .saturating_sub(memory),
         }
     }
 

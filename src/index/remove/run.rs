@@ -12,12 +12,12 @@ use crate::index::progress::Phase;
 use crate::index::remove::returning::{Piece, Returning};
 use crate::index::run::Run;
 use crate::index::run::worker::played_occurrence;
-use crate::index::sort::partition::Scatter;
 use crate::index::sort::setups::RecentSetups;
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::sorted::AddedOccurrences;
 use crate::index::visited_position::sorting::Update;
 use crate::index::visited_position::visited_fens::VisitedFens;
+use crate::sort::Scatter;
 use crate::store::BulkLoader;
 use crate::store::sink::{BlockNumber, DuplicateLinks, PositionEncoder as _, RemovalSink};
 

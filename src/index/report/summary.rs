@@ -46,7 +46,9 @@ pub struct Summary {
     pub bytes: u64,
     /// Bytes that went through temporary files.
     pub spilled_bytes: u64,
-    /// Size of the database, in bytes.
+    /// Parquet files that were written; 0 if a database was.
+    pub parquet_files: u64,
+    /// Size of the database, or of these files, in bytes.
     pub file_bytes: u64,
     /// Where the time went.
     pub stages: Stages,

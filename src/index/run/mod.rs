@@ -23,11 +23,12 @@ use crate::index::report::files::Reports;
 use crate::index::report::summary::{Stages, Summary};
 use crate::index::run::read::ReadResult;
 use crate::index::run::tally::Tally;
-use crate::index::sort::partition::{Partitions, RECORD};
+use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::spill::{KeyHash, SpillMap};
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::sorted::{AddedOccurrences, FreshOccurrences};
 use crate::index::visited_position::sorting::{NotePrefixes, Sorting, Update};
+use crate::sort::Partitions;
 use crate::source::{self, SourceFile, Sources};
 use crate::store::row::{DuplicateKind, Severity};
 use crate::store::sink::{DuplicateLinks, NewRun, Replaced, RunTotals, Sink, SortedOccurrences};
@@ -78,7 +79,7 @@ pub(crate) struct Run<'r> {
     pub(crate) progress: &'r Progress,
     started: Instant,
     pub(crate) pool: ThreadPool,
-    pub(crate) partitions: Partitions,
+    pub(crate) partitions: Partitions<PlayedOccurrence>,
     /// The directory of temporary files.
     directory: PathBuf,
     pub(crate) hash: KeyHash,
@@ -108,7 +109,7 @@ impl<'r> Run<'r> {
         let expected = estimate.plies + estimate.games + unknown;
         let memory = occurrence_memory(options, intake.sources);
         // They are merged with rows that are there, side by side, and somebody may ask to stop between them.
-        let least = if intake.target.is_some() { 64 * Partitions::RECORDS } else { 0 };
+        let least = if intake.target.is_some() { 64 * Partitions::<PlayedOccurrence>::RECORDS } else { 0 };
         let partitions = Partitions::new(expected.max(least), memory, directory.clone())?;
         let reports = Mutex::new(reports);
         let hash = KeyHash::new(plan.hash_bits);
@@ -295,6 +296,6 @@ impl<'r> Run<'r> {
     /// Records of a partition that are sorted at once.
     pub(crate) fn sorted_at_once(&self) -> usize {
         let bytes = self.options.memory / 8 / self.pool.current_num_threads() as u64;
-        usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20) / RECORD
+        usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20) / size_of::<PlayedOccurrence>()
     }
 }

@@ -10,7 +10,7 @@ use crate::index::error::{Error, Result};
 use crate::index::game::batch::GameBatch;
 use crate::index::game::parse::{ChunkParser, Standard};
 use crate::index::game::passed::note_passed;
-use crate::index::game::positions::for_each_position;
+use crate::index::game::positions::{for_each_game, for_each_position};
 use crate::index::game::signature::Comparison;
 use crate::index::number::sequence::{Sequencer, Turnstile};
 use crate::index::options::Annotations;
@@ -20,10 +20,10 @@ use crate::index::read::chunk::Chunk;
 use crate::index::read::feed::{Feed, Task};
 use crate::index::report::files::Reports;
 use crate::index::sort::occurrence::PlayedOccurrence;
-use crate::index::sort::partition::{Partitions, Scatter};
 use crate::index::sort::setups::RecentSetups;
 use crate::index::visited_position::visited_fens::VisitedFens;
 use crate::opening::OpeningBook;
+use crate::sort::{Partitions, Scatter};
 use crate::store::row::{EvalRow, GameId, HeaderBatch, ProblemRow, SourceId};
 use crate::store::sink::{BlockNumber, PositionEncoder, PositionView};
 
@@ -35,7 +35,7 @@ pub(crate) struct Shared<'s> {
     pub(crate) turn: Turnstile,
     /// Whose turn it is to hand positions over, where the sink wants them in order.
     pub(crate) append_turn: Turnstile,
-    pub(crate) partitions: &'s Partitions,
+    pub(crate) partitions: &'s Partitions<PlayedOccurrence>,
     /// Memory for each worker's occurrences on their way into the partitions.
     pub(crate) scatter_bytes: usize,
     pub(crate) standard: Standard,
@@ -131,7 +131,7 @@ struct Worker<'w, 's, E: PositionEncoder> {
     shared: &'w Shared<'s>,
     outlet: &'w Outlet<E::Block>,
     encoder: E,
-    scatter: Scatter<'s>,
+    scatter: Scatter<'s, PlayedOccurrence>,
     batch: GameBatch,
     /// The rows of `move_eval` of the batch's games, if the encoder takes them.
     evals: Vec<EvalRow>,
@@ -189,6 +189,9 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         if E::TAKES_EVALS {
             std::mem::swap(&mut self.evals, &mut self.batch.headers.evals);
         }
+        if E::TAKES_MOVES {
+            self.batch.headers.names.extend(self.batch.games.iter().map(|game| game.names));
+        }
         let empty = self.outlet.empty_headers.try_recv().unwrap_or_default();
         let headers = std::mem::replace(&mut self.batch.headers, empty);
         self.outlet.send(Load::Headers(Box::new(headers)))
@@ -202,6 +205,10 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         }
         let number = BlockNumber { chunk, batch: batch_number };
         evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
+        if E::TAKES_MOVES {
+            for_each_game(batch, first, |game, setup, codes| encoder.push_moves(game, setup, codes))?;
+            return send_block(shared, outlet, number, encoder);
+        }
         for_each_position(batch, first, &shared.standard, |view| {
             scatter.push(played_occurrence(&view, setups))?;
             if let Some(visited) = shared.visited {

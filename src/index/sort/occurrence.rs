@@ -1,6 +1,7 @@
 //! What is sorted: in which game and at which ply a position arose, and what was played there.
 
 use crate::board::{MoveCode, PositionKey, ShortMove};
+use crate::sort::Record;
 use crate::store::row::{GameId, Occurrence, Ply};
 use crate::store::visit_set::PlayedMove;
 
@@ -100,14 +101,25 @@ impl PlayedOccurrence {
         Occurrence::new(self.key(), self.game(), self.ply())
     }
 
-    /// The number whose order is the table's order; its top bits choose a partition.
-    pub(crate) const fn sort_key(self) -> u128 {
+    /// The occurrence whose [`sort_key`](Record::sort_key) is `value`.
+    pub(crate) const fn from_sort_key(value: u128) -> Self {
+        Self(value)
+    }
+}
+
+impl Record for PlayedOccurrence {
+    const BYTES: usize = size_of::<Self>();
+
+    fn sort_key(self) -> u128 {
         self.0
     }
 
-    /// The occurrence whose [`sort_key`](Self::sort_key) is `value`.
-    pub(crate) const fn from_sort_key(value: u128) -> Self {
-        Self(value)
+    fn write(self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.0.to_ne_bytes());
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        Self(u128::from_ne_bytes(bytes.try_into().expect("as many as it was written as")))
     }
 }
 

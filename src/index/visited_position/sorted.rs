@@ -47,7 +47,7 @@ impl SortedOccurrences for FreshOccurrences<'_> {
         self.sorting.partitions.drain_sorted(partition, self.sorting.at_once, |piece| {
             self.sorting.progress.check()?;
             counter.see(piece);
-            Ok(rows.append(piece.iter().map(|occurrence| occurrence.occurrence()))?)
+            Ok::<_, Error>(rows.append(piece.iter().map(|occurrence| occurrence.occurrence()))?)
         })?;
         lock(&self.counted).push((partition, counter.finish()));
         Ok(())

@@ -3,12 +3,13 @@
 use rayon::ThreadPool;
 
 use crate::board::KeySet;
-use crate::id::GameId;
+use crate::id::{GameId, Ply};
 use crate::index::error::{Error, Result};
 use crate::index::progress::Progress;
-use crate::index::sort::partition::Partitions;
+use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::decrease::Decreases;
+use crate::sort::Partitions;
 use crate::store::BulkLoader;
 use crate::store::row::Occurrence;
 use crate::store::sink::{Replaced, UnsortedOccurrences};
@@ -19,7 +20,7 @@ pub(crate) type NotePrefixes<'n> = dyn Fn(&BulkLoader<'_>, GameId, &[GameId]) ->
 /// What a run has when all games are read.
 #[derive(Clone, Copy)]
 pub(crate) struct Sorting<'r> {
-    pub(crate) partitions: &'r Partitions,
+    pub(crate) partitions: &'r Partitions<PlayedOccurrence>,
     /// Records of a partition that are sorted at once.
     pub(crate) at_once: usize,
     /// How many games a visited position has at least.
@@ -47,7 +48,12 @@ impl UnsortedOccurrences for Sorting<'_> {
     }
 
     fn range(&self, partition: usize) -> (Occurrence, Option<Occurrence>) {
-        self.partitions.range(partition)
+        let first_of = |sort_key| {
+            let key = PlayedOccurrence::from_sort_key(sort_key).key();
+            Occurrence::new(key, GameId(0), Ply(0))
+        };
+        let (first, end) = self.partitions.range(partition);
+        (first_of(first), end.map(first_of))
     }
 
     fn note_prefixes(&self, loader: &BulkLoader<'_>, last: GameId, freed: &[GameId]) -> Result<u64> {

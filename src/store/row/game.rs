@@ -99,6 +99,19 @@ table_row! {
     }
 }
 
+/// The names of a game that have tables of their own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GameNames {
+    /// Event name.
+    pub event: Option<Text>,
+    /// Site name.
+    pub site: Option<Text>,
+    /// White's player.
+    pub white: Option<Text>,
+    /// Black's player.
+    pub black: Option<Text>,
+}
+
 /// How much of a game could be replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GameStatus {

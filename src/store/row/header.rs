@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::annotation::{CommandRow, CommentRow, EvalRow, NagRow, VariationMoveRow, VariationRow};
 use super::description::{InsertRows, columns};
-use super::game::{GameRow, TagRow};
+use super::game::{GameNames, GameRow, TagRow};
 use super::problem::{DuplicateRow, ProblemRow};
 use super::text::Text;
 use super::virtual_table::{Cell, RowTable};
@@ -60,6 +60,8 @@ macro_rules! header_batch {
         pub struct HeaderBatch {
             /// Rows of `game`.
             pub games: Vec<GameRow>,
+            /// Their names, for those who take them with the games.
+            pub names: Vec<GameNames>,
             $($(#[$meta])* pub $side: Vec<$row>,)*
             /// Rows of `problem`, in input order.
             pub problems: Vec<ProblemRow>,
@@ -84,6 +86,7 @@ macro_rules! header_batch {
             /// Empties the batch and keeps its memory.
             pub fn clear(&mut self) {
                 self.games.clear();
+                self.names.clear();
                 $(self.$side.clear();)*
                 self.problems.clear();
                 self.passed.clear();

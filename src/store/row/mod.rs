@@ -21,7 +21,7 @@ pub use annotation::{CommandRow, CommentRow, EvalRow, NagRow, VariationMoveRow, 
 pub(in crate::store) use description::InsertRows;
 #[cfg(feature = "index")]
 pub(crate) use game::StoredGame;
-pub use game::{GameRow, GameStatus, TagRow};
+pub use game::{GameNames, GameRow, GameStatus, TagRow};
 pub use header::HeaderBatch;
 #[cfg(feature = "index")]
 pub(crate) use header::{GameRows, SideTable};

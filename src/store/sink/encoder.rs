@@ -39,6 +39,9 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
     /// Whether it takes rows of `move_eval`; if not, they are written with those of the other small tables.
     const TAKES_EVALS: bool = false;
 
+    /// Whether it takes the moves of whole games instead of their positions.
+    const TAKES_MOVES: bool = false;
+
     /// Another one for another worker.
     fn another(&self) -> Self;
 
@@ -48,6 +51,12 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
     /// Adds the next row of `move_eval`.
     fn push_eval(&mut self, row: &EvalRow) -> Result<()> {
         debug_assert!(!Self::TAKES_EVALS, "it is not given any: {row:?}");
+        Ok(())
+    }
+
+    /// Adds the next game: its start position, unless that is the standard one, and its moves.
+    fn push_moves(&mut self, game: GameId, _setup: Option<&Position>, _codes: &[MoveCode]) -> Result<()> {
+        debug_assert!(!Self::TAKES_MOVES, "it is not given any: {game:?}");
         Ok(())
     }
 

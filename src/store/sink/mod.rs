@@ -8,6 +8,7 @@
 //! | [`FreshRows`] | a new database, all of it through SQL: what the pages are held to in tests |
 //! | [`AddedPages`] | into a database that is there, pages beside those in use |
 //! | [`AddedRows`] | into a database that is there, through SQL |
+//! | `ParquetFiles` | Parquet files, in the room `columnar` |
 //! | [`Nothing`] | nothing: the input is only looked at |
 //!
 //! The order of calls: [`begin`](Sink::begin); while games are read, [`headers`](Sink::headers) and [`positions`](Sink::positions);

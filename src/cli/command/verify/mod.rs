@@ -1,6 +1,10 @@
-//! `pgndex verify`: is a database sound?
+//! `pgndex verify`: is a database sound, or are Parquet files?
+
+#[cfg(feature = "parquet")]
+mod parquet;
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use pgndex::verify::{Finding, Id, Progress, Report, Sample, VerifyOptions, verify};
@@ -19,18 +23,23 @@ use crate::cli::terminal::signal::stop_on_signal;
 /// # Errors
 /// When it cannot be read at all, or somebody stops the check.
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
+    #[cfg(feature = "parquet")]
+    if let Some(directory) = &args.parquet {
+        return parquet::run(args, directory);
+    }
+    let database = args.database.as_deref().expect("clap requires one of both");
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || stopped.stop())?;
-    let file_bytes = std::fs::metadata(&args.database).map_or(0, |metadata| metadata.len());
+    let file_bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
     let shown = Arc::clone(&progress);
     let display = Display::start(args.quiet, move || snapshot(&shown, file_bytes));
-    let result = verify(&args.database, &options(args), &progress);
+    let result = verify(database, &options(args), &progress);
     display.stop();
     let report = result?;
     let mut out = stdout();
     if args.json {
-        writeln!(out, "{}", escaped_json(&to_json(args, &report).to_string()))?;
+        writeln!(out, "{}", escaped_json(&to_json(database, &report).to_string()))?;
     } else {
         tell_sources(&report);
         write_findings(&mut out, &report)?;
@@ -112,7 +121,7 @@ fn last_line(report: &Report) -> String {
     format!("not sound: {} ({})", counted(findings.total(), "finding"), kinds.join(", "))
 }
 
-fn to_json(args: &VerifyArgs, report: &Report) -> Value {
+fn to_json(database: &Path, report: &Report) -> Value {
     let findings = &report.findings;
     let kinds: Map<String, Value> =
         findings.counts.iter().map(|(kind, count)| (kind.as_str().to_owned(), json!(count))).collect();
@@ -122,7 +131,7 @@ fn to_json(args: &VerifyArgs, report: &Report) -> Value {
         .map(|note| json!({ "path": note.path.to_string_lossy(), "state": note.state.as_str(), "message": note.message }));
     let seconds = report.elapsed.as_secs_f64();
     json!({
-        "database": args.database.display().to_string(),
+        "database": database.display().to_string(),
         "sound": report.is_sound(),
         "findings": findings.total(),
         "finding_kinds": kinds,

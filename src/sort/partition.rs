@@ -1,27 +1,36 @@
-//! Occurrences by key: scattered into partitions as they come, sorted partition by partition.
+//! Records by key: scattered into partitions as they come, sorted partition by partition.
 
 use std::fs::File;
-use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::index::error::{Error, Result};
-use crate::index::sort::occurrence::PlayedOccurrence;
-use crate::index::temporary_file::{read_at, write_at};
-use crate::store::row::{GameId, Occurrence, Ply};
+use super::temporary_file::{read_at, write_at};
+use super::{Error, Result};
 
-/// Bytes of an occurrence in memory and in temporary files.
-pub(crate) const RECORD: usize = size_of::<PlayedOccurrence>();
+/// What is sorted.
+pub(crate) trait Record: Copy + Default + Ord + Send + Sync {
+    /// Bytes that it takes in temporary files.
+    const BYTES: usize;
 
-/// Occurrences of all workers, by the top bits of their keys. What is beyond the memory allowed goes to a temporary file that
+    /// The number whose order is that of the records; its top bits choose a partition.
+    fn sort_key(self) -> u128;
+
+    /// Appends its bytes.
+    fn write(self, bytes: &mut Vec<u8>);
+
+    /// The record that such bytes stand for: as many as it takes.
+    fn read(bytes: &[u8]) -> Self;
+}
+
+/// Records of all workers, by the top bits of their keys. What is beyond the memory allowed goes to a temporary file that
 /// has no name and vanishes with the process.
 #[derive(Debug)]
-pub(crate) struct Partitions {
+pub(crate) struct Partitions<R> {
     /// How many top bits of the sort key choose the partition.
     bits: u32,
-    partitions: Vec<Mutex<Partition>>,
+    partitions: Vec<Mutex<Partition<R>>>,
     memory: u64,
     used: AtomicU64,
     directory: PathBuf,
@@ -29,10 +38,16 @@ pub(crate) struct Partitions {
     spilled: AtomicU64,
 }
 
-#[derive(Debug, Default)]
-struct Partition {
-    blocks: Vec<Vec<PlayedOccurrence>>,
+#[derive(Debug)]
+struct Partition<R> {
+    blocks: Vec<Vec<R>>,
     extents: Vec<Extent>,
+}
+
+impl<R> Default for Partition<R> {
+    fn default() -> Self {
+        Self { blocks: Vec::new(), extents: Vec::new() }
+    }
 }
 
 /// A piece of the temporary file.
@@ -42,7 +57,7 @@ struct Extent {
     records: usize,
 }
 
-impl Partitions {
+impl<R: Record> Partitions<R> {
     /// Records of a partition: few enough to be sorted in the processor's cache, and so many that there are not too many
     /// partitions to be written to side by side.
     pub(crate) const RECORDS: u64 = 1 << 17;
@@ -55,10 +70,15 @@ impl Partitions {
     /// Whether or not it will be needed, the file is made now: that it cannot be made must not be found out after hours.
     pub(crate) fn new(expected: u64, memory: u64, directory: PathBuf) -> Result<Self> {
         let bits = (expected / Self::RECORDS).max(1).next_power_of_two().ilog2().clamp(1, 10);
+        Self::of_bits(bits, memory, directory)
+    }
+
+    /// A partition for each value of so many top bits.
+    pub(crate) fn of_bits(bits: u32, memory: u64, directory: PathBuf) -> Result<Self> {
         let partitions = (0..1 << bits).map(|_| Mutex::default()).collect();
         let spill = match tempfile::tempfile_in(&directory) {
             Ok(file) => file,
-            Err(source) => return Err(Error::Spill { directory, source }),
+            Err(source) => return Err(Error { directory, source }),
         };
         let (used, spilled) = (AtomicU64::new(0), AtomicU64::new(0));
         Ok(Self { bits, partitions, memory, used, directory, spill, spilled })
@@ -79,12 +99,9 @@ impl Partitions {
         (0..self.len()).map(records).sum()
     }
 
-    /// Where a partition's keys begin, and where they end, unless it is the last one.
-    pub(crate) fn range(&self, index: usize) -> (Occurrence, Option<Occurrence>) {
-        let first = |index: usize| {
-            let occurrence = PlayedOccurrence::from_sort_key((index as u128) << (128 - self.bits));
-            Occurrence::new(occurrence.key(), GameId(0), Ply(0))
-        };
+    /// Where a partition's sort keys begin, and where they end, unless it is the last one.
+    pub(crate) fn range(&self, index: usize) -> (u128, Option<u128>) {
+        let first = |index: usize| (index as u128) << (128 - self.bits);
         (first(index), (index + 1 < self.len()).then(|| first(index + 1)))
     }
 
@@ -93,13 +110,13 @@ impl Partitions {
         self.spilled.load(Ordering::Relaxed)
     }
 
-    fn index(&self, occurrence: PlayedOccurrence) -> usize {
-        (occurrence.sort_key() >> (128 - self.bits)) as usize
+    fn index(&self, record: R) -> usize {
+        (record.sort_key() >> (128 - self.bits)) as usize
     }
 
     /// Takes a worker's block; gives back an empty one to go on with.
-    fn accept(&self, index: usize, block: &mut Vec<PlayedOccurrence>) -> Result<()> {
-        let bytes = (block.len() * RECORD) as u64;
+    fn accept(&self, index: usize, block: &mut Vec<R>) -> Result<()> {
+        let bytes = (block.len() * size_of::<R>()) as u64;
         if self.used.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.memory {
             let capacity = block.capacity();
             let full = std::mem::replace(block, Vec::with_capacity(capacity));
@@ -113,28 +130,29 @@ impl Partitions {
         Ok(())
     }
 
-    fn lock(&self, index: usize) -> std::sync::MutexGuard<'_, Partition> {
+    fn lock(&self, index: usize) -> std::sync::MutexGuard<'_, Partition<R>> {
         self.partitions[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, block: &[PlayedOccurrence]) -> Result<Extent> {
-        let bytes: Vec<u8> = block.iter().flat_map(|record| record.sort_key().to_ne_bytes()).collect();
+    fn write(&self, block: &[R]) -> Result<Extent> {
+        let mut bytes = Vec::with_capacity(block.len() * R::BYTES);
+        block.iter().for_each(|record| record.write(&mut bytes));
         let offset = self.spilled.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         write_at(&self.spill, &bytes, offset).map_err(|source| self.failed(source))?;
         Ok(Extent { offset, records: block.len() })
     }
 
-    fn failed(&self, source: io::Error) -> Error {
-        Error::Spill { directory: self.directory.clone(), source }
+    fn failed(&self, source: std::io::Error) -> Error {
+        Error { directory: self.directory.clone(), source }
     }
 
-    /// Empties a partition and shows `sink` all its occurrences, sorted, in pieces of at most `most` records, or a little more.
-    pub(crate) fn drain_sorted(
+    /// Empties a partition and shows `sink` all its records, sorted, in pieces of at most `most` records, or a little more.
+    pub(crate) fn drain_sorted<E: From<Error>>(
         &self,
         index: usize,
         most: usize,
-        mut sink: impl FnMut(&[PlayedOccurrence]) -> Result<()>,
-    ) -> Result<()> {
+        mut sink: impl FnMut(&[R]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let partition = std::mem::take(&mut *self.lock(index));
         let blocks = partition.blocks.iter().map(Vec::len);
         let total: usize = blocks.chain(partition.extents.iter().map(|extent| extent.records)).sum();
@@ -154,11 +172,11 @@ impl Partitions {
     }
 
     /// Numbers that cut a large partition into pieces of about `most` records, told from a sample.
-    fn splitters(&self, partition: &Partition, total: usize, most: usize) -> Result<Vec<u128>> {
+    fn splitters(&self, partition: &Partition<R>, total: usize, most: usize) -> Result<Vec<u128>> {
         const SAMPLES_PER_PIECE: usize = 256;
         let pieces = total.div_ceil(most / 2 + 1);
         let step = (total / (pieces * SAMPLES_PER_PIECE)).max(1);
-        let mut sample: Vec<PlayedOccurrence> = Vec::new();
+        let mut sample: Vec<R> = Vec::new();
         let mut seen = 0;
         self.for_each_block(partition, |block| {
             let first = seen % step;
@@ -174,12 +192,11 @@ impl Partitions {
     /// these buckets for itself. That takes little more than half the time of sorting them all at once: most buckets have few records.
     fn gather_sorted(
         &self,
-        partition: &Partition,
+        partition: &Partition<R>,
         range: RangeInclusive<u128>,
-        records: &mut Vec<PlayedOccurrence>,
+        records: &mut Vec<R>,
     ) -> Result<()> {
-        let bucket =
-            |record: PlayedOccurrence| (record.sort_key() << self.bits >> (128 - Self::BUCKET_BITS)) as usize;
+        let bucket = |record: R| (record.sort_key() << self.bits >> (128 - Self::BUCKET_BITS)) as usize;
         // Where the next record of each bucket goes, once they are counted.
         let mut next = vec![0; 1 << Self::BUCKET_BITS];
         self.for_each_record(partition, &range, |record| next[bucket(record)] += 1)?;
@@ -187,7 +204,7 @@ impl Partitions {
         for place in &mut next {
             start += std::mem::replace(place, start);
         }
-        records.resize(start, PlayedOccurrence::default());
+        records.resize(start, R::default());
         self.for_each_record(partition, &range, |record| {
             let place = &mut next[bucket(record)];
             records[*place] = record;
@@ -204,9 +221,9 @@ impl Partitions {
     #[inline]
     fn for_each_record(
         &self,
-        partition: &Partition,
+        partition: &Partition<R>,
         range: &RangeInclusive<u128>,
-        mut see: impl FnMut(PlayedOccurrence),
+        mut see: impl FnMut(R),
     ) -> Result<()> {
         let all = *range == (0..=u128::MAX);
         self.for_each_block(partition, |block| {
@@ -219,48 +236,42 @@ impl Partitions {
         })
     }
 
-    fn for_each_block(&self, partition: &Partition, mut see: impl FnMut(&[PlayedOccurrence])) -> Result<()> {
+    fn for_each_block(&self, partition: &Partition<R>, mut see: impl FnMut(&[R])) -> Result<()> {
         partition.blocks.iter().for_each(|block| see(block));
         if partition.extents.is_empty() {
             return Ok(());
         }
         let (mut bytes, mut block) = (Vec::new(), Vec::new());
         for extent in &partition.extents {
-            bytes.resize(extent.records * RECORD, 0);
+            bytes.resize(extent.records * R::BYTES, 0);
             read_at(&self.spill, &mut bytes, extent.offset).map_err(|source| self.failed(source))?;
             block.clear();
-            block.extend(
-                bytes
-                    .as_chunks::<RECORD>()
-                    .0
-                    .iter()
-                    .map(|record| PlayedOccurrence::from_sort_key(u128::from_ne_bytes(*record))),
-            );
+            block.extend(bytes.chunks_exact(R::BYTES).map(R::read));
             see(&block);
         }
         Ok(())
     }
 }
 
-/// One worker's occurrences on their way into the partitions.
+/// One worker's records on their way into the partitions.
 #[derive(Debug)]
-pub(crate) struct Scatter<'p> {
-    partitions: &'p Partitions,
-    blocks: Vec<Vec<PlayedOccurrence>>,
+pub(crate) struct Scatter<'p, R> {
+    partitions: &'p Partitions<R>,
+    blocks: Vec<Vec<R>>,
 }
 
-impl<'p> Scatter<'p> {
+impl<'p, R: Record> Scatter<'p, R> {
     /// Blocks that take about `bytes` together; at least 64 and at most 4096 records each.
-    pub(crate) fn new(partitions: &'p Partitions, bytes: usize) -> Self {
-        let capacity = (bytes / RECORD / partitions.len()).clamp(64, 4096);
+    pub(crate) fn new(partitions: &'p Partitions<R>, bytes: usize) -> Self {
+        let capacity = (bytes / size_of::<R>() / partitions.len()).clamp(64, 4096);
         Self { partitions, blocks: (0..partitions.len()).map(|_| Vec::with_capacity(capacity)).collect() }
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, occurrence: PlayedOccurrence) -> Result<()> {
-        let index = self.partitions.index(occurrence);
+    pub(crate) fn push(&mut self, record: R) -> Result<()> {
+        let index = self.partitions.index(record);
         let block = &mut self.blocks[index];
-        block.push(occurrence);
+        block.push(record);
         if block.len() == block.capacity() { self.partitions.accept(index, block) } else { Ok(()) }
     }
 
@@ -279,9 +290,24 @@ impl<'p> Scatter<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::PositionKey;
     use crate::properties::cases;
     use proptest::prelude::*;
+
+    impl Record for u128 {
+        const BYTES: usize = 16;
+
+        fn sort_key(self) -> u128 {
+            self
+        }
+
+        fn write(self, bytes: &mut Vec<u8>) {
+            bytes.extend(self.to_le_bytes());
+        }
+
+        fn read(bytes: &[u8]) -> Self {
+            Self::from_le_bytes(bytes.try_into().unwrap())
+        }
+    }
 
     proptest! {
         #![proptest_config(cases(256))]
@@ -295,10 +321,8 @@ mod tests {
         ) {
             let directory = tempfile::tempdir().unwrap();
             let partitions = Partitions::new(expected, memory, directory.path().to_owned()).unwrap();
-            let records: Vec<PlayedOccurrence> = (1..)
-                .zip(&keys)
-                .map(|(game, &key)| PlayedOccurrence::new(PositionKey(key), GameId(game), Ply(game % 7), None))
-                .collect();
+            let records: Vec<u128> =
+                (1..).zip(&keys).map(|(index, &key): (u128, _)| u128::from(key) << 64 | index << 7).collect();
             let mut scatters = [Scatter::new(&partitions, 1 << 20), Scatter::new(&partitions, 0)];
             for (index, &record) in records.iter().enumerate() {
                 scatters[index % 2].push(record).unwrap();
@@ -306,7 +330,8 @@ mod tests {
             scatters.into_iter().for_each(|scatter| scatter.finish().unwrap());
             let mut found = Vec::new();
             for index in 0..partitions.len() {
-                partitions.drain_sorted(index, most, |piece| { found.extend_from_slice(piece); Ok(()) }).unwrap();
+                let see = |piece: &[u128]| { found.extend_from_slice(piece); Ok::<_, Error>(()) };
+                partitions.drain_sorted(index, most, see).unwrap();
             }
             let mut expected = records;
             expected.sort_unstable();

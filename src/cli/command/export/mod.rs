@@ -1,4 +1,7 @@
-//! `pgndex export`: chosen games as PGN or CSV, or their positions as FEN, EPD or CSV.
+//! `pgndex export`: chosen games as PGN, CSV or Parquet, or their positions as FEN, EPD or CSV.
+
+#[cfg(feature = "parquet")]
+mod parquet;
 
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::mem;
@@ -45,6 +48,11 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     for assumption in query.iter().flat_map(PositionQuery::assumptions) {
         note(&assumption);
     }
+    let chosen = Chosen { args, filter: &filter, query: query.as_ref(), course: course.as_ref() };
+    #[cfg(feature = "parquet")]
+    if let Some(directory) = &args.format.parquet {
+        return parquet::run(&database, &chosen, directory);
+    }
     let target = unless_standard_output(args.output.as_deref());
     let target = target.map(|path| create(path, args, &database)).transpose()?;
     let format = Format::new(args);
@@ -72,7 +80,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     };
     let exported = exporter
         .head()
-        .and_then(|()| exporter.choose(args, &filter, query.as_ref(), course.as_ref()))
+        .and_then(|()| chosen.read(&database, |choice| exporter.write(choice, args.sample())))
         .and_then(|()| Ok(exporter.out.flush()?));
     display.stop();
     exported.map_err(|error| match &target {
@@ -100,6 +108,36 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     }
     tell_lossy(counts.lossy.load(Ordering::Relaxed));
     Ok(())
+}
+
+/// What tells the games that are written.
+struct Chosen<'c> {
+    args: &'c ExportArgs,
+    filter: &'c GameFilter,
+    query: Option<&'c PositionQuery>,
+    course: Option<&'c Course>,
+}
+
+impl Chosen<'_> {
+    /// Passes on how the database is asked for them.
+    fn read<T>(
+        &self,
+        database: &Database,
+        write: impl FnOnce(Choice<'_>) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        if let Some(sql) = &self.args.sql {
+            return write(Choice::Sql(sql));
+        }
+        let selection = database.select(self.filter)?;
+        tell_unknown_names(&near_names(database, &selection)?);
+        tell_players(database, &selection)?;
+        let order = self.args.sort.order();
+        write(match (self.query, self.course) {
+            (Some(query), _) => Choice::Reached(query, &selection, order),
+            (None, Some(course)) => Choice::Passed(course, &selection, order),
+            (None, None) => Choice::Selection(&selection, order),
+        })
+    }
 }
 
 /// Begins the file to write, which replaces no file with games but one that was exported.
@@ -225,31 +263,6 @@ impl Exporter<'_> {
             Format::Pgn { .. } | Format::Positions(_) => return Ok(()),
         };
         Ok(self.out.write_all(head.as_bytes())?)
-    }
-
-    /// Writes the chosen games.
-    fn choose(
-        &mut self,
-        args: &ExportArgs,
-        filter: &GameFilter,
-        query: Option<&PositionQuery>,
-        course: Option<&Course>,
-    ) -> anyhow::Result<()> {
-        let database = self.database;
-        let sample = args.sample();
-        if let Some(sql) = &args.sql {
-            return self.write(Choice::Sql(sql), sample);
-        }
-        let selection = database.select(filter)?;
-        tell_unknown_names(&near_names(database, &selection)?);
-        tell_players(database, &selection)?;
-        let order = args.sort.order();
-        let choice = match (query, course) {
-            (Some(query), _) => Choice::Reached(query, &selection, order),
-            (None, Some(course)) => Choice::Passed(course, &selection, order),
-            (None, None) => Choice::Selection(&selection, order),
-        };
-        self.write(choice, sample)
     }
 
     fn write(&mut self, choice: Choice<'_>, sample: Option<Sample>) -> anyhow::Result<()> {

@@ -1,0 +1,42 @@
+//! Arguments of commands that write Parquet files.
+
+use clap::{Args, ValueEnum};
+use pgndex::columnar::PartitionBy;
+
+use crate::cli::args::within;
+
+/// Heading of the options on Parquet files.
+pub(crate) const PARQUET: &str = "Parquet";
+
+/// How Parquet files are laid out.
+#[derive(Args, Debug)]
+pub(crate) struct ParquetLayoutArgs {
+    /// With --parquet: by what part of their date games are put into directories
+    #[arg(help_heading = PARQUET, long, value_name = "PART", value_enum, requires = "parquet", default_value = "month")]
+    pub(crate) partition_by: PartitionByArg,
+    /// With --parquet: the number of these files, if several commands write into one directory; the upper half of each game_id
+    #[arg(help_heading = PARQUET, long, value_name = "N", requires = "parquet", default_value_t = 0)]
+    #[arg(value_parser = within(0..=99_999_u32))]
+    pub(crate) shard: u32,
+}
+
+/// Parts of a date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PartitionByArg {
+    /// All games stand together: for fewer than some 100,000 games a month
+    None,
+    /// A directory for each year
+    Year,
+    /// A directory for each month
+    Month,
+}
+
+impl From<PartitionByArg> for PartitionBy {
+    fn from(part: PartitionByArg) -> Self {
+        match part {
+            PartitionByArg::None => Self::Nothing,
+            PartitionByArg::Year => Self::Year,
+            PartitionByArg::Month => Self::Month,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Are Parquet files sound?
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pgndex::columnar::{VerifyOptions, VerifyProgress, VerifyReport, verify};
+use serde_json::json;
+
+use crate::cli::Status;
+use crate::cli::args::VerifyArgs;
+use crate::cli::render::number::{bytes, counted, grouped};
+use crate::cli::render::output::stdout;
+use crate::cli::render::text::{escaped_json, printable};
+use crate::cli::terminal::progress::{Progress as Display, Snapshot};
+use crate::cli::terminal::signal::stop_on_signal;
+
+/// Checks the Parquet files of a directory and says what is wrong with them.
+pub(super) fn run(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Status> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    stop_on_signal(move || stopped.store(true, Ordering::Relaxed))?;
+    let progress = Arc::new(VerifyProgress::default());
+    let shown = Arc::clone(&progress);
+    let display = Display::start(args.quiet, move || Snapshot {
+        bytes_done: shown.bytes(),
+        bytes_total: shown.total_bytes(),
+        games: shown.games(),
+        plies: 0,
+        files: None,
+        phase: "checking",
+    });
+    let options = VerifyOptions {
+        sample: (!args.all).then_some(args.sample),
+        limit: args.limit as usize,
+        threads: args.threads.map_or(0, usize::from),
+    };
+    let result = verify(directory, options, &progress, &|| stop.load(Ordering::Relaxed));
+    display.stop();
+    let report = result?;
+    let is_sound = report.found == 0;
+    let mut out = stdout();
+    if args.json {
+        let answer = json!({
+            "directory": directory.display().to_string(),
+            "sound": is_sound,
+            "findings": report.found,
+            "first_findings": report.findings,
+            "files": report.files,
+            "bytes": report.bytes,
+            "games": report.games,
+            "positions": report.positions,
+            "replayed_games": report.replayed_games,
+        });
+        writeln!(out, "{}", escaped_json(&answer.to_string()))?;
+    } else {
+        for finding in &report.findings {
+            writeln!(out, "{}", printable(finding))?;
+        }
+        let shown = report.findings.len() as u64;
+        if shown < report.found {
+            writeln!(
+                out,
+                "{} of {} findings shown; --limit shows more",
+                grouped(shown),
+                grouped(report.found)
+            )?;
+        }
+        writeln!(out, "{}", last_line(&report))?;
+    }
+    out.flush()?;
+    if !is_sound && !args.json {
+        crate::cli::note("write the files again, with --overwrite");
+    }
+    Ok(if is_sound { Status::Done } else { Status::Unsound })
+}
+
+fn last_line(report: &VerifyReport) -> String {
+    if report.found > 0 {
+        return format!("not sound: {}", counted(report.found, "finding"));
+    }
+    format!(
+        "sound: {}, {} in {} ({}); {} replayed",
+        counted(report.games, "game"),
+        counted(report.positions, "position"),
+        counted(report.files, "file"),
+        bytes(report.bytes),
+        counted(report.replayed_games, "game")
+    )
+}

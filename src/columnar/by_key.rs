@@ -1,0 +1,366 @@
+//! `position_game` and `continuation`: the positions of all games sorted by key, a directory for each first byte of a key.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
+use rayon::ThreadPool;
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+
+use super::cells::Columns;
+use super::game::Games;
+use super::moves::MoveReader;
+use super::output::{OpenPart, Output};
+use super::part::Encoder;
+use super::positions::game_id;
+use super::schema::{CONTINUATION, GROUP_ROWS, POSITION_GAME};
+use crate::board::{FenText, GameResult, MoveCode, Position, PositionKey};
+use crate::id::{GameId, Ply};
+use crate::sort::{Partitions, Record};
+use crate::store::row::virtual_table::Cell;
+use crate::store::row::{ResultCounts, elo_sum};
+use crate::store::{Error, Result};
+
+/// One game's coming by at a position, and the move that it played there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Visit {
+    /// The key, biased, so that its order is that of signed numbers.
+    key: u64,
+    game: u32,
+    /// The ply, and in the lowest bit whether the game starts at a set-up.
+    ply: u32,
+    code: u32,
+}
+
+/// All of them.
+pub(super) type Visits = Partitions<Visit>;
+
+impl Visit {
+    const SIGN: u64 = 1 << 63;
+    /// No move: no code has all bits set.
+    const NOTHING: u32 = u32::MAX;
+
+    #[inline]
+    pub(super) const fn new(
+        key: PositionKey,
+        game: GameId,
+        ply: Ply,
+        is_setup: bool,
+        code: Option<MoveCode>,
+    ) -> Self {
+        let code = match code {
+            Some(code) => code.bits(),
+            None => Self::NOTHING,
+        };
+        Self { key: key.0 ^ Self::SIGN, game: game.0, ply: ply.0 << 1 | is_setup as u32, code }
+    }
+
+    const fn key(self) -> i64 {
+        (self.key ^ Self::SIGN).cast_signed()
+    }
+
+    const fn game(self) -> GameId {
+        GameId(self.game)
+    }
+
+    const fn ply(self) -> Ply {
+        Ply(self.ply >> 1)
+    }
+
+    const fn is_setup(self) -> bool {
+        self.ply & 1 == 1
+    }
+
+    const fn move_code(self) -> Option<u32> {
+        if self.code == Self::NOTHING { None } else { Some(self.code) }
+    }
+}
+
+impl Record for Visit {
+    const BYTES: usize = 20;
+
+    #[inline]
+    fn sort_key(self) -> u128 {
+        u128::from(self.key) << 64 | u128::from(self.game) << 32 | u128::from(self.ply)
+    }
+
+    fn write(self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.key.to_le_bytes());
+        [self.game, self.ply, self.code].iter().for_each(|part| bytes.extend(part.to_le_bytes()));
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        let (key, rest) = bytes.split_first_chunk().expect("as many as were written");
+        let parts = rest.as_chunks::<4>().0;
+        let [game, ply, code] = [0, 1, 2].map(|index| u32::from_le_bytes(parts[index]));
+        Self { key: u64::from_le_bytes(*key), game, ply, code }
+    }
+}
+
+/// What is written, and how.
+pub(super) struct ByKey<'k> {
+    pub(super) output: &'k Output,
+    pub(super) games: &'k Games,
+    pub(super) moves: &'k MoveReader,
+    /// How many games reached a position whose moves are counted, at least.
+    pub(super) threshold: u32,
+    /// Visits that are sorted at once.
+    pub(super) at_once: usize,
+    pub(super) is_stopped: &'k (dyn Fn() -> bool + Sync),
+}
+
+/// Top bits of a key that choose its directory.
+pub(super) const PREFIX_BITS: u32 = 8;
+
+impl ByKey<'_> {
+    /// Writes both tables. Gives back how many distinct keys there are.
+    pub(super) fn write(&self, visits: &Visits, pool: &ThreadPool) -> Result<u64> {
+        let (by_position, by_move) = (Encoder::new(&POSITION_GAME), Encoder::new(&CONTINUATION));
+        let start = (Position::start(), FenText::new(&Position::start()));
+        let write = |prefix: usize| {
+            if (self.is_stopped)() {
+                return Err(Error::Interrupted);
+            }
+            // Partitions are in signed order.
+            let directory = format!("key_prefix={}/", prefix ^ 0x80);
+            let mut rows = VisitRows {
+                by_key: self,
+                columns: VisitColumns::default(),
+                file: self.file(&by_position, &directory),
+            };
+            let mut moves = self.file(&by_move, &directory);
+            let mut counter = Counter::new(self, &start);
+            visits.drain_sorted(prefix, self.at_once, |piece| {
+                for &visit in piece {
+                    rows.push(visit)?;
+                    counter.see(visit);
+                }
+                let full = counter.columns.len().saturating_sub(1);
+                counter.columns.drain(..full).try_for_each(|mut columns| moves.append(&columns.take()))
+            })?;
+            rows.finish()?;
+            counter.end_key();
+            counter.columns.drain(..).try_for_each(|mut columns| moves.append(&columns.take()))?;
+            moves.finish()?;
+            Ok(counter.distinct)
+        };
+        pool.install(|| {
+            (0..visits.len()).into_par_iter().map(write).try_reduce(|| 0, |one, other| Ok(one + other))
+        })
+    }
+
+    fn file<'f>(&'f self, encoder: &'f Encoder, directory: &'f str) -> KeyFile<'f> {
+        KeyFile { output: self.output, encoder, directory, part: None }
+    }
+}
+
+/// A file of one directory, made when its first rows come.
+struct KeyFile<'f> {
+    output: &'f Output,
+    encoder: &'f Encoder,
+    directory: &'f str,
+    part: Option<OpenPart>,
+}
+
+impl KeyFile<'_> {
+    fn append(&mut self, columns: &[ArrayRef]) -> Result<()> {
+        let part = match &mut self.part {
+            Some(part) => part,
+            none => none.insert(self.output.part(self.encoder, self.directory, 0)?),
+        };
+        part.part.append(self.encoder.encode(columns))
+    }
+
+    fn finish(self) -> Result<()> {
+        self.part.map_or(Ok(()), |part| self.output.complete(part))
+    }
+}
+
+/// Rows of `position_game` on their way into a file.
+struct VisitRows<'r> {
+    by_key: &'r ByKey<'r>,
+    columns: VisitColumns,
+    file: KeyFile<'r>,
+}
+
+/// The columns of `position_game`.
+#[derive(Default)]
+struct VisitColumns {
+    key: Vec<i64>,
+    game_id: Vec<i64>,
+    ply: Vec<i32>,
+    move_code: Vec<Option<i32>>,
+    result: Vec<GameResult>,
+    elos: [Vec<Option<i32>>; 2],
+}
+
+impl VisitColumns {
+    /// In the order of the table.
+    fn finish(self) -> Vec<ArrayRef> {
+        let [white, black] = self.elos;
+        vec![
+            Arc::new(Int64Array::from(self.key)),
+            Arc::new(Int64Array::from(self.game_id)),
+            Arc::new(Int32Array::from(self.ply)),
+            Arc::new(Int32Array::from(self.move_code)),
+            Arc::new(StringArray::from_iter_values(self.result.iter().map(|result| result.as_str()))),
+            Arc::new(Int32Array::from(white)),
+            Arc::new(Int32Array::from(black)),
+        ]
+    }
+}
+
+impl VisitRows<'_> {
+    #[inline]
+    fn push(&mut self, visit: Visit) -> Result<()> {
+        let columns = &mut self.columns;
+        let game = self.by_key.games.of(visit.game());
+        columns.key.push(visit.key());
+        columns.game_id.push(game_id(self.by_key.output.shard(), visit.game()));
+        columns.ply.push(visit.ply().0.cast_signed());
+        columns.move_code.push(visit.move_code().map(u32::cast_signed));
+        columns.result.push(game.result());
+        for (column, elo) in columns.elos.iter_mut().zip(game.elos()) {
+            column.push(elo.map(i32::from));
+        }
+        if columns.key.len() == GROUP_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.columns.key.is_empty() {
+            return Ok(());
+        }
+        if (self.by_key.is_stopped)() {
+            return Err(Error::Interrupted);
+        }
+        self.file.append(&std::mem::take(&mut self.columns).finish())
+    }
+
+    fn finish(mut self) -> Result<()> {
+        self.flush()?;
+        self.file.finish()
+    }
+}
+
+/// Counts what was played from positions that many games reached.
+struct Counter<'c> {
+    by_key: &'c ByKey<'c>,
+    start: &'c (Position, FenText),
+    /// The visits of the latest key, as long as they are fewer than the threshold.
+    pending: Vec<Visit>,
+    /// What is counted of it, once they are that many.
+    counts: Option<Counts>,
+    key: Option<u64>,
+    distinct: u64,
+    /// Rows of `continuation`, a row group each.
+    columns: Vec<Columns>,
+}
+
+/// What is counted of a position.
+struct Counts {
+    moves: BTreeMap<u32, ResultCounts>,
+    games: u64,
+    /// The latest visit; a game counts by its last one.
+    latest: Visit,
+    /// A visit by a game from the standard start.
+    standard: Option<Visit>,
+    /// The FEN that games from set-ups had there.
+    fen: Option<String>,
+    /// Whether two positions share the key: then it is not told.
+    is_shared: bool,
+}
+
+impl<'c> Counter<'c> {
+    fn new(by_key: &'c ByKey<'c>, start: &'c (Position, FenText)) -> Self {
+        Self { by_key, start, pending: Vec::new(), counts: None, key: None, distinct: 0, columns: Vec::new() }
+    }
+
+    fn see(&mut self, visit: Visit) {
+        if self.key != Some(visit.key) {
+            self.end_key();
+            self.key = Some(visit.key);
+            self.distinct += 1;
+        }
+        if self.counts.is_some() {
+            return self.count(visit);
+        }
+        self.pending.push(visit);
+        if self.pending.len() >= self.by_key.threshold as usize {
+            let pending = std::mem::take(&mut self.pending);
+            pending.iter().for_each(|&visit| self.count(visit));
+            self.pending = pending;
+            self.pending.clear();
+        }
+    }
+
+    fn count(&mut self, visit: Visit) {
+        let counts = self.counts.get_or_insert_with(|| Counts {
+            moves: BTreeMap::new(),
+            games: 0,
+            latest: visit,
+            standard: None,
+            fen: None,
+            is_shared: false,
+        });
+        if counts.latest.game != visit.game {
+            counts.end_game(self.by_key);
+        }
+        counts.latest = visit;
+        if !visit.is_setup() {
+            counts.standard.get_or_insert(visit);
+        } else if !counts.is_shared {
+            // A key does not tell which of two rooks has a castling right, and a set-up can be chosen for its key.
+            let fen = self.by_key.moves.of(visit.game()).fen_at(visit.ply(), self.start);
+            counts.is_shared = *counts.fen.get_or_insert_with(|| fen.clone()) != fen;
+        }
+    }
+
+    /// Takes down what was counted of the latest key.
+    fn end_key(&mut self) {
+        self.pending.clear();
+        let Some(mut counts) = self.counts.take() else { return };
+        counts.end_game(self.by_key);
+        if let (Some(visit), Some(fen)) = (counts.standard, &counts.fen) {
+            let standard = self.by_key.moves.of(visit.game()).fen_at(visit.ply(), self.start);
+            counts.is_shared |= standard != *fen;
+        }
+        if counts.is_shared || counts.games < u64::from(self.by_key.threshold) {
+            return;
+        }
+        let key = counts.latest.key();
+        for (code, counts) in counts.moves {
+            if self.columns.last().is_none_or(|columns| columns.rows() == GROUP_ROWS) {
+                self.columns.push(Columns::new(&CONTINUATION));
+            }
+            let columns = self.columns.last_mut().expect("one was put there");
+            let year = |year: Option<u16>| year.map_or(Cell::Null, |year| Cell::Integer(year.into()));
+            columns.push([
+                Cell::Integer(key),
+                Cell::Integer(code.into()),
+                Cell::Integer(counts.games().cast_signed()),
+                Cell::Integer(counts.white_wins.into()),
+                Cell::Integer(counts.draws.into()),
+                Cell::Integer(counts.black_wins.into()),
+                Cell::Integer(counts.elo_sum.cast_signed()),
+                Cell::Integer(counts.elo_games.into()),
+                year(counts.first_year),
+                year(counts.last_year),
+            ]);
+        }
+    }
+}
+
+impl Counts {
+    /// Counts the game that came by last.
+    fn end_game(&mut self, by_key: &ByKey<'_>) {
+        self.games += 1;
+        let game = by_key.games.of(self.latest.game());
+        if game.result() == GameResult::Unknown {
+            return;
+        }
+        if let Some(code) = self.latest.move_code() {
+            let counts = self.moves.entry(code).or_insert(ResultCounts::NONE);
+            counts.count(game.result(), elo_sum(game.elos()), game.year());
+        }
+    }
+}

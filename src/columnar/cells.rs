@@ -1,0 +1,89 @@
+//! Rows of cells on their way into columns.
+
+use std::sync::Arc;
+
+use arrow_array::builder::PrimitiveBuilder;
+use arrow_array::builder::{Int32Builder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, ArrowPrimitiveType};
+
+use super::schema::{Kind, Table};
+use crate::store::row::virtual_table::Cell;
+
+/// The columns of a table, as they are filled.
+pub(super) struct Columns {
+    builders: Vec<Builder>,
+    rows: usize,
+    /// About how many bytes they take.
+    bytes: usize,
+}
+
+enum Builder {
+    Int64(Int64Builder),
+    Int32(Int32Builder),
+    Text(StringBuilder),
+}
+
+impl Columns {
+    pub(super) fn new(table: &Table) -> Self {
+        let builder = |kind| match kind {
+            Kind::Int64 => Builder::Int64(Int64Builder::new()),
+            Kind::Int32 => Builder::Int32(Int32Builder::new()),
+            Kind::Text => Builder::Text(StringBuilder::new()),
+        };
+        let builders = table.columns.iter().map(|column| builder(column.kind)).collect();
+        Self { builders, rows: 0, bytes: 0 }
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Adds a row: a cell for each column.
+    pub(super) fn push<'c>(&mut self, cells: impl IntoIterator<Item = Cell<'c>>) {
+        for (builder, cell) in self.builders.iter_mut().zip(cells) {
+            match builder {
+                Builder::Int64(builder) => push_number(builder, cell, Some),
+                Builder::Int32(builder) => push_number(builder, cell, |number| i32::try_from(number).ok()),
+                Builder::Text(builder) => match cell {
+                    Cell::Null => builder.append_null(),
+                    Cell::Text(text) => {
+                        builder.append_value(text);
+                        self.bytes += text.len();
+                    }
+                    Cell::Integer(number) => builder.append_value(number.to_string()),
+                },
+            }
+            self.bytes += size_of::<i64>();
+        }
+        self.rows += 1;
+    }
+
+    /// Takes the columns out.
+    pub(super) fn take(&mut self) -> Vec<ArrayRef> {
+        (self.rows, self.bytes) = (0, 0);
+        let finish = |builder: &mut Builder| -> ArrayRef {
+            match builder {
+                Builder::Int64(builder) => Arc::new(builder.finish()),
+                Builder::Int32(builder) => Arc::new(builder.finish()),
+                Builder::Text(builder) => Arc::new(builder.finish()),
+            }
+        };
+        self.builders.iter_mut().map(finish).collect()
+    }
+}
+
+/// Adds a number; one that the column cannot hold is NULL, as are texts.
+fn push_number<T: ArrowPrimitiveType>(
+    builder: &mut PrimitiveBuilder<T>,
+    cell: Cell<'_>,
+    narrow: impl Fn(i64) -> Option<T::Native>,
+) {
+    match cell {
+        Cell::Integer(number) => builder.append_option(narrow(number)),
+        Cell::Null | Cell::Text(_) => builder.append_null(),
+    }
+}

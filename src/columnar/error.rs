@@ -1,0 +1,68 @@
+//! What keeps Parquet files from being written or read.
+
+use std::path::PathBuf;
+
+use crate::sort;
+use crate::store;
+
+/// Why Parquet files could not be written or read; each message says what to do next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file or the database could not be read or written.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The directory has these files already.
+    #[error(
+        "{}: has the Parquet files of shard {shard} already; name another directory or shard, or have them replaced",
+        directory.display()
+    )]
+    Exists {
+        /// The directory.
+        directory: PathBuf,
+        /// The shard.
+        shard: u32,
+    },
+    /// The directory has something else in it.
+    #[error(
+        "{}: not made by pgndex, so nothing is written into {}; name another directory, or an empty one", path.display(), directory.display()
+    )]
+    Foreign {
+        /// The directory.
+        directory: PathBuf,
+        /// What is in it.
+        path: PathBuf,
+    },
+    /// The path leads to a file.
+    #[error("{}: not a directory; Parquet files are written into a directory", path.display())]
+    NotADirectory {
+        /// The path.
+        path: PathBuf,
+    },
+    /// There are no Parquet files of ours.
+    #[error(
+        "{}: there is no _manifest-*.json in it, so no run that writes Parquet files has come to its end here; run it again, \
+         or name the directory it wrote into", directory.display()
+    )]
+    NoManifest {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The manifest cannot be understood.
+    #[error("{}: not a manifest of this version of pgndex: {reason}; write the files again, or use the version that wrote them", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// A result of this room.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl From<sort::Error> for store::Error {
+    fn from(sort::Error { directory, source }: sort::Error) -> Self {
+        Self::io(&directory, "use a temporary file there", source)
+    }
+}

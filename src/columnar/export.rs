@@ -1,0 +1,406 @@
+//! A database, or some of its games, as Parquet files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use rusqlite::types::{FromSqlError, Type, ValueRef};
+use rusqlite::{Row, named_params};
+
+use super::error::Result;
+use super::game::{Game, PartitionBy};
+use super::moves::MoveBlock;
+use super::output::{Output, Totals};
+use super::schema::{
+    COMMAND, COMMENT, Column, GAME, Kind, MOVE_EVAL, NAG, PROBLEM, SOURCE, TAG, Table, VARIATION,
+    VARIATION_MOVE,
+};
+use super::writer::{WriteOptions, Writer};
+use crate::board::{GameResult, MoveCode, Position};
+use crate::id::GameId;
+use crate::store::row::virtual_table::Cell;
+use crate::store::{self, Database, Error, GameSet};
+
+const ACTION: &str = "read games";
+
+/// What is exported, and how.
+#[derive(Clone, Debug)]
+pub struct ExportOptions<'e> {
+    /// The directory.
+    pub directory: PathBuf,
+    /// The upper half of each `game_id`.
+    pub shard: u32,
+    /// By what part of their date games are put into directories.
+    pub partition_by: PartitionBy,
+    /// Whether files of this shard that are there are replaced.
+    pub overwrite: bool,
+    /// The games; `None` for all.
+    pub games: Option<&'e GameSet>,
+    /// Worker threads; 0 for one for each processor.
+    pub threads: usize,
+    /// Bytes of memory for positions that are sorted.
+    pub memory: u64,
+    /// Where temporary files go; `None`: into the directory.
+    pub temp_dir: Option<&'e Path>,
+}
+
+/// Writes a database, or some of its games, as Parquet files; `seen` is told how many games and plies came by, now and then.
+///
+/// # Errors
+/// When the database cannot be read, the files cannot be written, or `is_stopped` says so.
+pub fn export(
+    database: &Database,
+    options: &ExportOptions<'_>,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    seen: &(dyn Fn(u64, u64) + Sync),
+) -> Result<Totals> {
+    let output = Output::create(&options.directory, options.shard, options.overwrite)?;
+    let temp_dir = options.temp_dir.unwrap_or(&options.directory);
+    let write = WriteOptions {
+        partition_by: options.partition_by,
+        continuation_threshold: database.continuation_threshold()?,
+        memory: options.memory / 4 * 3,
+        temp_dir: temp_dir.to_owned(),
+    };
+    let pool = ThreadPoolBuilder::new().num_threads(options.threads).build();
+    let pool = pool.map_err(|error| Error::io(temp_dir, "start threads", std::io::Error::other(error)))?;
+    let mut writer = Writer::new(output, write, is_stopped)?;
+    // All tables are read in one state.
+    let snapshot = database.connection().unchecked_transaction().map_err(failed(database))?;
+    let last = database.last_game()?.unwrap_or_default();
+    let lacks = lacking(database)?;
+    let mut export = Export { database, writer: &mut writer, pool: &pool, is_stopped, lacks };
+    let ranges = Ranges { games: options.games, next: 1, last: last.0 };
+    let (mut games, mut plies) = (0, 0);
+    for (first, last) in ranges {
+        if is_stopped() {
+            return Err(Error::Interrupted.into());
+        }
+        let counts = export.range(first, last, options.games)?;
+        (games, plies) = (games + counts.0, plies + counts.1);
+        seen(games, plies);
+    }
+    export.whole(&SOURCE, "source", None)?;
+    export.whole(&PROBLEM, "problem", options.games)?;
+    drop(snapshot);
+    writer.write_positions(&pool)?;
+    Ok(writer.finish()?)
+}
+
+fn failed(database: &Database) -> impl Fn(rusqlite::Error) -> Error {
+    |source| Error::sqlite(database.path(), ACTION, source)
+}
+
+/// Columns that an older database does not have, by their tables.
+fn lacking(database: &Database) -> Result<BTreeMap<String, Vec<String>>> {
+    Ok(database.lacking()?.into_iter().map(|relation| (relation.name, relation.columns)).collect())
+}
+
+/// Ranges of numbers in which the chosen games stand close together.
+struct Ranges<'r> {
+    games: Option<&'r GameSet>,
+    next: u32,
+    last: u32,
+}
+
+impl Iterator for Ranges<'_> {
+    type Item = (GameId, GameId);
+
+    fn next(&mut self) -> Option<(GameId, GameId)> {
+        const MOST: u32 = 2048;
+        const GAP: u32 = 16;
+        let is_chosen = |id: u32| self.games.is_none_or(|games| games.contains(GameId(id)));
+        let end = |first: u32| self.last.min(first.saturating_add(MOST - 1));
+        // Whole stretches without a game are passed over.
+        while self.next <= self.last
+            && self.games.is_some_and(|games| !games.has_any(GameId(self.next)..=GameId(end(self.next))))
+        {
+            self.next = end(self.next).checked_add(1)?;
+        }
+        let first = (self.next..=self.last).find(|&id| is_chosen(id))?;
+        let (mut last, mut id) = (first, first);
+        while id < end(first) && id - last < GAP {
+            id += 1;
+            if is_chosen(id) {
+                last = id;
+            }
+        }
+        self.next = last.saturating_add(1);
+        Some((GameId(first), GameId(last)))
+    }
+}
+
+struct Export<'x, 'w> {
+    database: &'x Database,
+    writer: &'x mut Writer<'w>,
+    pool: &'x ThreadPool,
+    is_stopped: &'x (dyn Fn() -> bool + Sync),
+    lacks: BTreeMap<String, Vec<String>>,
+}
+
+/// The tables whose rows belong to games, but for the positions.
+static OF_GAMES: [&Table; 7] = [&TAG, &MOVE_EVAL, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE];
+
+impl Export<'_, '_> {
+    /// Passes on the games of a range. Tells how many games and plies these are.
+    fn range(&mut self, first: GameId, last: GameId, chosen: Option<&GameSet>) -> store::Result<(u64, u64)> {
+        let is_chosen = |game: GameId| chosen.is_none_or(|games| games.contains(game));
+        let starts = self.games(first, last, &is_chosen)?;
+        for table in OF_GAMES {
+            if !self.has_table(table.name) {
+                continue;
+            }
+            let columns: Vec<String> =
+                table.columns.iter().map(|column| self.column(table, column)).collect();
+            let sql = format!(
+                "SELECT {} FROM {} WHERE game_id BETWEEN :first AND :last ORDER BY {}",
+                columns.join(", "),
+                table.name,
+                (1..=table.sorted_by).map(|column| column.to_string()).collect::<Vec<_>>().join(", ")
+            );
+            let writer = &mut *self.writer;
+            for_each(
+                self.database,
+                &sql,
+                (first, last),
+                |row| {
+                    let game = game_of(row, 0)?;
+                    Ok(if is_chosen(game) { Some((game, cells(row, table)?)) } else { None })
+                },
+                |(game, cells)| writer.add_row(table, Some(game), cells.iter().map(Owned::cell)),
+            )?;
+        }
+        self.moves(starts, first, last)
+    }
+
+    /// Passes on rows of `game`. Gives back the start positions.
+    fn games(
+        &mut self,
+        first: GameId,
+        last: GameId,
+        is_chosen: &dyn Fn(GameId) -> bool,
+    ) -> store::Result<BTreeMap<GameId, Option<String>>> {
+        let columns: Vec<String> = GAME.columns.iter().map(|column| self.column(&GAME, column)).collect();
+        let sql = format!(
+            "SELECT {} FROM game
+             LEFT JOIN player AS white ON white.player_id = game.white_id
+             LEFT JOIN player AS black ON black.player_id = game.black_id
+             LEFT JOIN event ON event.event_id = game.event_id
+             LEFT JOIN site ON site.site_id = game.site_id
+             LEFT JOIN opening ON opening.opening_id = game.opening_id
+             WHERE game.game_id BETWEEN :first AND :last ORDER BY game.game_id",
+            columns.join(", ")
+        );
+        let mut starts = BTreeMap::new();
+        let writer = &mut *self.writer;
+        for_each(
+            self.database,
+            &sql,
+            (first, last),
+            |row| {
+                let game = game_of(row, 0)?;
+                if !is_chosen(game) {
+                    return Ok(None);
+                }
+                let text = |column: &str| row.get::<_, Option<String>>(index_of(column));
+                let elo = |column: &str| row.get::<_, Option<u16>>(index_of(column));
+                let result = text("result")?.and_then(|result| GameResult::parse(result.as_bytes()));
+                let elos = [elo("white_elo")?, elo("black_elo")?];
+                let known = Game::new(result.unwrap_or(GameResult::Unknown), elos, text("date")?.as_deref());
+                Ok(Some((game, known, text("start_fen")?, cells(row, &GAME)?)))
+            },
+            |(game, known, start, cells)| {
+                writer.add_game(game, known);
+                starts.insert(game, start);
+                writer.add_row(&GAME, Some(game), cells.iter().map(Owned::cell))
+            },
+        )?;
+        Ok(starts)
+    }
+
+    /// Passes on the moves of games, each with its start position. Tells how many games and plies these are.
+    fn moves(
+        &mut self,
+        mut starts: BTreeMap<GameId, Option<String>>,
+        first: GameId,
+        last: GameId,
+    ) -> store::Result<(u64, u64)> {
+        let counted = starts.len() as u64;
+        let sql = "SELECT game_id, move_code FROM game_position
+                   WHERE game_id BETWEEN :first AND :last ORDER BY game_id, ply";
+        let mut games: Vec<StoredMoves> = Vec::new();
+        let mut plies = 0;
+        for_each(
+            self.database,
+            sql,
+            (first, last),
+            |row| Ok(Some((game_of(row, 0)?, row.get::<_, Option<u32>>(1)?))),
+            |(game, code)| {
+                if let Some(start) = starts.remove(&game) {
+                    games.push(StoredMoves { game, start, codes: Vec::new() });
+                }
+                if let (Some(moves), Some(code)) = (games.last_mut().filter(|moves| moves.game == game), code)
+                {
+                    moves.codes.push(MoveCode::from_stored(code));
+                    plies += 1;
+                }
+                Ok(())
+            },
+        )?;
+        let path = self.database.path();
+        let blocks =
+            || games.into_par_iter().map(|moves| moves.block(path)).collect::<store::Result<Vec<_>>>();
+        let blocks = self.pool.install(blocks)?;
+        blocks.iter().try_for_each(|block| self.writer.add_moves(block))?;
+        Ok((counted, plies))
+    }
+
+    /// Passes on a whole table, or the rows of it that belong to chosen games.
+    fn whole(&mut self, table: &'static Table, from: &str, chosen: Option<&GameSet>) -> store::Result<()> {
+        let columns: Vec<String> = table.columns.iter().map(|column| self.column(table, column)).collect();
+        let sql = format!("SELECT {} FROM {from} ORDER BY {}_id", columns.join(", "), table.name);
+        let game = table.columns.iter().position(|column| column.name == "game_id");
+        let (writer, is_stopped) = (&mut *self.writer, self.is_stopped);
+        for_each(
+            self.database,
+            &sql,
+            None,
+            |row| {
+                let game = match game {
+                    Some(column) => row.get::<_, Option<u32>>(column)?.map(GameId),
+                    None => None,
+                };
+                let is_wanted = chosen.is_none_or(|games| {
+                    table.name == "source" || game.is_some_and(|game| games.contains(game))
+                });
+                Ok(if is_wanted { Some(cells(row, table)?) } else { None })
+            },
+            |cells| {
+                if is_stopped() {
+                    return Err(Error::Interrupted);
+                }
+                writer.add_row(table, None, cells.iter().map(Owned::cell))
+            },
+        )
+    }
+
+    fn has_table(&self, name: &str) -> bool {
+        self.lacks.get(name).is_none_or(|columns| !columns.iter().any(|column| column == "game_id"))
+    }
+
+    /// What SQL calls a column.
+    fn column(&self, table: &Table, column: &Column) -> String {
+        match (table.name, column.name) {
+            ("game", "white") => "white.name".to_owned(),
+            ("game", "black") => "black.name".to_owned(),
+            ("game", "event") => "event.name".to_owned(),
+            ("game", "site") => "site.name".to_owned(),
+            ("game", "opening") => "opening.name".to_owned(),
+            ("game", "opening_eco") => "opening.eco".to_owned(),
+            (table, name) => {
+                let is_lacking = self
+                    .lacks
+                    .get(table)
+                    .is_some_and(|columns| columns.iter().any(|lacking| lacking == name));
+                if is_lacking { "NULL".to_owned() } else { format!("{table}.{name}") }
+            }
+        }
+    }
+}
+
+/// Reads rows, each of which `pass` takes if `read` makes something of it.
+fn for_each<T>(
+    database: &Database,
+    sql: &str,
+    range: impl Into<Option<(GameId, GameId)>>,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<Option<T>>,
+    mut pass: impl FnMut(T) -> store::Result<()>,
+) -> store::Result<()> {
+    let failed = failed(database);
+    let mut statement = database.connection().prepare_cached(sql).map_err(&failed)?;
+    let rows = match range.into() {
+        Some((first, last)) => statement.query(named_params! { ":first": first.0, ":last": last.0 }),
+        None => statement.query([]),
+    };
+    let mut rows = rows.map_err(&failed)?;
+    while let Some(row) = rows.next().map_err(&failed)? {
+        if let Some(value) = read(row).map_err(&failed)? {
+            pass(value)?;
+        }
+    }
+    Ok(())
+}
+
+fn game_of(row: &Row<'_>, column: usize) -> rusqlite::Result<GameId> {
+    row.get(column).map(GameId)
+}
+
+/// Where a column of `game` stands.
+fn index_of(column: &str) -> usize {
+    GAME.columns.iter().position(|known| known.name == column).expect("a column of the table")
+}
+
+/// A cell that was read.
+enum Owned {
+    Null,
+    Integer(i64),
+    Text(String),
+}
+
+impl Owned {
+    fn cell(&self) -> Cell<'_> {
+        match self {
+            Self::Null => Cell::Null,
+            Self::Integer(number) => Cell::Integer(*number),
+            Self::Text(text) => Cell::Text(text),
+        }
+    }
+}
+
+/// Reads the cells of a row; each must be what its column can hold.
+fn cells(row: &Row<'_>, table: &Table) -> rusqlite::Result<Vec<Owned>> {
+    let cell = |(index, column): (usize, &Column)| {
+        let wrong = |error: FromSqlError| {
+            rusqlite::Error::FromSqlConversionFailure(index, Type::Null, Box::new(error))
+        };
+        match (row.get_ref(index)?, column.kind) {
+            (ValueRef::Null, _) if column.nullable => Ok(Owned::Null),
+            (ValueRef::Integer(number), Kind::Int64) => Ok(Owned::Integer(number)),
+            (ValueRef::Integer(number), Kind::Int32) => {
+                i32::try_from(number).map_err(|_| wrong(FromSqlError::OutOfRange(number)))?;
+                Ok(Owned::Integer(number))
+            }
+            (ValueRef::Text(text) | ValueRef::Blob(text), Kind::Text) => {
+                Ok(Owned::Text(String::from_utf8_lossy(text).into_owned()))
+            }
+            _ => Err(wrong(FromSqlError::InvalidType)),
+        }
+    };
+    table.columns.iter().enumerate().map(cell).collect()
+}
+
+/// The moves of a game as a database has them.
+struct StoredMoves {
+    game: GameId,
+    start: Option<String>,
+    codes: Vec<MoveCode>,
+}
+
+impl StoredMoves {
+    /// Replays the moves: one that is not legal would be written with a position that means nothing.
+    fn block(&self, path: &Path) -> store::Result<MoveBlock> {
+        let failed = || Error::UnsoundGame { path: path.to_owned(), game: self.game };
+        let setup = match &self.start {
+            Some(fen) => Some(Position::from_fen(fen.as_bytes()).map_err(|_| failed())?.0),
+            None => None,
+        };
+        let mut position = setup.clone().unwrap_or_else(Position::start);
+        for &code in &self.codes {
+            position.make(code).map_err(|_| failed())?;
+        }
+        let mut block = MoveBlock::default();
+        block.push(self.game, setup.as_ref(), &self.codes);
+        Ok(block)
+    }
+}

@@ -1,0 +1,159 @@
+//! What is known of games while files are written: where they belong, and what is said of them beside their positions.
+
+use std::fmt;
+
+use crate::board::GameResult;
+use crate::id::GameId;
+use crate::store::row::{day_number, month_of, year_of};
+
+/// By what part of their date games are put into directories.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartitionBy {
+    /// Not at all: few games of many years.
+    Nothing,
+    /// By year.
+    Year,
+    /// By year and month, as the monthly dumps are.
+    #[default]
+    Month,
+}
+
+impl PartitionBy {
+    /// The word in the manifest.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Nothing => "none",
+            Self::Year => "year",
+            Self::Month => "month",
+        }
+    }
+
+    /// Where games of an unknown date belong.
+    pub(super) fn unknown(self) -> DatePartition {
+        self.of(Game::new(GameResult::Unknown, [None; 2], None))
+    }
+
+    /// Where a game belongs.
+    pub(super) fn of(self, game: Game) -> DatePartition {
+        let (year, month) = game.year_and_month();
+        match self {
+            Self::Nothing => DatePartition(None),
+            Self::Year => DatePartition(Some((year, None))),
+            Self::Month => DatePartition(Some((year, Some(month)))),
+        }
+    }
+}
+
+/// Where games belong; 0 is what is unknown of the date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct DatePartition(Option<(u16, Option<u8>)>);
+
+impl fmt::Display for DatePartition {
+    /// As directories, each with a `/` behind it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((year, month)) = self.0 else { return Ok(()) };
+        write!(f, "year={year}/")?;
+        month.map_or(Ok(()), |month| write!(f, "month={month}/"))
+    }
+}
+
+/// Result, ratings and date of a game.
+///
+/// Bits 1..0 are the result, 18..2 White's rating and one more (0: unknown), 35..19 Black's, 58..36 the date; a game that is not there is 0
+/// in all and has bit 63.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Game(u64);
+
+impl Game {
+    const WHITE: u32 = 2;
+    const BLACK: u32 = 19;
+    const DATE: u32 = 36;
+    const NONE: Self = Self(1 << 63);
+
+    pub(super) fn new(result: GameResult, elos: [Option<u16>; 2], date: Option<&str>) -> Self {
+        let [white, black] = elos.map(|elo| elo.map_or(0, |elo| u64::from(elo) + 1));
+        let day = u64::from(date.map_or(0, day_number));
+        Self(result as u64 | white << Self::WHITE | black << Self::BLACK | day << Self::DATE)
+    }
+
+    pub(super) const fn result(self) -> GameResult {
+        match self.0 & 3 {
+            0 => GameResult::White,
+            1 => GameResult::Black,
+            2 => GameResult::Draw,
+            _ => GameResult::Unknown,
+        }
+    }
+
+    /// White's and Black's rating.
+    pub(super) fn elos(self) -> [Option<u16>; 2] {
+        [Self::WHITE, Self::BLACK].map(|shift| {
+            let elo = ((self.0 >> shift) & 0x1_ffff) as u32;
+            elo.checked_sub(1).and_then(|elo| u16::try_from(elo).ok())
+        })
+    }
+
+    const fn day(self) -> u32 {
+        (self.0 >> Self::DATE) as u32 & 0x7f_ffff
+    }
+
+    pub(super) fn year(self) -> Option<u16> {
+        year_of(self.day())
+    }
+
+    /// Of a game of an unknown year the month is not told.
+    fn year_and_month(self) -> (u16, u8) {
+        let year = self.year().unwrap_or(0);
+        (year, month_of(self.day()).filter(|_| year > 0).unwrap_or(0))
+    }
+}
+
+/// All games of a run by their numbers, which may have gaps.
+#[derive(Debug, Default)]
+pub(super) struct Games(Vec<Game>);
+
+impl Games {
+    pub(super) fn insert(&mut self, id: GameId, game: Game) {
+        let index = id.0 as usize;
+        if self.0.len() <= index {
+            self.0.resize(index + 1, Game::NONE);
+        }
+        self.0[index] = game;
+    }
+
+    /// One of the games; one that is not there has no result, ratings or date.
+    pub(super) fn of(&self, id: GameId) -> Game {
+        let found = self.0.get(id.0 as usize).copied().filter(|&game| game != Game::NONE);
+        found.unwrap_or_else(|| Game::new(GameResult::Unknown, [None; 2], None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_a_game_comes_back() {
+        for result in [GameResult::White, GameResult::Black, GameResult::Draw, GameResult::Unknown] {
+            for elos in [[None, None], [Some(0), None], [Some(u16::MAX), Some(2500)]] {
+                for (date, directory) in [
+                    (None, "year=0/month=0/"),
+                    (Some("1992.??.??"), "year=1992/month=0/"),
+                    (Some("????.11.05"), "year=0/month=0/"),
+                    (Some("9999.12.31"), "year=9999/month=12/"),
+                ] {
+                    let game = Game::new(result, elos, date);
+                    assert_eq!((game.result(), game.elos()), (result, elos));
+                    assert_eq!(PartitionBy::Month.of(game).to_string(), directory);
+                    assert_ne!(game, Game::NONE);
+                }
+            }
+        }
+        let mut games = Games::default();
+        games.insert(GameId(7), Game::new(GameResult::Draw, [None; 2], Some("2020.02.03")));
+        assert_eq!(games.of(GameId(7)).year(), Some(2020));
+        assert_eq!(games.of(GameId(3)).result(), GameResult::Unknown);
+        assert_eq!(games.of(GameId(99)).year(), None);
+    }
+}

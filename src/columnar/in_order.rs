@@ -1,0 +1,121 @@
+//! Work side by side whose results are taken in order.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Works on jobs with so many threads and has the results taken one after the other, in the order of the jobs. As many results wait as
+/// there are threads.
+pub(super) fn in_order<J: Send, R, E: Send>(
+    threads: usize,
+    jobs: impl Iterator<Item = Result<J, E>> + Send,
+    work: impl Fn(J) -> Result<R, E> + Sync,
+    take: impl FnMut(R) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    let (jobs, taker, turn) = (Mutex::new(jobs.enumerate()), Mutex::new(take), Turn::default());
+    let work_on_jobs = || {
+        // A panic in one thread must not leave the others waiting.
+        let stop = StopOnDrop(&turn);
+        loop {
+            let next = lock(&jobs).next();
+            let Some((number, job)) = next else { break };
+            let result = work(job?)?;
+            if !turn.wait(number) {
+                break;
+            }
+            (lock(&taker))(result)?;
+            turn.pass();
+        }
+        std::mem::forget(stop);
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work_on_jobs)).collect();
+        let mut result = work_on_jobs();
+        for other in others {
+            match other.join() {
+                Ok(of_other) => result = result.and(of_other),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        result
+    })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whose turn it is.
+#[derive(Default)]
+struct Turn {
+    /// The number of the next one; `None`: nobody's any more.
+    next: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    next: usize,
+    stopped: bool,
+}
+
+impl Turn {
+    /// Waits until it is the turn of a job. Tells whether it ever will be.
+    fn wait(&self, number: usize) -> bool {
+        let mut state = lock(&self.next);
+        while state.next != number && !state.stopped {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        !state.stopped
+    }
+
+    fn pass(&self) {
+        lock(&self.next).next += 1;
+        self.changed.notify_all();
+    }
+
+    fn stop(&self) {
+        lock(&self.next).stopped = true;
+        self.changed.notify_all();
+    }
+}
+
+struct StopOnDrop<'t>(&'t Turn);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_and_an_error_ends_the_work() {
+        for threads in [1, 2, 7] {
+            let mut taken = Vec::new();
+            let square = |number: u64| {
+                std::thread::sleep(std::time::Duration::from_micros(number * 7 % 50));
+                Ok::<_, &str>(number * number)
+            };
+            in_order(threads, (0..200).map(Ok), square, |square| {
+                taken.push(square);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(taken, (0..200).map(|number| number * number).collect::<Vec<u64>>());
+            let failing = |number: u64| if number == 50 { Err("fifty") } else { Ok(number) };
+            let mut last = 0;
+            let result = in_order(threads, (0..).map(Ok), failing, |number| {
+                last = number;
+                Ok(())
+            });
+            assert_eq!(result, Err("fifty"));
+            assert!(last < 50, "{last}");
+            let result =
+                in_order(threads, (0..).map(Ok), Ok, |number| if number == 9 { Err("nine") } else { Ok(()) });
+            assert_eq!(result, Err("nine"));
+        }
+    }
+}

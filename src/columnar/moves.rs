@@ -1,0 +1,173 @@
+//! The moves of all games, in a temporary file until their positions are made of them.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+
+use crate::board::{FenText, MoveCode, Position};
+use crate::id::{GameId, Ply};
+use crate::sort::write_at;
+use crate::store::{Error, Result};
+
+/// Games as bytes, one after the other: each with its number, its start position and the codes of its moves.
+#[derive(Debug, Default)]
+pub(crate) struct MoveBlock(Vec<u8>);
+
+impl MoveBlock {
+    /// Bytes before the start position: the game, how many bytes of FEN, how many moves.
+    const HEADER: usize = 12;
+
+    /// Adds a game, with its start position unless it is the standard one.
+    pub(crate) fn push(&mut self, game: GameId, setup: Option<&Position>, codes: &[MoveCode]) {
+        let fen = setup.map(Position::fen).unwrap_or_default();
+        let numbers = [game.0, fen.len() as u32, codes.len() as u32];
+        self.0.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+        self.0.extend(fen.as_bytes());
+        self.0.extend(codes.iter().flat_map(|code| code.bits().to_le_bytes()));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// The same of all games.
+#[derive(Debug)]
+pub(super) struct MoveFile {
+    directory: PathBuf,
+    /// Has no name and vanishes with the process.
+    file: File,
+    bytes: u64,
+    /// Where each game begins, and 1 more; 0: it has no positions.
+    places: Vec<u64>,
+}
+
+/// One game with its moves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moves<'m> {
+    pub(super) game: GameId,
+    fen: &'m [u8],
+    codes: &'m [u8],
+}
+
+impl MoveFile {
+    pub(super) fn create(directory: &Path) -> Result<Self> {
+        let file = tempfile::tempfile_in(directory).map_err(|source| failed(directory, source))?;
+        Ok(Self { directory: directory.to_owned(), file, bytes: 0, places: Vec::new() })
+    }
+
+    pub(super) fn append(&mut self, MoveBlock(block): &MoveBlock) -> Result<()> {
+        write_at(&self.file, block, self.bytes).map_err(|source| failed(&self.directory, source))?;
+        let mut rest = &block[..];
+        while let Some((moves, length)) = Moves::read(rest) {
+            let index = moves.game.0 as usize;
+            if self.places.len() <= index {
+                self.places.resize(index + 1, 0);
+            }
+            self.places[index] = self.bytes + (block.len() - rest.len()) as u64 + 1;
+            rest = &rest[length..];
+        }
+        self.bytes += block.len() as u64;
+        Ok(())
+    }
+
+    /// Begins to read.
+    #[allow(unsafe_code)]
+    pub(super) fn read(self) -> Result<MoveReader> {
+        // SAFETY: nobody else has this file, which has no name, and nobody writes to it any more.
+        let bytes = unsafe { Mmap::map(&self.file) }.map_err(|source| failed(&self.directory, source))?;
+        Ok(MoveReader { bytes, places: self.places })
+    }
+}
+
+fn failed(directory: &Path, source: io::Error) -> Error {
+    Error::io(directory, "use a temporary file there", source)
+}
+
+/// The moves of all games, once all have come.
+#[derive(Debug)]
+pub(super) struct MoveReader {
+    bytes: Mmap,
+    places: Vec<u64>,
+}
+
+impl MoveReader {
+    /// How many bytes they take.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// All games with positions, in order.
+    pub(super) fn games(&self) -> impl Iterator<Item = GameId> {
+        (0..).zip(&self.places).filter(|(_, place)| **place > 0).map(|(id, _)| GameId(id))
+    }
+
+    /// One of them.
+    pub(super) fn of(&self, game: GameId) -> Moves<'_> {
+        let place = self.places[game.0 as usize] - 1;
+        let bytes = usize::try_from(place).ok().and_then(|place| self.bytes.get(place..));
+        bytes.and_then(Moves::read).expect("it was written there").0
+    }
+}
+
+impl<'m> Moves<'m> {
+    /// Reads a game, and tells how many bytes it has.
+    fn read(bytes: &'m [u8]) -> Option<(Self, usize)> {
+        let (header, rest) = bytes.split_at_checked(MoveBlock::HEADER)?;
+        let number = |index: usize| u32::from_le_bytes(*header.as_chunks().0.get(index).expect("three"));
+        let (fen, rest) = rest.split_at_checked(number(1) as usize)?;
+        let codes = rest.get(..4 * number(2) as usize)?;
+        Some((Self { game: GameId(number(0)), fen, codes }, MoveBlock::HEADER + fen.len() + codes.len()))
+    }
+
+    /// How many positions it has.
+    pub(super) const fn positions(self) -> usize {
+        self.codes.len() / 4 + 1
+    }
+
+    pub(super) const fn is_setup(self) -> bool {
+        !self.fen.is_empty()
+    }
+
+    /// Shows all positions, with the move played from each.
+    #[inline]
+    pub(super) fn replay(
+        self,
+        start: &(Position, FenText),
+        mut see: impl FnMut(Ply, &Position, &FenText, Option<MoveCode>),
+    ) {
+        let (mut position, mut placement) = if self.is_setup() {
+            let position = Position::from_fen(self.fen).expect("it was told by a position").0;
+            let placement = FenText::new(&position);
+            (position, placement)
+        } else {
+            start.clone()
+        };
+        let (codes, _) = self.codes.as_chunks();
+        let codes = codes.iter().map(|code| MoveCode::from_stored(u32::from_le_bytes(*code)));
+        for (ply, code) in (0..).zip(codes.map(Some).chain([None])) {
+            see(Ply(ply), &position, &placement, code);
+            if let Some(code) = code {
+                position.replay(code);
+                placement.update(&position, code);
+            }
+        }
+    }
+
+    /// The canonical FEN of the position at a ply.
+    pub(super) fn fen_at(self, ply: Ply, start: &(Position, FenText)) -> String {
+        let mut fen = String::new();
+        self.replay(start, |at, position, _, _| {
+            if at == ply {
+                fen = position.canonical_fen();
+            }
+        });
+        fen
+    }
+}

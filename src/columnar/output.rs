@@ -1,0 +1,340 @@
+//! The directory that files are written into: under other names until all of them are there, and then a manifest that lists them.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::{Error, Result};
+use super::game::PartitionBy;
+use super::part::{Encoder, Part, WrittenPart};
+use super::schema::{LAYOUT_VERSION, Placed, TABLES, Table};
+use crate::store::{self, WriterLock};
+
+/// The end of the name of a file that is not complete.
+pub(super) const PARTIAL: &str = ".partial";
+
+/// What a manifest says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    pub(super) layout_version: u32,
+    pub(super) program_version: String,
+    pub(super) shard: u32,
+    /// By what games are put into directories.
+    pub(super) partition_by: String,
+    /// How many games reached a position whose moves are counted, at least.
+    pub(super) continuation_threshold: u32,
+    pub(super) tables: Vec<TableTotals>,
+    /// In the order of their paths.
+    pub(super) files: Vec<ListedFile>,
+}
+
+/// What a table has.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct TableTotals {
+    pub(super) table: String,
+    pub(super) rows: u64,
+    pub(super) bytes: u64,
+}
+
+/// One file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct ListedFile {
+    /// From the directory, with `/`.
+    pub(super) path: String,
+    pub(super) table: String,
+    pub(super) rows: u64,
+    pub(super) bytes: u64,
+    pub(super) blake3: String,
+}
+
+impl Manifest {
+    /// How the name of a manifest begins; engines pass over files that begin with `_`.
+    const PREFIX: &str = "_manifest-";
+
+    fn path(directory: &Path, shard: u32) -> PathBuf {
+        directory.join(format!("{}{shard:05}.json", Self::PREFIX))
+    }
+
+    /// All manifests of a directory.
+    pub(super) fn all(directory: &Path) -> Result<Vec<Self>> {
+        let failed = |source| store::Error::io(directory, "read", source);
+        let mut paths = Vec::new();
+        for entry in fs::read_dir(directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if is_manifest(&entry.file_name().to_string_lossy()) {
+                paths.push(entry.path());
+            }
+        }
+        paths.sort();
+        if paths.is_empty() {
+            return Err(Error::NoManifest { directory: directory.to_owned() });
+        }
+        paths.iter().map(|path| Self::read(path)).collect()
+    }
+
+    fn read(path: &Path) -> Result<Self> {
+        let text = fs::read(path).map_err(|source| store::Error::io(path, "read", source))?;
+        let failed = |reason: String| Error::Manifest { path: path.to_owned(), reason };
+        let value: serde_json::Value =
+            serde_json::from_slice(&text).map_err(|error| failed(error.to_string()))?;
+        let version = value["layout_version"].as_u64();
+        if version != Some(LAYOUT_VERSION.into()) {
+            return Err(failed(format!("its layout version is {}", value["layout_version"])));
+        }
+        serde_json::from_value(value).map_err(|error| failed(error.to_string()))
+    }
+}
+
+fn is_manifest(name: &str) -> bool {
+    name.starts_with(Manifest::PREFIX) && name.ends_with(".json")
+}
+
+/// A directory with the right to write one shard.
+#[derive(Debug)]
+pub(crate) struct Output {
+    directory: PathBuf,
+    shard: u32,
+    lock: WriterLock,
+    /// Files that are complete, under their names to be.
+    files: Mutex<Vec<ListedFile>>,
+    is_finished: bool,
+}
+
+impl Output {
+    /// Takes the right to write a shard of a directory, which is made if it is not there. What an earlier run left unfinished is removed.
+    ///
+    /// # Errors
+    /// If it has this shard already and it is not to be replaced, or if it has something else in it.
+    pub(crate) fn create(directory: &Path, shard: u32, overwrite: bool) -> Result<Self> {
+        if directory.exists() && !directory.is_dir() {
+            return Err(Error::NotADirectory { path: directory.to_owned() });
+        }
+        fs::create_dir_all(directory).map_err(|source| store::Error::io(directory, "make", source))?;
+        refuse_foreign(directory)?;
+        let manifest = Manifest::path(directory, shard);
+        let lock = WriterLock::acquire(&manifest)?;
+        let output = Self {
+            directory: directory.to_owned(),
+            shard,
+            lock,
+            files: Mutex::default(),
+            is_finished: false,
+        };
+        if manifest.exists() {
+            if !overwrite {
+                return Err(Error::Exists { directory: directory.to_owned(), shard });
+            }
+            // What is there stays until the new files are complete.
+            output.remove_parts(true)?;
+        } else {
+            output.remove_parts(false)?;
+        }
+        Ok(output)
+    }
+
+    pub(crate) const fn shard(&self) -> u32 {
+        self.shard
+    }
+
+    /// Begins a file: the `number`th of this shard in a directory, such as `game/year=2026/month=10/`.
+    pub(super) fn part(&self, encoder: &Encoder, directories: &str, number: u32) -> store::Result<OpenPart> {
+        let path = format!("{}/{directories}part-{:05}-{number:05}.parquet", encoder.table.name, self.shard);
+        let partial = self.directory.join(format!("{path}{PARTIAL}"));
+        if let Some(parent) = partial.parent() {
+            fs::create_dir_all(parent).map_err(|source| store::Error::io(parent, "make", source))?;
+        }
+        Ok(OpenPart { part: Part::create(encoder, &partial)?, path, table: encoder.table })
+    }
+
+    /// Completes a file.
+    pub(super) fn complete(&self, part: OpenPart) -> store::Result<()> {
+        let OpenPart { part, path, table } = part;
+        let WrittenPart { rows, bytes, digest } = part.finish()?;
+        let file = ListedFile { path, table: table.name.to_owned(), rows, bytes, blake3: digest };
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+        Ok(())
+    }
+
+    /// Gives each table without rows a file without rows: else engines could not tell its columns.
+    pub(super) fn complete_empty_tables(&self, partition_by: PartitionBy) -> store::Result<()> {
+        for table in TABLES {
+            let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_empty = !files.iter().any(|file| file.table == table.name);
+            drop(files);
+            if is_empty {
+                let directories = match table.placed {
+                    Placed::ByDate => partition_by.unknown().to_string(),
+                    Placed::ByKey => "key_prefix=0/".to_owned(),
+                    Placed::Together => String::new(),
+                };
+                self.complete(self.part(&Encoder::new(table), &directories, 0)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives all files their names and writes the manifest.
+    pub(super) fn finish(
+        &mut self,
+        partition_by: &str,
+        continuation_threshold: u32,
+    ) -> store::Result<Totals> {
+        let mut files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner));
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        let manifest = Manifest::path(&self.directory, self.shard);
+        let failed = |source| store::Error::io(&self.directory, "write into", source);
+        if manifest.exists() {
+            fs::remove_file(&manifest).map_err(failed)?;
+            self.remove_parts_but(|name| name.ends_with(PARTIAL))?;
+        }
+        sync_files(&self.directory, &files).map_err(failed)?;
+        let mut directories = Vec::new();
+        for file in &files {
+            let path = self.directory.join(&file.path);
+            fs::rename(format!("{}{PARTIAL}", path.display()), &path).map_err(failed)?;
+            let parents = path.ancestors().skip(1).take_while(|parent| parent.starts_with(&self.directory));
+            directories.extend(parents.map(Path::to_owned));
+        }
+        directories.sort();
+        directories.dedup();
+        for directory in directories.iter().rev() {
+            sync_directory(directory).map_err(failed)?;
+        }
+        let of_table = |table: &&Table| {
+            let files = files.iter().filter(|file| file.table == table.name);
+            let (rows, bytes) =
+                files.fold((0, 0), |(rows, bytes), file| (rows + file.rows, bytes + file.bytes));
+            TableTotals { table: table.name.to_owned(), rows, bytes }
+        };
+        let written = Manifest {
+            layout_version: LAYOUT_VERSION,
+            program_version: env!("CARGO_PKG_VERSION").to_owned(),
+            shard: self.shard,
+            partition_by: partition_by.to_owned(),
+            continuation_threshold,
+            tables: TABLES.iter().map(of_table).collect(),
+            files,
+        };
+        let text = serde_json::to_string_pretty(&written).map_err(|error| failed(error.into()))?;
+        let temporary = self.lock.temporary("manifest");
+        let write = || {
+            let mut file = fs::File::create(&temporary)?;
+            writeln!(file, "{text}")?;
+            file.sync_all()?;
+            fs::rename(&temporary, &manifest)?;
+            sync_directory(&self.directory)
+        };
+        write().map_err(failed)?;
+        self.is_finished = true;
+        let rows = |name: &str| {
+            written.tables.iter().find(|totals| totals.table == name).map_or(0, |totals| totals.rows)
+        };
+        Ok(Totals {
+            games: rows("game"),
+            positions: rows("game_position"),
+            files: written.files.len() as u64,
+            bytes: written.files.iter().map(|file| file.bytes).sum(),
+        })
+    }
+
+    /// Removes files of this shard, only those that are not complete if `partial`.
+    fn remove_parts(&self, partial: bool) -> store::Result<()> {
+        self.remove_parts_but(|name| partial && !name.ends_with(PARTIAL))
+    }
+
+    fn remove_parts_but(&self, stays: impl Fn(&str) -> bool) -> store::Result<()> {
+        let prefix = format!("part-{:05}-", self.shard);
+        for table in TABLES {
+            let directory = self.directory.join(table.name);
+            remove_files(&directory, &|name| name.starts_with(&prefix) && !stays(name))
+                .map_err(|source| store::Error::io(&directory, "remove old files from", source))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            // The next run removes what cannot be removed now.
+            let _ = self.remove_parts_but(|name| !name.ends_with(PARTIAL));
+            let _ = fs::remove_dir(&self.directory);
+        }
+    }
+}
+
+/// A file that is being written.
+pub(super) struct OpenPart {
+    pub(super) part: Part,
+    path: String,
+    table: &'static Table,
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Rows of `game`.
+    pub games: u64,
+    /// Rows of `game_position`.
+    pub positions: u64,
+    /// Files.
+    pub files: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+}
+
+/// Fails if a directory has something in it that is not of this layout.
+fn refuse_foreign(directory: &Path) -> Result<()> {
+    let failed = |source| store::Error::io(directory, "read", source);
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_table = TABLES.iter().any(|table| table.name == name) && entry.path().is_dir();
+        let is_ours = is_table || is_manifest(&name) || name.starts_with(&format!(".{}", Manifest::PREFIX));
+        if !is_ours {
+            return Err(Error::Foreign { directory: directory.to_owned(), path: entry.path() });
+        }
+    }
+    Ok(())
+}
+
+/// Removes files from a directory and those below it, and then those directories that are empty.
+fn remove_files(directory: &Path, is_removed: &dyn Fn(&str) -> bool) -> io::Result<()> {
+    let entries = match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            remove_files(&entry.path(), is_removed)?;
+        } else if is_removed(&entry.file_name().to_string_lossy()) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    // One that is not empty stays.
+    let _ = fs::remove_dir(directory);
+    Ok(())
+}
+
+/// Has all files last. There can be thousands: one by one that takes many times as long as all at once.
+#[cfg(target_os = "linux")]
+fn sync_files(directory: &Path, _: &[ListedFile]) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(fs::File::open(directory)?)?)
+}
+
+/// Has all files last.
+#[cfg(not(target_os = "linux"))]
+fn sync_files(directory: &Path, files: &[ListedFile]) -> io::Result<()> {
+    let sync =
+        |file: &ListedFile| fs::File::open(directory.join(format!("{}{PARTIAL}", file.path)))?.sync_all();
+    files.iter().try_for_each(sync)
+}
+
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    fs::File::open(directory)?.sync_all()
+}

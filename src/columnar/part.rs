@@ -1,0 +1,173 @@
+//! One file: row groups that were encoded elsewhere, one after the other.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_schema::SchemaRef;
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::arrow::{ArrowSchemaConverter, add_encoded_arrow_schema_to_metadata};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterPropertiesPtr;
+use parquet::file::writer::SerializedFileWriter;
+
+use super::schema::Table;
+use crate::store::{Error, Result};
+
+/// Encodes the rows of one table, on any thread.
+pub(super) struct Encoder {
+    pub(super) table: &'static Table,
+    schema: SchemaRef,
+    properties: WriterPropertiesPtr,
+    factory: ArrowRowGroupWriterFactory,
+}
+
+/// Rows that are ready to be written.
+pub(super) struct RowGroup {
+    columns: Vec<ArrowColumnChunk>,
+    rows: usize,
+}
+
+impl Encoder {
+    pub(super) fn new(table: &'static Table) -> Self {
+        let schema = table.schema();
+        let mut properties = table.properties();
+        // What Arrow's own readers tell the types by.
+        add_encoded_arrow_schema_to_metadata(&schema, &mut properties);
+        let properties = Arc::new(properties);
+        let nothing = file_writer(&schema, &properties, io::sink()).expect("writing to nothing");
+        let factory = ArrowRowGroupWriterFactory::new(&nothing, Arc::clone(&schema));
+        Self { table, schema, properties, factory }
+    }
+
+    /// Encodes a row group: a column each.
+    pub(super) fn encode(&self, columns: &[ArrayRef]) -> RowGroup {
+        let rows = columns.first().map_or(0, |column| column.len());
+        let encode = || {
+            let mut writers = self.factory.create_column_writers(0)?;
+            for ((writer, field), column) in writers.iter_mut().zip(self.schema.fields()).zip(columns) {
+                for leaf in compute_leaves(field, column)? {
+                    writer.write(&leaf)?;
+                }
+            }
+            writers.into_iter().map(|writer| writer.close()).collect::<Result<_, ParquetError>>()
+        };
+        RowGroup { columns: encode().expect("the columns are those of the table, and stay in memory"), rows }
+    }
+}
+
+fn file_writer<W: Write + Send>(
+    schema: &SchemaRef,
+    properties: &WriterPropertiesPtr,
+    to: W,
+) -> Result<SerializedFileWriter<W>, ParquetError> {
+    let parquet = ArrowSchemaConverter::new().convert(schema)?;
+    SerializedFileWriter::new(to, parquet.root_schema_ptr(), Arc::clone(properties))
+}
+
+/// A file that is being written.
+pub(super) struct Part {
+    writer: SerializedFileWriter<Appending>,
+    rows: u64,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(super) struct WrittenPart {
+    pub(super) rows: u64,
+    pub(super) bytes: u64,
+    pub(super) digest: String,
+}
+
+impl Part {
+    /// Begins a file.
+    pub(super) fn create(encoder: &Encoder, path: &Path) -> Result<Self> {
+        File::create_new(path).map_err(|source| failed(path, source))?;
+        let to =
+            Appending { path: path.to_owned(), pending: Vec::new(), bytes: 0, hasher: blake3::Hasher::new() };
+        let writer = file_writer(&encoder.schema, &encoder.properties, to)
+            .map_err(|source| failed(path, io_error(source)))?;
+        Ok(Self { writer, rows: 0 })
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    pub(super) fn append(&mut self, group: RowGroup) -> Result<()> {
+        let rows = group.rows;
+        let append = |writer: &mut SerializedFileWriter<Appending>| {
+            let mut row_group = writer.next_row_group()?;
+            for column in group.columns {
+                column.append_to_row_group(&mut row_group)?;
+            }
+            row_group.close().map(|_| ())
+        };
+        append(&mut self.writer).map_err(|source| failed(&self.writer.inner().path, io_error(source)))?;
+        self.rows += rows as u64;
+        Ok(())
+    }
+
+    /// Completes the file. It is not yet made to last.
+    pub(super) fn finish(self) -> Result<WrittenPart> {
+        let path = self.writer.inner().path.clone();
+        let finish = || {
+            let mut to = self.writer.into_inner().map_err(io_error)?;
+            to.flush()?;
+            Ok::<_, io::Error>(to)
+        };
+        let to = finish().map_err(|source| failed(&path, source))?;
+        Ok(WrittenPart {
+            rows: self.rows,
+            bytes: to.bytes,
+            digest: to.hasher.finalize().to_hex().to_string(),
+        })
+    }
+}
+
+fn failed(path: &Path, source: io::Error) -> Error {
+    Error::io(path, "write", source)
+}
+
+/// What the system said, if it said something.
+pub(super) fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(cause) => cause.downcast().map_or_else(io::Error::other, |cause| *cause),
+        other => io::Error::other(other),
+    }
+}
+
+/// Appends to a file, which is open only while that is done: there can be thousands of files.
+struct Appending {
+    path: PathBuf,
+    pending: Vec<u8>,
+    bytes: u64,
+    hasher: blake3::Hasher,
+}
+
+impl Appending {
+    const AT_ONCE: usize = 256 << 10;
+}
+
+impl Write for Appending {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pending.extend_from_slice(bytes);
+        if self.pending.len() >= Self::AT_ONCE {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        OpenOptions::new().append(true).open(&self.path)?.write_all(&self.pending)?;
+        self.hasher.update(&self.pending);
+        self.bytes += self.pending.len() as u64;
+        self.pending.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,408 @@
+//! Are Parquet files whole? They are held against their manifest, the order of keys against that of games, and games against the rules.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Array as _, RecordBatch};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+
+use super::error::Result;
+use super::output::{ListedFile, Manifest, PARTIAL};
+use super::part::io_error;
+use super::schema::TABLES;
+use crate::board::{MoveCode, Position};
+use crate::store::{self, Error};
+
+/// How closely files are checked.
+#[derive(Clone, Copy, Debug)]
+pub struct VerifyOptions {
+    /// About how many games are replayed; `None` for all.
+    pub sample: Option<u32>,
+    /// How many findings are kept; all are counted.
+    pub limit: usize,
+    /// Worker threads; 0 for one for each processor.
+    pub threads: usize,
+}
+
+/// What came of checking.
+#[derive(Clone, Debug, Default)]
+pub struct VerifyReport {
+    /// Files that were checked.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Rows of `game`.
+    pub games: u64,
+    /// Rows of `game_position`.
+    pub positions: u64,
+    /// Games that were replayed.
+    pub replayed_games: u64,
+    /// The first things that are wrong: a sentence each.
+    pub findings: Vec<String>,
+    /// How many there are.
+    pub found: u64,
+}
+
+/// How far it has come.
+#[derive(Debug, Default)]
+pub struct VerifyProgress {
+    bytes: AtomicU64,
+    total_bytes: AtomicU64,
+    games: AtomicU64,
+}
+
+impl VerifyProgress {
+    /// Bytes that were read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of all files.
+    pub fn total_bytes(&self) -> u64 {
+        self.total_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Games that were replayed.
+    pub fn games(&self) -> u64 {
+        self.games.load(Ordering::Relaxed)
+    }
+}
+
+/// Checks the Parquet files of a directory, of all shards. Nothing is written.
+///
+/// # Errors
+/// When there is no manifest, or one that cannot be read, or when `is_stopped` says so. What is wrong with files is no error but a finding.
+pub fn verify(
+    directory: &Path,
+    options: VerifyOptions,
+    progress: &VerifyProgress,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+) -> Result<VerifyReport> {
+    let manifests = Manifest::all(directory)?;
+    let pool = ThreadPoolBuilder::new().num_threads(options.threads).build();
+    let pool = pool.map_err(|error| Error::io(directory, "start threads", std::io::Error::other(error)))?;
+    let bytes = manifests.iter().flat_map(|manifest| &manifest.files).map(|file| file.bytes).sum();
+    progress.total_bytes.store(bytes, Ordering::Relaxed);
+    let findings = Findings { limit: options.limit, found: Mutex::default() };
+    let mut report = VerifyReport::default();
+    for manifest in &manifests {
+        let check = Check { directory, manifest, options, progress, is_stopped, findings: &findings };
+        pool.install(|| check.run(&mut report))?;
+    }
+    let (first, found) = findings.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(VerifyReport { findings: first, found, bytes, ..report })
+}
+
+/// What is wrong.
+struct Findings {
+    limit: usize,
+    /// The first ones, and how many there are.
+    found: Mutex<(Vec<String>, u64)>,
+}
+
+impl Findings {
+    fn add(&self, path: &Path, what: impl std::fmt::Display) {
+        let (first, found) = &mut *self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        *found += 1;
+        if first.len() < self.limit {
+            first.push(format!("{}: {what}", path.display()));
+        }
+    }
+}
+
+/// One shard.
+struct Check<'c> {
+    directory: &'c Path,
+    manifest: &'c Manifest,
+    options: VerifyOptions,
+    progress: &'c VerifyProgress,
+    is_stopped: &'c (dyn Fn() -> bool + Sync),
+    findings: &'c Findings,
+}
+
+/// A number that tells rows apart, added up over the rows of a table: it does not depend on their order.
+fn row_sum(key: i64, game_id: i64, ply: i32, move_code: Option<i32>) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let code = move_code.map_or(u64::MAX, |code| u64::from(code.cast_unsigned()));
+    [key.cast_unsigned(), game_id.cast_unsigned(), u64::from(ply.cast_unsigned()), code].iter().fold(
+        0,
+        |sum: u64, &part| {
+            let mixed = (sum ^ part).wrapping_mul(ODD);
+            mixed ^ mixed >> 29
+        },
+    )
+}
+
+impl Check<'_> {
+    fn run(&self, report: &mut VerifyReport) -> Result<()> {
+        let files = &self.manifest.files;
+        let sound =
+            files.par_iter().map(|file| Ok((file, self.content(file)?))).collect::<Result<Vec<_>>>()?;
+        let sound: Vec<&ListedFile> =
+            sound.into_iter().filter(|(_, is_sound)| *is_sound).map(|(file, _)| file).collect();
+        self.totals(report);
+        self.unlisted(self.directory)?;
+        report.files += files.len() as u64;
+        if sound.len() < files.len() {
+            // What follows would be about the same damage.
+            return Ok(());
+        }
+        let of = |table: &str| sound.iter().copied().filter(|file| file.table == table).collect::<Vec<_>>();
+        let (by_game, by_key) = (self.rows(&of("game_position"))?, self.rows(&of("position_game"))?);
+        if by_game != by_key {
+            self.findings.add(
+                self.directory,
+                format_args!(
+                    "shard {}: position_game does not have the rows of game_position",
+                    self.manifest.shard
+                ),
+            );
+        }
+        let starts = self.starts(&of("game"))?;
+        report.replayed_games += self.replay(&of("game_position"), &starts)?;
+        Ok(())
+    }
+
+    fn path(&self, file: &ListedFile) -> PathBuf {
+        self.directory.join(&file.path)
+    }
+
+    fn check_stop(&self) -> Result<()> {
+        if (self.is_stopped)() { Err(Error::Interrupted.into()) } else { Ok(()) }
+    }
+
+    /// Whether the bytes of a file are those that were written.
+    fn content(&self, file: &ListedFile) -> Result<bool> {
+        self.check_stop()?;
+        let path = self.path(file);
+        let is_inside =
+            Path::new(&file.path).components().all(|part| matches!(part, std::path::Component::Normal(_)));
+        let mut hasher = blake3::Hasher::new();
+        let read = if is_inside {
+            File::open(&path).and_then(|file| hasher.update_reader(file).map(|_| ()))
+        } else {
+            Err(std::io::ErrorKind::InvalidFilename.into())
+        };
+        self.progress.bytes.fetch_add(file.bytes, Ordering::Relaxed);
+        if let Err(error) = read {
+            self.findings.add(&path, format_args!("cannot be read: {error}"));
+            return Ok(false);
+        }
+        if hasher.count() != file.bytes {
+            self.findings
+                .add(&path, format_args!("has {} bytes, {} were written", hasher.count(), file.bytes));
+            return Ok(false);
+        }
+        let is_same = hasher.finalize().to_hex().as_str() == file.blake3;
+        if !is_same {
+            self.findings.add(&path, "its bytes are not those that were written");
+        }
+        Ok(is_same)
+    }
+
+    /// Holds the totals of the tables against the files.
+    fn totals(&self, report: &mut VerifyReport) {
+        for totals in &self.manifest.tables {
+            let files = self.manifest.files.iter().filter(|file| file.table == totals.table);
+            let rows: u64 = files.map(|file| file.rows).sum();
+            if rows != totals.rows {
+                self.findings.add(
+                    self.directory,
+                    format_args!(
+                        "shard {}: the manifest says that {} has {} rows, but its files have {rows}",
+                        self.manifest.shard, totals.table, totals.rows
+                    ),
+                );
+            }
+            match totals.table.as_str() {
+                "game" => report.games += rows,
+                "game_position" => report.positions += rows,
+                _ => {}
+            }
+        }
+    }
+
+    /// Finds files of this shard that the manifest does not list.
+    fn unlisted(&self, directory: &Path) -> Result<()> {
+        let failed = |source| store::Error::io(directory, "read", source);
+        let prefix = format!("part-{:05}-", self.manifest.shard);
+        for entry in fs::read_dir(directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            let is_table = directory != self.directory || TABLES.iter().any(|table| table.name == name);
+            if entry.file_type().map_err(failed)?.is_dir() {
+                if is_table {
+                    self.unlisted(&path)?;
+                }
+            } else if name.starts_with(&prefix) && !name.ends_with(PARTIAL) {
+                let listed =
+                    path.strip_prefix(self.directory).unwrap_or(&path).to_string_lossy().into_owned();
+                if self.manifest.files.binary_search_by(|file| file.path.as_str().cmp(&listed)).is_err() {
+                    self.findings.add(&path, "is not in the manifest, and engines read it");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads some columns of a file, or of some of its row groups.
+    fn read(
+        &self,
+        file: &ListedFile,
+        columns: &[&str],
+        groups: Option<Vec<usize>>,
+        mut see: impl FnMut(&RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        let path = self.path(file);
+        let failed = |error| store::Error::io(&path, "read", io_error(error));
+        let open = File::open(&path).map_err(|source| store::Error::io(&path, "read", source))?;
+        let mut reader =
+            ParquetRecordBatchReaderBuilder::try_new(open).map_err(failed)?.with_batch_size(1 << 14);
+        if let Some(groups) = groups {
+            reader = reader.with_row_groups(groups);
+        }
+        let mask = ProjectionMask::columns(reader.parquet_schema(), columns.iter().copied());
+        for batch in reader.with_projection(mask).build().map_err(failed)? {
+            self.check_stop()?;
+            let batch =
+                batch.map_err(|error| store::Error::io(&path, "read", std::io::Error::other(error)))?;
+            see(&batch)?;
+        }
+        Ok(())
+    }
+
+    /// How many rows there are, and their sum.
+    fn rows(&self, files: &[&ListedFile]) -> Result<(u64, u64)> {
+        let of_file = |file: &&ListedFile| {
+            let (mut rows, mut sum) = (0, 0_u64);
+            self.read(file, &["key", "game_id", "ply", "move_code"], None, |batch| {
+                let (key, game) =
+                    (numbers::<Int64Type>(batch, "key"), numbers::<Int64Type>(batch, "game_id"));
+                let (ply, code) =
+                    (numbers::<Int32Type>(batch, "ply"), numbers::<Int32Type>(batch, "move_code"));
+                rows += batch.num_rows() as u64;
+                for row in 0..batch.num_rows() {
+                    let code = code.is_valid(row).then(|| code.value(row));
+                    sum = sum.wrapping_add(row_sum(key.value(row), game.value(row), ply.value(row), code));
+                }
+                Ok(())
+            })?;
+            Ok((rows, sum))
+        };
+        let add = |one: (u64, u64), other: (u64, u64)| Ok((one.0 + other.0, one.1.wrapping_add(other.1)));
+        files.par_iter().map(of_file).try_reduce(|| (0, 0), add)
+    }
+
+    /// The start positions of games that have one of their own.
+    fn starts(&self, files: &[&ListedFile]) -> Result<HashMap<i64, String>> {
+        let mut starts = HashMap::new();
+        for file in files {
+            self.read(file, &["game_id", "start_fen"], None, |batch| {
+                let game = numbers::<Int64Type>(batch, "game_id");
+                let fen = texts(batch, "start_fen");
+                let set_up = (0..batch.num_rows()).filter(|&row| fen.is_valid(row));
+                starts.extend(set_up.map(|row| (game.value(row), fen.value(row).to_owned())));
+                Ok(())
+            })?;
+        }
+        Ok(starts)
+    }
+
+    /// Replays the games of some row groups, or of all. Gives back how many games these are.
+    fn replay(&self, files: &[&ListedFile], starts: &HashMap<i64, String>) -> Result<u64> {
+        let mut groups = Vec::new();
+        for file in files {
+            let path = self.path(file);
+            let open = File::open(&path).map_err(|source| store::Error::io(&path, "read", source))?;
+            let reader = ParquetRecordBatchReaderBuilder::try_new(open);
+            let reader = reader.map_err(|error| store::Error::io(&path, "read", io_error(error)))?;
+            groups.extend((0..reader.metadata().num_row_groups()).map(|group| (*file, group)));
+        }
+        // Games are some 80 positions long: so many row groups have as many as are asked for, or nearly.
+        const GAMES_A_GROUP: usize = 1500;
+        let step = self.options.sample.map_or(1, |sample| match sample as usize / GAMES_A_GROUP {
+            0 if sample == 0 => usize::MAX,
+            few => groups.len().div_ceil(few + 1).max(1),
+        });
+        let chosen: Vec<_> =
+            if step == usize::MAX { Vec::new() } else { groups.into_iter().step_by(step).collect() };
+        chosen
+            .par_iter()
+            .map(|(file, group)| self.replay_group(file, *group, starts))
+            .try_reduce(|| 0, |one, other| Ok(one + other))
+    }
+
+    fn replay_group(&self, file: &ListedFile, group: usize, starts: &HashMap<i64, String>) -> Result<u64> {
+        let path = self.path(file);
+        let mut games = 0;
+        let mut at: Option<(i64, i32, Position)> = None;
+        let columns = ["game_id", "ply", "key", "halfmove_clock", "move_code", "fen"];
+        self.read(file, &columns, Some(vec![group]), |batch| {
+            let (game, key) = (numbers::<Int64Type>(batch, "game_id"), numbers::<Int64Type>(batch, "key"));
+            let (ply, clock) =
+                (numbers::<Int32Type>(batch, "ply"), numbers::<Int32Type>(batch, "halfmove_clock"));
+            let (code, fen) = (numbers::<Int32Type>(batch, "move_code"), texts(batch, "fen"));
+            for row in 0..batch.num_rows() {
+                let (id, number) = (game.value(row), ply.value(row));
+                let place = |what: &str| format!("game {id}, ply {number}: {what}");
+                let mut position = match at.take() {
+                    Some((of, next, position)) if of == id && next == number => position,
+                    // The rest of a game that begins in an earlier group, or that was found wrong.
+                    _ if number != 0 => continue,
+                    _ => {
+                        games += 1;
+                        self.progress.games.fetch_add(1, Ordering::Relaxed);
+                        let start = starts.get(&id).map(|fen| Position::from_fen(fen.as_bytes()));
+                        match start {
+                            None => Position::start(),
+                            Some(Ok((position, _))) => position,
+                            Some(Err(error)) => {
+                                self.findings
+                                    .add(&path, place(&format!("its start position is none: {error}")));
+                                continue;
+                            }
+                        }
+                    }
+                };
+                let found = (key.value(row), clock.value(row), fen.value(row));
+                let expected = (
+                    position.key().as_i64(),
+                    position.halfmove_clock().cast_signed(),
+                    position.canonical_fen(),
+                );
+                if found != (expected.0, expected.1, expected.2.as_str()) {
+                    self.findings.add(&path, place("the position is not the one that the moves lead to"));
+                    continue;
+                }
+                if code.is_null(row) {
+                    continue;
+                }
+                match position.make(MoveCode::from_stored(code.value(row).cast_unsigned())) {
+                    Ok(_) => at = Some((id, number + 1, position)),
+                    Err(_) => self.findings.add(&path, place("the move is not legal")),
+                }
+            }
+            Ok(())
+        })?;
+        Ok(games)
+    }
+}
+
+fn numbers<'b, T: arrow_array::ArrowPrimitiveType>(
+    batch: &'b RecordBatch,
+    name: &str,
+) -> &'b arrow_array::PrimitiveArray<T> {
+    batch.column_by_name(name).expect("a column that was asked for").as_primitive()
+}
+
+fn texts<'b>(batch: &'b RecordBatch, name: &str) -> &'b arrow_array::StringArray {
+    batch.column_by_name(name).expect("a column that was asked for").as_string()
+}

@@ -1,0 +1,119 @@
+//! Games in, files out: what the sink of a run and the export of a database have in common.
+
+use std::path::PathBuf;
+
+use rayon::ThreadPool;
+
+use super::by_key::{ByKey, PREFIX_BITS, Visit, Visits};
+use super::game::{Game, Games, PartitionBy};
+use super::moves::{MoveBlock, MoveFile};
+use super::output::{Output, Totals};
+use super::positions::{Positions, game_id};
+use super::schema::Table;
+use super::small::SmallTables;
+use crate::id::GameId;
+use crate::store::Result;
+use crate::store::row::virtual_table::Cell;
+
+/// How files are written.
+#[derive(Clone, Debug)]
+pub(crate) struct WriteOptions {
+    pub(crate) partition_by: PartitionBy,
+    pub(crate) continuation_threshold: u32,
+    /// Bytes of memory for positions that are sorted.
+    pub(crate) memory: u64,
+    /// Where temporary files go.
+    pub(crate) temp_dir: PathBuf,
+}
+
+/// What sorting positions told.
+pub(super) struct Sorted {
+    /// How many distinct keys there are.
+    pub(super) distinct: u64,
+    /// Bytes that went through temporary files.
+    pub(super) spilled_bytes: u64,
+}
+
+/// Takes games and their rows, and in the end writes what is told by their moves.
+pub(crate) struct Writer<'w> {
+    output: Output,
+    options: WriteOptions,
+    is_stopped: &'w (dyn Fn() -> bool + Sync),
+    small: Option<SmallTables>,
+    games: Games,
+    moves: Option<MoveFile>,
+}
+
+impl<'w> Writer<'w> {
+    /// Begins to write.
+    pub(crate) fn new(
+        output: Output,
+        options: WriteOptions,
+        is_stopped: &'w (dyn Fn() -> bool + Sync),
+    ) -> Result<Self> {
+        let moves = MoveFile::create(&options.temp_dir)?;
+        let (small, moves) = (Some(SmallTables::new()), Some(moves));
+        Ok(Self { output, options, is_stopped, small, games: Games::default(), moves })
+    }
+
+    /// Says what is known of a game, before its rows come.
+    pub(super) fn add_game(&mut self, id: GameId, game: Game) {
+        self.games.insert(id, game);
+    }
+
+    /// Adds a row of a table. The columns `game_id` take the number of the shard.
+    pub(super) fn add_row<'c>(
+        &mut self,
+        table: &'static Table,
+        game: Option<GameId>,
+        cells: impl IntoIterator<Item = Cell<'c>>,
+    ) -> Result<()> {
+        let shard = self.output.shard();
+        let cells = table.columns.iter().zip(cells).map(|(column, cell)| match cell {
+            Cell::Integer(id) if column.name == "game_id" => {
+                Cell::Integer(u32::try_from(id).map_or(id, |id| game_id(shard, GameId(id))))
+            }
+            other => other,
+        });
+        let date = self.options.partition_by.of(self.games.of(game.unwrap_or_default()));
+        let small = self.small.as_mut().expect("until the end");
+        small.push(&self.output, table, date, cells)
+    }
+
+    /// Adds the moves of some games.
+    pub(super) fn add_moves(&mut self, block: &MoveBlock) -> Result<()> {
+        self.moves.as_mut().expect("until the end").append(block)
+    }
+
+    /// Writes all positions, once all games have come.
+    pub(super) fn write_positions(&mut self, pool: &ThreadPool) -> Result<Sorted> {
+        let moves = self.moves.take().expect("until the end").read()?;
+        let (memory, directory) = (self.options.memory, self.options.temp_dir.clone());
+        let visits = Visits::of_bits(PREFIX_BITS, memory, directory)?;
+        let threads = pool.current_num_threads();
+        let (output, games, is_stopped) = (&self.output, &self.games, self.is_stopped);
+        Positions {
+            output,
+            games,
+            moves: &moves,
+            partition_by: self.options.partition_by,
+            threads,
+            is_stopped,
+        }
+        .write(&visits)?;
+        let at_once = usize::try_from(memory / 6 / threads as u64).unwrap_or(usize::MAX).max(1 << 20);
+        let threshold = self.options.continuation_threshold.max(1);
+        let at_once = at_once / size_of::<Visit>();
+        let distinct =
+            ByKey { output, games, moves: &moves, threshold, at_once, is_stopped }.write(&visits, pool)?;
+        Ok(Sorted { distinct, spilled_bytes: moves.bytes() + visits.spilled() })
+    }
+
+    /// Completes the files and lists them.
+    pub(super) fn finish(mut self) -> Result<Totals> {
+        self.small.take().expect("until the end").finish(&self.output)?;
+        let Self { mut output, options, .. } = self;
+        output.complete_empty_tables(options.partition_by)?;
+        output.finish(options.partition_by.as_str(), options.continuation_threshold)
+    }
+}

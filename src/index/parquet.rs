@@ -1,0 +1,85 @@
+//! Parquet files instead of a database.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::columnar::{FileTotals, Output, ParquetFiles, PartitionBy, WriteOptions, Writer};
+use crate::index::error::Result;
+use crate::index::estimate::Estimate;
+use crate::index::plan::Plan;
+use crate::index::progress::{Phase, Progress};
+use crate::index::report::files::Reports;
+use crate::index::report::summary::Summary;
+use crate::index::run::{Intake, Run};
+
+/// Where Parquet files go, and how games are divided among them.
+#[derive(Clone, Debug, Default)]
+pub struct ParquetOptions {
+    /// The directory.
+    pub directory: PathBuf,
+    /// The number of this run among those whose files stand together: the upper half of each `game_id`.
+    pub shard: u32,
+    /// By what part of their date games are put into directories.
+    pub partition_by: PartitionBy,
+    /// Whether files of this shard that are there are replaced.
+    pub overwrite: bool,
+}
+
+impl Plan<'_> {
+    /// Indexes the sources into Parquet files: the tables of a new database, but for those that are about SQLite.
+    ///
+    /// The files get their names when all of them are complete, and the manifest comes last: a directory with a manifest is whole. Equal
+    /// sources in equal order give equal files, whatever the number of threads and the memory.
+    ///
+    /// # Errors
+    /// When the files cannot be written, when there are files already that are not to be replaced, or when the run is
+    /// [stopped](Progress::stop).
+    pub fn write_parquet(self, parquet: &ParquetOptions, progress: &Progress) -> Result<Summary> {
+        let started = Instant::now();
+        let options = self.options;
+        let output = Output::create(&parquet.directory, parquet.shard, parquet.overwrite)?;
+        let temp_dir = options.temp_dir.clone().unwrap_or_else(|| parquet.directory.clone());
+        progress.enter(Phase::Reading);
+        progress.expect(self.sources.bytes().unwrap_or(0));
+        let estimate = self.parquet_estimate();
+        progress.estimated(&estimate);
+        estimate.check(&parquet.directory.join("game"), &temp_dir)?;
+        let intake = Intake::all(&self.sources);
+        let reports = Reports::create(options, &self.sources, intake.last_source, None)?;
+        let run = Run::new(&self, intake, progress, started, temp_dir.clone(), reports)?;
+        let write = WriteOptions {
+            partition_by: parquet.partition_by,
+            continuation_threshold: options.continuation_threshold,
+            memory: options.memory / 4 * 3,
+            temp_dir,
+        };
+        let is_stopped = || progress.is_stopped();
+        let mut written = FileTotals::default();
+        let writer = Writer::new(output, write, &is_stopped)?;
+        let sink = ParquetFiles::new(writer, Arc::clone(&options.openings), &mut written);
+        let summary = run.fill(sink, None)?;
+        Ok(Summary {
+            distinct_positions: written.distinct_positions,
+            parquet_files: written.totals.files,
+            file_bytes: written.totals.bytes,
+            spilled_bytes: written.spilled_bytes,
+            elapsed: started.elapsed(),
+            ..summary
+        })
+    }
+
+    /// What the run will write, as measured on collections with short and long headers.
+    fn parquet_estimate(&self) -> Estimate {
+        const BYTES_A_PLY: u64 = 30;
+        const BYTES_A_GAME: u64 = 60;
+        /// A move code in one temporary file, and what is sorted in another.
+        const SCRATCH_A_PLY: u64 = 4 + 20;
+        let Estimate { games, plies, text_bytes, .. } = self.estimate;
+        let memory = self.options.memory / 4 * 3;
+        let database_bytes =
+            plies.saturating_mul(BYTES_A_PLY).saturating_add(games.saturating_mul(BYTES_A_GAME));
+        let spill_bytes = plies.saturating_mul(SCRATCH_A_PLY).saturating_sub(memory);
+        Estimate { games, plies, text_bytes, database_bytes, spill_bytes, ..Estimate::default() }
+    }
+}

@@ -1,0 +1,100 @@
+"""Holds the Parquet files that pgndex writes to be the tables of a database: reads them with DuckDB.
+
+Usage: parquet.py DIRECTORY DATABASE. Prints how many rows each table has. The database has all the games of the files.
+"""
+
+import itertools
+import json
+import sqlite3
+import sys
+
+import duckdb
+
+# What tells the rows of a table apart, and how SQLite tells the same columns.
+NAMES = """
+    (SELECT name FROM event WHERE event.event_id = game.event_id) AS event,
+    (SELECT name FROM site WHERE site.site_id = game.site_id) AS site,
+    (SELECT name FROM player WHERE player_id = white_id) AS white,
+    (SELECT name FROM player WHERE player_id = black_id) AS black,
+    (SELECT eco FROM opening WHERE opening.opening_id = game.opening_id) AS opening_eco,
+    (SELECT name FROM opening WHERE opening.opening_id = game.opening_id) AS opening"""
+TABLES = {
+    "game": ("game_id", f"(SELECT *, {NAMES} FROM game)"),
+    "tag": ("game_id, name", "tag"),
+    "game_position": ("game_id, ply", "game_position"),
+    "move_eval": ("game_id, ply", "move_eval"),
+    "comment": ("game_id, line, ply, number", "comment"),
+    "nag": ("game_id, line, ply, nag", "nag"),
+    "command": ("game_id, line, ply, number", "command"),
+    "variation": ("game_id, line", "variation"),
+    "variation_move": ("game_id, line, ply", "variation_move"),
+    "position_game": (
+        "key, game_id, ply",
+        """(SELECT p.key, p.game_id, p.ply, p.move_code, g.result, g.white_elo, g.black_elo
+            FROM game_position AS p JOIN game AS g USING (game_id))""",
+    ),
+    "continuation": ("key, move_code", "continuation"),
+    "source": ("source_id", "source"),
+    "problem": ("source_id, byte_offset, line, column_number, kind, message", "problem"),
+}
+
+
+def main():
+    directory, database = sys.argv[1:]
+    engine, shell = duckdb.connect(), sqlite3.connect(database)
+    manifest = json.load(open(f"{directory}/_manifest-00000.json"))
+    totals = {table["table"]: table["rows"] for table in manifest["tables"]}
+    assert set(totals) == set(TABLES), set(totals) ^ set(TABLES)
+    for table, (key, of_sqlite) in TABLES.items():
+        files = f"read_parquet('{directory}/{table}/**/*.parquet', hive_partitioning = false)"
+        columns = [row[0] for row in engine.execute(f"DESCRIBE SELECT * FROM {files}").fetchall()]
+        names = ", ".join(columns)
+        # Texts are compared byte by byte, as SQLite does.
+        ours = engine.execute(f"SELECT {names} FROM {files} ORDER BY {key}")
+        truth = shell.execute(f"SELECT {names} FROM {of_sqlite} ORDER BY {key}")
+        count = 0
+        for many in iter(lambda: ours.fetchmany(10000), []):
+            for row in many:
+                expected = truth.fetchone()
+                assert row == expected, f"{table}: {row} instead of {expected}"
+                count += 1
+        assert truth.fetchone() is None, f"{table}: more than {count} rows"
+        assert totals[table] == count, f"{table}: {totals[table]} in the manifest, {count} rows"
+        print(table, count)
+    hold_layout(engine, directory, manifest)
+
+
+def hold_layout(engine, directory, manifest):
+    """Each file is sorted, has row groups of at most 122,880 rows, and stands in the directory of its rows."""
+    for file in manifest["files"]:
+        path = f"{directory}/{file['path']}"
+        groups = engine.execute(
+            "SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata(?)", [path]
+        ).fetchall()
+        assert all(rows <= 122880 for _, rows in groups), path
+        assert sum(rows for _, rows in groups) == file["rows"], path
+        parts = dict(part.split("=") for part in file["path"].split("/") if "=" in part)
+        if "key_prefix" in parts and file["rows"]:
+            found = engine.execute(f"SELECT DISTINCT key >> 56 & 255 FROM '{path}'").fetchall()
+            assert found == [(int(parts["key_prefix"]),)], (path, found)
+        if "year" in parts and file["table"] == "game" and file["rows"]:
+            for date, in engine.execute(f"SELECT DISTINCT date FROM '{path}'").fetchall():
+                year, month = date_parts(date)
+                assert int(parts["year"]) == year, (path, date)
+                assert int(parts.get("month", month)) == month, (path, date)
+        key = {"game_position": "(game_id, ply)", "position_game": "(key, game_id, ply)"}.get(file["table"])
+        if key:
+            columns = [name.strip() for name in key.strip("()").split(",")]
+            rows = engine.execute(f"SELECT {', '.join(columns)} FROM read_parquet(?, file_row_number = true) "
+                                  "ORDER BY file_row_number", [path]).fetchall()
+            assert all(one < other for one, other in itertools.pairwise(rows)), path
+
+
+def date_parts(date):
+    """Year and month; 0 is what is unknown."""
+    parts = [int(part) if part.isdigit() else 0 for part in (date or "").split(".")[:2]]
+    year, month = (parts + [0, 0])[:2]
+    return (year, min(month, 12)) if year else (0, 0)
+
+
+main()
