@@ -97,7 +97,8 @@ fn is_manifest(name: &str) -> bool {
 pub(crate) struct Output {
     directory: PathBuf,
     shard: u32,
-    lock: WriterLock,
+    /// Until the end.
+    lock: Option<WriterLock>,
     /// Files that are complete, under their names to be.
     files: Mutex<Vec<ListedFile>>,
     is_finished: bool,
@@ -115,7 +116,7 @@ impl Output {
         fs::create_dir_all(directory).map_err(|source| store::Error::io(directory, "make", source))?;
         refuse_foreign(directory)?;
         let manifest = Manifest::path(directory, shard);
-        let lock = WriterLock::acquire(&manifest)?;
+        let lock = Some(WriterLock::acquire(&manifest)?);
         let output = Self {
             directory: directory.to_owned(),
             shard,
@@ -219,7 +220,7 @@ impl Output {
             files,
         };
         let text = serde_json::to_string_pretty(&written).map_err(|error| failed(error.into()))?;
-        let temporary = self.lock.temporary("manifest");
+        let temporary = self.lock.as_ref().expect("until the end").temporary("manifest");
         let write = || {
             let mut file = fs::File::create(&temporary)?;
             writeln!(file, "{text}")?;
@@ -261,6 +262,7 @@ impl Drop for Output {
         if !self.is_finished {
             // The next run removes what cannot be removed now.
             let _ = self.remove_parts_but(|name| !name.ends_with(PARTIAL));
+            self.lock = None;
             let _ = fs::remove_dir(&self.directory);
         }
     }

@@ -10,13 +10,18 @@ use super::schema::{GROUP_ROWS, Placed, Table};
 use crate::store::Result;
 use crate::store::row::virtual_table::Cell;
 
-/// Bytes of rows in memory, of all tables.
-const MOST_BYTES: usize = 128 << 20;
+/// Bytes of rows of a table in memory. Each table is counted for itself: where its row groups end must not depend on how the rows of
+/// several tables come by.
+const MOST_BYTES: usize = 32 << 20;
 
-/// Rows on their way into files: a file for each table and directory.
-pub(super) struct SmallTables {
-    files: BTreeMap<(&'static str, Option<DatePartition>), SmallFile>,
-    encoders: BTreeMap<&'static str, Encoder>,
+/// Rows on their way into files.
+#[derive(Default)]
+pub(super) struct SmallTables(BTreeMap<&'static str, SmallTable>);
+
+/// The rows of one table: a file for each directory.
+struct SmallTable {
+    encoder: Encoder,
+    files: BTreeMap<Option<DatePartition>, SmallFile>,
     bytes: usize,
 }
 
@@ -26,10 +31,6 @@ struct SmallFile {
 }
 
 impl SmallTables {
-    pub(super) fn new() -> Self {
-        Self { files: BTreeMap::new(), encoders: BTreeMap::new(), bytes: 0 }
-    }
-
     /// Adds a row, of a game of such a date.
     pub(super) fn push<'c>(
         &mut self,
@@ -38,34 +39,49 @@ impl SmallTables {
         date: DatePartition,
         cells: impl IntoIterator<Item = Cell<'c>>,
     ) -> Result<()> {
-        let date = (table.placed == Placed::ByDate).then_some(date);
-        let file = self
-            .files
-            .entry((table.name, date))
-            .or_insert_with(|| SmallFile { columns: Columns::new(table), part: None });
-        let before = file.columns.bytes();
-        file.columns.push(cells);
-        self.bytes += file.columns.bytes() - before;
-        let encoder = self.encoders.entry(table.name).or_insert_with(|| Encoder::new(table));
-        if file.columns.rows() >= GROUP_ROWS {
-            self.bytes -= file.columns.bytes();
-            file.flush(output, encoder, date)?;
-        }
-        if self.bytes > MOST_BYTES { self.flush_all(output) } else { Ok(()) }
-    }
-
-    fn flush_all(&mut self, output: &Output) -> Result<()> {
-        for ((table, date), file) in &mut self.files {
-            file.flush(output, &self.encoders[table], *date)?;
-        }
-        self.bytes = 0;
-        Ok(())
+        let new = || SmallTable { encoder: Encoder::new(table), files: BTreeMap::new(), bytes: 0 };
+        self.0.entry(table.name).or_insert_with(new).push(output, date, cells)
     }
 
     /// Completes all files.
-    pub(super) fn finish(mut self, output: &Output) -> Result<()> {
-        self.flush_all(output)?;
-        self.files.into_values().filter_map(|file| file.part).try_for_each(|part| output.complete(part))
+    pub(super) fn finish(self, output: &Output) -> Result<()> {
+        for mut table in self.0.into_values() {
+            table.flush(output)?;
+            table
+                .files
+                .into_values()
+                .filter_map(|file| file.part)
+                .try_for_each(|part| output.complete(part))?;
+        }
+        Ok(())
+    }
+}
+
+impl SmallTable {
+    fn push<'c>(
+        &mut self,
+        output: &Output,
+        date: DatePartition,
+        cells: impl IntoIterator<Item = Cell<'c>>,
+    ) -> Result<()> {
+        let table = self.encoder.table;
+        let date = (table.placed == Placed::ByDate).then_some(date);
+        let new = || SmallFile { columns: Columns::new(table), part: None };
+        let file = self.files.entry(date).or_insert_with(new);
+        let before = file.columns.bytes();
+        file.columns.push(cells);
+        self.bytes += file.columns.bytes() - before;
+        if file.columns.rows() >= GROUP_ROWS {
+            self.bytes -= file.columns.bytes();
+            file.flush(output, &self.encoder, date)?;
+        }
+        if self.bytes > MOST_BYTES { self.flush(output) } else { Ok(()) }
+    }
+
+    /// Writes what is in memory.
+    fn flush(&mut self, output: &Output) -> Result<()> {
+        self.bytes = 0;
+        self.files.iter_mut().try_for_each(|(date, file)| file.flush(output, &self.encoder, *date))
     }
 }
 

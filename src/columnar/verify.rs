@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array as _, RecordBatch};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::metadata::ParquetMetaData;
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
@@ -204,8 +205,21 @@ impl Check<'_> {
         let is_same = hasher.finalize().to_hex().as_str() == file.blake3;
         if !is_same {
             self.findings.add(&path, "its bytes are not those that were written");
+            return Ok(false);
         }
-        Ok(is_same)
+        let rows = Self::metadata(&path)?.file_metadata().num_rows();
+        let is_listed = u64::try_from(rows).is_ok_and(|rows| rows == file.rows);
+        if !is_listed {
+            self.findings.add(&path, format_args!("has {rows} rows, but the manifest says {}", file.rows));
+        }
+        Ok(is_listed)
+    }
+
+    fn metadata(path: &Path) -> Result<Arc<ParquetMetaData>> {
+        let open = File::open(path).map_err(|source| store::Error::io(path, "read", source))?;
+        let reader = ParquetRecordBatchReaderBuilder::try_new(open);
+        let reader = reader.map_err(|error| store::Error::io(path, "read", io_error(error)))?;
+        Ok(Arc::clone(reader.metadata()))
     }
 
     /// Holds the totals of the tables against the files.
@@ -320,11 +334,8 @@ impl Check<'_> {
     fn replay(&self, files: &[&ListedFile], starts: &HashMap<i64, String>) -> Result<u64> {
         let mut groups = Vec::new();
         for file in files {
-            let path = self.path(file);
-            let open = File::open(&path).map_err(|source| store::Error::io(&path, "read", source))?;
-            let reader = ParquetRecordBatchReaderBuilder::try_new(open);
-            let reader = reader.map_err(|error| store::Error::io(&path, "read", io_error(error)))?;
-            groups.extend((0..reader.metadata().num_row_groups()).map(|group| (*file, group)));
+            let count = Self::metadata(&self.path(file))?.num_row_groups();
+            groups.extend((0..count).map(|group| (*file, group)));
         }
         // Games are some 80 positions long: so many row groups have as many as are asked for, or nearly.
         const GAMES_A_GROUP: usize = 1500;

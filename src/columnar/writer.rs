@@ -52,7 +52,7 @@ impl<'w> Writer<'w> {
         is_stopped: &'w (dyn Fn() -> bool + Sync),
     ) -> Result<Self> {
         let moves = MoveFile::create(&options.temp_dir)?;
-        let (small, moves) = (Some(SmallTables::new()), Some(moves));
+        let (small, moves) = (Some(SmallTables::default()), Some(moves));
         Ok(Self { output, options, is_stopped, small, games: Games::default(), moves })
     }
 

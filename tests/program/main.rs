@@ -20,6 +20,7 @@ mod missing;
 mod needs;
 mod nightly;
 mod novelty;
+mod parquet;
 mod picture;
 mod place;
 mod player;

@@ -1,0 +1,244 @@
+//! Parquet files: the same rows as a database, whatever the way, and nothing half.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::needs::{corpus, python_that_runs};
+use crate::place::{BLUNDER, CLUB, ENDINGS, Place, SHUFFLE};
+
+/// All files below a directory, by their paths from there, but for the manifest.
+fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut directories = vec![directory.to_owned()];
+    while let Some(next) = directories.pop() {
+        for entry in fs::read_dir(next).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                directories.push(path);
+            } else {
+                let text = fs::read(&path).expect("a file");
+                files.insert(path.strip_prefix(directory).expect("below it").to_owned(), text);
+            }
+        }
+    }
+    files
+}
+
+/// Holds the files of a directory against a database, row by row.
+fn agree(place: &Place, directory: &str, database: &str) {
+    let Some(python) = python_that_runs("import duckdb") else { return };
+    let status = Command::new(python)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/parquet.py"))
+        .args([place.path(directory), place.path(database)])
+        .stdout(Stdio::null())
+        .status()
+        .expect("the script runs");
+    assert!(status.success(), "{directory} and {database} differ");
+}
+
+fn example(name: &str) -> String {
+    format!("{}/examples/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Names and set-ups that need care.
+fn odd_games() -> String {
+    [CLUB, ENDINGS, SHUFFLE, BLUNDER].concat()
+}
+
+#[test]
+fn files_have_the_rows_of_a_database_whichever_way_they_are_written() {
+    let place = Place::new().with("odd.pgn", odd_games());
+    let inputs = [example("famous-games.pgn"), example("annotated.pgn"), "odd.pgn".to_owned()];
+    let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+    let index = ["index", "--quiet", "--continuation-threshold", "2"];
+    place.run(&[&index[..], &["games.db"], &inputs].concat());
+    for part in ["month", "year", "none"] {
+        let [written, exported] = ["written", "exported"].map(|way| format!("{way}-{part}"));
+        place.run(&[&index[..], &["--partition-by", part, "--parquet", &written], &inputs].concat());
+        agree(&place, &written, "games.db");
+        place.run(&["export", "games.db", "--partition-by", part, "--parquet", &exported]);
+        assert!(files(&place.path(&written)) == files(&place.path(&exported)), "{part}");
+        let sound = place.printed(&["verify", "--quiet", "--parquet", &exported, "--all"]);
+        assert!(sound.starts_with("sound: "), "{sound}");
+    }
+}
+
+#[test]
+fn neither_threads_nor_memory_change_the_files() {
+    let place = Place::new();
+    let input = example("annotated.pgn");
+    let write = |directory: &str, options: &[&str]| {
+        place.run(&[&["index", "--quiet", "--parquet", directory, &input], options].concat());
+        files(&place.path(directory))
+    };
+    let one = write("one", &["--threads", "1"]);
+    assert!(one == write("small", &["--threads", "3", "--memory", "1M", "--chunk-size", "2K"]));
+    assert!(one == write("again", &[]));
+}
+
+#[test]
+fn what_was_changed_in_files_is_found() {
+    let place = Place::new();
+    let input = example("famous-games.pgn");
+    let write = ["index", "--quiet", "--partition-by", "none", "--overwrite", "--parquet", "tables", &input];
+    let tables = place.path("tables");
+    let part = tables.join("game_position/part-00000-00000.parquet");
+    let manifest = tables.join("_manifest-00000.json");
+    let found = |expected: &str| {
+        let run = place.run(&["verify", "--quiet", "--parquet", "tables"]);
+        assert_eq!(run.status, 1, "{run:?}");
+        assert!(run.stdout.contains(expected), "{expected}: {run:?}");
+        let json = place.run(&["verify", "--quiet", "--json", "--parquet", "tables"]);
+        assert!(json.stdout.contains(r#""sound":false"#), "{json:?}");
+        place.run(&write);
+        assert_eq!(place.run(&["verify", "--quiet", "--parquet", "tables"]).status, 0);
+    };
+    place.run(&write);
+    let mut bytes = fs::read(&part).expect("a file");
+    bytes[1000] ^= 1;
+    fs::write(&part, &bytes).expect("written");
+    found("its bytes are not those that were written");
+    fs::write(&part, &bytes[..2000]).expect("written");
+    found("has 2000 bytes");
+    fs::remove_file(&part).expect("removed");
+    found("cannot be read");
+    fs::copy(&part, part.with_file_name("part-00000-00001.parquet")).expect("copied");
+    found("is not in the manifest");
+    let text = fs::read_to_string(&manifest).expect("a manifest");
+    fs::write(&manifest, text.replace(r#""rows": 53,"#, r#""rows": 54,"#)).expect("written");
+    found("rows");
+    fs::write(&manifest, "{}").expect("written");
+    let run = place.run(&["verify", "--parquet", "tables"]);
+    assert!(run.status == 1 && run.stderr.contains("not a manifest of this version"), "{run:?}");
+    fs::remove_file(&manifest).expect("removed");
+    let run = place.run(&["verify", "--parquet", "tables"]);
+    assert!(run.status == 1 && run.stderr.contains("there is no _manifest-*.json"), "{run:?}");
+}
+
+#[test]
+fn nothing_is_replaced_unless_that_is_said_and_shards_stand_side_by_side() {
+    let place = Place::new().with("odd.pgn", odd_games());
+    let write = |options: &[&str]| {
+        place.run(&[&["index", "--quiet", "--parquet", "tables", "odd.pgn"], options].concat())
+    };
+    assert_eq!(write(&[]).status, 3);
+    let first = files(&place.path("tables"));
+    let again = write(&[]);
+    assert!(again.status == 1 && again.stderr.contains("Parquet files of shard 0 already"), "{again:?}");
+    assert!(first == files(&place.path("tables")), "what is there stays");
+    assert_eq!(write(&["--shard", "7"]).status, 3);
+    let both = files(&place.path("tables"));
+    assert_eq!(both.len(), 2 * first.len());
+    // The other shard stays, and files that the new run does not write go.
+    assert_eq!(write(&["--overwrite", "--partition-by", "none"]).status, 3);
+    let replaced = files(&place.path("tables"));
+    let of_shard = |files: &BTreeMap<PathBuf, Vec<u8>>, shard: &str| {
+        files.iter().filter(|(path, _)| path.to_string_lossy().contains(shard)).count()
+    };
+    assert_eq!(of_shard(&replaced, "part-00007-"), of_shard(&first, "part-00000-"));
+    assert!(of_shard(&replaced, "part-00000-") < of_shard(&first, "part-00000-"));
+    assert_eq!(place.run(&["verify", "--quiet", "--parquet", "tables"]).status, 0);
+    // What a run that was killed leaves is not read, and the next one removes it.
+    let left = place.path("tables/game/part-00000-00009.parquet.partial");
+    fs::write(&left, "half").expect("written");
+    assert_eq!(place.run(&["verify", "--quiet", "--parquet", "tables"]).status, 0);
+    assert_eq!(write(&["--overwrite", "--partition-by", "none"]).status, 3);
+    assert!(!left.exists());
+}
+
+#[test]
+fn wrong_places_for_files_are_told() {
+    let place = Place::new().with("odd.pgn", odd_games()).indexed(CLUB);
+    fs::create_dir_all(place.path("mine")).expect("a directory");
+    place.write("mine/letter.txt", "Dear Åsa");
+    for (arguments, expected) in [
+        (&["index", "--parquet", "mine", "odd.pgn"][..], "not made by pgndex"),
+        (&["index", "--parquet", "odd.pgn", "games.pgn"], "not a directory"),
+        (&["index", "--parquet", "tables", "games.db", "odd.pgn"], "pgndex export"),
+        (&["index", "--shard", "1", "games.db", "odd.pgn"], "--parquet"),
+        (&["export", "games.db", "--parquet", "tables", "--output", "x"], "cannot be used with"),
+        (&["export", "games.db", "--parquet", "tables", "--ply", "3"], "whole games"),
+        (&["verify"], "required"),
+    ] {
+        let run = place.run(arguments);
+        assert!([1, 2].contains(&run.status) && run.stderr.contains(expected), "{expected}: {run:?}");
+    }
+    assert_eq!(fs::read_dir(place.path("mine")).expect("a directory").count(), 1);
+    let run =
+        place.run(&["export", "games.db", "--parquet", "tables", "--player", "Ågren", "--result", "0-1"]);
+    assert!(run.status == 0 && run.stderr.contains("no game fits"), "{run:?}");
+    assert!(!place.path("tables").exists());
+}
+
+#[test]
+fn some_games_of_a_database_are_exported() {
+    let place = Place::new().indexed(&odd_games());
+    let run = place.run(&["export", "games.db", "--parquet", "tables", "--player", "Knight, B"]);
+    assert!(run.stderr.contains("2 games with 14 positions"), "{run:?}");
+    assert!(
+        place.printed(&["verify", "--quiet", "--parquet", "tables", "--all"]).contains("2 games replayed")
+    );
+    let run = place.run(&["export", "games.db", "--parquet", "few", "--sort", "date", "--limit", "1"]);
+    assert!(run.stderr.contains("1 game with"), "{run:?}");
+    // A move that cannot be played has no position.
+    let change = "UPDATE game_position SET move_code = 12345 WHERE game_id = 1 AND ply = 2";
+    place.printed(&["sql", "--write", "games.db", change]);
+    let run = place.run(&["export", "games.db", "--parquet", "damaged"]);
+    assert!(run.status == 1 && run.stderr.contains("game 1 has"), "{run:?}");
+    assert!(!place.path("damaged").exists());
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn files_of_real_games_have_the_rows_of_a_database() {
+    for (name, threshold) in [
+        ("lichess-24k", "64"),
+        ("annotated_mixed", "3"),
+        ("chess960-20k", "2"),
+        ("fics", "64"),
+        ("tcec-3k", "8"),
+    ] {
+        let Some(text) = corpus(name) else { return };
+        let place = Place::new().with("games.pgn", text);
+        let index = ["index", "--quiet", "--continuation-threshold", threshold];
+        place.run(&[&index[..], &["games.db", "games.pgn"]].concat());
+        let write = ["--partition-by", "year", "--parquet", "written", "games.pgn"];
+        place.run(&[&index[..], &write].concat());
+        agree(&place, "written", "games.db");
+        place.run(&["export", "games.db", "--partition-by", "year", "--parquet", "exported"]);
+        assert!(files(&place.path("written")) == files(&place.path("exported")), "{name}");
+        assert_eq!(place.run(&["verify", "--quiet", "--parquet", "written", "--all"]).status, 0, "{name}");
+    }
+}
+
+#[test]
+#[ignore = "takes half a minute"]
+fn killed_runs_leave_nothing_that_is_read() {
+    let Some(text) = corpus("tcec-3k") else { return };
+    let place = Place::new().with("games.pgn", text);
+    let arguments = ["index", "--quiet", "--partition-by", "none", "--parquet", "tables", "games.pgn"];
+    place.run(&["index", "--quiet", "--partition-by", "none", "--parquet", "whole", "games.pgn"]);
+    let whole = files(&place.path("whole"));
+    let mut complete = 0;
+    for delay in (0..4000).step_by(200) {
+        let mut child = place.command(&arguments).stderr(Stdio::null()).spawn().expect("the program runs");
+        std::thread::sleep(Duration::from_millis(delay));
+        child.kill().expect("killed");
+        child.wait().expect("it ended");
+        if place.path("tables/_manifest-00000.json").exists() {
+            complete += 1;
+            assert!(files(&place.path("tables")) == whole, "{delay}");
+        } else {
+            let run = place.run(&["verify", "--parquet", "tables"]);
+            assert!(run.status == 1, "{run:?}");
+        }
+        let run = place.run(&arguments);
+        assert!([0, 1, 3].contains(&run.status), "{run:?}");
+        assert!(files(&place.path("tables")) == whole, "the same command completes the work: {delay}");
+        fs::remove_dir_all(place.path("tables")).expect("removed");
+    }
+    println!("{complete} runs were complete before they were killed");
+}
