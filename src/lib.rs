@@ -45,4 +45,6 @@ mod sort;
 pub mod source;
 pub mod store;
 #[cfg(feature = "index")]
+mod turnstile;
+#[cfg(feature = "index")]
 pub mod verify;

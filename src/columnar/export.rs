@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -45,16 +46,48 @@ pub struct ExportOptions<'e> {
     pub temp_dir: Option<&'e Path>,
 }
 
-/// Writes a database, or some of its games, as Parquet files; `seen` is told how many games and plies came by, now and then.
+/// How far an export has come, for others to look at while it goes on, and a way to stop it.
+#[derive(Debug, Default)]
+pub struct ExportProgress {
+    games: AtomicU64,
+    plies: AtomicU64,
+    is_sorting: AtomicBool,
+    is_stopped: AtomicBool,
+}
+
+impl ExportProgress {
+    /// Games that were read.
+    pub fn games(&self) -> u64 {
+        self.games.load(Ordering::Relaxed)
+    }
+
+    /// Moves of these.
+    pub fn plies(&self) -> u64 {
+        self.plies.load(Ordering::Relaxed)
+    }
+
+    /// Whether all games are read, and their positions are sorted and written.
+    pub fn is_sorting(&self) -> bool {
+        self.is_sorting.load(Ordering::Relaxed)
+    }
+
+    /// Asks the export to stop soon; it then leaves nothing behind.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked to.
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+}
+
+/// Writes a database, or some of its games, as Parquet files.
 ///
 /// # Errors
-/// When the database cannot be read, the files cannot be written, or `is_stopped` says so.
-pub fn export(
-    database: &Database,
-    options: &ExportOptions<'_>,
-    is_stopped: &(dyn Fn() -> bool + Sync),
-    seen: &(dyn Fn(u64, u64) + Sync),
-) -> Result<Totals> {
+/// When the database cannot be read, the files cannot be written, or when it is [stopped](ExportProgress::stop).
+pub fn export(database: &Database, options: &ExportOptions<'_>, progress: &ExportProgress) -> Result<Totals> {
+    let is_stopped = &|| progress.is_stopped();
     let output = Output::create(&options.directory, options.shard, options.overwrite)?;
     let temp_dir = options.temp_dir.unwrap_or(&options.directory);
     let write = WriteOptions {
@@ -72,18 +105,18 @@ pub fn export(
     let lacks = lacking(database)?;
     let mut export = Export { database, writer: &mut writer, pool: &pool, is_stopped, lacks };
     let ranges = Ranges { games: options.games, next: 1, last: last.0 };
-    let (mut games, mut plies) = (0, 0);
     for (first, last) in ranges {
         if is_stopped() {
             return Err(Error::Interrupted.into());
         }
-        let counts = export.range(first, last, options.games)?;
-        (games, plies) = (games + counts.0, plies + counts.1);
-        seen(games, plies);
+        let (games, plies) = export.range(first, last, options.games)?;
+        progress.games.fetch_add(games, Ordering::Relaxed);
+        progress.plies.fetch_add(plies, Ordering::Relaxed);
     }
     export.whole(&SOURCE, "source", None)?;
     export.whole(&PROBLEM, "problem", options.games)?;
     drop(snapshot);
+    progress.is_sorting.store(true, Ordering::Relaxed);
     writer.write_positions(&pool)?;
     Ok(writer.finish()?)
 }

@@ -1,6 +1,8 @@
 //! Work side by side whose results are taken in order.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::turnstile::Turnstile;
 
 /// Works on jobs with so many threads and has the results taken one after the other, in the order of the jobs. As many results wait as
 /// there are threads.
@@ -10,7 +12,7 @@ pub(super) fn in_order<J: Send, R, E: Send>(
     work: impl Fn(J) -> Result<R, E> + Sync,
     take: impl FnMut(R) -> Result<(), E> + Send,
 ) -> Result<(), E> {
-    let (jobs, taker, turn) = (Mutex::new(jobs.enumerate()), Mutex::new(take), Turn::default());
+    let (jobs, taker, turn) = (Mutex::new((0..).zip(jobs)), Mutex::new(take), Turnstile::default());
     let work_on_jobs = || {
         // A panic in one thread must not leave the others waiting.
         let stop = StopOnDrop(&turn);
@@ -44,42 +46,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whose turn it is.
-#[derive(Default)]
-struct Turn {
-    /// The number of the next one; `None`: nobody's any more.
-    next: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    next: usize,
-    stopped: bool,
-}
-
-impl Turn {
-    /// Waits until it is the turn of a job. Tells whether it ever will be.
-    fn wait(&self, number: usize) -> bool {
-        let mut state = lock(&self.next);
-        while state.next != number && !state.stopped {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        !state.stopped
-    }
-
-    fn pass(&self) {
-        lock(&self.next).next += 1;
-        self.changed.notify_all();
-    }
-
-    fn stop(&self) {
-        lock(&self.next).stopped = true;
-        self.changed.notify_all();
-    }
-}
-
-struct StopOnDrop<'t>(&'t Turn);
+struct StopOnDrop<'t>(&'t Turnstile);
 
 impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {

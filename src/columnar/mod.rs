@@ -23,7 +23,7 @@ mod verify;
 mod writer;
 
 pub use error::{Error, Result};
-pub use export::{ExportOptions, export};
+pub use export::{ExportOptions, ExportProgress, export};
 pub use game::PartitionBy;
 pub(crate) use output::Output;
 pub use output::Totals;

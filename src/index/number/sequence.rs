@@ -1,7 +1,5 @@
 //! Parts in input order, whatever order they were parsed in: here games, names and lines get their numbers.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-
 use crate::index::error::{Error, Result};
 use crate::index::game::batch::{GameBatch, ReadGame};
 use crate::index::game::signature::Signature;
@@ -12,54 +10,6 @@ use crate::index::spill::{KeyHash, SpillMap};
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
 use crate::store::{Known, NameTable};
-
-/// Lets one chunk after the other through, in the order of their numbers.
-///
-/// A worker takes chunks in order and passes each turn before it takes the next chunk, so the chunk whose turn it is is always
-/// being worked on, and nobody waits for ever.
-#[derive(Debug, Default)]
-pub(crate) struct Turnstile {
-    state: Mutex<TurnState>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct TurnState {
-    next: u64,
-    stopped: bool,
-}
-
-impl Turnstile {
-    fn lock(&self) -> MutexGuard<'_, TurnState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until it is the turn of `chunk`.
-    pub(crate) fn wait(&self, chunk: u64) -> Result<()> {
-        let mut state = self.lock();
-        while state.next != chunk && !state.stopped {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        if state.stopped { Err(Error::Stopped) } else { Ok(()) }
-    }
-
-    /// Ends the turn of the chunk whose turn it is.
-    pub(crate) fn pass(&self) {
-        self.lock().next += 1;
-        self.changed.notify_all();
-    }
-
-    /// Whether everybody is turned away.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.lock().stopped
-    }
-
-    /// Turns everybody away.
-    pub(crate) fn stop(&self) {
-        self.lock().stopped = true;
-        self.changed.notify_all();
-    }
-}
 
 /// What came of a source.
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,7 +9,7 @@ use crate::index::error::{Error, Result};
 use crate::index::game::parse::Standard;
 use crate::index::game::signature::Comparison;
 use crate::index::number::duplicates::Originals;
-use crate::index::number::sequence::{Numbering, Sequencer, SourceCount, Turnstile};
+use crate::index::number::sequence::{Numbering, Sequencer, SourceCount};
 use crate::index::options::{Duplicates, OnProblem};
 use crate::index::read::feed::Feed;
 use crate::index::read::stream::{CutOptions, SourceEnd};
@@ -22,6 +22,7 @@ use crate::index::visited_position::visited_fens::VisitedFens;
 use crate::source::DecodeOptions;
 use crate::store::Known;
 use crate::store::sink::{PositionEncoder as _, Sink};
+use crate::turnstile::Turnstile;
 
 /// What reading the sources gave.
 pub(crate) struct ReadResult {

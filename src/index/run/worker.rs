@@ -12,7 +12,7 @@ use crate::index::game::parse::{ChunkParser, Standard};
 use crate::index::game::passed::note_passed;
 use crate::index::game::positions::{for_each_game, for_each_position};
 use crate::index::game::signature::Comparison;
-use crate::index::number::sequence::{Sequencer, Turnstile};
+use crate::index::number::sequence::Sequencer;
 use crate::index::options::Annotations;
 use crate::index::problem::Kind;
 use crate::index::progress::Progress;
@@ -26,6 +26,7 @@ use crate::opening::OpeningBook;
 use crate::sort::{Partitions, Scatter};
 use crate::store::row::{EvalRow, GameId, HeaderBatch, ProblemRow, SourceId};
 use crate::store::sink::{BlockNumber, PositionEncoder, PositionView};
+use crate::turnstile::Turnstile;
 
 /// What all workers of a run share.
 pub(crate) struct Shared<'s> {
@@ -127,6 +128,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Waits until it is the turn of a chunk.
+fn wait(turn: &Turnstile, chunk: u64) -> Result<()> {
+    if turn.wait(chunk) { Ok(()) } else { Err(Error::Stopped) }
+}
+
 struct Worker<'w, 's, E: PositionEncoder> {
     shared: &'w Shared<'s>,
     outlet: &'w Outlet<E::Block>,
@@ -159,7 +165,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             if shared.keeps {
                 note_passed(&mut self.batch, &shared.standard);
             }
-            shared.turn.wait(number)?;
+            wait(&shared.turn, number)?;
             let first = {
                 let mut sequencer = lock(&shared.sequencer);
                 let first = sequencer.number(source, &mut self.batch)?;
@@ -228,7 +234,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         offset: u64,
         message: &str,
     ) -> Result<()> {
-        self.shared.turn.wait(number)?;
+        wait(&self.shared.turn, number)?;
         self.tell(source, kind, offset, message)?;
         self.shared.turn.pass();
         self.end_appending(number)
@@ -236,7 +242,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
 
     /// Reports a source in which no game was found, once all of it has come by.
     fn end_source(&mut self, number: u64, source: SourceId, path: &Path) -> Result<()> {
-        self.shared.turn.wait(number)?;
+        wait(&self.shared.turn, number)?;
         if lock(&self.shared.sequencer).has_text_alone(source) {
             let message = format!("{}: has no game in it; is it PGN?", path.display());
             self.tell(source, Kind::NoGame, 0, &message)?;
@@ -273,7 +279,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
     /// Lets the next chunk hand over its positions, where the sink wants them in order.
     fn end_appending(&self, number: u64) -> Result<()> {
         if E::IN_ORDER {
-            self.shared.append_turn.wait(number)?;
+            wait(&self.shared.append_turn, number)?;
             self.shared.append_turn.pass();
         }
         Ok(())
@@ -293,7 +299,7 @@ fn send_block<E: PositionEncoder>(
 ) -> Result<()> {
     let Some(block) = encoder.take(outlet.empty_blocks.try_recv().ok())? else { return Ok(()) };
     if E::IN_ORDER {
-        shared.append_turn.wait(number.chunk)?;
+        wait(&shared.append_turn, number.chunk)?;
     }
     outlet.send(Load::Positions(number, block))
 }

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::ensure;
-use pgndex::columnar::{ExportOptions, export};
+use pgndex::columnar::{ExportOptions, ExportProgress, export};
 use pgndex::index::IndexOptions;
 use pgndex::query::choose_games;
 use pgndex::store::{Database, GameFilter, GameSet};
@@ -13,24 +12,16 @@ use pgndex::store::{Database, GameFilter, GameSet};
 use super::Chosen;
 use crate::cli::note;
 use crate::cli::render::number::{bytes, counted};
-use crate::cli::terminal::progress::{Progress, Snapshot};
+use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
-
-/// How far it has come.
-#[derive(Default)]
-struct Seen {
-    games: AtomicU64,
-    plies: AtomicU64,
-    stop: AtomicBool,
-}
 
 /// Writes the tables of the chosen games.
 pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) -> anyhow::Result<()> {
-    let seen = Arc::new(Seen::default());
-    let stopped = Arc::clone(&seen);
-    stop_on_signal(move || stopped.stop.store(true, Ordering::Relaxed))?;
+    let progress = Arc::new(ExportProgress::default());
+    let stopped = Arc::clone(&progress);
+    stop_on_signal(move || stopped.stop())?;
     ignore_file_size_signal();
-    let games = games(database, chosen, &seen)?;
+    let games = games(database, chosen, &progress)?;
     if games.as_ref().is_some_and(GameSet::is_empty) {
         note(&format!("no game fits; nothing is written into {}", directory.display()));
         return Ok(());
@@ -46,20 +37,22 @@ pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) ->
         memory,
         temp_dir: None,
     };
-    let shown = Arc::clone(&seen);
-    let display = Progress::start(false, move || Snapshot {
-        bytes_done: 0,
-        bytes_total: 0,
-        games: shown.games.load(Ordering::Relaxed),
-        plies: shown.plies.load(Ordering::Relaxed),
+    let file_bytes = std::fs::metadata(database.path()).map_or(0, |metadata| metadata.len());
+    let all = match &games {
+        Some(games) => games.len(),
+        None => database.last_game()?.map_or(0, |game| game.0.into()),
+    };
+    let shown = Arc::clone(&progress);
+    // The share of games that have been read, as a share of the file.
+    let display = Display::start(false, move || Snapshot {
+        bytes_done: (shown.games() as f64 / all.max(1) as f64 * file_bytes as f64) as u64,
+        bytes_total: file_bytes,
+        games: shown.games(),
+        plies: shown.plies(),
         files: None,
-        phase: "writing",
+        phase: if shown.is_sorting() { "sorting" } else { "reading" },
     });
-    let is_stopped = || seen.stop.load(Ordering::Relaxed);
-    let written = export(database, &options, &is_stopped, &|games, plies| {
-        seen.games.store(games, Ordering::Relaxed);
-        seen.plies.store(plies, Ordering::Relaxed);
-    });
+    let written = export(database, &options, &progress);
     display.stop();
     let totals = written?;
     note(&format!(
@@ -74,7 +67,11 @@ pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) ->
 }
 
 /// The chosen games; `None` if these are all.
-fn games(database: &Database, chosen: &Chosen<'_>, seen: &Seen) -> anyhow::Result<Option<GameSet>> {
+fn games(
+    database: &Database,
+    chosen: &Chosen<'_>,
+    progress: &ExportProgress,
+) -> anyhow::Result<Option<GameSet>> {
     let args = chosen.args;
     let is_all = *chosen.filter == GameFilter::default() && args.sql.is_none() && args.limit == 0;
     if is_all && chosen.query.is_none() && chosen.course.is_none() {
@@ -83,7 +80,7 @@ fn games(database: &Database, chosen: &Chosen<'_>, seen: &Seen) -> anyhow::Resul
     let mut games = GameSet::default();
     chosen.read(database, |choice| {
         choose_games(database, choice, |game| {
-            ensure!(!seen.stop.load(Ordering::Relaxed), "stopped; nothing was written");
+            ensure!(!progress.is_stopped(), "stopped; nothing was written");
             games.insert(game);
             Ok(args.limit == 0 || games.len() < args.limit.into())
         })
