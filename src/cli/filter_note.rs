@@ -55,7 +55,7 @@ pub(super) fn tell_several(
     option: impl Fn(&str) -> String,
 ) -> anyhow::Result<()> {
     for SeveralPlayers { field, players, most } in several_players(database, selection, SHOWN + 1)? {
-        let most: Vec<_> = most.iter().map(|(name, games)| (name.as_str(), *games)).collect();
+        let most: Vec<_> = most.iter().map(|player| (player.name.as_str(), player.games)).collect();
         tell_fitting(&option(field), players, &most);
     }
     Ok(())

@@ -114,6 +114,12 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::PROBLEM_KINDS;
+
+    #[test]
+    fn the_words_are_those_that_readers_know() {
+        assert_eq!(Kind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(), PROBLEM_KINDS);
+    }
 
     #[test]
     fn the_word_of_each_kind_is_read_as_that_kind() {

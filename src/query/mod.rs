@@ -75,7 +75,7 @@ pub use find::{AllHits, Find, FindTarget, Followed, FoundPosition, Nothing, Show
 pub use game::{Command, GameAnswer, GamePly, GameVariation, Plies, PlyRemarks, visit_games};
 pub use info::{GamesByResult, Holdings, LongestGame};
 pub use names::{NearNames, near_names};
-pub use near_players::{NearPlayer, SeveralPlayers, near_players, several_players};
+pub use near_players::{FittingPlayer, NearPlayer, SeveralPlayers, near_players, several_players};
 pub use novelty::{NewMove, Novelty, novelty};
 pub use pasted::MovesNote;
 pub use pgn::{variation_text, write_pgn};

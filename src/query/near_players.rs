@@ -39,15 +39,26 @@ pub struct NearPlayer {
     pub near_games: u64,
 }
 
+/// A player whose name fits, and how many games that player has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct FittingPlayer {
+    /// The name.
+    pub name: String,
+    /// Games with either side.
+    pub games: u64,
+}
+
 /// Several players whose names one name of a filter fits. The games of all of them count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct SeveralPlayers {
     /// The filter's field: `white`, `black`, `player`, `opponent`.
     pub field: &'static str,
     /// How many they are.
     pub players: u64,
-    /// Those with the most games, and how many these are, most games first. None if the players are too many to count their games.
-    pub most: Vec<(String, u64)>,
+    /// Those with the most games, most games first. None if the players are too many to count their games.
+    pub most: Vec<FittingPlayer>,
 }
 
 /// The names of a selection that fit several players, up to `most` of whom are named.
@@ -81,12 +92,13 @@ fn several(database: &Database, known: &KnownPlayers, most: usize) -> store::Res
     if players.len() < 2 {
         return Ok(None);
     }
-    let count =
-        |(name, ids): (&&str, &Vec<NameId>)| Ok(((*name).to_owned(), database.count_player_games(ids)?));
+    let count = |(name, ids): (&&str, &Vec<NameId>)| {
+        Ok(FittingPlayer { name: (*name).to_owned(), games: database.count_player_games(ids)? })
+    };
     let mut counted = players.iter().map(count).collect::<store::Result<Vec<_>>>()?;
     // Of a player whose games were removed the name is left.
-    counted.retain(|(_, games)| *games > 0);
-    counted.sort_by_key(|(_, games)| Reverse(*games));
+    counted.retain(|player| player.games > 0);
+    counted.sort_by_key(|player| Reverse(player.games));
     let players = counted.len() as u64;
     counted.truncate(most);
     Ok((players > 1).then_some(SeveralPlayers { field, players, most: counted }))

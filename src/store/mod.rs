@@ -82,7 +82,7 @@ pub use read::sql_query::{Query, QueryRows, Statements};
 pub use read::survey::charts::{GameCharts, Outcomes, PlayedOpening};
 pub use read::survey::marks::GameMarks;
 pub use read::survey::narrowed::GamePlace;
-pub use read::survey::problems::{ListedProblem, ProblemPage};
+pub use read::survey::problems::{ListedProblem, PROBLEM_KINDS, ProblemPage};
 pub use read::survey::statistics::{GameStatistics, OpeningCount, TreeSize};
 pub use row::{ImportTotals, NewImport, SourceDigest, SourceTotals};
 pub(crate) use schema::provide_exp;

@@ -189,6 +189,7 @@ def expected(roots, color, names, games):
             }
             for _, number, place, move in followed[:GAMES]
         ],
+        "more_games": len(followed) > GAMES,
     }
 
 

@@ -162,6 +162,15 @@ fn a_repertoire_is_held_against_the_games() {
         printed(&server, &["repertoire", "games.db", "mine.pgn", "--side", "white", "--format", "json"]);
     let answer = server.request("POST", "/api/repertoire?side=white", &[], "1. e4 e5 2. Nf3 (2. f4) *\n");
     assert_eq!(answer.json(), printed);
+    // What a list leaves out is told.
+    let asked = "/api/repertoire?side=white&leastGames=1&leastShare=0&leastPlies=1&limit=1&games=1";
+    let answer = &server.request("POST", asked, &[], "1. e4 e5 2. Nf3 (2. f4) *\n").json()[0];
+    assert_eq!(answer["unanswered"].as_array().map(Vec::len), Some(1));
+    assert!(answer["unanswered_count"].as_u64() > Some(1), "{answer}");
+    assert_eq!((answer["games"].as_array().map(Vec::len), &answer["more_games"]), (Some(1), &json!(true)));
+    let all =
+        server.request("POST", "/api/repertoire?side=white&games=500", &[], "1. e4 e5 2. Nf3 (2. f4) *\n");
+    assert_eq!(all.json()[0]["more_games"], false);
     for text in ["", "not chess"] {
         assert_eq!(server.request("POST", "/api/repertoire", &[], text).status, 400, "{text:?}");
     }
@@ -188,6 +197,11 @@ fn what_cannot_be_read_is_told_with_what_to_do() {
         ("/api/nothing", 404, "nothing"),
         ("/db/other/api/info", 404, "no database"),
         ("/api/player", 400, "name"),
+        ("/api/problems?kind=foo", 400, "illegal-move"),
+        ("/api/games?ply=20-40", 400, "ply: goes with"),
+        ("/api/games?ply=later", 400, "ply: no plies"),
+        ("/api/games?material=KRvK&then", 400, "then: goes with"),
+        ("/api/sql", 405, "with POST"),
     ] {
         let answer = server.get(target);
         let problem = answer.json();
@@ -196,6 +210,68 @@ fn what_cannot_be_read_is_told_with_what_to_do() {
         assert_eq!(problem["status"], status);
         assert!(problem["detail"].as_str().unwrap().contains(detail), "{target}: {problem}");
     }
+}
+
+#[test]
+fn statements_that_cannot_be_read_are_told_in_words_of_ours() {
+    let server = Serving::famous(&[]);
+    for (body, told) in [
+        ("[]", "one object with one text"),
+        ("{\"sql\": 1}", "one object with one text"),
+        ("{\"query\": \"SELECT 1\"}", "one object with one text"),
+        ("{\"sql\": \"SELECT 1\"", "line 1, column"),
+        ("SELECT 1", "line 1, column"),
+    ] {
+        let answer = server.request("POST", "/api/sql", &[], body);
+        let detail = answer.json()["detail"].as_str().expect("a text").to_owned();
+        assert_eq!(answer.status, 400);
+        assert!(detail.contains(told) && detail.contains("SELECT …"), "{body}: {detail}");
+        assert!(!detail.contains("struct") && !detail.contains("expected"), "{body}: {detail}");
+    }
+}
+
+#[test]
+fn those_who_ask_in_another_way_are_told_how() {
+    let server = Serving::famous(&[]);
+    for (method, target, told, allowed) in [
+        ("POST", "/api/games", "with GET", "GET,HEAD"),
+        (
+            "GET",
+            "/api/repertoire",
+            "with POST, and send along what is asked as application/x-chess-pgn",
+            "POST",
+        ),
+        ("POST", "/api/databases", "with GET", "GET,HEAD"),
+        ("DELETE", "/api/games", "with GET", ""),
+    ] {
+        let answer = server.request(method, target, &[], "");
+        assert_eq!(answer.status, 405, "{method} {target}");
+        assert!(answer.body.contains(told), "{method} {target}: {}", answer.body);
+        assert_eq!(answer.header("allow").unwrap_or_default(), allowed, "{method} {target}");
+    }
+}
+
+#[test]
+fn a_name_that_fits_several_players_is_told() {
+    let server = Serving::famous(&[]);
+    for target in ["/api/games?player=a&limit=1", "/api/filter?player=a"] {
+        let several = &server.json(target)["severalPlayers"][0];
+        assert_eq!(several["field"], "player");
+        let most = several["most"].as_array().expect("players");
+        assert!(several["players"].as_u64() > Some(6) && most.len() == 6, "{target}: {several}");
+        assert!(most[0]["games"].as_u64() >= most[5]["games"].as_u64(), "{target}: {several}");
+    }
+    for target in
+        ["/api/games?player=fischer", "/api/filter?player=%3DFischer,%20Robert%20James", "/api/filter"]
+    {
+        assert_eq!(server.json(target)["severalPlayers"], json!([]), "{target}");
+    }
+    assert_eq!(server.json("/api/filter?white=nobody")["unknownNames"][0]["field"], "white");
+    // What comes later has been said on the first page.
+    let first = server.json("/api/games?player=a&limit=1");
+    let next = first["nextCursor"].as_str().expect("a cursor");
+    let second = server.json(&format!("/api/games?player=a&limit=1&cursor={next}"));
+    assert_eq!(second["severalPlayers"], json!([]));
 }
 
 #[test]

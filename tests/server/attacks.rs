@@ -138,14 +138,15 @@ fn others_are_let_in_only_if_that_is_said() {
     std::fs::write(directory.path().join("lines"), "a first line of it\na second line\n").unwrap();
     for (arguments, message) in [
         (&["serve", "games.db", "--listen", "0.0.0.0:0"][..], "--token-file FILE, or --public"),
-        (&["serve", "games.db", "--token-file", "short"], "the token is too short"),
-        (&["serve", "games.db", "--token-file", "lines"], "must be one line"),
+        (&["serve", "games.db", "--token-file", "short"], "short: the token is too short"),
+        (&["serve", "games.db", "--token-file", "lines"], "lines: the token must be one line"),
         (&["serve", "games.db", "--allow-host", "http://chess.example.org/"], "not the name of a host"),
         (&["serve", "games.db", "--allow-host", "chess.example.org:443"], "not the name of a host"),
         (&["serve", "games.db", "--allow-host", ""], "not the name of a host"),
         (&["serve", "games.db", "--token-file", "none"], "cannot read the token"),
         (&["serve", "nothing.db"], "no such database"),
-        (&["serve", "games.db", "--listen", "nowhere"], "--listen"),
+        (&["serve", "games.db", "--listen", "nowhere"], "an IP address and a port, such as 127.0.0.1:9002"),
+        (&["serve", "games.db", "--listen", "127.0.0.1"], "an IP address and a port, such as 127.0.0.1:9002"),
     ] {
         let output = crate::program::command(directory.path(), arguments).output().unwrap();
         assert!(!output.status.success(), "{arguments:?}");
@@ -216,6 +217,7 @@ fn sql_ends_in_time_and_gives_no_more_than_can_be_shown() {
     ] {
         let (took, answer) = timed(|| server.sql(&sql));
         assert_eq!(answer.status, 504, "{sql}: {}", answer.body);
+        assert!(answer.body.contains("in 1 s") && answer.body.contains("sql-timeout"), "{}", answer.body);
         assert!(took < Duration::from_secs(3), "{sql}: {took:?}");
     }
     let rows = server.sql(&format!("{FOR_EVER} x FROM n")).json();

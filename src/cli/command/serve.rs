@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use pgndex::server::{Error, Server};
@@ -25,6 +26,10 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     };
     let server = match Server::bind(args.options(token)) {
         Err(error @ Error::Public { .. }) => bail!("{error}: --token-file FILE, or --public"),
+        Err(error @ (Error::ShortToken { .. } | Error::TokenOfLines)) => {
+            let path = args.token_file.as_deref().unwrap_or(Path::new(""));
+            bail!("{}: {error}", path.display())
+        }
         bound => bound?,
     };
     let stopper = server.stopper();

@@ -66,14 +66,16 @@ pub struct Repertoire {
     pub lines: Vec<RepertoireLine>,
     /// Moves of the other side that it does not answer, the most frequent first.
     pub unanswered: Vec<Departure>,
-    /// How many there are.
+    /// How many there are, those included that are not listed.
     pub unanswered_count: u64,
     /// Moves that the own side made instead of those of the repertoire, the most frequent first.
     pub departures: Vec<Departure>,
-    /// How many there are.
+    /// How many there are, those included that are not listed.
     pub departure_count: u64,
     /// The latest games that followed it, the latest first.
     pub games: Vec<FollowingGame>,
+    /// Whether more games followed it than are listed.
+    pub more_games: bool,
 }
 
 /// What came of some games, as the side saw them that the repertoire is for.
@@ -275,6 +277,7 @@ impl RepertoireQuestion<'_> {
         }
         let (unanswered, unanswered_count) = self.most(unanswered);
         let (departures, departure_count) = self.most(departures);
+        let (games, more_games) = self.following(latest, &places)?;
         Ok(Repertoire {
             side,
             is_side_told,
@@ -284,7 +287,8 @@ impl RepertoireQuestion<'_> {
             unanswered_count,
             departures,
             departure_count,
-            games: self.following(latest, &places)?,
+            games,
+            more_games,
         })
     }
 
@@ -295,7 +299,8 @@ impl RepertoireQuestion<'_> {
         side: Color,
         reached: &mut ReachedGames<'_>,
     ) -> Result<Latest, RepertoireError> {
-        let mut latest = Latest::new(self.games);
+        // One more tells whether there are more.
+        let mut latest = Latest::new(self.games.saturating_add(1));
         // Of each game the last place counts that it reached: the deepest come first.
         let mut order: Vec<usize> = (0..places.places.len()).collect();
         order.sort_by_key(|&index| Reverse(self.book.nodes[places.places[index].node].ply));
@@ -398,7 +403,8 @@ impl RepertoireQuestion<'_> {
         text
     }
 
-    fn following(&self, latest: Latest, places: &Places) -> store::Result<Vec<FollowingGame>> {
+    /// The games that are listed, and whether there are more.
+    fn following(&self, latest: Latest, places: &Places) -> store::Result<(Vec<FollowingGame>, bool)> {
         let game = |(game, (index, played)): (GameId, (usize, Option<MoveCode>))| {
             let place: &Place = &places.places[index];
             let summary = self.database.game(game)?.summary;
@@ -417,6 +423,8 @@ impl RepertoireQuestion<'_> {
                 is_end: place.moves.is_empty(),
             })
         };
-        latest.into_games().map(game).collect()
+        let mut games = latest.into_games();
+        let listed = games.by_ref().take(self.games).map(game).collect::<store::Result<_>>()?;
+        Ok((listed, games.next().is_some()))
     }
 }

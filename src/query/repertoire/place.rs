@@ -133,7 +133,7 @@ impl Latest {
     }
 
     pub(super) fn insert(&mut self, day: u32, game: GameId, followed: Followed) {
-        if self.most == 0 || !self.is_wanted(day, game) {
+        if !self.is_wanted(day, game) {
             return;
         }
         if self.order.len() == self.most

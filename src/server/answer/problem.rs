@@ -1,5 +1,7 @@
 //! Errors, as RFC 9457 has them.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::query;
@@ -39,6 +41,11 @@ impl Problem {
         Self::new(404, "not found", detail)
     }
 
+    /// `detail` tells how the address is asked.
+    pub(in crate::server) fn wrong_method(detail: impl Into<String>) -> Self {
+        Self::new(405, "method not allowed", detail)
+    }
+
     pub(in crate::server) fn unavailable(title: &'static str, detail: impl Into<String>) -> Self {
         Self { retry_after: Some(5), ..Self::new(503, title, detail) }
     }
@@ -52,6 +59,16 @@ impl Problem {
     /// The time for an answer is over.
     pub(in crate::server) fn too_slow() -> Self {
         Self::new(504, "took too long", "The answer was not found in time; ask for less, with more filters.")
+    }
+
+    /// The time for a statement of somebody else is over.
+    pub(in crate::server) fn too_slow_sql(time: Duration) -> Self {
+        let detail = format!(
+            "The statement was not done in {} s; let it look at fewer rows, with WHERE or a LIMIT within. Whoever runs the server can give \
+             more time with the option sql-timeout.",
+            time.as_secs_f64()
+        );
+        Self::new(504, "took too long", detail)
     }
 
     pub(in crate::server) fn internal() -> Self {

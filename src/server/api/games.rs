@@ -7,9 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::id::GameId;
-use crate::query::{Find, FindTarget, FoundPosition, NearNames, Nothing, Total, near_names};
+use crate::query::{
+    Find, FindTarget, FoundPosition, NearNames, Nothing, SeveralPlayers, Total, near_names, several_players,
+};
 use crate::server::answer::{Answer, Problem, Shape};
-use crate::server::api::get;
+use crate::server::api::{NAMED, get};
 use crate::server::request::{Call, FILTER, Kind, POSITION, Param, TARGET, filter, target};
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, GamePlace, Hit, HitOrder, Lines, Seek as _};
@@ -55,6 +57,8 @@ struct Page<'h> {
     nothing: Option<Nothing>,
     /// Names in filters that nobody bears.
     unknown_names: Vec<NearNames>,
+    /// Names in filters that fit several players, on the first page.
+    several_players: Vec<SeveralPlayers>,
 }
 
 fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
@@ -94,6 +98,7 @@ fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
         next_cursor: next.map(|next| next.to_string()),
         nothing: if is_first && games.is_empty() { Some(find.nothing()?) } else { None },
         unknown_names: near_names(database, &selection)?,
+        several_players: if is_first { several_players(database, &selection, NAMED)? } else { Vec::new() },
         games,
         total,
     })

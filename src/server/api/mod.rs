@@ -17,6 +17,9 @@ use crate::server::request::{Call, Param};
 use crate::server::route::{Lane, Method, Params, Route};
 use crate::store::Database;
 
+/// How many players are named whose names a filter fits.
+const NAMED: usize = 6;
+
 /// All of them.
 pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
     let groups: [&[Route]; 9] = [

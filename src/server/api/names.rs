@@ -1,9 +1,12 @@
-//! Names for whoever is typing one.
+//! Names for whoever is typing one, and what the names of filters fit.
 
-use crate::query::{FoundNames, find_names};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::query::{FoundNames, NearNames, SeveralPlayers, find_names, near_names, several_players};
 use crate::server::answer::{Answer, Problem, Shape};
-use crate::server::api::get;
-use crate::server::request::{Call, Kind, Param};
+use crate::server::api::{NAMED, get};
+use crate::server::request::{Call, FILTER, Kind, Param, filter};
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, Named};
 
@@ -18,14 +21,34 @@ const PARAMS: &[Param] = &[
     Param::new("limit", Kind::Number, "How many names, 100 at most"),
 ];
 
-pub(super) const ROUTES: &[Route] = &[get(
-    "/api/names",
-    "Names that begin as somebody has typed",
-    &[PARAMS],
-    Lane::Quick,
-    Shape::json::<FoundNames>(),
-    names,
-)];
+pub(super) const ROUTES: &[Route] = &[
+    get(
+        "/api/names",
+        "Names that begin as somebody has typed",
+        &[PARAMS],
+        Lane::Quick,
+        Shape::json::<FoundNames>(),
+        names,
+    ),
+    get(
+        "/api/filter",
+        "Whom the names of filters fit: several players, or nobody",
+        &[FILTER],
+        Lane::Quick,
+        Shape::json::<Fitting>(),
+        fitting,
+    ),
+];
+
+/// Whom the names of filters fit, where that is not one.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Fitting {
+    /// Names that fit several players.
+    several_players: Vec<SeveralPlayers>,
+    /// Names that nobody bears.
+    unknown_names: Vec<NearNames>,
+}
 
 fn names(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let named = match call.text("kind") {
@@ -36,4 +59,12 @@ fn names(call: &Call, database: &Database) -> Result<Answer, Problem> {
     };
     let limit = call.number("limit", MOST)?.unwrap_or(LIMIT);
     Answer::json(&find_names(database, named, call.text("prefix").unwrap_or_default(), limit as usize)?)
+}
+
+fn fitting(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let selection = database.select(&filter(call)?)?;
+    Answer::json(&Fitting {
+        several_players: several_players(database, &selection, NAMED)?,
+        unknown_names: near_names(database, &selection)?,
+    })
 }

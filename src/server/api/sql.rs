@@ -67,7 +67,15 @@ struct Statement {
 
 fn run(call: &Call, database: &Database) -> std::result::Result<Answer, Problem> {
     let statement: Statement = serde_json::from_slice(&call.body).map_err(|error| {
-        Problem::new(400, "wrong request", format!("Send {{\"sql\": \"SELECT …\"}}: {error}."))
+        let detail = if error.is_data() {
+            "Send one object with one text, the statement: {\"sql\": \"SELECT …\"}.".to_owned()
+        } else {
+            let (line, column) = (error.line(), error.column());
+            format!(
+                "What was sent is no JSON, from line {line}, column {column} on; send {{\"sql\": \"SELECT …\"}}."
+            )
+        };
+        Problem::new(400, "wrong request", detail)
     })?;
     let rows = SqlRows::of(database, &statement.sql, LIMITS).map_err(|error| {
         let is_refused = error.to_string().starts_with("not authorized");

@@ -8,7 +8,7 @@ use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::api::get;
 use crate::server::request::{Call, FILTER, Kind, Param, filter};
 use crate::server::route::{Lane, Route};
-use crate::store::{Database, ProblemPage, SourceInfo};
+use crate::store::{Database, PROBLEM_KINDS, ProblemPage, SourceInfo};
 
 /// How many openings and problems at most, and how many problems unless told.
 const MOST: u32 = 5000;
@@ -18,7 +18,7 @@ const OPENINGS: &[Param] =
     &[Param::new("limit", Kind::Number, "How many openings, 5,000 at most; all of these unless told")];
 
 const PROBLEM: &[Param] = &[
-    Param::new("kind", Kind::Text, "Only those of this kind, such as illegal-move"),
+    Param::new("kind", Kind::OneOf(PROBLEM_KINDS), "Only those of this kind"),
     Param::new("severity", Kind::OneOf(&["warning", "error"]), "Only these"),
     Param::new("limit", Kind::Number, "How many on a page, 5,000 at most"),
     Param::new("cursor", Kind::Number, "Where the page begins: nextCursor of the page before"),

@@ -103,13 +103,14 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
         }
     }
     if is_described {
-        Ok(step)
-    } else {
-        Err(Problem::parameter(
-            "then",
-            "describe positions with pattern, material, structure, ending or move",
-        ))
+        return Ok(step);
     }
+    // What says where positions stand is given without what they are; or nothing at all stands before or after `then`.
+    let name = words.first().map_or("then", |(name, _)| name.as_str());
+    Err(Problem::parameter(
+        name,
+        "goes with a description of positions: pattern, material, structure, ending or move",
+    ))
 }
 
 fn plies(text: &str) -> Option<RangeInclusive<u32>> {

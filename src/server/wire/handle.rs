@@ -96,6 +96,14 @@ impl App {
         }
     }
 
+    /// Why there is no answer when its time is over.
+    fn too_slow(&self, lane: Lane) -> Problem {
+        match lane {
+            Lane::Sql => Problem::too_slow_sql(self.sql_timeout),
+            Lane::Quick | Lane::Search | Lane::Export => Problem::too_slow(),
+        }
+    }
+
     fn pools(&self) -> impl Iterator<Item = &Pool> {
         [&self.quick, &self.search, &self.sql, &self.export].into_iter()
     }
@@ -121,11 +129,7 @@ pub(super) fn router(app: &Arc<App>) -> Router {
         .route("/page/{*name}", get(page_file))
         .fallback(|| async { refuse(&Problem::not_found("There is nothing at this address.")) })
         .method_not_allowed_fallback(|| async {
-            refuse(&Problem::new(
-                405,
-                "method not allowed",
-                "This address is asked in another way: GET, or POST for what is sent.",
-            ))
+            refuse(&Problem::wrong_method("Ask this address with GET."))
         })
         .layer(from_fn_with_state(Arc::clone(app), around))
         .with_state(Arc::clone(app))
@@ -139,6 +143,18 @@ fn method_router(route: &'static Route) -> MethodRouter<Arc<App>> {
     on(method, move |State(app): State<Arc<App>>, path: RawPathParams, request: Request| async move {
         answer(app, route, &path, request).await.unwrap_or_else(|problem| refuse(&problem))
     })
+    .fallback(move || async move { refuse(&Problem::wrong_method(how_to_ask(route.method))) })
+}
+
+/// How an address is asked, for those who did so in another way.
+fn how_to_ask(method: Method) -> String {
+    match method {
+        Method::Get => "Ask this address with GET.".to_owned(),
+        Method::Post { content_type, .. } => {
+            let kind = content_type.split(';').next().unwrap_or(content_type);
+            format!("Ask this address with POST, and send along what is asked as {kind}.")
+        }
+    }
 }
 
 /// What is done with each request before and after it is answered.
@@ -254,9 +270,9 @@ async fn answer(
         }
         Ok(Ok(response)) => response,
         // Its turn came when its time was over; or what answers broke down.
-        Ok(Err(_)) if Instant::now() >= deadline => Err(Problem::too_slow()),
+        Ok(Err(_)) if Instant::now() >= deadline => Err(app.too_slow(route.lane)),
         Ok(Err(_)) => Err(Problem::internal()),
-        Err(_) => Err(Problem::too_slow()),
+        Err(_) => Err(app.too_slow(route.lane)),
     }
 }
 
@@ -331,7 +347,7 @@ impl Asked {
         };
         let answer = (self.route.answer)(&self.call, database).map_err(|problem| {
             // What SQLite says when it is stopped is not what is wrong.
-            if ticket.is_over() { Problem::too_slow() } else { problem }
+            if ticket.is_over() { self.app.too_slow(self.route.lane) } else { problem }
         })?;
         drop(snapshot);
         match answer {

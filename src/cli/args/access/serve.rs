@@ -23,7 +23,7 @@ pub(crate) struct ServeArgs {
     #[arg(value_name = "DB", required = true)]
     databases: Vec<PathBuf>,
     /// Address and port to listen at; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value_t = Options::ADDRESS)]
+    #[arg(long, value_name = "ADDRESS", default_value_t = Options::ADDRESS, value_parser = listen)]
     listen: SocketAddr,
     /// A name that the machine has for others, as it stands in their addresses
     #[arg(long, value_name = "NAME")]
@@ -49,6 +49,12 @@ pub(crate) struct ServeArgs {
     /// How to log requests to standard error
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
     log_format: RequestLogArg,
+}
+
+/// An address with its port.
+fn listen(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse()
+        .map_err(|_| "write an IP address and a port, such as 127.0.0.1:9002, 0.0.0.0:9002 or [::1]:9002")
 }
 
 /// How requests are logged.

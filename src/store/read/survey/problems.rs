@@ -10,6 +10,33 @@ use crate::store::database::Database;
 use crate::store::error::Result;
 use crate::store::read::game_record::GameProblem;
 
+/// The words for the kinds of problems.
+pub const PROBLEM_KINDS: &[&str] = &[
+    "unreadable-source",
+    "damaged-archive",
+    "illegal-move",
+    "ambiguous-move",
+    "unreadable-move",
+    "unclosed-comment",
+    "unclosed-variation",
+    "invalid-fen",
+    "unsupported-variant",
+    "long-tags",
+    "long-annotations",
+    "long-game",
+    "variation-move",
+    "stray-opening",
+    "stray-closing",
+    "unknown-token",
+    "missing-space",
+    "missing-result",
+    "result-mismatch",
+    "unclosed-tag",
+    "invalid-tag",
+    "outside-text",
+    "no-game",
+];
+
 /// Which problems are wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProblemPage<'a> {
