@@ -14,10 +14,10 @@ use crate::index::report::files::Reports;
 use crate::index::run::{Intake, Run};
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::decrease::Decreases;
+use crate::index::visited_position::reached::ReachedPositions;
 use crate::index::visited_position::rows;
 use crate::index::visited_position::sorting::Update;
 use crate::index::visited_position::update::Tracker;
-use crate::index::visited_position::visited_fens::VisitedFens;
 use crate::store::row::{GameId, SourceId};
 use crate::store::{
     Build, BulkLoader, Database, GameSet, LoadMode, Mended, WriterLock, keep_temporary_files_in,
@@ -82,7 +82,7 @@ pub fn repair(target: &Path, options: &IndexOptions, progress: &Progress) -> Res
         let sorting = run.sorting(&games, &note_prefixes);
         let (visited, decreases) = (KeySet::default(), Decreases::default());
         let update = Update { visited: &visited, decreases: &decreases, replaced: &[] };
-        let fens = VisitedFens::default();
+        let fens = ReachedPositions::default();
         let tracker = Tracker::new(sorting, &update, &fens, Some(build.path()), &none);
         tracker.recount_keys(keys)?
     };

@@ -12,6 +12,7 @@
 //! Numbers are written as in sets of games. Rows that are taken out of a level leave its list as it is.
 
 use super::block_set::{push_number, take_long_number};
+use super::visited_rule::{rows_in_level, waits};
 use crate::board::PositionKey;
 
 /// The fewest rows that a key has in a list that is not too long.
@@ -56,6 +57,17 @@ impl FrequentKeys {
             Ok(index) => self.keys[index].1,
             Err(_) => self.fewest - 1,
         }
+    }
+
+    /// The keys that have [enough rows in one level](rows_in_level) for positions that `threshold` games reached to get a row; none if
+    /// nothing waits for that.
+    #[must_use]
+    pub fn with_rows(&self, threshold: u32) -> Vec<PositionKey> {
+        if !waits(threshold) {
+            return Vec::new();
+        }
+        let enough = self.keys.iter().filter(|&&(_, rows)| rows >= rows_in_level(threshold));
+        enough.map(|&(key, _)| PositionKey::from_i64(key)).collect()
     }
 
     /// The list as it is stored.

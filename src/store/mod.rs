@@ -32,6 +32,7 @@ mod sql_place;
 pub(crate) mod statement_end;
 mod upgrade;
 pub(crate) mod visit_set;
+pub(crate) mod visited_rule;
 pub(crate) mod write;
 
 pub use crate::id::ImportId;
@@ -100,4 +101,3 @@ pub use write::duplicate::PrefixCandidate;
 pub use write::page_transaction::PageTransaction;
 pub use write::repair::Mended;
 pub use write::side_database::{SideDatabase, SideIndex};
-pub use write::visited_position::VisitedPositionLists;

@@ -114,6 +114,16 @@ pub(crate) fn pack_block(mut visits: Vec<(u16, PlayedMove)>) -> Vec<u8> {
     bytes
 }
 
+/// The visits of a block with others, which are of other games.
+#[cfg(feature = "index")]
+pub(crate) fn add_to_block(block: &[u8], others: &[u8]) -> Vec<u8> {
+    let mut all = Vec::new();
+    for bytes in [block, others] {
+        for_each_visit(bytes, |number, played| all.push((number, played)));
+    }
+    pack_block(all)
+}
+
 /// Packs visits of a block, sorted by move, then game.
 fn pack_moves(visits: impl Iterator<Item = (u16, PlayedMove)>, numbers: &mut Vec<u16>, bytes: &mut Vec<u8>) {
     let mut visits = visits.peekable();

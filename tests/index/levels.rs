@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use pgndex::board::PositionKey;
 use pgndex::index::{IndexOptions, OptimizeSummary, Progress, Writer, optimize};
+use pgndex::store::{Database, Exploration, ListLengths, Selection};
 use pgndex::verify::{Sample, VerifyOptions, verify};
 
 use crate::adding::{TABLES, assert_equal, assert_whole, parts};
@@ -109,4 +111,60 @@ fn small_additions_leave_what_is_there_alone() {
     run(&path, &files[24..], &options()).expect("added");
     assert_eq!(levels(&path), 1);
     assert_sound(&path);
+}
+
+/// What `explore` tells of the positions with some keys.
+fn explored(path: &Path, keys: &[(i64, String)]) -> Vec<Exploration> {
+    let database = Database::open_read_only(path).expect("a database");
+    let selection = Selection::default();
+    let explore = |(key, fen): &(i64, String)| {
+        database
+            .explore(PositionKey::from_i64(*key), fen, &selection, ListLengths::MAX.into())
+            .expect("an answer")
+    };
+    keys.iter().map(explore).collect()
+}
+
+/// A position that additions bring to the threshold has no row for a while. It is answered like others, and `optimize` gives it a row.
+#[test]
+fn positions_that_wait_for_a_row_are_answered_like_others() {
+    const THRESHOLD: u32 = 16;
+    let directory = directory();
+    let files = parts(include_bytes!("../../examples/synthetic.pgn"), 31, directory.path());
+    let once = directory.path().join("once.db");
+    let options = IndexOptions { continuation_threshold: THRESHOLD, ..options() };
+    run(&once, &files, &options).expect("indexed");
+    let rows = "SELECT * FROM visited_position ORDER BY key";
+    let all = lines(&open(&once), rows);
+    let mut there = Vec::new();
+    for writer in [Writer::Direct, Writer::Sql] {
+        let added = directory.path().join(format!("{writer:?}.db"));
+        let options = IndexOptions { writer, ..options.clone() };
+        for file in &files {
+            run(&added, &[file], &options).expect("added");
+        }
+        assert_sound(&added);
+        assert!(levels(&added) > 1);
+        // The rows that are there are whole, and both writers make the same ones.
+        let found = lines(&open(&added), rows);
+        assert!(found.iter().all(|row| all.contains(row)));
+        if writer == Writer::Sql {
+            assert_eq!(found, there);
+        }
+        there = found;
+        assert!(there.len() < all.len(), "{} of {}", there.len(), all.len());
+        let without = format!(
+            "SELECT count(*) FROM (SELECT 1 FROM occurrence WHERE key NOT IN (SELECT key FROM visited_position)
+             GROUP BY key, level HAVING count(DISTINCT game_id) >= {THRESHOLD})"
+        );
+        assert_eq!(number(&open(&added), &without), 0);
+        let database = open(&once);
+        let mut keys = database.prepare("SELECT key, fen FROM visited_position").expect("keys");
+        let keys = keys.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("keys");
+        let keys: Vec<_> = keys.collect::<Result<_, _>>().expect("keys");
+        assert_eq!(explored(&added, &keys), explored(&once, &keys));
+        optimize(&added, &options, &Progress::default()).expect("optimized");
+        assert_sound(&added);
+        assert_equal(&added, &once, &TABLES);
+    }
 }

@@ -136,7 +136,7 @@ impl<'r> Run<'r> {
                 let sorted = AddedOccurrences::new(
                     sorting,
                     update,
-                    &read.visited_fens,
+                    &read.reached,
                     self.intake.target.as_deref(),
                     &self.intake.removed,
                 );

@@ -18,7 +18,7 @@ use crate::index::run::worker::{Load, Outlet, Shared};
 use crate::index::run::{Intake, Run};
 use crate::index::spill::SpillMap;
 use crate::index::visited_position::counted_game::CountedGames;
-use crate::index::visited_position::visited_fens::VisitedFens;
+use crate::index::visited_position::reached::ReachedPositions;
 use crate::source::DecodeOptions;
 use crate::store::Known;
 use crate::store::sink::{PositionEncoder as _, Sink};
@@ -33,7 +33,7 @@ pub(crate) struct ReadResult {
     /// The game before the first that was read.
     pub(crate) last_game: GameId,
     /// The FENs of positions that were visited ones before.
-    pub(crate) visited_fens: VisitedFens,
+    pub(crate) reached: ReachedPositions,
 }
 
 impl Run<'_> {
@@ -90,7 +90,7 @@ impl Run<'_> {
             counted_games: sequencer.counted_games,
             ends,
             tally,
-            visited_fens: shared.visited_fens.into_inner().unwrap_or_else(PoisonError::into_inner),
+            reached: shared.reached.into_inner().unwrap_or_else(PoisonError::into_inner),
         })
     }
 
@@ -111,7 +111,7 @@ impl Run<'_> {
             comparison: self.comparison(numbering),
             keeps: numbering == Numbering::All,
             visited: None,
-            visited_fens: Mutex::default(),
+            reached: Mutex::default(),
         })
     }
 

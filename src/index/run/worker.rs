@@ -21,7 +21,7 @@ use crate::index::read::feed::{Feed, Task};
 use crate::index::report::files::Reports;
 use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::sort::setups::RecentSetups;
-use crate::index::visited_position::visited_fens::VisitedFens;
+use crate::index::visited_position::reached::ReachedPositions;
 use crate::opening::OpeningBook;
 use crate::sort::{Partitions, Scatter};
 use crate::store::row::{EvalRow, GameId, HeaderBatch, ProblemRow, SourceId};
@@ -52,7 +52,7 @@ pub(crate) struct Shared<'s> {
     /// The keys of positions whose FENs are to be kept.
     pub(crate) visited: Option<&'s KeySet>,
     /// These, as far as workers have come to their end.
-    pub(crate) visited_fens: Mutex<VisitedFens>,
+    pub(crate) reached: Mutex<ReachedPositions>,
 }
 
 /// What workers hand to the one thread that calls the sink.
@@ -104,7 +104,7 @@ impl Shared<'_> {
             batch: GameBatch::default(),
             evals: Vec::new(),
             setups: RecentSetups::default(),
-            visited_fens: VisitedFens::default(),
+            reached: ReachedPositions::default(),
         };
         loop {
             let work = lock(&self.feed).next(|| self.progress.is_stopped() || self.turn.is_stopped());
@@ -118,7 +118,7 @@ impl Shared<'_> {
             }
         }
         worker.scatter.finish()?;
-        lock(&self.visited_fens).absorb(worker.visited_fens);
+        lock(&self.reached).absorb(worker.reached);
         std::mem::forget(guard);
         Ok(())
     }
@@ -142,7 +142,7 @@ struct Worker<'w, 's, E: PositionEncoder> {
     /// The rows of `move_eval` of the batch's games, if the encoder takes them.
     evals: Vec<EvalRow>,
     setups: RecentSetups,
-    visited_fens: VisitedFens,
+    reached: ReachedPositions,
 }
 
 impl<E: PositionEncoder> Worker<'_, '_, E> {
@@ -205,7 +205,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
 
     /// Makes the rows of the batch's positions, the first of its games having the id `first`.
     fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
-        let Self { shared, outlet, encoder, scatter, batch, evals, setups, visited_fens } = self;
+        let Self { shared, outlet, encoder, scatter, batch, evals, setups, reached } = self;
         if !shared.keeps {
             return Ok(());
         }
@@ -218,7 +218,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         for_each_position(batch, first, &shared.standard, |view| {
             scatter.push(played_occurrence(&view, setups))?;
             if let Some(visited) = shared.visited {
-                visited_fens.see(&view, visited);
+                reached.see(&view, visited);
             }
             if encoder.push(&view)? { send_block(shared, outlet, number, encoder) } else { Ok(()) }
         })?;

@@ -1,5 +1,7 @@
 //! What was played from visited positions, counted as the sorted occurrences come by.
 
+use std::fmt::Write as _;
+
 use crate::board::{GameResult, PositionKey, ShortMove};
 use crate::index::sort::occurrence::{Origin, Played, PlayedOccurrence};
 use crate::index::visited_position::counted_game::{CountedGame, CountedGames};
@@ -50,6 +52,15 @@ impl Fens {
         *self != Self::Several
     }
 
+    /// Takes another one in, in ASCII.
+    pub(crate) fn see_bytes(&mut self, fen: &[u8]) {
+        match self {
+            Self::Unknown => *self = Self::One(fen.iter().copied().map(char::from).collect()),
+            Self::One(one) if one.as_bytes() == fen => {}
+            _ => *self = Self::Several,
+        }
+    }
+
     /// Takes those in that others saw.
     pub(crate) fn see_all(&mut self, others: &Self) {
         match others {
@@ -62,8 +73,13 @@ impl Fens {
 
 /// Games' ids as a JSON array.
 pub(crate) fn to_json(games: &[GameId]) -> String {
-    let ids: Vec<String> = games.iter().map(|game| game.0.to_string()).collect();
-    format!("[{}]", ids.join(","))
+    let mut text = String::from("[");
+    for (index, game) in games.iter().enumerate() {
+        let comma = if index > 0 { "," } else { "" };
+        _ = write!(text, "{comma}{}", game.0);
+    }
+    text.push(']');
+    text
 }
 
 impl VisitedPosition {

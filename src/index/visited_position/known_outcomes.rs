@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError, RwLock};
 use crate::index::error::Result;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::store::block_set::block_of;
+use crate::store::read::game_column::Outcomes;
 use crate::store::row::GameId;
 use crate::store::{GameOutcome, Known};
 
@@ -16,15 +17,13 @@ use crate::store::{GameOutcome, Known};
 pub(crate) struct KnownOutcomes<'t> {
     target: Option<&'t Path>,
     known: Mutex<Option<Known>>,
-    blocks: RwLock<HashMap<u32, Block>>,
+    /// `None`: its columns do not tell it. A game that they do not tell of may be there all the same, if somebody changed them.
+    blocks: RwLock<HashMap<u32, Option<Outcomes>>>,
 }
 
-/// By the games' numbers in the block. A game that the columns do not tell of may be there all the same, if somebody changed them.
-type Block = Vec<Option<CountedGame>>;
-
 impl<'t> KnownOutcomes<'t> {
-    /// So many blocks are kept, of a mebibyte each. Games of others are looked up one by one.
-    const MOST_BLOCKS: usize = 96;
+    /// So many blocks are kept, of half a mebibyte each. Games of others are looked up one by one.
+    const MOST_BLOCKS: usize = 192;
 
     /// Those of the database at `target`; without one there are no games.
     pub(crate) fn new(target: Option<&'t Path>) -> Self {
@@ -56,7 +55,9 @@ impl<'t> KnownOutcomes<'t> {
     fn kept(&self, game: GameId) -> Option<CountedGame> {
         let (block, number) = block_of(game);
         let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
-        *blocks.get(&block)?.get(usize::from(number))?
+        let outcomes = blocks.get(&block)?.as_ref()?;
+        let result = outcomes.result(number)?;
+        Some(CountedGame::of_parts(result, outcomes.elo_sum(number), outcomes.day(number)))
     }
 
     /// Reads a block, unless it is kept or there are enough.
@@ -66,12 +67,8 @@ impl<'t> KnownOutcomes<'t> {
             return Ok(());
         }
         drop(blocks);
-        let mut games = Block::new();
-        known.for_each_outcome(block, |number, result, elo_sum, day| {
-            games.resize(number.into(), None);
-            games.push(Some(CountedGame::of_parts(result, elo_sum, day)));
-        })?;
-        self.blocks.write().unwrap_or_else(PoisonError::into_inner).insert(block, games);
+        let outcomes = known.outcomes(block)?;
+        self.blocks.write().unwrap_or_else(PoisonError::into_inner).insert(block, outcomes);
         Ok(())
     }
 }

@@ -1,11 +1,12 @@
 //! What was played from visited positions, counted.
 
+pub(crate) mod change;
 pub(crate) mod counted_game;
 pub(crate) mod counter;
 pub(crate) mod decrease;
 pub(crate) mod known_outcomes;
+pub(crate) mod reached;
 pub(crate) mod rows;
 pub(crate) mod sorted;
 pub(crate) mod sorting;
 pub(crate) mod update;
-pub(crate) mod visited_fens;

@@ -7,11 +7,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::board::{KeySet, PositionKey};
 use crate::id::Level;
 use crate::index::error::{Error, Result};
+use crate::index::visited_position::change::{ChangeWriter, make_ready};
 use crate::index::visited_position::counter::{Counted, Counter, VisitedPosition};
+use crate::index::visited_position::reached::ReachedPositions;
 use crate::index::visited_position::rows;
 use crate::index::visited_position::sorting::{Sorting, Update};
-use crate::index::visited_position::update::{Found, Recount, Tracker, add_all};
-use crate::index::visited_position::visited_fens::VisitedFens;
+use crate::index::visited_position::update::{Found, Recount, Tracker};
 use crate::store::frequent_keys::FrequentKeys;
 use crate::store::pages::PositionTrees;
 use crate::store::sink::{OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
@@ -53,7 +54,7 @@ impl SortedOccurrences for FreshOccurrences<'_> {
         Ok(())
     }
 
-    fn thinned(&self, _: Vec<PositionKey>) {}
+    fn look_up_again(&self, _: Vec<PositionKey>) {}
 
     fn drained(&self) {}
 
@@ -96,9 +97,9 @@ pub(crate) struct AddedOccurrences<'r> {
     now_visited: Receiver<Vec<VisitedPosition>>,
     /// New occurrences of keys that are counted afresh.
     again: Mutex<Vec<VisitedPosition>>,
-    /// Keys without a row of which there were many occurrences, some of them removed.
-    thinned: Mutex<Vec<PositionKey>>,
-    /// Keys of `now_visited`, where games were removed.
+    /// Keys without a row that may have enough occurrences.
+    to_look_up: Mutex<Vec<PositionKey>>,
+    /// Keys of `now_visited`.
     rising: Mutex<KeySet>,
     /// Positions that were counted afresh.
     counted: Mutex<Vec<VisitedPosition>>,
@@ -115,7 +116,7 @@ impl<'r> AddedOccurrences<'r> {
     pub(crate) fn new(
         sorting: Sorting<'r>,
         update: &Update<'r>,
-        fens: &'r VisitedFens,
+        reached: &'r ReachedPositions,
         target: Option<&'r Path>,
         removed: &'r GameSet,
     ) -> Self {
@@ -123,12 +124,12 @@ impl<'r> AddedOccurrences<'r> {
         let (to_now_visited, now_visited) = crossbeam_channel::unbounded();
         Self {
             sorting,
-            tracker: Tracker::new(sorting, update, fens, target, removed),
+            tracker: Tracker::new(sorting, update, reached, target, removed),
             outlets: Mutex::new(Some(Outlets { found: to_found, now_visited: to_now_visited })),
             found,
             now_visited,
             again: Mutex::default(),
-            thinned: Mutex::default(),
+            to_look_up: Mutex::default(),
             rising: Mutex::default(),
             counted: Mutex::default(),
             distinct: AtomicU64::new(0),
@@ -164,16 +165,14 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         let Found { distinct, visited, now_visited, again } = watch.end();
         self.distinct.fetch_add(distinct, Ordering::Relaxed);
         lock(&self.again).extend(again);
-        if self.tracker.has_removed() {
-            lock(&self.rising).extend(now_visited.iter().map(|visited| visited.key));
-        }
+        lock(&self.rising).extend(now_visited.iter().map(|visited| visited.key));
         let sent = outlets.found.send(visited).and_then(|()| outlets.now_visited.send(now_visited));
         sent.map_err(|_| Error::Stopped)
     }
 
-    fn thinned(&self, mut keys: Vec<PositionKey>) {
+    fn look_up_again(&self, mut keys: Vec<PositionKey>) {
         keys.retain(|&key| !self.tracker.has_row(key));
-        lock(&self.thinned).extend(keys);
+        lock(&self.to_look_up).extend(keys);
     }
 
     fn drained(&self) {
@@ -197,19 +196,37 @@ impl SortedOccurrences for AddedOccurrences<'_> {
             positions().try_for_each(|visited| recount.add(visited.key, Some(visited)))?;
             recount.finish()
         };
+        let threads = self.sorting.pool.current_num_threads();
+        let (to_writer, ready) = crossbeam_channel::bounded(4 * threads);
         std::thread::scope(|scope| {
-            let counts: Vec<_> = (0..self.sorting.pool.current_num_threads())
-                .map(|_| scope.spawn(|| count(self.tracker.recount(before))))
+            let counts: Vec<_> =
+                (0..threads).map(|_| scope.spawn(|| count(self.tracker.recount(before)))).collect();
+            // Rows that removed games change are read once that is written.
+            let makers = if self.tracker.has_removed() { 0 } else { threads };
+            let makers: Vec<_> = (0..makers)
+                .map(|_| {
+                    let to_writer = to_writer.clone();
+                    scope.spawn(move || make_ready(&self.tracker, &self.found, &to_writer))
+                })
                 .collect();
-            let written = first(loader)
-                .map_err(Error::from)
-                .and_then(|()| self.tracker.decrease(loader))
-                .and_then(|()| add_all(&self.tracker, self.found.iter().flatten(), loader));
+            drop(to_writer);
+            let written = first(loader).map_err(Error::from).and_then(|()| self.tracker.decrease(loader));
+            let written = written.and_then(|()| {
+                let mut writer = ChangeWriter::new(&self.tracker, loader);
+                ready.iter().flatten().try_for_each(|found| writer.write(found))?;
+                // What nobody made ready.
+                self.found.iter().flatten().try_for_each(|visited| writer.write_new(visited))?;
+                writer.finish()
+            });
+            drop(ready);
             if written.is_err() {
                 has_failed.store(true, Ordering::Relaxed);
                 self.drained();
             }
             written?;
+            for maker in makers {
+                maker.join().map_err(|_| Error::Panicked)??;
+            }
             for count in counts {
                 lock(&self.counted).extend(count.join().map_err(|_| Error::Panicked)??);
             }
@@ -221,13 +238,13 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         let again = std::mem::take(&mut *lock(&self.again));
         let mut counted = std::mem::take(&mut *lock(&self.counted));
         counted.extend(self.tracker.recount_again(again)?);
-        let mut thinned = std::mem::take(&mut *lock(&self.thinned));
+        let mut keys = std::mem::take(&mut *lock(&self.to_look_up));
         let rising = std::mem::take(&mut *lock(&self.rising));
-        thinned.retain(|key| !rising.contains(key));
+        keys.retain(|key| !rising.contains(key));
         // In the order in which the rows stand.
-        thinned.sort_unstable_by_key(|key| key.as_i64());
-        thinned.dedup();
-        counted.extend(self.tracker.recount_keys(thinned)?);
+        keys.sort_unstable_by_key(|key| key.as_i64());
+        keys.dedup();
+        counted.extend(self.tracker.recount_keys(keys)?);
         counted.sort_unstable_by_key(|visited| visited.key.as_i64());
         rows::write(counted, loader)
     }

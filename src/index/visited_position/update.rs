@@ -4,18 +4,16 @@ use std::path::Path;
 
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
 
-use crate::board::{KeySet, Position, PositionKey};
-use crate::index::error::{Error, Result};
+use crate::board::{KeySet, PositionKey};
+use crate::index::error::Result;
 use crate::index::sort::occurrence::PlayedOccurrence;
-use crate::index::visited_position::counted_game::CountedGame;
-use crate::index::visited_position::counter::{Counter, Fens, VisitedPosition, to_json};
+use crate::index::visited_position::counter::{Counter, Fens, VisitedPosition};
 use crate::index::visited_position::decrease::Decreases;
 use crate::index::visited_position::known_outcomes::KnownOutcomes;
-use crate::index::visited_position::rows::{compare_fens, count_to_look_up};
+use crate::index::visited_position::reached::{ReachedPosition, ReachedPositions};
 use crate::index::visited_position::sorting::{Sorting, Update};
-use crate::index::visited_position::visited_fens::VisitedFens;
 use crate::store::pages::{PositionReader, PositionTrees};
-use crate::store::row::{ContinuationRow, GameId, Ply, Text, VisitedPositionBatch, VisitedPositionRow};
+use crate::store::row::{GameId, Ply};
 use crate::store::visit_set::PackingRoom;
 use crate::store::{BulkLoader, GameSet, Known};
 
@@ -23,8 +21,8 @@ use crate::store::{BulkLoader, GameSet, Known};
 pub(crate) struct Tracker<'o> {
     /// The keys that have a row of `visited_position`.
     visited: &'o KeySet,
-    /// The FENs with which the new games reached them.
-    fens: &'o VisitedFens,
+    /// What the new games tell of them.
+    reached: &'o ReachedPositions,
     /// What removed games take out of rows; the keys that are doubtful then are counted afresh.
     decreases: &'o Decreases,
     sorting: Sorting<'o>,
@@ -109,20 +107,40 @@ impl<'o> Tracker<'o> {
     pub(crate) fn new(
         sorting: Sorting<'o>,
         update: &Update<'o>,
-        fens: &'o VisitedFens,
+        reached: &'o ReachedPositions,
         target: Option<&'o Path>,
         removed_games: &'o GameSet,
     ) -> Self {
         let Update { visited, decreases, .. } = *update;
         Self {
             visited,
-            fens,
+            reached,
             decreases,
             sorting,
             target,
             removed_games,
             outcomes: KnownOutcomes::new(target),
         }
+    }
+
+    /// The database as it was before, if there was one.
+    pub(crate) const fn target(&self) -> Option<&'o Path> {
+        self.target
+    }
+
+    /// What the new games tell of the positions with a key.
+    pub(crate) fn reached(&self, key: PositionKey) -> Option<&ReachedPosition> {
+        self.reached.of(key)
+    }
+
+    /// What games of the database came to.
+    pub(crate) const fn outcomes(&self) -> &KnownOutcomes<'o> {
+        &self.outcomes
+    }
+
+    /// Says if somebody asks to stop.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.sorting.progress.check()
     }
 
     /// How many occurrences are enough for a row of `visited_position`.
@@ -243,7 +261,7 @@ impl Recount<'_> {
             .unwrap_or(false))
     }
 
-    /// Adds to new occurrences of a position all those of games that were there and were not removed.
+    /// Adds to new occurrences of a position all those of games that were there and were not removed, if these are enough together.
     pub(crate) fn add(&mut self, key: PositionKey, new: Option<VisitedPosition>) -> Result<()> {
         let Self { tracker, known, positions, waiting, visits, .. } = self;
         let before = visits.len();
@@ -262,8 +280,14 @@ impl Recount<'_> {
                 known.for_each_last_visit(key, |game, ply| visit(visits, game, ply))?;
             }
         }
-        self.waiting.push((key, new));
-        if self.visits.len() >= Self::TOGETHER { self.read() } else { Ok(()) }
+        // Nearly always they are too few: how many rows a key has is not known so well before.
+        let games = (visits.len() - before) as u64 + new.as_ref().map_or(0, VisitedPosition::games);
+        if games < u64::from(tracker.threshold()) {
+            visits.truncate(before);
+            return Ok(());
+        }
+        waiting.push((key, new));
+        if visits.len() >= Self::TOGETHER { self.read() } else { Ok(()) }
     }
 
     /// Gives back those positions that enough games reached.
@@ -305,79 +329,4 @@ impl Recount<'_> {
         }
         Ok(())
     }
-}
-
-/// Adds what is new of positions that have a row.
-pub(crate) fn add_all(
-    tracker: &Tracker<'_>,
-    visited: impl IntoIterator<Item = VisitedPosition>,
-    loader: &mut BulkLoader<'_>,
-) -> Result<()> {
-    let mut batch = VisitedPositionBatch::default();
-    for mut visited in visited {
-        count_to_look_up(&mut visited, loader)?;
-        if !add(&mut batch, visited, tracker, loader)? {
-            continue;
-        }
-        if batch.positions.len() >= 1024 {
-            tracker.sorting.progress.check()?;
-            loader.add_to_visited(&batch)?;
-            batch.clear();
-        }
-    }
-    Ok(loader.add_to_visited(&batch)?)
-}
-
-/// Adds to `batch` what is new of a position that has a row. If another position was reached, or the new moves do not fit, two
-/// positions share the key: the row is removed, and `false` given back.
-fn add(
-    batch: &mut VisitedPositionBatch,
-    mut visited: VisitedPosition,
-    tracker: &Tracker<'_>,
-    loader: &BulkLoader<'_>,
-) -> Result<bool> {
-    let key = visited.key;
-    let Some(old) = loader.visited_position(key)? else { return Ok(false) };
-    visited.fens = Fens::One(old.fen);
-    if let Some(fens) = tracker.fens.of(key) {
-        visited.fens.see_all(fens);
-        visited.standard = None;
-    }
-    compare_fens(&mut visited, loader)?;
-    let position = match &visited.fens {
-        Fens::One(fen) => Position::from_fen(fen.as_bytes()).ok().map(|(position, _)| position),
-        _ => None,
-    };
-    let codes: Option<Vec<_>> = position.and_then(|position| {
-        visited.moves.iter().map(|(short, _)| position.clone().make_short(*short)).collect()
-    });
-    let Some(codes) = codes else {
-        loader.remove_visited(key)?;
-        return Ok(false);
-    };
-    // A game that somebody deleted counts as one of which nothing is known.
-    let outcomes = &tracker.outcomes;
-    let elo_sum = |game| Ok::<_, Error>(outcomes.of(game)?.and_then(CountedGame::elo_sum).unwrap_or(0));
-    let day = |game| Ok::<_, Error>(outcomes.of(game)?.map_or(0, CountedGame::day));
-    let top_games = visited.top.with(&old.top_games, elo_sum)?;
-    let recent_games = visited.recent.with(&old.recent_games, day)?;
-    batch.positions.push(VisitedPositionRow {
-        key,
-        fen: Text::default(),
-        counts: visited.counts,
-        unfinished: visited.unfinished,
-        top_games: Text::push(&mut batch.text, &to_json(&top_games)),
-        recent_games: Text::push(&mut batch.text, &to_json(&recent_games)),
-    });
-    visited.visits.pack(&mut PackingRoom::default());
-    for (block, games) in visited.visits.blocks() {
-        loader.add_visits(key, block, games)?;
-    }
-    let rows = visited.moves.iter().zip(codes);
-    batch.continuations.extend(rows.map(|(&(_, counts), move_code)| ContinuationRow {
-        key,
-        move_code,
-        counts,
-    }));
-    Ok(true)
 }

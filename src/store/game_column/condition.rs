@@ -1,7 +1,7 @@
 //! Conditions on the values of columns: the same that [`Selection`](crate::store::Selection) says in SQL.
 
 use std::ops::RangeInclusive;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::StoredColumn;
 use crate::store::block_games::BlockGames;
@@ -71,7 +71,7 @@ pub(crate) trait ColumnSource {
     type Error;
 
     /// A column.
-    fn column(&self, name: &'static str) -> Result<Rc<StoredColumn>, Self::Error>;
+    fn column(&self, name: &'static str) -> Result<Arc<StoredColumn>, Self::Error>;
 
     /// The games for which a test of a column holds.
     fn fitting(&self, name: &'static str, test: &Test) -> Result<BlockGames, Self::Error>;

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -23,7 +23,7 @@ pub(crate) struct BlockColumns<'c> {
     connection: &'c Connection,
     block: u32,
     /// Each with its block. The memory of columns of earlier blocks is used again.
-    read: RefCell<HashMap<&'static str, (u32, Rc<StoredColumn>)>>,
+    read: RefCell<HashMap<&'static str, (u32, Arc<StoredColumn>)>>,
 }
 
 /// Why columns do not answer.
@@ -129,16 +129,16 @@ impl<'c> BlockColumns<'c> {
 impl ColumnSource for BlockColumns<'_> {
     type Error = ColumnError;
 
-    fn column(&self, name: &'static str) -> Result<Rc<StoredColumn>, ColumnError> {
+    fn column(&self, name: &'static str) -> Result<Arc<StoredColumn>, ColumnError> {
         let mut read = self.read.borrow_mut();
         if let Some((block, column)) = read.get(name)
             && *block == self.block
         {
-            return Ok(Rc::clone(column));
+            return Ok(Arc::clone(column));
         }
-        let earlier = read.remove(name).and_then(|(_, column)| Rc::into_inner(column));
-        let column = Rc::new(self.read(name, earlier.unwrap_or_default())?.ok_or(ColumnError::Missing)?);
-        read.insert(name, (self.block, Rc::clone(&column)));
+        let earlier = read.remove(name).and_then(|(_, column)| Arc::into_inner(column));
+        let column = Arc::new(self.read(name, earlier.unwrap_or_default())?.ok_or(ColumnError::Missing)?);
+        read.insert(name, (self.block, Arc::clone(&column)));
         Ok(column)
     }
 
@@ -166,13 +166,14 @@ fn player_sql(column: &str) -> Option<&'static str> {
 }
 
 /// A column whose values are read as something.
+#[derive(Debug)]
 struct Mapped<T> {
-    column: Rc<StoredColumn>,
+    column: Arc<StoredColumn>,
     values: Vec<T>,
 }
 
 impl<T: Copy + Default> Mapped<T> {
-    fn of(column: Rc<StoredColumn>, read: impl Fn(Cell<'_>) -> T) -> Self {
+    fn of(column: Arc<StoredColumn>, read: impl Fn(Cell<'_>) -> T) -> Self {
         let values = column.values().map(read).collect();
         Self { column, values }
     }
@@ -184,6 +185,7 @@ impl<T: Copy + Default> Mapped<T> {
 }
 
 /// What the games of a block came to.
+#[derive(Debug)]
 pub(crate) struct Outcomes {
     results: Mapped<Option<GameResult>>,
     white_elos: Mapped<Option<u16>>,
@@ -192,11 +194,6 @@ pub(crate) struct Outcomes {
 }
 
 impl Outcomes {
-    /// The numbers that a game can have.
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = u16> {
-        (0..=u16::MAX).take(self.results.column.numbers())
-    }
-
     /// A game's result; `None` if there is no such game.
     #[inline]
     pub(crate) fn result(&self, number: u16) -> Option<GameResult> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
-use crate::board::{GameResult, KeySet, MoveCode, PositionKey};
+use crate::board::{KeySet, MoveCode, PositionKey};
 use crate::id::ImportId;
 use crate::store::cell::{
     Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table, VISITED_POSITION,
@@ -14,10 +14,11 @@ use crate::store::database::open_file;
 use crate::store::error::{Error, Result};
 use crate::store::game_indexes::HASH_BLOCKS;
 use crate::store::read::compared::ComparedGame;
-use crate::store::read::game_column::{BlockColumns, ColumnError};
+use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
 use crate::store::read::game_outcome::GameOutcome;
 use crate::store::read::occurrence::visit::{
-    VisitedCounts, for_each_in_sets, for_each_last_visit, has_occurrences, played_at, visited_counts,
+    VisitedCounts, VisitedPositionLists, VisitedRows, for_each_in_sets, for_each_last_visit, has_occurrences,
+    played_at, visited_counts, visited_lists, visits,
 };
 use crate::store::row::{GameId, NameId, Ply, SourceId};
 use crate::store::visit_set::PlayedMove;
@@ -175,27 +176,16 @@ impl Known {
         mapped.and_then(|()| self.connection.execute_batch("BEGIN")).map_err(|source| self.failed(source))
     }
 
-    /// Shows `see` what the games of a block came to, in order: number, result, both ratings added up, and day number; none
-    /// of them if its columns do not tell it.
+    /// What the games of a block came to; `None` if its columns do not tell it.
     ///
     /// # Errors
     /// What SQLite says.
-    pub(crate) fn for_each_outcome(
-        &self,
-        block: u32,
-        mut see: impl FnMut(u16, GameResult, Option<u32>, u32),
-    ) -> Result<()> {
-        let outcomes = match BlockColumns::new(&self.connection, block).outcomes() {
-            Ok(outcomes) => outcomes,
-            Err(ColumnError::Missing) => return Ok(()),
-            Err(ColumnError::Sql(source)) => return Err(self.failed(source)),
-        };
-        for number in outcomes.numbers() {
-            if let Some(result) = outcomes.result(number) {
-                see(number, result, outcomes.elo_sum(number), outcomes.day(number));
-            }
+    pub(crate) fn outcomes(&self, block: u32) -> Result<Option<Outcomes>> {
+        match BlockColumns::new(&self.connection, block).outcomes() {
+            Ok(outcomes) => Ok(Some(outcomes)),
+            Err(ColumnError::Missing) => Ok(None),
+            Err(ColumnError::Sql(source)) => Err(self.failed(source)),
         }
-        Ok(())
     }
 
     /// What a game came to; `None` if there is no such game.
@@ -588,5 +578,15 @@ mod tests {
         }
         // One after the other, they would take minutes.
         assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    }
+}
+
+impl VisitedRows for Known {
+    fn lists(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>> {
+        visited_lists(&self.connection, key).map_err(|source| self.failed(source))
+    }
+
+    fn visits(&self, key: PositionKey, block: u32) -> Result<Option<Vec<u8>>> {
+        visits(&self.connection, key, block).map_err(|source| self.failed(source))
     }
 }

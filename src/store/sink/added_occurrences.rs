@@ -14,6 +14,7 @@ use crate::store::pages::{
     Tree, replace_end,
 };
 use crate::store::row::{Level, Occurrence, OccurrenceRow};
+use crate::store::visited_rule::rows_in_level;
 use crate::store::write::level::level_for;
 use crate::store::write::remove::Leaving;
 
@@ -106,7 +107,7 @@ impl ChangedLevels<'_> {
                     .map_err(Error::from)?;
             sorted.drain(partition, &mut merging)?;
             let (LeftOut { thinned, gone }, keys) = merging.finish().map_err(Error::from)?;
-            sorted.thinned(thinned);
+            sorted.look_up_again(thinned);
             Ok((writer.finish_segment().map_err(Error::from)?, (keys, gone)))
         };
         let (segments, counted): (Vec<Segment>, Vec<(FrequentKeys, u64)>) =
@@ -293,6 +294,9 @@ impl OccurrenceRows for Merging<'_> {
         let newer = self.newer_run.filter(|(last, _)| *last == key).map_or(0, |(_, count)| count);
         let old = self.old.as_ref().map_or(0, |old| old.rows_of(key));
         let merged = old.saturating_add(newer).saturating_add(appended);
+        if merged < rows_in_level(count) {
+            return Ok(false);
+        }
         // Too high a number only has the position counted.
         let listed = self.listed.iter_mut().map(|list| list.most_rows(key));
         let most = listed.fold(merged, u32::saturating_add);

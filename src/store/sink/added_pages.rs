@@ -157,6 +157,7 @@ impl<'d> AddedPages<'d> {
             None if is_level_gone => RowsOfRemoved::InGamePosition,
             None => RowsOfRemoved::There,
         };
+        let is_level_merged = target.is_some_and(|target| levels.last() > Some(&target));
         let is_removed_meanwhile = is_level_gone && indexes.is_empty();
         let (merged, built) = std::thread::scope(|scope| {
             let merged = scope.spawn(|| {
@@ -178,6 +179,9 @@ impl<'d> AddedPages<'d> {
         let mut frequent_keys = None;
         let mut gone = 0;
         if let Some(merged) = merged {
+            if is_level_merged {
+                sorted.look_up_again(merged.frequent_keys.with_rows(sorted.threshold()));
+            }
             trees.push((root, merged.tree));
             frequent_keys = Some(merged.frequent_keys);
             gone = merged.gone;
@@ -200,7 +204,7 @@ impl<'d> AddedPages<'d> {
             loader.set_last_level(target, frequent_keys.as_ref())?;
         }
         if !is_removed_meanwhile {
-            sorted.thinned(loader.remove(leaving, rows)?);
+            sorted.look_up_again(loader.remove(leaving, rows)?);
         }
         if counts_gone {
             loader.uncount_positions(gone)?;

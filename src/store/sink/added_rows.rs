@@ -11,6 +11,7 @@ use crate::board::PositionKey;
 use crate::id::GameId;
 use crate::store::error::Result;
 use crate::store::row::{HeaderBatch, PositionBatch};
+use crate::store::visited_rule::{rows_in_level, waits};
 use crate::store::write::remove::{Leaving, RowsOfRemoved};
 use crate::store::{BulkLoader, Database, ImportId, LoadMode};
 
@@ -56,10 +57,14 @@ impl Sink for AddedRows<'_> {
     }
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
-        sorted.thinned(std::mem::take(&mut self.thinned));
-        if let Some(level) = self.rule.level(&self.loader.levels()?, sorted, self.leaving) {
+        sorted.look_up_again(std::mem::take(&mut self.thinned));
+        let levels = self.loader.levels()?;
+        if let Some(level) = self.rule.level(&levels, sorted, self.leaving) {
             self.loader.merge_levels(level)?;
             self.loader.set_last_level(level, None)?;
+            if levels.last() > Some(&level) && waits(sorted.threshold()) {
+                sorted.look_up_again(self.loader.keys_in_last_level(rows_in_level(sorted.threshold()))?);
+            }
         }
         add_occurrences(&mut self.loader, sorted)
     }

@@ -10,6 +10,7 @@ use super::{
 use crate::board::PositionKey;
 use crate::store::error::Result;
 use crate::store::row::{HeaderBatch, Occurrence, PositionBatch};
+use crate::store::visited_rule::rows_in_level;
 use crate::store::{Build, BulkLoader, LoadMode};
 
 /// Writes a database that is being built row by row.
@@ -44,7 +45,8 @@ impl OccurrenceRows for SqlOccurrences<'_, '_> {
     }
 
     fn has(&mut self, key: PositionKey, count: u32, _: u32) -> Result<bool> {
-        self.loader.has_occurrences(key, count)
+        Ok(self.loader.has_in_last_level(key, rows_in_level(count))?
+            && self.loader.has_occurrences(key, count)?)
     }
 }
 

@@ -182,9 +182,10 @@ pub(crate) trait SortedOccurrences: Sync {
     /// Hands a partition over, sorted. It is empty afterwards.
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<(), Self::Error>;
 
-    /// Says of which keys rows were removed, if there are, or were, as many of them as are [worth counting](Self::threshold), or nearly.
-    /// Others may be among them. It is said before [`write_visited`](Self::write_visited).
-    fn thinned(&self, keys: Vec<PositionKey>);
+    /// Says of which keys it must be looked up anew whether enough games reached their positions: rows were removed, or rows of several
+    /// levels stand together now, and there are, or were, as many of them as are [worth counting](Self::threshold), or nearly. Others may be
+    /// among them. It is said before [`write_visited`](Self::write_visited).
+    fn look_up_again(&self, keys: Vec<PositionKey>);
 
     /// Says that all partitions are drained, or that no more will be.
     fn drained(&self);
@@ -216,8 +217,8 @@ pub(crate) trait OccurrenceRows {
     /// Takes the next ones.
     fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
 
-    /// Whether there are so many rows of a key, of which so many were appended: the key of the last row, and all rows that are there
-    /// already count.
+    /// Whether there are so many rows of a key, of which so many were appended, and [enough](crate::store::visited_rule::rows_in_level) of them in the level that is
+    /// written: the key of the last row, and all rows that are there already count.
     fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool>;
 }
 

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, params};
 
+use crate::board::PositionKey;
 use crate::id::{GameId, Level};
 use crate::store::cell::{Cells, OCCURRENCE_LEVEL};
 use crate::store::database::Database;
@@ -95,6 +96,30 @@ impl BulkLoader<'_> {
     /// What SQLite says.
     pub(crate) fn set_frequent_keys(&self, level: Level, keys: &FrequentKeys) -> Result<()> {
         put_frequent_keys(self.connection(), level, keys).map_err(|source| self.failed(WRITE_LEVELS, source))
+    }
+
+    /// Whether the last level has so many rows of a key, at least one.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn has_in_last_level(&self, key: PositionKey, rows: u32) -> Result<bool> {
+        let sql = "SELECT 1 FROM occurrence WHERE level = ?1 AND key = ?2 LIMIT 1 OFFSET ?3";
+        let asked = params![self.level.0, key.as_i64(), rows.saturating_sub(1)];
+        let found = self.connection().prepare_cached(sql).and_then(|mut query| query.exists(asked));
+        found.map_err(|source| self.failed("read table occurrence", source))
+    }
+
+    /// The keys of which the last level has so many rows.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn keys_in_last_level(&self, rows: u32) -> Result<Vec<PositionKey>> {
+        let sql = "SELECT key FROM occurrence WHERE level = ?1 GROUP BY key HAVING count(*) >= ?2";
+        let read = |row: &rusqlite::Row<'_>| row.get(0).map(PositionKey::from_i64);
+        let query = || -> rusqlite::Result<_> {
+            self.connection().prepare(sql)?.query_map([self.level.0, rows], read)?.collect()
+        };
+        query().map_err(|source| self.failed("read table occurrence", source))
     }
 
     /// Moves the rows of all later levels to a level.

@@ -1,6 +1,6 @@
 //! Columns and sets of games, written as games come and changed as they go.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::board::PositionKey;
 use crate::store::block_set::{block_of, game_of, games_of};
@@ -9,6 +9,7 @@ use crate::store::error::Result;
 use crate::store::game_column::{ColumnBuilder, StoredColumns, places};
 use crate::store::game_set::GameSet;
 use crate::store::read::game_column::BlockColumns;
+use crate::store::read::occurrence::visit::VisitedRows as _;
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch};
 use crate::store::visit_set::{for_each_visit, pack_block};
@@ -98,24 +99,9 @@ impl BulkLoader<'_> {
         self.execute(WRITE_VISITS, PUT_VISITS, params![key.as_i64(), block, games])
     }
 
-    /// Adds games of a block that reached a visited position to those that are there.
-    pub(crate) fn add_visits(&self, key: PositionKey, block: u32, games: &[u8]) -> Result<()> {
-        let Some(old) =
-            visits(self.connection(), key, block).map_err(|source| self.failed(WRITE_VISITS, source))?
-        else {
-            return self.put_visits(key, block, games);
-        };
-        let mut all = Vec::new();
-        for bytes in [old.as_slice(), games] {
-            for_each_visit(bytes, |number, played| all.push((number, played)));
-        }
-        self.put_visits(key, block, &pack_block(all))
-    }
-
     /// Takes removed games of a block out of those that reached a visited position.
     pub(crate) fn remove_visits(&self, key: PositionKey, block: u32, removed: &GameSet) -> Result<()> {
-        let old =
-            visits(self.connection(), key, block).map_err(|source| self.failed(WRITE_VISITS, source))?;
+        let old = self.visits(key, block)?;
         let mut left = Vec::new();
         for_each_visit(old.as_deref().unwrap_or_default(), |number, played| {
             if !removed.contains(game_of(block, number)) {
@@ -136,15 +122,4 @@ impl BulkLoader<'_> {
             .map_or(0..0, |last| 0..u32::from(last) + 1);
         blocks.into_iter().try_for_each(|block| self.put_visits(key, block, &[]))
     }
-}
-
-/// Who reached a visited position in a block of games.
-fn visits(connection: &Connection, key: PositionKey, block: u32) -> rusqlite::Result<Option<Vec<u8>>> {
-    let sql = "SELECT block, key, games FROM visit_set WHERE block = ?2 AND key = ?1";
-    connection
-        .prepare_cached(sql)?
-        .query_row(params![key.as_i64(), block], |row| {
-            Cells::new(row, VISIT_SET).get::<&[u8]>("games").map(<[u8]>::to_vec)
-        })
-        .optional()
 }

@@ -1,25 +1,14 @@
 //! Keeping `visited_position` and `continuation` in step with games that are added.
 
-use rusqlite::{OptionalExtension as _, Params, Row, params};
+use rusqlite::params;
 
 use crate::board::{MoveCode, PositionKey};
-use crate::store::cell::{Cells, VISITED_POSITION};
 use crate::store::error::Result;
-use crate::store::read::occurrence::hit::listed_games;
-use crate::store::read::occurrence::visit::has_occurrences;
-use crate::store::row::{GameId, ResultCounts, VisitedPositionBatch};
+use crate::store::read::occurrence::visit::{
+    VisitedPositionLists, VisitedRows, has_occurrences, visited_lists, visits,
+};
+use crate::store::row::{ResultCounts, VisitedPositionBatch};
 use crate::store::write::bulk::BulkLoader;
-
-/// What a row of `visited_position` says beside its counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VisitedPositionLists {
-    /// The canonical FEN.
-    pub fen: String,
-    /// The best-rated games, best first.
-    pub top_games: Vec<GameId>,
-    /// The latest games, latest first.
-    pub recent_games: Vec<GameId>,
-}
 
 impl BulkLoader<'_> {
     /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
@@ -29,22 +18,6 @@ impl BulkLoader<'_> {
     pub fn has_occurrences(&self, key: PositionKey, count: u32) -> Result<bool> {
         has_occurrences(self.connection(), key, count)
             .map_err(|source| self.failed("read table position_game", source))
-    }
-
-    /// A row of `visited_position`, if it is there.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn visited_position(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>> {
-        let sql = "SELECT key, fen, top_games, recent_games FROM visited_position WHERE key = ?1";
-        self.row(sql, [key.as_i64()], |row| {
-            let cells = Cells::new(row, VISITED_POSITION);
-            Ok(VisitedPositionLists {
-                fen: cells.get("fen")?,
-                top_games: listed_games(cells, "top_games")?,
-                recent_games: listed_games(cells, "recent_games")?,
-            })
-        })
     }
 
     /// Adds to the counts of rows that are there, and replaces their lists; continuations that are not there are made.
@@ -177,16 +150,15 @@ impl BulkLoader<'_> {
         self.execute(action, "DELETE FROM continuation WHERE key = ?1", [key.as_i64()])?;
         self.execute(action, "DELETE FROM visited_position WHERE key = ?1", [key.as_i64()])
     }
+}
 
-    fn row<T>(
-        &self,
-        sql: &str,
-        params: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>> {
-        self.connection()
-            .prepare_cached(sql)
-            .and_then(|mut query| query.query_row(params, read).optional())
+impl VisitedRows for BulkLoader<'_> {
+    fn lists(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>> {
+        visited_lists(self.connection(), key)
             .map_err(|source| self.failed("read table visited_position", source))
+    }
+
+    fn visits(&self, key: PositionKey, block: u32) -> Result<Option<Vec<u8>>> {
+        visits(self.connection(), key, block).map_err(|source| self.failed("read table visit_set", source))
     }
 }

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, Rows, params};
 
 use crate::id::{GameId, Ply};
 use crate::store::row::StoredId;
+use crate::store::visited_rule::waits;
 use crate::verify::finding::{Collector, Kind, RowId};
 use crate::verify::rows::checksum::Checksum;
 use crate::verify::rows::stored::shown;
@@ -47,6 +48,31 @@ struct Run {
     key: i64,
     games: i64,
     game: StoredId<GameId>,
+    /// The level of its last row, and how many games reached it there.
+    level: (i64, i64),
+    /// The same of the level in which most games did.
+    most_in_level: i64,
+}
+
+impl Run {
+    fn new(key: i64, game: StoredId<GameId>, level: i64) -> Self {
+        Self { key, games: 1, game, level: (level, 1), most_in_level: 1 }
+    }
+
+    fn see(&mut self, game: StoredId<GameId>, level: i64) {
+        let is_new = i64::from(self.game != game);
+        let before = if self.level.0 == level { self.level.1 } else { 0 };
+        self.games += is_new;
+        self.level = (level, before + is_new);
+        self.most_in_level = self.most_in_level.max(self.level.1);
+        self.game = game;
+    }
+
+    /// Whether its position surely has a row: it may [wait](waits) for one.
+    fn has_many(&self, threshold: i64) -> bool {
+        let waits = u32::try_from(threshold).is_ok_and(waits);
+        (if waits { self.most_in_level } else { self.games }) >= threshold
+    }
 }
 
 impl<'c> OccurrenceScan<'c> {
@@ -97,12 +123,9 @@ impl<'c> OccurrenceScan<'c> {
                 in_level = (key, level, 1);
             }
             match &mut run {
-                Some(run) if run.key == key => {
-                    run.games += i64::from(run.game != game);
-                    run.game = game;
-                }
+                Some(run) if run.key == key => run.see(game, level),
                 _ => {
-                    if let Some(ended) = run.replace(Run { key, games: 1, game }) {
+                    if let Some(ended) = run.replace(Run::new(key, game, level)) {
                         self.end_key(connection, ended, &mut visited)?;
                     }
                 }
@@ -157,7 +180,7 @@ impl<'c> OccurrenceScan<'c> {
             }
             return Ok(());
         }
-        let many = self.check.threshold.is_some_and(|threshold| run.games >= threshold);
+        let many = self.check.threshold.is_some_and(|threshold| run.has_many(threshold));
         if many && !is_shared(connection, run.key)? {
             let found = format!("the row is missing, {} games reached the position", run.games);
             let id = RowId::of([("key", run.key)]);

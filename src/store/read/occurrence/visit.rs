@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::hit::listed_games;
 use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Ply};
+use crate::store::Result;
 use crate::store::block_set::{block_of, game_of};
 use crate::store::cell::{CONTINUATION, Cells, GAME_POSITION, POSITION_GAME, VISIT_SET, VISITED_POSITION};
 use crate::store::visit_set::{PlayedMove, for_each_visit};
@@ -42,6 +43,54 @@ pub(crate) fn visited_counts(
     let years =
         connection.prepare_cached(sql)?.query_map([key.as_i64()], read)?.collect::<rusqlite::Result<_>>()?;
     Ok(Some(VisitedCounts { games, listed, years }))
+}
+
+/// What a row of `visited_position` says beside its counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct VisitedPositionLists {
+    /// The canonical FEN.
+    pub fen: String,
+    /// The best-rated games, best first.
+    pub top_games: Vec<GameId>,
+    /// The latest games, latest first.
+    pub recent_games: Vec<GameId>,
+}
+
+/// The rows of visited positions, as a connection sees them.
+pub(crate) trait VisitedRows {
+    /// What a row of `visited_position` says; `None` if it is not there.
+    fn lists(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>>;
+
+    /// Who reached a visited position in a block of games, as it is stored.
+    fn visits(&self, key: PositionKey, block: u32) -> Result<Option<Vec<u8>>>;
+}
+
+/// What a row of `visited_position` says; `None` if it is not there.
+pub(crate) fn visited_lists(
+    connection: &Connection,
+    key: PositionKey,
+) -> rusqlite::Result<Option<VisitedPositionLists>> {
+    let sql = "SELECT key, fen, top_games, recent_games FROM visited_position WHERE key = ?1";
+    let read = |row: &Row<'_>| {
+        let cells = Cells::new(row, VISITED_POSITION);
+        Ok(VisitedPositionLists {
+            fen: cells.get("fen")?,
+            top_games: listed_games(cells, "top_games")?,
+            recent_games: listed_games(cells, "recent_games")?,
+        })
+    };
+    connection.prepare_cached(sql)?.query_row([key.as_i64()], read).optional()
+}
+
+/// Who reached a visited position in a block of games.
+pub(crate) fn visits(
+    connection: &Connection,
+    key: PositionKey,
+    block: u32,
+) -> rusqlite::Result<Option<Vec<u8>>> {
+    let sql = "SELECT block, key, games FROM visit_set WHERE block = ?2 AND key = ?1";
+    let read = |row: &Row<'_>| Cells::new(row, VISIT_SET).get::<&[u8]>("games").map(<[u8]>::to_vec);
+    connection.prepare_cached(sql)?.query_row(params![key.as_i64(), block], read).optional()
 }
 
 /// Whether `position_game` has at least `count` rows of a key, which is at least 1.

@@ -1,0 +1,194 @@
+//! What added games change in the row of a visited position: made ready on all threads, written on one.
+
+use crossbeam_channel::{Receiver, Sender};
+
+use crate::board::{MoveCode, Position, PositionKey};
+use crate::index::error::{Error, Result};
+use crate::index::visited_position::counted_game::CountedGame;
+use crate::index::visited_position::counter::{Fens, VisitedPosition, to_json};
+use crate::index::visited_position::rows::{compare_fens, count_to_look_up};
+use crate::index::visited_position::update::Tracker;
+use crate::store::read::occurrence::visit::VisitedRows;
+use crate::store::row::{ContinuationRow, ResultCounts, Text, VisitedPositionBatch, VisitedPositionRow};
+use crate::store::visit_set::{PackingRoom, add_to_block};
+use crate::store::{BulkLoader, Known};
+
+/// What becomes of the row of a visited position.
+pub(crate) enum Change {
+    /// It has no row.
+    Nothing,
+    /// Two positions share the key: the row goes.
+    Remove(PositionKey),
+    Add(Box<Addition>),
+}
+
+/// What is added to a row.
+pub(crate) struct Addition {
+    key: PositionKey,
+    counts: ResultCounts,
+    unfinished: u32,
+    /// JSON, in the place of what is there.
+    top_games: String,
+    recent_games: String,
+    moves: Vec<(MoveCode, ResultCounts)>,
+    /// Blocks of games, in the place of what is there.
+    visits: Vec<(u32, Vec<u8>)>,
+}
+
+/// What came of a position on the way to the thread that writes.
+pub(crate) enum Found {
+    Ready(Change),
+    /// Rows of new games must be read, which that thread alone can do.
+    ToRead(VisitedPosition),
+}
+
+/// Makes ready what can be told from the database as it was before; `found` is what was counted of the new games, a piece at a time. Ends
+/// when there is no more, or when nobody takes what is ready.
+pub(crate) fn make_ready(
+    tracker: &Tracker<'_>,
+    found: &Receiver<Vec<VisitedPosition>>,
+    ready: &Sender<Vec<Found>>,
+) -> Result<()> {
+    let Some(target) = tracker.target() else { return Ok(()) };
+    let known = Known::open(target)?;
+    known.begin_reading()?;
+    for piece in found {
+        tracker.check()?;
+        let make_ready = |visited: VisitedPosition| {
+            if reads_new_rows(&visited, tracker) {
+                return Ok(Found::ToRead(visited));
+            }
+            Change::of(visited, tracker, &known).map(Found::Ready)
+        };
+        let piece = piece.into_iter().map(make_ready).collect::<Result<_>>()?;
+        if ready.send(piece).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Whether rows of new games must be read to tell what changes.
+fn reads_new_rows(visited: &VisitedPosition, tracker: &Tracker<'_>) -> bool {
+    let is_told = visited.standard.is_none() || tracker.reached(visited.key).is_some();
+    !(visited.to_compare.is_empty() && visited.to_look_up.is_empty() && is_told)
+}
+
+impl Change {
+    /// What becomes of a row, if `rows` has it. Where another position was reached, or the new moves do not fit, two positions share
+    /// the key.
+    fn of(mut visited: VisitedPosition, tracker: &Tracker<'_>, rows: &impl VisitedRows) -> Result<Self> {
+        let key = visited.key;
+        let Some(old) = rows.lists(key)? else { return Ok(Self::Nothing) };
+        let Some(moves) = moves(&mut visited, old.fen, tracker) else { return Ok(Self::Remove(key)) };
+        // A game that somebody deleted counts as one of which nothing is known.
+        let outcomes = tracker.outcomes();
+        let elo_sum = |game| Ok::<_, Error>(outcomes.of(game)?.and_then(CountedGame::elo_sum).unwrap_or(0));
+        let day = |game| Ok::<_, Error>(outcomes.of(game)?.map_or(0, CountedGame::day));
+        let top_games = to_json(&visited.top.with(&old.top_games, elo_sum)?);
+        let recent_games = to_json(&visited.recent.with(&old.recent_games, day)?);
+        visited.visits.pack(&mut PackingRoom::default());
+        let mut visits = Vec::new();
+        for (block, games) in visited.visits.blocks() {
+            let all = match rows.visits(key, block)? {
+                Some(old) => add_to_block(&old, games),
+                None => games.to_vec(),
+            };
+            visits.push((block, all));
+        }
+        let VisitedPosition { counts, unfinished, .. } = visited;
+        let addition = Addition { key, counts, unfinished, top_games, recent_games, moves, visits };
+        Ok(Self::Add(Box::new(addition)))
+    }
+}
+
+/// The new moves of a position with their codes; `None` if two positions share the key: those with `fen` in the database and what was
+/// reached, or those whose moves do not fit.
+fn moves(
+    visited: &mut VisitedPosition,
+    fen: String,
+    tracker: &Tracker<'_>,
+) -> Option<Vec<(MoveCode, ResultCounts)>> {
+    let reached = tracker.reached(visited.key);
+    visited.fens.see(&fen);
+    if let Some(reached) = reached {
+        visited.fens.see_all(&reached.fens);
+    }
+    let Fens::One(fen) = &visited.fens else { return None };
+    let mut position = None;
+    // Nearly all codes were told when games came by; the rest is told by the position.
+    let mut code = |short| {
+        reached.and_then(|reached| reached.code(short)).or_else(|| {
+            let position = match &position {
+                Some(position) => position,
+                None => position.insert(Position::from_fen(fen.as_bytes()).ok()?.0),
+            };
+            position.clone().make_short(short)
+        })
+    };
+    visited.moves.iter().map(|&(short, counts)| Some((code(short)?, counts))).collect()
+}
+
+/// Writes what becomes of rows.
+pub(crate) struct ChangeWriter<'w, 'c> {
+    tracker: &'w Tracker<'w>,
+    loader: &'w mut BulkLoader<'c>,
+    batch: VisitedPositionBatch,
+}
+
+impl<'w, 'c> ChangeWriter<'w, 'c> {
+    /// Nothing is written yet.
+    pub(crate) fn new(tracker: &'w Tracker<'w>, loader: &'w mut BulkLoader<'c>) -> Self {
+        Self { tracker, loader, batch: VisitedPositionBatch::default() }
+    }
+
+    /// Writes what is ready, and what is made ready here.
+    pub(crate) fn write(&mut self, found: Found) -> Result<()> {
+        match found {
+            Found::Ready(change) => self.write_change(change),
+            Found::ToRead(visited) => self.write_new(visited),
+        }
+    }
+
+    /// Writes what is new of a position, with what the rows are by now.
+    pub(crate) fn write_new(&mut self, mut visited: VisitedPosition) -> Result<()> {
+        count_to_look_up(&mut visited, self.loader)?;
+        if self.tracker.reached(visited.key).is_some() {
+            visited.standard = None;
+        }
+        compare_fens(&mut visited, self.loader)?;
+        self.write_change(Change::of(visited, self.tracker, self.loader)?)
+    }
+
+    fn write_change(&mut self, change: Change) -> Result<()> {
+        let addition = match change {
+            Change::Nothing => return Ok(()),
+            Change::Remove(key) => return Ok(self.loader.remove_visited(key)?),
+            Change::Add(addition) => *addition,
+        };
+        let Addition { key, counts, unfinished, top_games, recent_games, moves, visits } = addition;
+        let batch = &mut self.batch;
+        batch.positions.push(VisitedPositionRow {
+            key,
+            fen: Text::default(),
+            counts,
+            unfinished,
+            top_games: Text::push(&mut batch.text, &top_games),
+            recent_games: Text::push(&mut batch.text, &recent_games),
+        });
+        let row = |(move_code, counts)| ContinuationRow { key, move_code, counts };
+        batch.continuations.extend(moves.into_iter().map(row));
+        for (block, games) in visits {
+            self.loader.put_visits(key, block, &games)?;
+        }
+        if self.batch.positions.len() >= 1024 { self.finish() } else { Ok(()) }
+    }
+
+    /// Writes what was gathered.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        self.tracker.check()?;
+        self.loader.add_to_visited(&self.batch)?;
+        self.batch.clear();
+        Ok(())
+    }
+}
