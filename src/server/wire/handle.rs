@@ -1,9 +1,6 @@
 //! Requests and their answers: from an address to a thread that asks, and back.
 
-use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -21,21 +18,16 @@ use axum::routing::{MethodFilter, MethodRouter, get, on};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::form::{Fixed, Wanted, tell};
+use super::app::{App, DESCRIPTION};
+use super::form::{Wanted, tell};
 use super::guard::Guard;
 use super::log::{self, Entry};
-use super::metrics::Metrics;
 use super::pieces::{Pieces, with_guard};
-use super::stream;
-use super::visit::{Visit, Visitors};
+use super::visit::Visit;
 use crate::server::answer::{Answer, JSON, Problem};
-use crate::server::api;
-use crate::server::databases::{DatabaseIndex, Databases};
-use crate::server::error::Error;
-use crate::server::openapi;
-use crate::server::options::{LogFormat, Options};
+use crate::server::databases::DatabaseIndex;
 use crate::server::page;
-use crate::server::pool::{Nature, Pool, Reader, Ticket};
+use crate::server::pool::{Reader, Ticket};
 use crate::server::request::{Call, Param};
 use crate::server::route::{Lane, Method, Params, Route, routes};
 
@@ -48,128 +40,6 @@ const HEADERS: usize = 16 << 10;
 /// All that answers have in common: no page may show them in a frame, run them or guess what they are.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-/// What all requests share.
-pub(super) struct App {
-    databases: Arc<Databases>,
-    quick: Pool,
-    search: Pool,
-    sql: Pool,
-    export: Pool,
-    guard: Guard,
-    /// By the address without parameters.
-    fixed: HashMap<String, Fixed>,
-    /// Bytes of answers that have not been taken yet.
-    kept: Arc<AtomicU64>,
-    pub(super) visitors: Arc<Visitors>,
-    pub(super) metrics: Metrics,
-    log: LogFormat,
-    timeout: Duration,
-    sql_timeout: Duration,
-    export_timeout: Duration,
-    pub(super) reading_time: Duration,
-}
-
-impl App {
-    pub(super) fn new(
-        databases: Arc<Databases>,
-        options: &Options,
-        address: SocketAddr,
-    ) -> Result<Self, Error> {
-        let quick = Nature {
-            name: "quick",
-            threads: options.threads,
-            waiting: options.threads * 32,
-            nice: 0,
-            page_bytes: 64 << 20,
-            prepare: |_| Ok(()),
-        };
-        let slow = Nature { threads: 2, page_bytes: 16 << 20, ..quick };
-        let pool = |nature| Pool::start(nature, &databases);
-        Ok(Self {
-            quick: pool(quick)?,
-            search: pool(Nature { name: "search", waiting: 16, nice: 5, ..slow })?,
-            sql: pool(Nature { name: "sql", waiting: 8, nice: 19, prepare: api::guard, ..slow })?,
-            // Clients that read slowly hold a thread each.
-            export: pool(Nature { name: "export", threads: 8, waiting: 8, nice: 10, ..slow })?,
-            guard: Guard::new(options, address),
-            fixed: fixed(),
-            kept: Arc::default(),
-            visitors: Arc::new(Visitors::new(options.connections)),
-            metrics: Metrics::default(),
-            log: options.log,
-            timeout: options.timeout,
-            sql_timeout: options.sql_timeout,
-            export_timeout: options.export_timeout,
-            reading_time: options.reading_time,
-            databases,
-        })
-    }
-
-    fn lane(&self, lane: Lane) -> (&Pool, Duration) {
-        match lane {
-            Lane::Quick => (&self.quick, self.timeout),
-            Lane::Search => (&self.search, self.timeout),
-            Lane::Sql => (&self.sql, self.sql_timeout),
-            Lane::Export => (&self.export, self.export_timeout),
-        }
-    }
-
-    /// Why there is no answer when its time is over.
-    fn too_slow(&self, lane: Lane) -> Problem {
-        match lane {
-            Lane::Sql => Problem::too_slow_sql(self.sql_timeout),
-            Lane::Quick | Lane::Search | Lane::Export => Problem::too_slow(),
-        }
-    }
-
-    fn pools(&self) -> impl Iterator<Item = &Pool> {
-        [&self.quick, &self.search, &self.sql, &self.export].into_iter()
-    }
-
-    /// Tells of a request whose head cannot be read; it has been refused already.
-    pub(super) fn unreadable(&self, error: &hyper::Error) {
-        let status = if error.is_parse_too_large() { 431 } else { 400 };
-        self.metrics.unreadable();
-        self.metrics.answered(status, Duration::ZERO);
-        let problem = format!("the head of the request cannot be read: {error}");
-        let (method, target, took) = ("-", "-", Duration::ZERO);
-        log::write(self.log, &Entry { method, target, status, took, problem: Some(&problem) });
-    }
-
-    /// Tells of a client that was cut off because it took an answer too slowly.
-    pub(super) fn too_slow_reader(&self, visit: &Visit) {
-        self.metrics.too_slow();
-        let asked = visit.asked();
-        let (method, target) = asked.split_once(' ').unwrap_or(("-", "-"));
-        let problem = format!(
-            "the answer was cut off: its client took less than {} KiB in {} s",
-            stream::LEAST >> 10,
-            self.reading_time.as_secs_f64()
-        );
-        let (status, took) = (200, Duration::ZERO);
-        log::write(self.log, &Entry { method, target, status, took, problem: Some(&problem) });
-    }
-
-    /// Something that is the same as long as the program runs.
-    fn fixed(&self, path: &str, headers: &HeaderMap) -> Response {
-        match self.fixed.get(path) {
-            Some(fixed) => fixed.answer(headers),
-            None => refuse(&Problem::not_found("There is no such file.")),
-        }
-    }
-}
-
-const DESCRIPTION: &str = "/api/openapi.json";
-
-fn fixed() -> HashMap<String, Fixed> {
-    let files = page::ASSETS.iter().map(|asset| {
-        let path = format!("/page/{}", asset.name);
-        (path, Fixed::new(asset.content_type, Bytes::from_static(asset.bytes)))
-    });
-    let description = Fixed::new(JSON, openapi::document().to_string().into());
-    files.chain([(DESCRIPTION.to_owned(), description)]).collect()
-}
 
 /// What those are told whose connection there is no place for.
 pub(super) fn full() -> String {
@@ -539,9 +409,16 @@ async fn metrics(State(app): State<Arc<App>>) -> Response {
 }
 
 async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    app.fixed(page::INDEX, &headers)
+    fixed(&app, page::INDEX, &headers)
 }
 
 async fn fixed_file(State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Response {
-    app.fixed(uri.path(), &headers)
+    fixed(&app, uri.path(), &headers)
+}
+
+fn fixed(app: &App, path: &str, headers: &HeaderMap) -> Response {
+    match app.fixed(path) {
+        Some(fixed) => fixed.answer(headers),
+        None => refuse(&Problem::not_found("There is no such file.")),
+    }
 }

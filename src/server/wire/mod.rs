@@ -1,5 +1,6 @@
 //! Connections: who may ask, how many at once, for how long; the log, and figures for monitoring.
 
+mod app;
 mod form;
 mod guard;
 mod handle;
@@ -26,8 +27,8 @@ use tokio::task::JoinSet;
 use crate::server::databases::Databases;
 use crate::server::error::Error;
 use crate::server::options::Options;
+use app::App;
 use guard::Guard;
-use handle::App;
 use stream::Stream;
 use visit::{Admission, Place};
 

@@ -14,6 +14,8 @@ import { Trend, scoredSide, sideChoice } from "./trend.js";
 import { Tree } from "../moves/tree.js";
 
 const ARROWS = 8;
+/** How many bytes of what is pasted can stand in an address. */
+const LONGEST = 59_000;
 /** Whether a position is that in which games begin. */
 const isStart = (fen) => fen.startsWith("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq");
 /** Of fewer games a performance says nothing. */
@@ -381,6 +383,7 @@ class Explorer {
   async #paste(text, replace = false) {
     const isFen = /^[1-8pnbrqkPNBRQK]+(\/[1-8pnbrqkPNBRQK~]+){7}/.test(text.trim());
     const query = new URLSearchParams({ [isFen ? "fen" : "moves"]: text.trim() });
+    if (query.toString().length > LONGEST) return "This is too long to be asked for. Leave out comments and variations.";
     try {
       const answer = await position(query);
       const play = answer.line.map((move) => move.uci).join(",");
