@@ -148,6 +148,24 @@ fn what_is_being_answered_is_not_closed_for_others() {
 }
 
 #[test]
+fn what_has_been_answered_makes_room() {
+    let server = Limited::famous(|options| options.connections = 8);
+    for target in ["/lichess", "/page/app.js", "/health", "/api/export.csv?limit=3"] {
+        let mut answered: Vec<_> = (0..8).map(|_| server.connect()).collect();
+        for stream in &mut answered {
+            let request = format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            stream.write_all(request.as_bytes()).expect("sent");
+            stream.read_exact(&mut [0; 12]).expect("an answer");
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        let other = server.connect_from(Ipv4Addr::new(127, 0, 0, 2));
+        assert_eq!(ask_at(other, "/lichess").status, 200, "{target}");
+        drop(answered);
+        std::thread::sleep(Duration::from_millis(300));
+    }
+}
+
+#[test]
 fn a_body_that_does_not_come_makes_room_too() {
     let server = Limited::famous(|options| options.connections = 8);
     let mut slow: Vec<_> = (0..8).map(|_| server.connect()).collect();

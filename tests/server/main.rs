@@ -1,5 +1,7 @@
 //! The server, as clients and attackers see it.
 
+#![cfg(feature = "serve")]
+
 mod additions;
 mod answers;
 mod attacks;
