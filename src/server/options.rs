@@ -27,6 +27,8 @@ pub struct Options {
     pub sql_timeout: Duration,
     /// How long an export may take.
     pub export_timeout: Duration,
+    /// In what time a client must take 512 KiB of an answer, or what is left of it.
+    pub reading_time: Duration,
     /// How long what runs may go on when the server is to end.
     pub grace: Duration,
     /// Connections at the same time.
@@ -65,6 +67,7 @@ impl Options {
             timeout: Duration::from_secs(10),
             sql_timeout: Duration::from_secs(1),
             export_timeout: Duration::from_secs(600),
+            reading_time: Duration::from_secs(30),
             grace: Duration::from_secs(5),
             connections: 512,
             log: LogFormat::default(),

@@ -1,7 +1,5 @@
 //! What the browser gets: files that are part of the program.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-
 /// A file of the page.
 pub(super) struct Asset {
     /// Its name below `/page/`.
@@ -10,22 +8,14 @@ pub(super) struct Asset {
     pub(super) bytes: &'static [u8],
 }
 
-impl Asset {
-    /// A text that tells it from what it was in another version of the program.
-    pub(super) fn tag(&self) -> String {
-        let mut hasher = DefaultHasher::new();
-        self.bytes.hash(&mut hasher);
-        format!("\"{:016x}\"", hasher.finish())
-    }
-}
-
 macro_rules! assets {
     ($($name:literal),* $(,)?) => {
         &[$(Asset { name: $name, content_type: content_type($name), bytes: include_bytes!(concat!("page/", $name)) }),*]
     };
 }
 
-const ASSETS: &[Asset] = assets![
+/// All of them.
+pub(super) const ASSETS: &[Asset] = assets![
     "index.html",
     "address.js",
     "api.js",
@@ -45,6 +35,7 @@ const ASSETS: &[Asset] = assets![
     "explorer/trend.js",
     "list/endless.js",
     "list/listing.js",
+    "list/names.js",
     "list/nothing.js",
     "moves/evaluation.js",
     "moves/moves.js",
@@ -64,13 +55,8 @@ const ASSETS: &[Asset] = assets![
     "view/statistics.js",
 ];
 
-/// The file with a name.
-pub(super) fn asset(name: &str) -> Option<&'static Asset> {
-    ASSETS.iter().find(|asset| asset.name == name)
-}
-
-/// The file that all views of the page begin with.
-pub(super) const INDEX: &str = "index.html";
+/// The address of the file that all views of the page begin with.
+pub(super) const INDEX: &str = "/page/index.html";
 
 const fn content_type(name: &str) -> &'static str {
     let name = name.as_bytes();
@@ -98,7 +84,7 @@ mod tests {
                 if file.file_type().unwrap().is_dir() {
                     check(&file.path(), &format!("{name}/"));
                 } else {
-                    assert!(asset(&name).is_some(), "{name} is missing in ASSETS");
+                    assert!(ASSETS.iter().any(|asset| asset.name == name), "{name} is missing in ASSETS");
                 }
             }
         }

@@ -55,7 +55,12 @@ impl Ticket {
 
     /// Whether the question is to end.
     pub(super) fn is_over(&self) -> bool {
-        self.gone.load(Ordering::Relaxed) || Instant::now() >= self.deadline
+        self.gone.load(Ordering::Relaxed) || self.is_late()
+    }
+
+    /// Whether its time is over.
+    pub(super) fn is_late(&self) -> bool {
+        Instant::now() >= self.deadline
     }
 }
 

@@ -34,9 +34,55 @@ fn an_answer_that_is_known_is_not_sent_again_until_it_is_another_one() {
     assert_eq!(answer.json()["white"], 1);
     assert_ne!(answer.header("etag"), Some(tag.as_str()));
     assert_eq!(server.json("/api/names?prefix=newc")["names"][0], "Newcomer, N");
-    let page = server.get("/page/app.js");
-    let tag = page.header("etag").expect("a tag").to_owned();
-    assert_eq!(again("/page/app.js", &tag).status, 304);
+    for fixed in ["/page/app.js", "/api/openapi.json"] {
+        let tag = server.get(fixed).header("etag").expect("a tag").to_owned();
+        assert_eq!(again(fixed, &tag).status, 304);
+    }
+}
+
+#[test]
+fn answers_are_packed_for_those_who_can_unpack_them() {
+    let server = Serving::famous(&[]);
+    for target in [
+        "/lichess",
+        "/api/explore",
+        "/api/games",
+        "/api/game/1/pgn",
+        "/page/app.js",
+        "/",
+        "/api/openapi.json",
+    ] {
+        let plain = server.get(target);
+        let packed = server.request("GET", target, &["Accept-Encoding: gzip, br"], "");
+        assert_eq!((plain.header("content-encoding"), plain.header("vary")), (None, Some("accept-encoding")));
+        if plain.bytes.len() < 2048 {
+            assert_eq!((packed.header("content-encoding"), &packed.bytes), (None, &plain.bytes), "{target}");
+            continue;
+        }
+        assert_eq!(packed.header("content-encoding"), Some("gzip"), "{target}");
+        assert_eq!(packed.header("vary"), Some("accept-encoding"));
+        assert!(packed.bytes.len() < plain.bytes.len() / 2, "{target}");
+        let mut unpacked = Vec::new();
+        flate2::bufread::GzDecoder::new(&packed.bytes[..])
+            .read_to_end(&mut unpacked)
+            .expect("it can be unpacked");
+        assert_eq!(unpacked, plain.bytes, "{target}");
+        // Both are of one state of the database, and not the same bytes.
+        let tags = [&plain, &packed].map(|answer| answer.header("etag").expect("a tag").to_owned());
+        assert_ne!(tags[0], tags[1], "{target}");
+        for tag in &tags {
+            let known = format!("If-None-Match: {tag}");
+            let answer = server.request("GET", target, &["Accept-Encoding: gzip", &known], "");
+            assert_eq!((answer.status, answer.header("etag")), (304, Some(tag.as_str())), "{target}");
+            assert_eq!(answer.header("vary"), Some("accept-encoding"));
+        }
+    }
+    // Rows of an export are sent as they are read.
+    let export = server.request("GET", "/api/export.pgn", &["Accept-Encoding: gzip"], "");
+    assert_eq!((export.status, export.header("content-encoding")), (200, None));
+    let rows =
+        server.request("POST", "/api/sql", &["Accept-Encoding: gzip"], r#"{"sql": "SELECT * FROM game"}"#);
+    assert_eq!((rows.status, rows.header("content-encoding")), (200, Some("gzip")));
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! The server, as clients and attackers see it.
 
+#![cfg(feature = "serve")]
+
 mod additions;
 mod answers;
 mod attacks;
 mod changes;
 mod clients;
+mod crowds;
 mod explorer;
 #[path = "../common/needs.rs"]
 mod needs;
@@ -12,5 +15,6 @@ mod page;
 #[allow(dead_code, reason = "each test program uses a part of it")]
 #[path = "../common/program.rs"]
 mod program;
+mod proxy;
 mod service;
 mod serving;

@@ -91,6 +91,7 @@ def views(base):
         "explorer-nothing": f"{base}/?play=a2a4,a7a6,a1a3,h7h6,a3h3&player=Nobody+at+all",
         "explorer-wrong": f"{base}/?play=e2e5",
         "games": f"{base}/view/games?sort=date",
+        "games-several": f"{base}/view/games?player=a&event=b",
         "game": f"{base}/view/game/1?at=7",
         "game-missing": f"{base}/view/game/99999999",
         "search": f"{base}/view/search",
@@ -402,6 +403,125 @@ def tell_nothing(browser, base):
             check(text in shown, f"{visit.name}: it says why: {shown[-160:]!r}")
 
 
+def tell_names(browser, base):
+    """Where a name in a filter fits several players or nobody, each view with filters says so, and leads to those who may be meant."""
+    print("names", flush=True)
+    for path in ("/", "/view/games", "/view/search", "/view/openings", "/view/statistics", "/view/repertoire"):
+        with page_of(browser) as page:
+            visit = Visit(page, f"names at {path}")
+            visit.open(f"{base}{path}?player=a")
+            notes = page.locator(".name-notes")
+            check(re.search(r"“a” fits [\d,]+ players", notes.inner_text()) is not None, f"{visit.name}: several are told: {notes.inner_text()!r}")
+            name = notes.locator("a").first.inner_text()
+            notes.locator("a").first.click()
+            visit.settle()
+            chip = page.locator(".chip-text").first.inner_text()
+            check(chip == f"Player: ={name}" and notes.inner_text() == "", f"{visit.name}: one is chosen: {chip}, {notes.inner_text()!r}")
+            visit.open(f"{base}{path}?white={name[:-1].replace(' ', '+')}qq")
+            told = page.locator("main").inner_text()
+            check(told.count("No White is called") == 1, f"{visit.name}: nobody is told once: {told[:200]!r}")
+            visit.check_console()
+    with page_of(browser) as page:
+        visit = Visit(page, "names at the player")
+        visit.open(f"{base}/view/player?name=a&opponent=b")
+        text = page.locator(".name-notes").inner_text()
+        check("“b” fits" in text and "“a”" not in text, f"{visit.name}: the opponents are told: {text!r}")
+        visit.check_console()
+
+
+def keep_repertoire(browser, base):
+    """What was typed is there again when one comes back; lists that are cut say so."""
+    print("repertoire", flush=True)
+    with page_of(browser) as page:
+        visit = Visit(page, "repertoire")
+        visit.open(f"{base}/view/repertoire")
+        page.fill("textarea", BOOK)
+        page.click("#nav a:has-text('Games')")
+        visit.settle()
+        page.go_back()
+        visit.settle()
+        check(page.input_value("textarea") == BOOK, "what was typed is there again")
+        check(page.locator(".report h2").count() == 0, "and is not asked by itself")
+        page.click("button.primary")
+        visit.settle()
+        check(page.locator(".report h2").count() == 1, "it is checked")
+        page.click("#nav a:has-text('Games')")
+        visit.settle()
+        page.go_back()
+        visit.settle()
+        check(page.input_value("textarea") == BOOK and page.locator(".report h2").count() == 1, "the check is there again")
+        page.reload()
+        visit.settle()
+        check(page.input_value("textarea") == BOOK and page.locator(".report h2").count() == 1, "also when the page is loaded anew")
+
+        def answer(route):
+            response = route.fetch()
+            body = response.json()
+            for one in body:
+                one.update(unanswered=one["departures"] + one["unanswered"], unanswered_count=1234, departure_count=2345, more_games=True)
+                one["departures"] = one["unanswered"]
+            route.fulfill(response=response, body=json.dumps(body))
+
+        page.route(re.compile("/api/repertoire"), answer)
+        page.fill("[name=leastGames]", "1")
+        page.fill("[name=leastShare]", "0")
+        page.click("button.primary")
+        visit.settle()
+        text = page.locator(".report").first.inner_text()
+        for cut in ("of 1,234", "of 2,345", "more games followed it"):
+            check(cut in text, f"what is left out is told: {cut}")
+        visit.check_console()
+        page.unroute_all(behavior="ignoreErrors")
+
+
+def tell_wrong(browser, base):
+    """What cannot be played is told otherwise than what cannot be asked."""
+    print("wrong", flush=True)
+    with page_of(browser) as page:
+        visit = Visit(page, "wrong")
+        heading = page.locator("h1")
+        visit.open(f"{base}/")
+        check(heading.inner_text() == "Start position", f"the start: {heading.inner_text()}")
+        visit.open(f"{base}/?fen=8/P6k/8/8/8/8/7K/8+w+-+-+0+1")
+        check(heading.inner_text() == "Position from a FEN", f"a position from a FEN: {heading.inner_text()}")
+        page.click("summary:has-text('Paste')")
+        page.fill(".paste textarea", "1. e4 {" + "a word " * 10_000 + "} e5 *")
+        page.click(".paste button.primary")
+        visit.settle()
+        told = page.locator(".paste .field-error").inner_text()
+        check("too long" in told, f"what is too long is told: {told!r}")
+        page.fill(".paste textarea", "1. e4 {" + "a word " * 6_000 + "} e5 *")
+        page.click(".paste button.primary")
+        visit.settle()
+        check("play=e2e4,e7e5" in page.url, f"what is long is read: {page.url}")
+        visit.open(f"{base}/?play=e2e5")
+        check(heading.inner_text() == "This cannot be played", f"no move: {heading.inner_text()}")
+        page.route(re.compile("/api/"), lambda route: route.abort())
+        visit.open(f"{base}/?play=e2e4")
+        text = page.locator("main").inner_text()
+        check(heading.inner_text() == "Explorer" and "Is it still running?" in text, f"no server: {text[:200]!r}")
+        page.unroute_all(behavior="ignoreErrors")
+        page.locator("text=Try again").first.click()
+        visit.settle()
+        check("King" in heading.inner_text() or "B00" in heading.inner_text(), f"it is there again: {heading.inner_text()}")
+
+
+def sort_results(browser, base):
+    """What a search finds can be sorted."""
+    print("orders", flush=True)
+    with page_of(browser) as page:
+        visit = Visit(page, "orders")
+        visit.open(f"{base}/view/search?ending=rook")
+        page.select_option(".sort-choice select", "date")
+        visit.settle()
+        check("sort=date" in page.url and page.locator(".hit").count() > 0, f"by date: {page.url}")
+        check(page.input_value(".sort-choice select") == "date", "the choice says so")
+        page.select_option(".sort-choice select", "game")
+        visit.settle()
+        check("sort" not in page.url, f"by number: {page.url}")
+        visit.check_console()
+
+
 def spoil(value, key=""):
     """An answer in which all names and texts are hostile."""
     keep = {"uci", "san", "fen", "key", "key_hex", "canonicalFen", "startFen", "start_fen", "result", "date", "winner", "next_uci", "next_san",
@@ -460,6 +580,10 @@ def main():
         take_game(browser, base)
         stop_long_work(browser, base)
         tell_nothing(browser, base)
+        tell_names(browser, base)
+        tell_wrong(browser, base)
+        keep_repertoire(browser, base)
+        sort_results(browser, base)
         attack(browser, base)
         browser.close()
     print(f"{len(failures)} wrong" if failures else "all right")

@@ -13,6 +13,8 @@ use tempfile::TempDir;
 use crate::needs::python_that_runs;
 use crate::program::command;
 
+const LOG: &str = "log.txt";
+
 /// A server that ends with the test.
 pub(crate) struct Serving {
     pub(crate) directory: TempDir,
@@ -29,6 +31,18 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
+    /// The body, which can be packed.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Asks for something on a connection, which ends with the answer.
+pub(crate) fn ask_at(mut stream: TcpStream, target: &str) -> Answer {
+    let request = format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    // A server that has refused does not read the rest.
+    let _ = stream.write_all(request.as_bytes());
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    Answer::read(&bytes)
 }
 
 /// A collection of games of all times that stands in the repository.
@@ -41,6 +55,21 @@ pub(crate) fn index(directory: &Path, database: &str, pgn: &Path) {
     let pgn = pgn.to_str().expect("a path");
     let status = command(directory, &["index", "--quiet", database, pgn]).status().expect("it runs");
     assert!(matches!(status.code(), Some(0 | 3)), "{status}");
+}
+
+/// A database whose export has some megabytes.
+pub(crate) fn talkative() -> TempDir {
+    let directory = tempfile::tempdir().expect("a directory");
+    let said = "a word and another one ".repeat(100);
+    let game = |at: usize| {
+        format!(
+            "[Event \"{at}\"]\n[White \"A{at}\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. e4 {{{said}}} 1-0\n\n"
+        )
+    };
+    std::fs::write(directory.path().join("games.pgn"), (0..6000).map(game).collect::<String>())
+        .expect("written");
+    index(directory.path(), "games.db", Path::new("games.pgn"));
+    directory
 }
 
 impl Serving {
@@ -62,12 +91,16 @@ impl Serving {
     /// Serves databases of a directory.
     pub(crate) fn start(directory: TempDir, databases: &[&str], options: &[&str]) -> Self {
         let mut arguments = vec!["serve", "--listen", "127.0.0.1:0"];
-        if !options.contains(&"--log-format") {
+        let is_logged = options.contains(&"--log-format");
+        if !is_logged {
             arguments.extend(["--log-format", "none"]);
         }
         arguments.extend(databases);
         arguments.extend(options);
         let mut command = command(directory.path(), &arguments);
+        if is_logged {
+            command.stderr(std::fs::File::create(directory.path().join(LOG)).expect("a file"));
+        }
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
@@ -84,6 +117,12 @@ impl Serving {
         let id = self.child.id().to_string();
         std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
         self.child.wait().expect("it ends").code()
+    }
+
+    /// The lines of its log, where that is JSON.
+    pub(crate) fn log(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.path(LOG)).expect("a log");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -113,7 +152,7 @@ impl Serving {
             lines.push(format!("Content-Length: {}", body.len()));
         }
         let answer = self.send(format!("{}\r\n\r\n{body}", lines.join("\r\n")).as_bytes());
-        if method == "GET" || method == "POST" {
+        if (method == "GET" || method == "POST") && answer.header("content-encoding").is_none() {
             let (content_type, text) = (answer.header("content-type"), &answer.body);
             let seen = json!({ "method": method, "target": target, "status": answer.status, "type": content_type, "body": text });
             self.seen.lock().expect("a list").push(seen);
@@ -185,7 +224,7 @@ impl Answer {
         } else {
             rest.to_vec()
         };
-        Self { status, head, body: String::from_utf8_lossy(&body).into_owned() }
+        Self { status, head, body: String::from_utf8_lossy(&body).into_owned(), bytes: body }
     }
 
     /// The value of a header line.

@@ -56,6 +56,12 @@ impl Problem {
         Self { retry_after: Some(1), ..Self::new(503, "too busy", detail) }
     }
 
+    /// There is no place for a further connection.
+    pub(in crate::server) fn full() -> Self {
+        let detail = "There are as many connections as can be answered; ask again in a second.";
+        Self { retry_after: Some(1), ..Self::new(503, "too many connections", detail) }
+    }
+
     /// The time for an answer is over.
     pub(in crate::server) fn too_slow() -> Self {
         Self::new(504, "took too long", "The answer was not found in time; ask for less, with more filters.")

@@ -3,6 +3,7 @@
 import { append, h, put, unique } from "./dom.js";
 import { changed, filtersOf, go, params } from "./address.js";
 import { get } from "./api.js";
+import { NameNotes } from "./list/names.js";
 
 const SPEEDS = ["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"];
 const SPEED_NAMES = { ultraBullet: "UltraBullet", bullet: "Bullet", blitz: "Blitz", rapid: "Rapid", classical: "Classical", correspondence: "Correspondence" };
@@ -34,8 +35,11 @@ const CHIPS = {
   variant: (value) => `Variant: ${value}`,
 };
 
-/** The bar with the chips. `left` are filters that the view has fields of its own for. */
-export function filterBar({ left = [] } = {}) {
+/**
+ * The bar with the chips, and whom the names in them fit. `left` are filters that the view has fields of its own for, `more` gives what is
+ * asked besides them.
+ */
+export function filterBar({ left = [], more = () => [] } = {}) {
   const id = unique("filters");
   const chips = h("ul", { class: "chips", "aria-label": "Filters" });
   const panel = h("div", { class: "filter-panel", id, hidden: true });
@@ -52,13 +56,15 @@ export function filterBar({ left = [] } = {}) {
   };
   open.addEventListener("click", () => toggle(panel.hidden));
   panel.addEventListener("keydown", (event) => { if (event.key === "Escape") toggle(false); });
+  const notes = new NameNotes(left);
   const update = () => {
     const set = [...filtersOf(params())].filter(([name]) => !left.includes(name));
     put(chips, set.map(([name, value]) => chip(name, value, () => toggle(true, name))));
     if (set.length > 1) append(chips, h("li", {}, h("a", { class: "clear", href: withoutFilters(left) }, "Clear all")));
+    notes.update([...more(), ...set]);
   };
   update();
-  return { element: h("div", { class: "filters" }, h("div", { class: "filter-row" }, open, chips), panel), update };
+  return { element: h("div", { class: "filters" }, h("div", { class: "filter-row" }, open, chips), panel, notes.element), update };
 }
 
 /** The address shown without its filters. */

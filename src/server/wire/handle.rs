@@ -1,112 +1,54 @@
 //! Requests and their answers: from an address to a thread that asks, and back.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
-use axum::extract::{RawPathParams, Request, State};
+use axum::extract::{Extension, RawPathParams, Request, State};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_DISPOSITION,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, LOCATION, REFERRER_POLICY,
-    RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, LOCATION, REFERRER_POLICY, RETRY_AFTER,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, get, on};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
+use super::app::{App, DESCRIPTION};
+use super::form::{Wanted, tell};
 use super::guard::Guard;
 use super::log::{self, Entry};
-use super::metrics::Metrics;
-use super::pieces::{Pieces, held};
+use super::pieces::{Pieces, with_guard};
+use super::visit::Visit;
 use crate::server::answer::{Answer, JSON, Problem};
-use crate::server::api;
-use crate::server::databases::{DatabaseIndex, Databases};
-use crate::server::error::Error;
-use crate::server::openapi;
-use crate::server::options::{LogFormat, Options};
+use crate::server::databases::DatabaseIndex;
 use crate::server::page;
-use crate::server::pool::{Nature, Pool, Reader, Ticket};
+use crate::server::pool::{Reader, Ticket};
 use crate::server::request::{Call, Param};
 use crate::server::route::{Lane, Method, Params, Route, routes};
 
 /// How long a client may take to send what it sends with a request.
 const BODY_TIME: Duration = Duration::from_secs(20);
+/// How many bytes an address may have: enough for the moves of the longest game that the rules allow, 11,797 with five letters each.
+const ADDRESS: usize = 60_000;
+/// How many bytes the header lines of a request may have.
+const HEADERS: usize = 16 << 10;
 /// All that answers have in common: no page may show them in a frame, run them or guess what they are.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What all requests share.
-pub(super) struct App {
-    databases: Arc<Databases>,
-    quick: Pool,
-    search: Pool,
-    sql: Pool,
-    export: Pool,
-    guard: Guard,
-    pub(super) metrics: Metrics,
-    log: LogFormat,
-    timeout: Duration,
-    sql_timeout: Duration,
-    export_timeout: Duration,
-}
-
-impl App {
-    pub(super) fn new(
-        databases: Arc<Databases>,
-        options: &Options,
-        address: SocketAddr,
-    ) -> Result<Self, Error> {
-        let quick = Nature {
-            name: "quick",
-            threads: options.threads,
-            waiting: options.threads * 32,
-            nice: 0,
-            page_bytes: 64 << 20,
-            prepare: |_| Ok(()),
-        };
-        let slow = Nature { threads: 2, page_bytes: 16 << 20, ..quick };
-        let pool = |nature| Pool::start(nature, &databases);
-        Ok(Self {
-            quick: pool(quick)?,
-            search: pool(Nature { name: "search", waiting: 16, nice: 5, ..slow })?,
-            sql: pool(Nature { name: "sql", waiting: 8, nice: 19, prepare: api::guard, ..slow })?,
-            // Clients that read slowly hold a thread each.
-            export: pool(Nature { name: "export", threads: 8, waiting: 8, nice: 10, ..slow })?,
-            guard: Guard::new(options, address),
-            metrics: Metrics::default(),
-            log: options.log,
-            timeout: options.timeout,
-            sql_timeout: options.sql_timeout,
-            export_timeout: options.export_timeout,
-            databases,
-        })
-    }
-
-    fn lane(&self, lane: Lane) -> (&Pool, Duration) {
-        match lane {
-            Lane::Quick => (&self.quick, self.timeout),
-            Lane::Search => (&self.search, self.timeout),
-            Lane::Sql => (&self.sql, self.sql_timeout),
-            Lane::Export => (&self.export, self.export_timeout),
-        }
-    }
-
-    /// Why there is no answer when its time is over.
-    fn too_slow(&self, lane: Lane) -> Problem {
-        match lane {
-            Lane::Sql => Problem::too_slow_sql(self.sql_timeout),
-            Lane::Quick | Lane::Search | Lane::Export => Problem::too_slow(),
-        }
-    }
-
-    fn pools(&self) -> impl Iterator<Item = &Pool> {
-        [&self.quick, &self.search, &self.sql, &self.export].into_iter()
-    }
+/// What those are told whose connection there is no place for.
+pub(super) fn full() -> String {
+    let body = serde_json::to_string(&Problem::full()).unwrap_or_default();
+    format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: {}\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        Problem::CONTENT_TYPE,
+        body.len()
+    )
 }
 
 /// All addresses.
@@ -121,12 +63,12 @@ pub(super) fn router(app: &Arc<App>) -> Router {
         .route("/db/{db}", get(database_page))
         .route("/db/{db}/", get(database_page))
         .route("/api/databases", get(databases))
-        .route("/api/openapi.json", get(|| async { text(JSON, openapi::document().to_string()) }))
+        .route(DESCRIPTION, get(fixed_file))
         .route("/health", get(|| async { text("text/plain; charset=utf-8", "ok\n".to_owned()) }))
         .route("/metrics", get(metrics))
-        .route("/", get(|headers: HeaderMap| async move { asset(page::INDEX, &headers) }))
-        .route("/view/{*view}", get(|headers: HeaderMap| async move { asset(page::INDEX, &headers) }))
-        .route("/page/{*name}", get(page_file))
+        .route("/", get(index))
+        .route("/view/{*view}", get(index))
+        .route("/page/{*name}", get(fixed_file))
         .fallback(|| async { refuse(&Problem::not_found("There is nothing at this address.")) })
         .method_not_allowed_fallback(|| async {
             refuse(&Problem::wrong_method("Ask this address with GET."))
@@ -140,10 +82,13 @@ fn method_router(route: &'static Route) -> MethodRouter<Arc<App>> {
         Method::Get => MethodFilter::GET,
         Method::Post { .. } => MethodFilter::POST,
     };
-    on(method, move |State(app): State<Arc<App>>, path: RawPathParams, request: Request| async move {
-        answer(app, route, &path, request).await.unwrap_or_else(|problem| refuse(&problem))
-    })
-    .fallback(move || async move { refuse(&Problem::wrong_method(how_to_ask(route.method))) })
+    let ask = move |State(app): State<Arc<App>>,
+                    Extension(visit): Extension<Arc<Visit>>,
+                    path: RawPathParams,
+                    request: Request| async move {
+        answer(app, &visit, route, &path, request).await.unwrap_or_else(|problem| refuse(&problem))
+    };
+    on(method, ask).fallback(move || async move { refuse(&Problem::wrong_method(how_to_ask(route.method))) })
 }
 
 /// How an address is asked, for those who did so in another way.
@@ -158,30 +103,50 @@ fn how_to_ask(method: Method) -> String {
 }
 
 /// What is done with each request before and after it is answered.
-async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+async fn around(
+    State(app): State<Arc<App>>,
+    Extension(visit): Extension<Arc<Visit>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let began = Instant::now();
     let (method, uri) = (request.method().clone(), request.uri().clone());
+    let target = uri.path_and_query().map_or("/", |target| target.as_str());
+    visit.begin(&method, target);
     let is_explorer = is_explorer(uri.path());
     let mut response = match check(&app, &request, is_explorer) {
         Ok(()) if method == HttpMethod::OPTIONS => preflight(app.guard.cors && is_explorer),
         Ok(()) => next.run(request).await,
         Err(problem) => refuse(&problem),
     };
+    let bytes = response.body().size_hint().exact().unwrap_or(0);
+    if !visit.keep(&app.kept, bytes) {
+        response = refuse(&Problem::busy());
+    }
     let status = response.status().as_u16();
     let is_open = app.guard.cors && is_explorer;
     let problem = response.extensions_mut().remove::<Detail>();
     secure(response.headers_mut(), is_open);
     let took = began.elapsed();
     app.metrics.answered(status, took);
-    let target = uri.path_and_query().map_or("/", |target| target.as_str());
     let problem = problem.as_ref().map(|Detail(detail)| detail.as_str());
     log::write(app.log, &Entry { method: method.as_str(), target, status, took, problem });
-    response
+    response.map(|body| with_guard(body, HandedOver(visit)))
+}
+
+/// Lives as long as there is something of an answer that is to be handed over.
+struct HandedOver(Arc<Visit>);
+
+impl Drop for HandedOver {
+    fn drop(&mut self) {
+        self.0.hand_over();
+    }
 }
 
 fn check(app: &App, request: &Request, is_explorer: bool) -> Result<(), Problem> {
     let (uri, headers) = (request.uri(), request.headers());
     app.guard.check_host(uri, headers)?;
+    check_size(uri, headers)?;
     Guard::check_method(request.method())?;
     let is_safe = matches!(*request.method(), HttpMethod::GET | HttpMethod::HEAD);
     let is_open = is_explorer && app.guard.cors;
@@ -193,6 +158,25 @@ fn check(app: &App, request: &Request, is_explorer: bool) -> Result<(), Problem>
         return Ok(());
     }
     app.guard.check_token(headers)
+}
+
+/// Refuses requests that are longer than is needed.
+fn check_size(uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    let address = uri.path_and_query().map_or(0, |target| target.as_str().len());
+    if address > ADDRESS {
+        let detail = format!(
+            "The address has {address} bytes, and can have {ADDRESS}. Leave out what is not needed, such as comments between moves."
+        );
+        return Err(Problem::new(414, "address too long", detail));
+    }
+    let lines: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    if lines > HEADERS {
+        let detail = format!(
+            "The header lines have {lines} bytes, and can have {HEADERS}. Leave out what is not needed, such as cookies."
+        );
+        return Err(Problem::new(431, "header too long", detail));
+    }
+    Ok(())
 }
 
 /// Whether a path is one of those that clients of Lichess's explorer ask.
@@ -239,6 +223,7 @@ fn secure(headers: &mut HeaderMap, is_open: bool) {
 /// Hands a question to a thread, and waits for the answer.
 async fn answer(
     app: Arc<App>,
+    visit: &Visit,
     route: &'static Route,
     path: &RawPathParams,
     request: Request,
@@ -255,18 +240,21 @@ async fn answer(
     if let Params::Exactly(groups) = route.params {
         Param::check(groups, &call)?;
     }
+    // What belongs to a request is waited for.
+    visit.wait();
     call.body = read_body(route.method, body).await?;
+    visit.go_on();
     // Time counts from here: how fast the client sends is its own affair.
     let (ticket, waiting) = Ticket::new(Instant::now() + time);
-    let known = head.headers.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok()).map(str::to_owned);
+    let wanted = Wanted::of(&head.headers);
     let (send, receive) = oneshot::channel();
-    let asked = Asked { app: Arc::clone(&app), route, database, call, question, known };
+    let asked = Asked { app: Arc::clone(&app), route, database, call, question, wanted };
     let deadline = ticket.deadline;
     let runtime = Handle::current();
     pool.run(ticket.clone(), move |reader| asked.answer(reader, &ticket, &runtime, send))?;
     match tokio::time::timeout_at(deadline.into(), receive).await {
         Ok(Ok(response)) if route.lane == Lane::Export => {
-            response.map(|response| response.map(|body| held(body, waiting)))
+            response.map(|response| response.map(|body| with_guard(body, waiting)))
         }
         Ok(Ok(response)) => response,
         // Its turn came when its time was over; or what answers broke down.
@@ -303,8 +291,7 @@ struct Asked {
     database: DatabaseIndex,
     call: Call,
     question: String,
-    /// The tags of the answers that the client has.
-    known: Option<String>,
+    wanted: Wanted,
 }
 
 type Reply = oneshot::Sender<Result<Response, Problem>>;
@@ -316,11 +303,12 @@ impl Asked {
             Ok((response, None)) => drop(reply.send(Ok(response))),
             Ok((response, Some(pieces))) => {
                 // Its beginning was logged as an answer like others.
-                if reply.send(Ok(response)).is_ok() && !pieces.write(ticket, runtime) {
-                    let problem = Some(
-                        "the answer was cut off: its client or the time was gone, or the database could not be read",
-                    );
+                if reply.send(Ok(response)).is_ok()
+                    && let Err(reason) = pieces.write(ticket, runtime)
+                {
+                    let problem = format!("the answer was cut off: {reason}");
                     let (method, target, took) = ("GET", self.question.as_str(), began.elapsed());
+                    let problem = Some(problem.as_str());
                     log::write(self.app.log, &Entry { method, target, status: 200, took, problem });
                 }
             }
@@ -335,9 +323,9 @@ impl Asked {
     ) -> Result<(Response, Option<Pieces<'r>>), Problem> {
         let state = self.app.databases.get(self.database).state()?;
         let tag = state.tag(&self.question);
-        let is_get = self.route.method == Method::Get;
-        if is_get && self.known.as_deref().is_some_and(|known| has_tag(known, &tag)) {
-            return Ok((not_modified(&tag), None));
+        let tag = (self.route.method == Method::Get).then_some(tag.as_str());
+        if let Some(known) = tag.and_then(|tag| self.wanted.known(tag)) {
+            return Ok((known, None));
         }
         let database = reader.database(self.database, state.file)?;
         // All that is looked up for an answer is of one state, and one lock is enough. Statements of others take theirs themselves.
@@ -351,41 +339,22 @@ impl Asked {
         })?;
         drop(snapshot);
         match answer {
-            // Any answer will do for the client, but there must be one.
-            Answer::Whole { .. }
-                if is_get && self.known.as_deref().is_some_and(|known| known.trim() == "*") =>
-            {
-                Ok((not_modified(&tag), None))
-            }
             Answer::Whole { content_type, body } => {
-                let mut response = whole(content_type, body);
-                if is_get {
-                    set(response.headers_mut(), ETAG, &tag);
-                }
+                // Any answer will do for some clients, but there must be one.
+                let known = tag.and_then(|tag| self.wanted.any(tag));
+                let response = known.unwrap_or_else(|| self.wanted.whole(content_type, body, tag));
                 Ok((response, None))
             }
             Answer::Pieces { content_type, file_name, write } => {
                 let (body, pieces) = Pieces::new(database, write);
                 let mut response = Response::new(body);
-                set(response.headers_mut(), CONTENT_TYPE, content_type);
+                tell(response.headers_mut(), CONTENT_TYPE, content_type);
                 let disposition = format!("attachment; filename=\"{file_name}\"");
-                set(response.headers_mut(), CONTENT_DISPOSITION, &disposition);
+                tell(response.headers_mut(), CONTENT_DISPOSITION, &disposition);
                 Ok((response, Some(pieces)))
             }
         }
     }
-}
-
-/// Whether a list of tags has this one.
-fn has_tag(list: &str, tag: &str) -> bool {
-    list.split(',').map(str::trim).any(|known| known.strip_prefix("W/").unwrap_or(known) == tag)
-}
-
-fn not_modified(tag: &str) -> Response {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NOT_MODIFIED;
-    set(response.headers_mut(), ETAG, tag);
-    response
 }
 
 /// What is logged of a problem.
@@ -398,30 +367,24 @@ fn refuse(problem: &Problem) -> Response {
     *response.status_mut() =
         StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if let Some(seconds) = problem.retry_after {
-        set(response.headers_mut(), RETRY_AFTER, &seconds.to_string());
+        tell(response.headers_mut(), RETRY_AFTER, &seconds.to_string());
     }
     if problem.status == 401 {
-        set(response.headers_mut(), WWW_AUTHENTICATE, "Basic realm=\"pgndex\", charset=\"UTF-8\"");
+        tell(response.headers_mut(), WWW_AUTHENTICATE, "Basic realm=\"pgndex\", charset=\"UTF-8\"");
     }
-    set(response.headers_mut(), CACHE_CONTROL, "no-store");
+    tell(response.headers_mut(), CACHE_CONTROL, "no-store");
     response.extensions_mut().insert(Detail(problem.detail.clone()));
     response
 }
 
 fn whole(content_type: &str, body: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(body));
-    set(response.headers_mut(), CONTENT_TYPE, content_type);
+    tell(response.headers_mut(), CONTENT_TYPE, content_type);
     response
 }
 
 fn text(content_type: &'static str, text: String) -> Response {
     whole(content_type, text.into_bytes())
-}
-
-fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        headers.insert(name, value);
-    }
 }
 
 /// Leads to the page of a database.
@@ -433,7 +396,7 @@ async fn database_page(State(app): State<Arc<App>>, path: RawPathParams) -> Resp
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
     let query = form_urlencoded::Serializer::new(String::new()).append_pair("db", name).finish();
-    set(response.headers_mut(), LOCATION, &format!("/?{query}"));
+    tell(response.headers_mut(), LOCATION, &format!("/?{query}"));
     response
 }
 
@@ -442,23 +405,20 @@ async fn databases(State(app): State<Arc<App>>) -> Response {
 }
 
 async fn metrics(State(app): State<Arc<App>>) -> Response {
-    text("text/plain; version=0.0.4; charset=utf-8", app.metrics.text(app.pools()))
+    text("text/plain; version=0.0.4; charset=utf-8", app.metrics.text(app.visitors.count(), app.pools()))
 }
 
-async fn page_file(path: RawPathParams, headers: HeaderMap) -> Response {
-    let name = path.iter().find(|(name, _)| *name == "name").map_or("", |(_, name)| name);
-    asset(name, &headers)
+async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    fixed(&app, page::INDEX, &headers)
 }
 
-fn asset(name: &str, headers: &HeaderMap) -> Response {
-    let Some(asset) = page::asset(name) else { return refuse(&Problem::not_found("There is no such file.")) };
-    let known = headers.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
-    let tag = asset.tag();
-    if known.is_some_and(|known| has_tag(known, &tag)) {
-        return not_modified(&tag);
+async fn fixed_file(State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Response {
+    fixed(&app, uri.path(), &headers)
+}
+
+fn fixed(app: &App, path: &str, headers: &HeaderMap) -> Response {
+    match app.fixed(path) {
+        Some(fixed) => fixed.answer(headers),
+        None => refuse(&Problem::not_found("There is no such file.")),
     }
-    let mut response = Response::new(Body::from(asset.bytes));
-    set(response.headers_mut(), CONTENT_TYPE, asset.content_type);
-    set(response.headers_mut(), ETAG, &tag);
-    response
 }

@@ -17,6 +17,9 @@ pub(in crate::server) struct Metrics {
     times: [AtomicU64; TIMES.len()],
     microseconds: AtomicU64,
     turned_away: AtomicU64,
+    made_room: AtomicU64,
+    too_slow: AtomicU64,
+    unreadable: AtomicU64,
 }
 
 impl Metrics {
@@ -36,7 +39,22 @@ impl Metrics {
         self.turned_away.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn text<'p>(&self, pools: impl Iterator<Item = &'p Pool>) -> String {
+    /// A connection that was closed for another one.
+    pub(super) fn made_room(&self) {
+        self.made_room.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A connection whose client took an answer too slowly.
+    pub(super) fn too_slow(&self) {
+        self.too_slow.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A request whose head cannot be read.
+    pub(super) fn unreadable(&self) {
+        self.unreadable.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn text<'p>(&self, connections: usize, pools: impl Iterator<Item = &'p Pool>) -> String {
         let mut text = String::new();
         let head = |text: &mut String, name: &str, kind: &str, help: &str| {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
@@ -58,13 +76,29 @@ impl Metrics {
             text,
             "pgndex_answer_seconds_bucket{{le=\"+Inf\"}} {all}\npgndex_answer_seconds_sum {seconds}\npgndex_answer_seconds_count {all}"
         );
-        head(
-            &mut text,
-            "pgndex_connections_refused_total",
-            "counter",
-            "Connections for which there was no place.",
-        );
-        let _ = writeln!(text, "pgndex_connections_refused_total {}", read(&self.turned_away));
+        head(&mut text, "pgndex_connections", "gauge", "Connections that there are.");
+        let _ = writeln!(text, "pgndex_connections {connections}");
+        for (name, help, number) in [
+            (
+                "pgndex_connections_refused_total",
+                "Connections for which there was no place.",
+                &self.turned_away,
+            ),
+            (
+                "pgndex_connections_closed_total",
+                "Connections that let wait, closed for others.",
+                &self.made_room,
+            ),
+            (
+                "pgndex_slow_readers_total",
+                "Connections whose client took an answer too slowly.",
+                &self.too_slow,
+            ),
+            ("pgndex_unreadable_total", "Requests whose head cannot be read.", &self.unreadable),
+        ] {
+            head(&mut text, name, "counter", help);
+            let _ = writeln!(text, "{name} {}", read(number));
+        }
         let pools = Vec::from_iter(pools);
         head(&mut text, "pgndex_waiting", "gauge", "Questions that wait for a thread.");
         for pool in &pools {

@@ -1,36 +1,45 @@
 //! Connections: who may ask, how many at once, for how long; the log, and figures for monitoring.
 
+mod app;
+mod form;
 mod guard;
 mod handle;
 mod log;
 mod metrics;
 mod pieces;
+mod stream;
+mod visit;
 
-use std::convert::Infallible;
+use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::sync::{Semaphore, watch};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::server::databases::Databases;
 use crate::server::error::Error;
 use crate::server::options::Options;
+use app::App;
 use guard::Guard;
-use handle::App;
+use stream::Stream;
+use visit::{Admission, Place};
 
 /// How long a client may take to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
-/// What those are told for whom there is no place.
-const FULL: &[u8] =
-    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 10\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
-/// How many header lines a request may have, and how many bytes its head.
-const HEADERS: usize = 64;
-const HEAD_BYTES: usize = 16 << 10;
+/// How many header lines a request may have, and how many bytes its head. Longer ones are refused without a word on what is wrong;
+/// [`handle`] has words for those that are not quite so long.
+const HEADERS: usize = 128;
+const HEAD_BYTES: usize = 64 << 10;
+/// How many bytes of answers the system keeps for a client. With many more it would not tell for minutes that one takes nothing.
+const SEND_BUFFER: usize = 256 << 10;
 /// How long no connection is taken after one could not be.
 const PAUSE: Duration = Duration::from_millis(50);
 /// How many characters a token has at least.
@@ -81,6 +90,9 @@ impl Server {
         let failed = |source| Error::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
+        // Connections have what the one has that takes them.
+        rustix::net::sockopt::set_socket_send_buffer_size(&listener, SEND_BUFFER)
+            .map_err(|error| failed(error.into()))?;
         let address = listener.local_addr().map_err(failed)?;
         let app = Arc::new(App::new(databases, &options, address)?);
         let (stop, _) = watch::channel(false);
@@ -112,11 +124,11 @@ impl Server {
         let address = self.address;
         let listener = tokio::net::TcpListener::from_std(self.listener);
         let listener = listener.map_err(|source| Error::Listen { address, source })?;
-        let service = TowerToHyperService::new(handle::router(&self.app));
-        let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
-        builder.max_headers(HEADERS).max_buf_size(HEAD_BYTES);
-        let places = Arc::new(Semaphore::new(self.options.connections));
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
+        http.max_headers(HEADERS).max_buf_size(HEAD_BYTES);
+        let protocol = Protocol { http, router: handle::router(&self.app), app: Arc::clone(&self.app) };
+        let visitors = &self.app.visitors;
         let mut stopped = self.stop.subscribe();
         let mut connections = JoinSet::new();
         loop {
@@ -126,36 +138,71 @@ impl Server {
                 Some(_) = connections.join_next() => continue,
                 accepted = listener.accept() => accepted,
             };
-            let Ok((stream, _)) = accepted else {
+            let Ok((stream, from)) = accepted else {
                 // There may be no more files to open, for the moment.
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            // Whoever comes when all places are taken is turned away at once, so that those who are there are answered.
-            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-                self.app.metrics.turned_away();
-                let _ = stream.try_write(FULL); // It may have gone.
-                continue;
-            };
-            let _ = stream.set_nodelay(true);
-            let connection = builder.serve_connection(TokioIo::new(stream), service.clone());
-            let mut stopped = self.stop.subscribe();
-            connections.spawn(async move {
-                let mut connection = std::pin::pin!(connection);
-                tokio::select! {
-                    _ = connection.as_mut() => {}
-                    _ = async { let _ = stopped.wait_for(|stopped| *stopped).await; } => {
-                        connection.as_mut().graceful_shutdown();
-                        let _ = connection.await; // What is wrong with a connection is known to its client.
+            match visitors.admit(from.ip()) {
+                Admission::Granted { place, in_place_of_another } => {
+                    if in_place_of_another {
+                        self.app.metrics.made_room();
                     }
+                    connections.spawn(protocol.clone().serve(stream, place, self.stop.subscribe()));
                 }
-                drop(place);
-                Ok::<_, Infallible>(())
-            });
+                // Whoever comes when all are worked for is turned away at once, so that those who are there are answered.
+                Admission::Full => {
+                    self.app.metrics.turned_away();
+                    let _ = stream.try_write(handle::full().as_bytes()); // It may have gone.
+                }
+            }
         }
         drop(listener);
         let all = async { while connections.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(self.options.grace, all).await; // What takes longer is cut off.
         Ok(())
     }
+}
+
+/// How connections are served.
+#[derive(Clone)]
+struct Protocol {
+    http: http1::Builder,
+    router: Router,
+    app: Arc<App>,
+}
+
+impl Protocol {
+    /// Answers the requests of a connection, until it ends, its place is needed, or the server is to end.
+    async fn serve(self, stream: TcpStream, place: Place, mut stopped: watch::Receiver<bool>) {
+        let visit = &place.visit;
+        let _ = stream.set_nodelay(true);
+        let (router, known) = (TowerToHyperService::new(self.router), Arc::clone(visit));
+        let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+            request.extensions_mut().insert(Arc::clone(&known));
+            router.call(request)
+        });
+        let stream = TokioIo::new(Stream::new(stream, Arc::clone(visit), self.app.reading_time));
+        let mut connection = std::pin::pin!(self.http.serve_connection(stream, service));
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = visit.is_asked_to_leave() => return,
+            _ = async { let _ = stopped.wait_for(|stopped| *stopped).await; } => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        match ended {
+            Err(error) if error.is_parse() => self.app.unreadable(&error),
+            Err(error) if is_late(&error) => self.app.too_slow_reader(visit),
+            // What else is wrong with a connection is known to its client.
+            Ok(()) | Err(_) => {}
+        }
+    }
+}
+
+/// Whether a connection ended because its client took too long to read.
+fn is_late(error: &hyper::Error) -> bool {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
+    source.is_some_and(|source| source.kind() == io::ErrorKind::TimedOut)
 }

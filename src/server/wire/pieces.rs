@@ -3,19 +3,16 @@
 use std::io::{self, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
-use hyper::body::Frame;
+use hyper::body::{Frame, SizeHint};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::server::answer::WritePieces;
-use crate::server::pool::{Ticket, Waiting};
+use crate::server::pool::Ticket;
 use crate::store::Database;
 
-/// How long a client may take to read a piece.
-const READ_TIME: Duration = Duration::from_secs(30);
 /// How large a piece is, and how many of them wait for the client.
 const PIECE: usize = 64 << 10;
 const PIECES: usize = 4;
@@ -41,14 +38,24 @@ impl<'d> Pieces<'d> {
     }
 
     /// Writes until all is written, the client goes, or the time is over. Only an answer that was written to its end is whole.
-    /// Says whether it was.
-    pub(super) fn write(self, ticket: &Ticket, runtime: &Handle) -> bool {
+    ///
+    /// # Errors
+    /// Why it was not, in words.
+    pub(super) fn write(self, ticket: &Ticket, runtime: &Handle) -> Result<(), String> {
         let Self { database, sender, write } = self;
         let mut writer = PieceWriter { sender, piece: Vec::with_capacity(PIECE), runtime, ticket };
-        write(database, &mut writer)
+        let written = write(database, &mut writer)
             .and_then(|()| writer.flush())
-            .and_then(|()| writer.send(Message::End))
-            .is_ok()
+            .and_then(|()| writer.send(Message::End));
+        written.map_err(|error| {
+            if ticket.is_late() {
+                "the time for an export was over".to_owned()
+            } else if ticket.is_over() {
+                "its client has gone, or took it too slowly".to_owned()
+            } else {
+                error.to_string()
+            }
+        })
     }
 }
 
@@ -62,7 +69,9 @@ struct PieceWriter<'a> {
 
 impl PieceWriter<'_> {
     fn send(&self, message: Message) -> io::Result<()> {
-        let sent = async { tokio::time::timeout(READ_TIME, self.sender.send(message)).await };
+        // How fast the client reads is watched where it is written to.
+        let end = self.ticket.deadline.into();
+        let sent = async { tokio::time::timeout_at(end, self.sender.send(message)).await };
         match self.runtime.block_on(sent) {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(io::ErrorKind::BrokenPipe.into()),
@@ -118,17 +127,17 @@ impl HttpBody for Received {
     }
 }
 
-/// A body whose reader is waited for: who stops reading is gone.
-pub(super) fn held(body: Body, waiting: Waiting) -> Body {
-    Body::new(Held { body, _waiting: waiting })
+/// A body, and something that lives as long as it.
+pub(super) fn with_guard(body: Body, guard: impl Send + Unpin + 'static) -> Body {
+    Body::new(Guarded { body, _guard: guard })
 }
 
-struct Held {
+struct Guarded<G> {
     body: Body,
-    _waiting: Waiting,
+    _guard: G,
 }
 
-impl HttpBody for Held {
+impl<G: Unpin> HttpBody for Guarded<G> {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -137,5 +146,13 @@ impl HttpBody for Held {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }

@@ -14,6 +14,10 @@ import { Trend, scoredSide, sideChoice } from "./trend.js";
 import { Tree } from "../moves/tree.js";
 
 const ARROWS = 8;
+/** How many bytes of what is pasted can stand in an address. */
+const LONGEST = 59_000;
+/** Whether a position is that in which games begin. */
+const isStart = (fen) => fen.startsWith("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq");
 /** Of fewer games a performance says nothing. */
 const FEW = 5;
 
@@ -123,11 +127,15 @@ class Explorer {
     const parts = this.#parts;
     if (this.#node.fen && this.#node.san) parts.board.show({ fen: this.#node.fen, last: this.#node.uci ?? "" });
     this.#showLine();
-    parts.positionLoader.load((signal) => position(where, signal), (answer) => this.#showPosition(answer), () => {
+    parts.positionLoader.load((signal) => position(where, signal), (answer) => this.#showPosition(answer), (error) => {
       this.#moves = [];
-      parts.board.show({ fen: this.#tree.root.fen });
-      put(parts.heading, "This cannot be played");
+      parts.board.show({ fen: (error.status !== 400 && this.#node.fen) || this.#tree.root.fen });
       put(parts.sub);
+      if (error.status !== 400) {
+        put(parts.heading, "Explorer");
+        return false;
+      }
+      put(parts.heading, "This cannot be played");
       put(parts.tools);
       put(parts.line, h("p", {}, h("a", { href: changed({ play: null, tree: null, fen: null }) }, "Begin at the start")));
       return false;
@@ -160,7 +168,8 @@ class Explorer {
     const state = answer.isMate ? "checkmate" : answer.isStalemate ? "stalemate" : `${turn} to move${answer.isCheck ? ", in check" : ""}`;
     this.#parts.board.label = `Board, ${state}`;
     const { opening } = answer;
-    const name = opening ? opening.name : this.#node.parent ? "No named opening" : "Start position";
+    const unnamed = this.#node.parent ? "No named opening" : isStart(answer.startFen) ? "Start position" : "Position from a FEN";
+    const name = opening ? opening.name : unnamed;
     put(this.#parts.heading, opening ? h("span", { class: "eco" }, opening.eco) : null, name);
     document.title = `${name} – pgndex`;
     put(this.#parts.sub, state.charAt(0).toUpperCase() + state.slice(1));
@@ -374,11 +383,11 @@ class Explorer {
   async #paste(text, replace = false) {
     const isFen = /^[1-8pnbrqkPNBRQK]+(\/[1-8pnbrqkPNBRQK~]+){7}/.test(text.trim());
     const query = new URLSearchParams({ [isFen ? "fen" : "moves"]: text.trim() });
+    if (query.toString().length > LONGEST) return "This is too long to be asked for. Leave out comments and variations.";
     try {
       const answer = await position(query);
       const play = answer.line.map((move) => move.uci).join(",");
-      const isStart = answer.startFen.startsWith("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq");
-      go(changed({ fen: isStart ? null : answer.startFen, play, tree: null, moves: null }), { replace });
+      go(changed({ fen: isStart(answer.startFen) ? null : answer.startFen, play, tree: null, moves: null }), { replace });
       return null;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;

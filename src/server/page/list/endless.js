@@ -57,7 +57,7 @@ export class Endless {
     const list = this.#list;
     put(about);
     if (list.games.length === 0) {
-      put(box, whyNothing(list.nothing, list.unknownNames));
+      put(box, whyNothing(list.nothing));
       return;
     }
     put(about, this.#options.about(list));

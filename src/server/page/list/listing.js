@@ -20,7 +20,6 @@ class Listing {
     this.games = [];
     this.total = null;
     this.nothing = null;
-    this.unknownNames = [];
     this.cursor = null;
     this.isDone = false;
   }
@@ -32,7 +31,7 @@ class Listing {
     if (this.cursor) query.set("cursor", this.cursor);
     const page = await get("/api/games", query, signal);
     this.total ??= page.total;
-    if (this.games.length === 0) Object.assign(this, { nothing: page.nothing, unknownNames: page.unknownNames });
+    if (this.games.length === 0) this.nothing = page.nothing;
     this.cursor = page.nextCursor;
     this.isDone = !page.nextCursor;
     this.games.push(...page.games);

@@ -4,27 +4,14 @@ import { count, h, put } from "../dom.js";
 import { changed, filtersOf, params } from "../address.js";
 import { Problem, empty, get } from "../api.js";
 import { withoutFilters } from "../filters.js";
-
-const FIELDS = { white: "White", black: "Black", player: "player", opponent: "opponent", event: "event", site: "site", opening: "opening" };
-
-/** Names that nobody bears, with links to those most like them. */
-function unknownNames(names = []) {
-  return names.map(({ field, near }) => {
-    // The view of a player has the name in a parameter of its own.
-    const own = field === "player" && params().get("name") ? "name" : field;
-    const asked = params().get(own);
-    const first = `No ${FIELDS[field] ?? field} is called ${asked ? `“${asked}”` : "so"}. `;
-    const links = near.map((name, at) => [at > 0 ? ", " : "", h("a", { href: changed({ [own]: `=${name}`, cursor: null }) }, name)]);
-    return h("p", {}, first, near.length > 0 ? ["Did you mean ", links, "?"] : null);
-  });
-}
+import { unknownNames } from "./names.js";
 
 const clear = () => (filtersOf(params()).size > 0 ? h("p", {}, h("a", { href: withoutFilters() }, "Remove the filters")) : null);
 
-/** What the server knows about why there are no games. */
+/** What the server knows about why there are no games. The filters tell of names that nobody bears, but for those given here. */
 export function whyNothing(nothing, unknown = []) {
   const [kind, told] = Object.entries(nothing ?? {})[0] ?? ["none", {}];
-  const names = unknownNames(told?.unknown_names ?? unknown);
+  const names = unknownNames(unknown);
   const reached = told?.reached?.games ?? told?.reached;
   switch (kind) {
     case "not_reached": {
@@ -44,13 +31,17 @@ export function whyNothing(nothing, unknown = []) {
   }
 }
 
-/** Asks why no game passes the filters of the address and what else is asked, and tells it in an element. */
-export async function tellWhyNothing(box, asked = filtersOf(params())) {
+/**
+ * Asks why no game passes the filters of the address and what else is asked, and tells it in an element. `own` are filters that the view
+ * has instead of the bar.
+ */
+export async function tellWhyNothing(box, asked = filtersOf(params()), own = []) {
   const first = whyNothing(null);
   put(box, first);
   try {
     const why = await get("/api/games", new URLSearchParams([...asked, ["limit", "1"]]));
-    if (why.nothing && first.parentNode === box) put(box, whyNothing(why.nothing, why.unknownNames));
+    const unknown = why.unknownNames.filter(({ field }) => own.includes(field));
+    if (why.nothing && first.parentNode === box) put(box, whyNothing(why.nothing, unknown));
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
   }

@@ -1,7 +1,7 @@
 // Games as a table that goes on as one scrolls, and what several lists have in common.
 
 import { count, date, h, number, put, result } from "../dom.js";
-import { changed, params, viewAddress } from "../address.js";
+import { changed, go, params, viewAddress } from "../address.js";
 import { apiAddress } from "../api.js";
 import { Endless } from "../list/endless.js";
 import { filterBar } from "../filters.js";
@@ -42,6 +42,16 @@ export function exports() {
 }
 
 const SORTS = { game: "No.", rating: "Rating", date: "Date" };
+const SORT_WORDS = { game: "number", rating: "rating", date: "date" };
+
+/** A choice of orders, for a list without columns; the nearest positions have one of their own. */
+export function sortChoice() {
+  if (params().get("like")) return null;
+  const sort = params().get("sort") ?? "game";
+  const options = Object.entries(SORT_WORDS).map(([name, text]) => h("option", { value: name, selected: name === sort }, text));
+  const select = h("select", { on: { change: () => go(changed({ sort: select.value === "game" ? null : select.value })) } }, options);
+  return h("label", { class: "sort-choice" }, "Sorted by", select);
+}
 
 class Games {
   #parts = {};

@@ -31,7 +31,7 @@ class Player {
 
   show(root) {
     const parts = this.#parts;
-    parts.filters = filterBar({ left: OWN });
+    parts.filters = filterBar({ left: OWN, more: () => (this.#name() ? [["player", this.#name()]] : []) });
     parts.heading = h("h1", {}, "Player");
     parts.form = h("form", { class: "inline-form", role: "search" });
     parts.form.addEventListener("submit", (event) => {
@@ -80,7 +80,7 @@ class Player {
     const { report, heading } = this.#parts;
     if (answer.all.games === 0) {
       const others = [...filtersOf(params())].filter(([one]) => !OWN.includes(one));
-      tellWhyNothing(report, [["player", name], ...others]);
+      tellWhyNothing(report, [["player", name], ...others], OWN);
       return;
     }
     const names = answer.players.map((player) => player.name);

@@ -8,7 +8,28 @@ import { score, scoreBar, shareCell, table } from "../chart/bars.js";
 import { choice, field, filterBar } from "../filters.js";
 
 const MOST = 4 << 20;
-let kept = { text: "", side: "", leastGames: "2", leastShare: "5" };
+const NAMES = ["text", "side", "leastGames", "leastShare", "asked"];
+const KEY = "repertoire";
+
+/** What was typed last: it is there again when one comes back, and goes with the tab of the browser. */
+let kept = { text: "", side: "", leastGames: "2", leastShare: "5", asked: "", ...read() };
+
+function read() {
+  try {
+    const found = JSON.parse(sessionStorage.getItem(KEY) ?? "{}");
+    return Object.fromEntries(NAMES.filter((name) => typeof found[name] === "string").map((name) => [name, found[name]]));
+  } catch {
+    return {};
+  }
+}
+
+function keep(form, asked = kept.asked) {
+  const typed = Object.fromEntries([...new FormData(form)].filter(([name]) => NAMES.includes(name)));
+  kept = { ...kept, ...typed, asked };
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(kept));
+  } catch { /* it is too long, and kept as long as the page is not loaded anew */ }
+}
 
 class RepertoireView {
   #parts = {};
@@ -20,11 +41,11 @@ class RepertoireView {
     parts.filters = filterBar();
     parts.answer = h("div", { class: "report" });
     put(root, h("div", { class: "page" }, h("h1", {}, "Repertoire check"),
-      h("p", { class: "sub" }, "A file of your lines is held against the games: what it has no answer to, where its moves are not those that are played, and how its lines score. It is sent to this server only, and not kept."),
+      h("p", { class: "sub" }, "A file of your lines is held against the games: what it has no answer to, where its moves are not those that are played, and how its lines score. It is sent to this server only, which does not keep it."),
       this.#form(), parts.filters.element, parts.answer));
     this.#loader = new Loader(parts.answer);
     this.#filters = filtersOf(params()).toString();
-    if (kept.text) this.#ask();
+    if (kept.text.trim() && kept.asked) this.#ask();
   }
 
   leave() {
@@ -36,7 +57,7 @@ class RepertoireView {
     const filters = filtersOf(params()).toString();
     if (filters === this.#filters) return;
     this.#filters = filters;
-    if (kept.text) this.#ask();
+    if (kept.text.trim() && kept.asked) this.#ask();
   }
 
   #form() {
@@ -47,7 +68,9 @@ class RepertoireView {
     const readFile = async (one) => {
       if (!one) return;
       put(trouble, one.size > MOST ? "This file has more than 4 MB." : "");
-      if (one.size <= MOST) text.value = await one.text();
+      if (one.size > MOST) return;
+      text.value = await one.text();
+      keep(form);
     };
     file.addEventListener("change", () => readFile(file.files[0]));
     text.addEventListener("drop", (event) => {
@@ -63,9 +86,10 @@ class RepertoireView {
         field("Moves of at least so many games", "leastGames", { type: "number", min: 0, value: kept.leastGames }),
         field("… and so many of a hundred", "leastShare", { type: "number", min: 0, max: 100, value: kept.leastShare })),
       h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Check")));
+    form.addEventListener("input", () => keep(form));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      kept = Object.fromEntries(new FormData(form));
+      keep(form, "yes");
       put(trouble, kept.text.trim() ? "" : "Choose a file, or paste its text.");
       if (kept.text.trim()) this.#ask();
     });
@@ -131,7 +155,8 @@ class RepertoireView {
       { head: "Followed", cell: (game) => game.followed, kind: "minor" },
       { head: "Then", cell: (game) => game.next ?? "end", kind: "minor nowrap" },
     ];
-    return h("section", {}, h("div", { class: "rule-head" }, h("h3", {}, "Latest games that followed it")), table("Games", columns, one.games));
+    const more = one.more_games ? h("p", { class: "hint" }, `The latest ${one.games.length}; more games followed it.`) : null;
+    return h("section", {}, h("div", { class: "rule-head" }, h("h3", {}, "Latest games that followed it")), table("Games", columns, one.games), more);
   }
 }
 

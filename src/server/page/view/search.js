@@ -6,7 +6,7 @@ import { smallBoard } from "../board/arrows.js";
 import { placement, signName } from "../board/board.js";
 import { Endless } from "../list/endless.js";
 import { choice, field, filterBar } from "../filters.js";
-import { exports, gameAddress, totalText } from "./games.js";
+import { exports, gameAddress, sortChoice, totalText } from "./games.js";
 import { TARGETS, listQuery } from "../list/listing.js";
 import { patternOf, placementOf, squaresOf } from "../board/pattern.js";
 import { pieceImage } from "../board/pieces.js";
@@ -42,7 +42,7 @@ class Search {
       square: (event) => this.#set(event.detail), carry: (event) => this.#carry(event.detail),
     } });
     this.#list = new Endless({
-      about: (list) => [h("strong", {}, totalText(list.total)), " · ", exports()],
+      about: (list) => [h("strong", {}, totalText(list.total)), " · ", exports(), sortChoice()],
       begin: () => {
         const body = h("ol", { class: "hits" });
         return { body, holder: body };

@@ -1,0 +1,148 @@
+//! What all requests share: the threads that answer, the limits, what is counted and logged.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use axum::body::Bytes;
+
+use super::form::Fixed;
+use super::guard::Guard;
+use super::log::{self, Entry};
+use super::metrics::Metrics;
+use super::stream;
+use super::visit::{Visit, Visitors};
+use crate::server::answer::{JSON, Problem};
+use crate::server::api;
+use crate::server::databases::Databases;
+use crate::server::error::Error;
+use crate::server::openapi;
+use crate::server::options::{LogFormat, Options};
+use crate::server::page;
+use crate::server::pool::{Nature, Pool};
+use crate::server::route::Lane;
+
+/// What all requests share.
+pub(super) struct App {
+    pub(super) databases: Arc<Databases>,
+    quick: Pool,
+    search: Pool,
+    sql: Pool,
+    export: Pool,
+    pub(super) guard: Guard,
+    /// By the address without parameters.
+    fixed: HashMap<String, Fixed>,
+    /// Bytes of answers that have not been taken yet.
+    pub(super) kept: Arc<AtomicU64>,
+    pub(super) visitors: Arc<Visitors>,
+    pub(super) metrics: Metrics,
+    pub(super) log: LogFormat,
+    timeout: Duration,
+    sql_timeout: Duration,
+    export_timeout: Duration,
+    pub(super) reading_time: Duration,
+}
+
+impl App {
+    /// Starts the threads.
+    pub(super) fn new(
+        databases: Arc<Databases>,
+        options: &Options,
+        address: SocketAddr,
+    ) -> Result<Self, Error> {
+        let quick = Nature {
+            name: "quick",
+            threads: options.threads,
+            waiting: options.threads * 32,
+            nice: 0,
+            page_bytes: 64 << 20,
+            prepare: |_| Ok(()),
+        };
+        let slow = Nature { threads: 2, page_bytes: 16 << 20, ..quick };
+        let pool = |nature| Pool::start(nature, &databases);
+        Ok(Self {
+            quick: pool(quick)?,
+            search: pool(Nature { name: "search", waiting: 16, nice: 5, ..slow })?,
+            sql: pool(Nature { name: "sql", waiting: 8, nice: 19, prepare: api::guard, ..slow })?,
+            // Each that is read holds a thread.
+            export: pool(Nature { name: "export", threads: 8, waiting: 8, nice: 10, ..slow })?,
+            guard: Guard::new(options, address),
+            fixed: fixed(),
+            kept: Arc::default(),
+            visitors: Arc::new(Visitors::new(options.connections)),
+            metrics: Metrics::default(),
+            log: options.log,
+            timeout: options.timeout,
+            sql_timeout: options.sql_timeout,
+            export_timeout: options.export_timeout,
+            reading_time: options.reading_time,
+            databases,
+        })
+    }
+
+    /// Who answers, and how long that may take.
+    pub(super) fn lane(&self, lane: Lane) -> (&Pool, Duration) {
+        match lane {
+            Lane::Quick => (&self.quick, self.timeout),
+            Lane::Search => (&self.search, self.timeout),
+            Lane::Sql => (&self.sql, self.sql_timeout),
+            Lane::Export => (&self.export, self.export_timeout),
+        }
+    }
+
+    /// Why there is no answer when its time is over.
+    pub(super) fn too_slow(&self, lane: Lane) -> Problem {
+        match lane {
+            Lane::Sql => Problem::too_slow_sql(self.sql_timeout),
+            Lane::Quick | Lane::Search | Lane::Export => Problem::too_slow(),
+        }
+    }
+
+    /// All of them.
+    pub(super) fn pools(&self) -> impl Iterator<Item = &Pool> {
+        [&self.quick, &self.search, &self.sql, &self.export].into_iter()
+    }
+
+    /// Tells of a request whose head cannot be read; it has been refused already.
+    pub(super) fn unreadable(&self, error: &hyper::Error) {
+        let status = if error.is_parse_too_large() { 431 } else { 400 };
+        self.metrics.unreadable();
+        self.metrics.answered(status, Duration::ZERO);
+        let problem = format!("the head of the request cannot be read: {error}");
+        let (method, target, took) = ("-", "-", Duration::ZERO);
+        log::write(self.log, &Entry { method, target, status, took, problem: Some(&problem) });
+    }
+
+    /// Tells of a client that was cut off because it took an answer too slowly.
+    pub(super) fn too_slow_reader(&self, visit: &Visit) {
+        self.metrics.too_slow();
+        let asked = visit.asked();
+        let (method, target) = asked.split_once(' ').unwrap_or(("-", "-"));
+        let problem = format!(
+            "the answer was cut off: its client took less than {} KiB in {} s",
+            stream::LEAST >> 10,
+            self.reading_time.as_secs_f64()
+        );
+        let (status, took) = (200, Duration::ZERO);
+        log::write(self.log, &Entry { method, target, status, took, problem: Some(&problem) });
+    }
+
+    /// What is at an address as long as the program runs.
+    pub(super) fn fixed(&self, path: &str) -> Option<&Fixed> {
+        self.fixed.get(path)
+    }
+}
+
+/// The address of the description of the API.
+pub(super) const DESCRIPTION: &str = "/api/openapi.json";
+
+fn fixed() -> HashMap<String, Fixed> {
+    let files = page::ASSETS.iter().map(|asset| {
+        let path = format!("/page/{}", asset.name);
+        (path, Fixed::new(asset.content_type, Bytes::from_static(asset.bytes)))
+    });
+    let description = Fixed::new(JSON, openapi::document().to_string().into());
+    files.chain([(DESCRIPTION.to_owned(), description)]).collect()
+}

@@ -1,0 +1,128 @@
+//! The bytes of a connection: who takes an answer too slowly is cut off.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Sleep, sleep_until};
+
+use super::visit::Visit;
+
+/// So many bytes of an answer must be taken in a time, or what is left of it; while there is nothing to be taken the time stands still.
+pub(super) const LEAST: usize = 512 << 10;
+
+/// A connection whose client is watched.
+pub(super) struct Stream {
+    stream: TcpStream,
+    visit: Arc<Visit>,
+    time: Duration,
+    pace: Pace,
+}
+
+/// How fast a client takes what is written.
+#[derive(Default)]
+struct Pace {
+    /// Bytes taken, and how long they were waited for.
+    taken: usize,
+    waited: Duration,
+    /// Since when more is waited for, and when that is over.
+    since: Option<Instant>,
+    end: Option<Pin<Box<Sleep>>>,
+}
+
+impl Pace {
+    fn take(&mut self, bytes: usize) {
+        self.waited += self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
+        self.end = None;
+        self.taken += bytes;
+        if self.taken >= LEAST {
+            *self = Self::default();
+        }
+    }
+
+    /// Is ready when the time is over.
+    fn poll_over(&mut self, time: Duration, context: &mut Context<'_>) -> Poll<()> {
+        let since = *self.since.get_or_insert_with(Instant::now);
+        let end = since + time.saturating_sub(self.waited);
+        self.end.get_or_insert_with(|| Box::pin(sleep_until(end.into()))).as_mut().poll(context)
+    }
+}
+
+impl Stream {
+    /// `time` is that in which a part of an answer must be taken.
+    pub(super) fn new(stream: TcpStream, visit: Arc<Visit>, time: Duration) -> Self {
+        Self { stream, visit, time, pace: Pace::default() }
+    }
+
+    fn watch(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        match written {
+            Poll::Ready(Ok(bytes)) => {
+                self.visit.go_on();
+                self.pace.take(bytes);
+            }
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => {
+                self.visit.wait();
+                let time = self.time;
+                ready!(self.pace.poll_over(time, context));
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+        }
+        written
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watch(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.watch(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    /// Comes when all has been written that there was.
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.stream).poll_flush(context))?;
+        if self.visit.written() {
+            self.pace = Pace::default();
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
