@@ -2,6 +2,7 @@
 
 mod cli;
 mod described;
+mod engines;
 mod explore;
 mod explored;
 mod export;
