@@ -2,11 +2,13 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::form::Form;
 use super::frames;
 use super::zip::Member;
+use super::{Error, Result};
 
 /// A file to be read, or a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct SourceFile {
     pub bytes: Option<u64>,
     /// Where reading begins, in bytes of its text: what is before it was read in an earlier run.
     pub first_byte: u64,
+    /// The part of it that is read, in bytes of the file, packed if it is; `None` for all of it.
+    pub(super) part: Option<Range<u64>>,
     pub(super) place: Place,
     /// What its first bytes say, as far as they could be read.
     pub(super) form: Form,
@@ -27,7 +31,7 @@ pub struct SourceFile {
 
 impl SourceFile {
     pub(super) fn new(path: &Path, bytes: Option<u64>, place: Place) -> Self {
-        Self { path: path.to_owned(), bytes, first_byte: 0, place, form: Form::Text, window: 0 }
+        Self { path: path.to_owned(), bytes, first_byte: 0, part: None, place, form: Form::Text, window: 0 }
     }
 
     /// A file, which may be an archive of one.
@@ -43,10 +47,39 @@ impl SourceFile {
         Self::new(path, Some(bytes), Place::Member(member))
     }
 
-    /// Whether its bytes are its text: it is mapped.
+    /// The games of a part of a file: those that begin in these bytes of it. Parts that follow each other have all games of the file, each
+    /// once, wherever they are cut; see [`parts`](super::parts).
+    ///
+    /// # Errors
+    /// When the file is not there, or is none whose games can be told from a part of it.
+    pub fn of_part(path: &Path, part: Range<u64>) -> Result<Self> {
+        let metadata = std::fs::metadata(path).map_err(|error| Error::io(path, error))?;
+        if !metadata.is_file() {
+            return Err(Error::NotAFile { path: path.to_owned() });
+        }
+        let file = Self::of_file(path, metadata.len());
+        let part = part.start.min(metadata.len())..part.end.min(metadata.len());
+        if part == (0..metadata.len()) {
+            return Ok(file);
+        }
+        match file.form {
+            Form::Text | Form::Zstd => {
+                Ok(Self { bytes: Some(part.end.saturating_sub(part.start)), part: Some(part), ..file })
+            }
+            _ => Err(Error::Undivided { path: path.to_owned() }),
+        }
+    }
+
+    /// Whether its bytes are its text: all of it is mapped.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        (&self.place, self.form) == (&Place::File, Form::Text)
+        (&self.place, self.form) == (&Place::File, Form::Text) && self.part.is_none()
+    }
+
+    /// The part of it that is read, if it is not all of it.
+    #[must_use]
+    pub fn part(&self) -> Option<Range<u64>> {
+        self.part.clone()
     }
 
     /// The memory that decoding takes beyond what it always may, in bytes: of an archive that was packed with a long window.

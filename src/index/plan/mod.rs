@@ -2,6 +2,7 @@
 
 pub(crate) mod space;
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::index::error::{Error, Result};
@@ -31,6 +32,20 @@ impl<'o> Plan<'o> {
         progress.enter(Phase::Looking);
         let decode = DecodeOptions { threads: options.threads, memory: options.memory };
         let sources = source::list(paths, decode, progress).ok_or(Error::Stopped)?;
+        check_sources(&sources, options)?;
+        let estimate = estimate(&sources, options);
+        Ok(Self { sources, options, estimate, hash_bits: KeyHash::BITS })
+    }
+
+    /// The games that begin in these bytes of one file, a plain one or a zstd archive. Parts that follow each other have all games of the
+    /// file, each once, wherever they are cut; [`source::parts`] tells where to cut best. Places of games in an archive count from the text of
+    /// the first frame that begins in the part, and lines from the part's first game.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or not in parts.
+    pub fn of_part(path: &Path, part: Range<u64>, options: &'o IndexOptions) -> Result<Self> {
+        let file = SourceFile::of_part(path, part).map_err(|error| Error::NoSource(error.full_message()))?;
+        let sources = Sources { files: vec![Ok(file)], notes: Vec::new() };
         check_sources(&sources, options)?;
         let estimate = estimate(&sources, options);
         Ok(Self { sources, options, estimate, hash_bits: KeyHash::BITS })

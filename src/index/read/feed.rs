@@ -1,5 +1,6 @@
 //! Chunks of sources, in order, for whoever asks next.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,8 +50,8 @@ pub(crate) struct Feed<'s> {
 
 #[derive(Debug)]
 enum Open {
-    /// A plain file, and where its next chunk begins.
-    File(Arc<Mapped>, usize),
+    /// A plain file, and what of it is still to be cut into chunks.
+    File(Arc<Mapped>, Range<usize>),
     Stream(Receiver<Piece>),
 }
 
@@ -69,7 +70,7 @@ impl<'s> Feed<'s> {
                     None => return Ok(None),
                     Some(task) => task,
                 },
-                Some(Open::File(map, start)) => self.cut(map, start, &is_stopped)?,
+                Some(Open::File(map, range)) => self.cut(map, range, &is_stopped)?,
                 Some(Open::Stream(pieces)) => self.receive(pieces, &is_stopped)?,
             };
             let Some(task) = task else { continue };
@@ -87,11 +88,15 @@ impl<'s> Feed<'s> {
             .as_ref()
             .map_err(crate::source::Error::full_message)
             .and_then(|file| open(file).map_err(|error| error.full_message()).map(|opened| (opened, file)));
-        self.path = file.as_ref().ok().filter(|file| file.first_byte == 0).map(|file| file.path.clone());
+        let is_whole = |file: &&SourceFile| file.first_byte == 0 && file.part().is_none();
+        self.path = file.as_ref().ok().filter(is_whole).map(|file| file.path.clone());
         match opened {
             Ok((Opened::Mapped(map), file)) => {
-                let start = usize::try_from(file.first_byte).unwrap_or(usize::MAX).min(map.bytes().len());
-                self.open = Some(Open::File(Arc::new(map), start));
+                let range = match file.part() {
+                    Some(part) => games_of_part(map.bytes(), part),
+                    None => within(map.bytes(), file.first_byte)..map.bytes().len(),
+                };
+                self.open = Some(Open::File(Arc::new(map), range));
             }
             Ok((Opened::Packed(packed), file)) => {
                 let path = file.path.display().to_string();
@@ -107,12 +112,18 @@ impl<'s> Feed<'s> {
     }
 
     /// Cuts the next chunk off a plain file, or tells its end. `None`: there is nothing to be done at its end.
-    fn cut(&mut self, map: Arc<Mapped>, start: usize, is_stopped: impl Fn() -> bool) -> Result<Option<Task>> {
+    fn cut(
+        &mut self,
+        map: Arc<Mapped>,
+        range: Range<usize>,
+        is_stopped: impl Fn() -> bool,
+    ) -> Result<Option<Task>> {
         /// Text that is searched before what was searched is released.
         const WINDOW: usize = 8 << 20;
         let text = map.bytes();
-        if start == text.len() {
-            self.ends.push(SourceEnd { bytes: Some(text.len() as u64), ..SourceEnd::default() });
+        let Range { start, end: last } = range;
+        if start >= last {
+            self.ends.push(SourceEnd { bytes: Some(last as u64), ..SourceEnd::default() });
             return Ok(self.path.take().map(Task::End));
         }
         let mut from = start.saturating_add(self.options.chunk_size.max(1)).min(text.len()) - 1;
@@ -130,7 +141,8 @@ impl<'s> Feed<'s> {
             map.release(from.saturating_sub(LOOK_BACK)..to - LOOK_BACK);
             from = to - 8;
         };
-        self.open = Some(Open::File(Arc::clone(&map), end));
+        let end = end.min(last);
+        self.open = Some(Open::File(Arc::clone(&map), end..last));
         Ok(Some(Task::Chunk(Chunk::of_file(map, start..end, self.options.chunk_size))))
     }
 
@@ -160,4 +172,18 @@ impl<'s> Feed<'s> {
         self.open = Some(Open::Stream(pieces));
         Ok(Some(task))
     }
+}
+
+/// A place in a text.
+fn within(text: &[u8], at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX).min(text.len())
+}
+
+/// The games that begin in a part of a text.
+fn games_of_part(text: &[u8], part: Range<u64>) -> Range<usize> {
+    let first = |at: u64| match within(text, at) {
+        0 => 0,
+        at => next_boundary(text, at - 1),
+    };
+    first(part.start)..first(part.end)
 }
