@@ -33,7 +33,7 @@ pub struct Parts {
 pub fn parts(path: &Path, size: u64) -> Result<Parts> {
     let map = Mapped::open(path)?;
     let length = map.bytes().len() as u64;
-    let whole = |undivided| Parts { ranges: vec![0..length], undivided };
+    let whole = |undivided| Parts { ranges: std::iter::once(0..length).collect(), undivided };
     let starts = match Form::of(&map.bytes()[..map.bytes().len().min(Form::HEAD)]) {
         Form::Text => {
             (1..).map_while(|part: u64| part.checked_mul(size.max(1)).filter(|&at| at < length)).collect()
