@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::form::Form;
@@ -18,6 +19,9 @@ pub struct SourceFile {
     pub bytes: Option<u64>,
     /// Where reading begins, in bytes of its text: what is before it was read in an earlier run.
     pub first_byte: u64,
+    /// The games that are read: those whose first byte stands in this range of the bytes of the file. `None`: all. Of a file that
+    /// cannot be read from the middle, whoever has its first byte reads all games, and others none.
+    pub range: Option<Range<u64>>,
     pub(super) place: Place,
     /// What its first bytes say, as far as they could be read.
     pub(super) form: Form,
@@ -27,7 +31,7 @@ pub struct SourceFile {
 
 impl SourceFile {
     pub(super) fn new(path: &Path, bytes: Option<u64>, place: Place) -> Self {
-        Self { path: path.to_owned(), bytes, first_byte: 0, place, form: Form::Text, window: 0 }
+        Self { path: path.to_owned(), bytes, first_byte: 0, range: None, place, form: Form::Text, window: 0 }
     }
 
     /// A file, which may be an archive of one.

@@ -2,6 +2,7 @@
 
 pub(crate) mod space;
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::index::error::{Error, Result};
@@ -34,6 +35,17 @@ impl<'o> Plan<'o> {
         check_sources(&sources, options)?;
         let estimate = estimate(&sources, options);
         Ok(Self { sources, options, estimate, hash_bits: KeyHash::BITS })
+    }
+
+    /// The same, which reads those games alone whose first byte stands in this range of the bytes of each file.
+    ///
+    /// Files that can be read from the middle are plain ones. Of others, whoever has the first byte reads all games, and others none.
+    #[must_use]
+    pub fn of_range(mut self, range: &Range<u64>) -> Self {
+        for file in self.sources.files.iter_mut().flatten() {
+            file.range = Some(range.clone());
+        }
+        self
     }
 
     /// Work on the rows of a database alone, without sources, on all threads: there is no text to tell how many are useful.
