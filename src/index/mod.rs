@@ -31,6 +31,8 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sort;
 mod spill;
+#[cfg(feature = "parquet")]
+mod stream;
 #[cfg(test)]
 mod tests;
 pub(crate) mod visited_position;

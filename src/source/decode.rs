@@ -62,6 +62,8 @@ enum Kind {
     Part(Mapped, Range<u64>),
     Member(Mapped, Member),
     Stream,
+    /// None of its games are to be read.
+    Nothing,
 }
 
 /// Opens a source. A stream is not touched yet.
@@ -70,13 +72,16 @@ enum Kind {
 /// When it cannot be opened, or is of a form that is not read.
 pub fn open(file: &SourceFile) -> Result<Opened> {
     let packed = |kind| Opened::Packed(Packed { path: file.path.clone(), kind });
+    if file.range().is_some_and(|range| range.is_empty()) {
+        return Ok(packed(Kind::Nothing));
+    }
     match &file.place {
         Place::Stream => Ok(packed(Kind::Stream)),
         Place::Member(member) => Ok(packed(Kind::Member(Mapped::open(&member.archive)?, member.clone()))),
         Place::File => {
             let map = Mapped::open(&file.path)?;
             let form = Form::of(&map.bytes()[..map.bytes().len().min(Form::HEAD)]);
-            match (form, file.part()) {
+            match (form, file.range()) {
                 (Form::Text, _) => Ok(Opened::Mapped(map)),
                 (Form::Other(..), _) => Err(refused(&file.path, form)),
                 (Form::Zstd, Some(part)) => Ok(packed(Kind::Part(map, part))),
@@ -123,8 +128,9 @@ impl Packed {
             Kind::Part(map, part) => {
                 let window = options.window();
                 let (frames, end) = FramesOfPart::new(Arc::new(map), &part, position.clone(), window);
-                return Ok(Decoded::of_part(frames, position, end));
+                return Ok(Decoded::of_part(Box::new(frames), position, end));
             }
+            Kind::Nothing => return Ok(Decoded::of_part(Box::new(io::empty()), position, PartEnd::new())),
             Kind::File(map, form) => {
                 let range = 0..map.bytes().len();
                 let input = Input::mapped(Arc::new(map), range, position.clone());
@@ -334,10 +340,10 @@ impl Decoded {
         Ok(Self { reader, head, error, position, start, errors_left, part: None })
     }
 
-    fn of_part(frames: FramesOfPart, position: Position, end: PartEnd) -> Self {
+    fn of_part(reader: Box<dyn Read + Send>, position: Position, end: PartEnd) -> Self {
         let first = position.get();
         Self {
-            reader: Box::new(frames),
+            reader,
             head: Vec::new(),
             error: None,
             position,

@@ -44,12 +44,6 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
-    /// A file whose games cannot be told from a part of it.
-    #[error("{}: only a plain file and a zstd archive can be read in parts; read all of it", path.display())]
-    Undivided {
-        /// The path.
-        path: PathBuf,
-    },
     /// A file in a form that is not read.
     #[error("{}: {form}, no PGN text; {remedy}", path.display())]
     Form {
@@ -81,7 +75,6 @@ impl Error {
             | Self::NotAFile { path }
             | Self::NoMatch { path }
             | Self::Damaged { path, .. }
-            | Self::Undivided { path }
             | Self::Form { path, .. } => path,
         }
     }

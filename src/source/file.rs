@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use super::form::Form;
 use super::frames;
 use super::zip::Member;
-use super::{Error, Result};
 
 /// A file to be read, or a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +19,8 @@ pub struct SourceFile {
     pub bytes: Option<u64>,
     /// Where reading begins, in bytes of its text: what is before it was read in an earlier run.
     pub first_byte: u64,
-    /// The part of it that is read, in bytes of the file, packed if it is; `None` for all of it.
-    pub(super) part: Option<Range<u64>>,
+    /// The games that are read: those that begin in this range of the bytes of the file, packed if it is. `None`: all.
+    pub(super) range: Option<Range<u64>>,
     pub(super) place: Place,
     /// What its first bytes say, as far as they could be read.
     pub(super) form: Form,
@@ -31,7 +30,7 @@ pub struct SourceFile {
 
 impl SourceFile {
     pub(super) fn new(path: &Path, bytes: Option<u64>, place: Place) -> Self {
-        Self { path: path.to_owned(), bytes, first_byte: 0, part: None, place, form: Form::Text, window: 0 }
+        Self { path: path.to_owned(), bytes, first_byte: 0, range: None, place, form: Form::Text, window: 0 }
     }
 
     /// A file, which may be an archive of one.
@@ -47,39 +46,32 @@ impl SourceFile {
         Self::new(path, Some(bytes), Place::Member(member))
     }
 
-    /// The games of a part of a file: those that begin in these bytes of it. Parts that follow each other have all games of the file, each
-    /// once, wherever they are cut; see [`parts`](super::parts).
-    ///
-    /// # Errors
-    /// When the file is not there, or is none whose games can be told from a part of it.
-    pub fn of_part(path: &Path, part: Range<u64>) -> Result<Self> {
-        let metadata = std::fs::metadata(path).map_err(|error| Error::io(path, error))?;
-        if !metadata.is_file() {
-            return Err(Error::NotAFile { path: path.to_owned() });
-        }
-        let file = Self::of_file(path, metadata.len());
-        let part = part.start.min(metadata.len())..part.end.min(metadata.len());
-        if part == (0..metadata.len()) {
-            return Ok(file);
-        }
-        match file.form {
-            Form::Text | Form::Zstd => {
-                Ok(Self { bytes: Some(part.end.saturating_sub(part.start)), part: Some(part), ..file })
-            }
-            _ => Err(Error::Undivided { path: path.to_owned() }),
+    /// Chooses those games alone that begin in this range of the bytes of the file. Of one that cannot be read from the middle, whoever has
+    /// its first byte reads all games, and others none.
+    pub fn restrict(&mut self, range: &Range<u64>) {
+        let length = self.bytes.unwrap_or(u64::MAX);
+        let can_be_cut = self.place == Place::File && matches!(self.form, Form::Text | Form::Zstd);
+        let range = match can_be_cut {
+            true => range.start.min(length)..range.end.min(length),
+            false if range.start == 0 => 0..length,
+            false => length..length,
+        };
+        if range != (0..length) {
+            self.bytes = self.bytes.map(|_| range.end.saturating_sub(range.start));
+            self.range = Some(range);
         }
     }
 
-    /// Whether its bytes are its text: all of it is mapped.
+    /// The range of its bytes in which the games begin that are read, if these are not all.
+    #[must_use]
+    pub fn range(&self) -> Option<Range<u64>> {
+        self.range.clone()
+    }
+
+    /// Whether its bytes are its text and all of it is read: it is mapped.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        (&self.place, self.form) == (&Place::File, Form::Text) && self.part.is_none()
-    }
-
-    /// The part of it that is read, if it is not all of it.
-    #[must_use]
-    pub fn part(&self) -> Option<Range<u64>> {
-        self.part.clone()
+        (&self.place, self.form) == (&Place::File, Form::Text) && self.range.is_none()
     }
 
     /// The memory that decoding takes beyond what it always may, in bytes: of an archive that was packed with a long window.

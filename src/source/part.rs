@@ -68,9 +68,10 @@ pub fn parts(path: &Path, size: u64) -> Result<Parts> {
 
 /// Whether the text of an archive is UTF-8, as far as its first bytes tell.
 fn has_text(path: &Path) -> Result<bool> {
-    let file = SourceFile::of_part(path, 0..u64::MAX)?;
-    let decode::Opened::Packed(packed) = decode::open(&file)? else { return Ok(false) };
-    packed.has_text()
+    match decode::open(&SourceFile::of_file(path, 0))? {
+        decode::Opened::Packed(packed) => packed.has_text(),
+        decode::Opened::Mapped(_) => Ok(false),
+    }
 }
 
 /// Where frames with content begin, one after the other from the start; a frame behind a skippable one begins with that.
@@ -146,7 +147,7 @@ pub(super) struct PartEnd(Arc<AtomicU64>);
 impl PartEnd {
     const UNKNOWN: u64 = u64::MAX;
 
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(Arc::new(AtomicU64::new(Self::UNKNOWN)))
     }
 

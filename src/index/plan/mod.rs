@@ -37,18 +37,16 @@ impl<'o> Plan<'o> {
         Ok(Self { sources, options, estimate, hash_bits: KeyHash::BITS })
     }
 
-    /// The games that begin in these bytes of one file, a plain one or a zstd archive. Parts that follow each other have all games of the
-    /// file, each once, wherever they are cut; [`source::parts`] tells where to cut best. Places of games in an archive count from the text of
-    /// the first frame that begins in the part, and lines from the part's first game.
+    /// The same, which reads those games alone that begin in this range of the bytes of each file, packed if it is. Ranges that follow
+    /// each other have all games, each once, wherever they are cut; [`source::parts`] tells where to cut best.
     ///
-    /// # Errors
-    /// When the file cannot be read, or not in parts.
-    pub fn of_part(path: &Path, part: Range<u64>, options: &'o IndexOptions) -> Result<Self> {
-        let file = SourceFile::of_part(path, part).map_err(|error| Error::NoSource(error.full_message()))?;
-        let sources = Sources { files: vec![Ok(file)], notes: Vec::new() };
-        check_sources(&sources, options)?;
-        let estimate = estimate(&sources, options);
-        Ok(Self { sources, options, estimate, hash_bits: KeyHash::BITS })
+    /// Plain files and zstd archives can be read from the middle. Of others, whoever has the first byte reads all games, and others none.
+    /// Places of games in an archive count from the text of the first frame that begins in the range, and lines from the first game.
+    #[must_use]
+    pub fn of_range(mut self, range: &Range<u64>) -> Self {
+        self.sources.files.iter_mut().flatten().for_each(|file| file.restrict(range));
+        self.estimate = estimate(&self.sources, self.options);
+        self
     }
 
     /// Work on the rows of a database alone, without sources, on all threads: there is no text to tell how many are useful.

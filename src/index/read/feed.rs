@@ -50,7 +50,7 @@ pub(crate) struct Feed<'s> {
 
 #[derive(Debug)]
 enum Open {
-    /// A plain file, and what of it is still to be cut into chunks.
+    /// A plain file, and where its next chunk begins and its last one ends.
     File(Arc<Mapped>, Range<usize>),
     Stream(Receiver<Piece>),
 }
@@ -88,14 +88,11 @@ impl<'s> Feed<'s> {
             .as_ref()
             .map_err(crate::source::Error::full_message)
             .and_then(|file| open(file).map_err(|error| error.full_message()).map(|opened| (opened, file)));
-        let is_whole = |file: &&SourceFile| file.first_byte == 0 && file.part().is_none();
+        let is_whole = |file: &&SourceFile| file.first_byte == 0 && file.range().is_none();
         self.path = file.as_ref().ok().filter(is_whole).map(|file| file.path.clone());
         match opened {
             Ok((Opened::Mapped(map), file)) => {
-                let range = match file.part() {
-                    Some(part) => games_of_part(map.bytes(), part),
-                    None => within(map.bytes(), file.first_byte)..map.bytes().len(),
-                };
+                let range = games_of(map.bytes(), file);
                 self.open = Some(Open::File(Arc::new(map), range));
             }
             Ok((Opened::Packed(packed), file)) => {
@@ -115,18 +112,17 @@ impl<'s> Feed<'s> {
     fn cut(
         &mut self,
         map: Arc<Mapped>,
-        range: Range<usize>,
+        Range { start, end: last }: Range<usize>,
         is_stopped: impl Fn() -> bool,
     ) -> Result<Option<Task>> {
         /// Text that is searched before what was searched is released.
         const WINDOW: usize = 8 << 20;
         let text = map.bytes();
-        let Range { start, end: last } = range;
         if start >= last {
-            self.ends.push(SourceEnd { bytes: Some(last as u64), ..SourceEnd::default() });
+            self.ends.push(SourceEnd { bytes: Some(text.len() as u64), ..SourceEnd::default() });
             return Ok(self.path.take().map(Task::End));
         }
-        let mut from = start.saturating_add(self.options.chunk_size.max(1)).min(text.len()) - 1;
+        let mut from = start.saturating_add(self.options.chunk_size.max(1)).min(last) - 1;
         let end = loop {
             let to = from.saturating_add(WINDOW);
             if to >= text.len() {
@@ -141,7 +137,6 @@ impl<'s> Feed<'s> {
             map.release(from.saturating_sub(LOOK_BACK)..to - LOOK_BACK);
             from = to - 8;
         };
-        let end = end.min(last);
         self.open = Some(Open::File(Arc::clone(&map), end..last));
         Ok(Some(Task::Chunk(Chunk::of_file(map, start..end, self.options.chunk_size))))
     }
@@ -174,16 +169,12 @@ impl<'s> Feed<'s> {
     }
 }
 
-/// A place in a text.
-fn within(text: &[u8], at: u64) -> usize {
-    usize::try_from(at).unwrap_or(usize::MAX).min(text.len())
-}
-
-/// The games that begin in a part of a text.
-fn games_of_part(text: &[u8], part: Range<u64>) -> Range<usize> {
-    let first = |at: u64| match within(text, at) {
-        0 => 0,
-        at => next_boundary(text, at - 1),
-    };
-    first(part.start)..first(part.end)
+/// Where the games stand in a plain file that are to be read.
+fn games_of(text: &[u8], file: &SourceFile) -> Range<usize> {
+    let at = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX).min(text.len());
+    let game_from = |byte: u64| if at(byte) == 0 { 0 } else { next_boundary(text, at(byte) - 1) };
+    match file.range() {
+        None => at(file.first_byte)..text.len(),
+        Some(range) => game_from(range.start)..game_from(range.end),
+    }
 }

@@ -10,7 +10,7 @@ use crate::index::read::feed::{Feed, Task};
 use crate::index::read::stream::CutOptions;
 use crate::pgn::LOOK_BACK;
 use crate::properties::cases;
-use crate::source::{DecodeOptions, SourceFile, Sources, parts};
+use crate::source::{DecodeOptions, list, parts};
 use crate::store::row::SourceId;
 
 /// What frames and skippable ones begin with.
@@ -19,13 +19,11 @@ const SKIPPABLE: &[u8] = b"\x50\x2a\x4d\x18\x04\0\0\0";
 
 /// The text of the games of a part, and what is told of it.
 fn text_of(path: &Path, part: Range<u64>, chunk_size: usize) -> (Vec<u8>, Vec<String>) {
-    let sources = Sources { files: vec![Ok(SourceFile::of_part(path, part).unwrap())], notes: Vec::new() };
-    let options = CutOptions {
-        chunk_size,
-        most_in_memory: 1 << 20,
-        directory: path.parent().unwrap().to_owned(),
-        decode: DecodeOptions { threads: 2, memory: 64 << 20 },
-    };
+    let decode = DecodeOptions { threads: 2, memory: 64 << 20 };
+    let mut sources = list(&[path], decode, &()).unwrap();
+    sources.files.iter_mut().flatten().for_each(|file| file.restrict(&part));
+    let directory = path.parent().unwrap().to_owned();
+    let options = CutOptions { chunk_size, most_in_memory: 1 << 20, directory, decode };
     let mut feed = Feed::new(&sources, SourceId(0), options);
     let (mut text, mut told) = (Vec::new(), Vec::new());
     while let Some(work) = feed.next(|| false).unwrap() {
@@ -258,6 +256,12 @@ fn what_cannot_be_divided_is_one_part() {
     ] {
         let (_directory, path) = kept(&bytes);
         let found = parts(&path, 15_000).unwrap();
+        // Of what is one part, the beginning has all games.
+        if is_undivided && bytes.starts_with(FRAME) {
+            let halves = [0..bytes.len() as u64 / 2, bytes.len() as u64 / 2..bytes.len() as u64];
+            let texts = halves.map(|half| text_of(&path, half, 1000).0);
+            assert!(!texts[0].is_empty() && texts[1].is_empty());
+        }
         assert_eq!(found.undivided.is_some(), is_undivided, "{found:?}");
         assert_eq!(found.ranges.len() > 1, !is_undivided, "{found:?}");
     }

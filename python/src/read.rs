@@ -1,0 +1,99 @@
+//! Tables straight from PGN.
+
+use std::ops::{ControlFlow, Range};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crossbeam_channel::{Sender, bounded};
+use pgndex::columnar::StreamQuestion;
+use pgndex::index::{IndexOptions, OnProblem, Plan, Progress};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::{bug, of_question, of_run};
+use crate::filter::filter;
+use crate::rows::{Failure, Item, Rows, Source};
+
+/// Batches that wait for somebody to take them, beside those that workers hold.
+const WAITING: usize = 2;
+
+/// Rows of a table of the games in some files.
+#[pyfunction]
+#[pyo3(signature = (paths, table, columns=None, games=None, *, threads=None, memory=None, strict=false, skip_errors=false,
+    range=None, shard=0))]
+#[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(crate) fn read(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    table: &str,
+    columns: Option<Vec<String>>,
+    games: Option<&Bound<'_, PyDict>>,
+    threads: Option<usize>,
+    memory: Option<u64>,
+    strict: bool,
+    skip_errors: bool,
+    range: Option<(u64, u64)>,
+    shard: u32,
+) -> PyResult<Rows> {
+    let games = filter(games)?;
+    let question = StreamQuestion::new(table, columns.as_deref())
+        .and_then(|question| question.of_games(games))
+        .map_err(|error| of_question(&error))?
+        .in_shard(shard);
+    let mut options = IndexOptions { most_errors: strict.then_some(0), ..IndexOptions::default() };
+    options.threads = threads.unwrap_or(options.threads);
+    options.memory = memory.unwrap_or(options.memory);
+    if skip_errors {
+        options.on_problem = OnProblem::Skip;
+    }
+    let range = range.map(|(start, end)| start..end);
+    py.detach(|| start(paths, question, options, range))
+}
+
+/// Begins to read.
+fn start(
+    paths: Vec<PathBuf>,
+    question: StreamQuestion,
+    options: IndexOptions,
+    range: Option<Range<u64>>,
+) -> PyResult<Rows> {
+    let schema = question.schema();
+    let progress = Arc::new(Progress::default());
+    let (sender, items) = bounded(WAITING);
+    let (planned, plan) = bounded(1);
+    let of_thread = Arc::clone(&progress);
+    let work = move || {
+        let plan = match Plan::new(&paths, &options, &of_thread) {
+            Ok(plan) => plan,
+            Err(error) => {
+                let _ = planned.send(Err(error));
+                return;
+            }
+        };
+        let _ = planned.send(Ok(()));
+        let plan = match &range {
+            Some(range) => plan.of_range(range),
+            None => plan,
+        };
+        run(plan, question, &of_thread, &sender);
+    };
+    let thread = std::thread::Builder::new().name("pgndex".to_owned()).spawn(work).map_err(bug)?;
+    let stop = Box::new(move || progress.stop());
+    let source = Source { schema, items, stop, thread: Some(thread), is_done: false };
+    match plan.recv() {
+        Ok(Ok(())) => Ok(Rows::new(source)),
+        Ok(Err(error)) => Err(of_run(&error)),
+        Err(_) => Err(bug(Failure::Panicked)),
+    }
+}
+
+fn run(plan: Plan<'_>, question: StreamQuestion, progress: &Progress, sender: &Sender<Item>) {
+    let take = |batch| match sender.send(Ok(batch)) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    };
+    if let Err(error) = plan.stream(question, take, progress) {
+        // Nobody is there to be told if it was stopped.
+        let _ = sender.send(Err(error.into()));
+    }
+}

@@ -1,0 +1,261 @@
+//! Rows on their way to Python.
+
+use std::fmt;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle, ThreadId};
+use std::time::Duration;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::capsule;
+use crate::error::QuestionError;
+
+/// What comes of a thread that makes batches.
+pub(crate) type Item = Result<RecordBatch, Failure>;
+
+/// What ended the making of rows.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Run(#[from] pgndex::index::Error),
+    #[error("interrupted")]
+    Interrupted,
+    #[error("a thread failed; this is a bug in pgndex, please report it")]
+    Panicked,
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Run(error) => crate::error::of_run(&error),
+            Failure::Interrupted => PyKeyboardInterrupt::new_err(()),
+            Failure::Panicked => crate::error::bug(failure),
+        }
+    }
+}
+
+/// Batches that a thread makes while they are taken.
+pub(crate) struct Source {
+    pub(crate) schema: SchemaRef,
+    pub(crate) items: Receiver<Item>,
+    /// Ends the thread soon.
+    pub(crate) stop: Box<dyn Fn() + Send + Sync>,
+    pub(crate) thread: Option<JoinHandle<()>>,
+    /// Whether all has come.
+    pub(crate) is_done: bool,
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl Source {
+    /// Waits for the next batch; meanwhile Python's signals are looked at, if this is the thread that has them.
+    fn wait(&mut self) -> Option<Item> {
+        const PATIENCE: Duration = Duration::from_millis(50);
+        if self.is_done {
+            return None;
+        }
+        loop {
+            match self.items.recv_timeout(PATIENCE) {
+                Ok(Ok(batch)) => return Some(Ok(batch)),
+                Ok(Err(failure)) => {
+                    self.is_done = true;
+                    return Some(Err(failure));
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if is_interrupted() {
+                        self.is_done = true;
+                        (self.stop)();
+                        return Some(Err(Failure::Interrupted));
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.is_done = true;
+                    let ended = self.thread.take().map_or(Ok(()), JoinHandle::join);
+                    return ended.is_err().then_some(Err(Failure::Panicked));
+                }
+            }
+        }
+    }
+}
+
+/// The thread that has Python's signals, if the package was loaded by it.
+static MAIN: OnceLock<ThreadId> = OnceLock::new();
+
+/// Notes down the main thread, if this is it.
+pub(crate) fn note_main_thread(py: Python<'_>) -> PyResult<()> {
+    let threading = py.import("threading")?;
+    if threading.call_method0("current_thread")?.is(&threading.call_method0("main_thread")?) {
+        let _ = MAIN.set(thread::current().id());
+    }
+    Ok(())
+}
+
+/// Whether Ctrl-C was pressed. It is only looked at by the main thread: others must not wait for the interpreter, as whoever has it may wait
+/// for them.
+fn is_interrupted() -> bool {
+    if MAIN.get() != Some(&thread::current().id()) {
+        return false;
+    }
+    Python::attach(|py| match py.check_signals() {
+        Ok(()) => false,
+        Err(error) => {
+            // Whoever reads the stream tells of an error of its own: this one is to come after it.
+            let again = || py.import("_thread")?.call_method0("interrupt_main");
+            if again().is_err() {
+                error.restore(py);
+            }
+            true
+        }
+    })
+}
+
+impl Iterator for Source {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let item = self.wait()?;
+        Some(item.map_err(|failure| ArrowError::ExternalError(crate::error::message(&failure).into())))
+    }
+}
+
+impl RecordBatchReader for Source {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        (self.stop)();
+        // The thread may be waiting for somebody to take a batch.
+        self.items = crossbeam_channel::never();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Rows of a table, made while they are taken: an Arrow stream.
+///
+/// Whatever reads Arrow streams takes them, once: `polars.DataFrame(rows)`, `pyarrow.table(rows)`, `duckdb.sql("FROM rows")`. Iterating
+/// gives batches. `close()`, or the end of a `with` block, ends the work before all rows have come.
+#[pyclass(module = "pgndex")]
+#[derive(Debug)]
+pub(crate) struct Rows {
+    schema: SchemaRef,
+    source: Mutex<Option<Source>>,
+}
+
+impl Rows {
+    pub(crate) fn new(source: Source) -> Self {
+        Self { schema: source.schema.clone(), source: Mutex::new(Some(source)) }
+    }
+
+    fn take(&self) -> Option<Source> {
+        self.source.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+#[pymethods]
+impl Rows {
+    /// The names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        capsule::schema(py, &self.schema)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // Types other than these are not offered; asking for them is a wish.
+        let _ = requested_schema;
+        let taken =
+            || QuestionError::new_err("these rows have been taken already, or closed; ask for them again");
+        capsule::stream(py, self.take().ok_or_else(taken)?)
+    }
+
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        let next = || {
+            let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+            source.as_mut().and_then(Source::wait)
+        };
+        match py.detach(next) {
+            None => Ok(None),
+            Some(Ok(batch)) => Ok(Some(Batch(batch))),
+            Some(Err(failure)) => {
+                // What it says is told by the exception that is raised here.
+                Err(PyErr::from(failure))
+            }
+        }
+    }
+
+    /// Ends the work.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| drop(self.take()));
+    }
+
+    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) {
+        self.close(py);
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<pgndex.Rows: {}>", self.columns().join(", "))
+    }
+}
+
+/// Some rows: an Arrow array with a field for each column.
+#[pyclass(module = "pgndex", frozen)]
+#[derive(Debug)]
+pub(crate) struct Batch(RecordBatch);
+
+#[pymethods]
+impl Batch {
+    /// How many rows there are.
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        capsule::schema(py, &self.0.schema())
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let _ = requested_schema;
+        capsule::array(py, &self.0)
+    }
+}
