@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pgndex
+from pgndex import part as pgn_part
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -113,7 +114,7 @@ def index(
         parts=len(parts),
         games=sum(attempt["games"] for attempt in chosen),
         plies=sum(attempt["plies"] for attempt in chosen),
-        problems=sum(attempt["problems"] for attempt in chosen),
+        problems=sum(attempt["errors"] + attempt["warnings"] for attempt in chosen),
         duplicates=tables["duplicate"],
         files=0,
         bytes=0,
@@ -129,8 +130,8 @@ def plan(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], part_
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     parts: list[Part] = []
-    for path in pgndex.files([os.fspath(path) for path in paths]):
-        ranges, _ = pgndex.parts(path, part_bytes)
+    for path in pgn_part.files([os.fspath(path) for path in paths]):
+        ranges, _ = pgn_part.parts(path, part_bytes)
         parts += [Part(len(parts) + number, path, start, end) for number, (start, end) in enumerate(ranges)]
     if len(parts) > MOST_PARTS:
         raise JobError(f"{len(parts)} parts are more than {MOST_PARTS}; give larger part_bytes than {part_bytes}")
@@ -141,7 +142,7 @@ def write_attempt(part: Part, attempts: str, settings: Settings, threads: int, m
     """Indexes one part into a directory that no other attempt has. Gives back what the manifest is made of."""
     attempt = Path(attempts) / f"part-{part.shard:05}" / uuid.uuid4().hex
     attempt.parent.mkdir(parents=True, exist_ok=True)
-    written = pgndex.write_part(
+    written = pgn_part.write_part(
         part.path,
         part.start,
         part.end,

@@ -3,6 +3,7 @@
 mod capsule;
 mod error;
 mod filter;
+mod part;
 mod read;
 mod rows;
 
@@ -15,6 +16,8 @@ mod _pgndex {
 
     #[pymodule_export]
     use crate::error::{DatabaseError, Error, PgnError, QuestionError};
+    #[pymodule_export]
+    use crate::part::{columns, files, parts, write_part};
     #[pymodule_export]
     use crate::read::read;
     #[pymodule_export]

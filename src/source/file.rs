@@ -68,6 +68,16 @@ impl SourceFile {
         self.range.clone()
     }
 
+    /// The file that its bytes are in: of a file in an archive, that. `None`: it is a stream.
+    #[must_use]
+    pub fn file_path(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File => Some(&self.path),
+            Place::Member(member) => Some(&member.archive),
+            Place::Stream => None,
+        }
+    }
+
     /// Whether its bytes are its text and all of it is read: it is mapped.
     #[must_use]
     pub fn is_plain(&self) -> bool {

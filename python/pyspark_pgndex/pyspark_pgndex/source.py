@@ -41,9 +41,9 @@ class DefaultSource(DataSource):
         return "pgn"
 
     def schema(self) -> StructType:
-        import pgndex
+        from pgndex.part import columns
 
-        return struct_type(pgndex.schema(self.table, self.columns))
+        return struct_type(columns(self.table, self.columns))
 
     def reader(self, schema: StructType) -> PgnReader:
         return PgnReader(self.table, schema, dict(self.options))
@@ -81,14 +81,15 @@ class PgnReader(DataSourceReader):
         return filters
 
     def partitions(self) -> list[Part]:
-        import pgndex
+        from pgndex.part import parts as parts_of
 
-        parts = []
+        parts: list[Part] = []
         for path in self.paths:
-            ranges, undivided = pgndex.parts(path, self.partition_bytes)
+            ranges, undivided = parts_of(path, self.partition_bytes)
             if undivided and os.path.getsize(path) > self.partition_bytes:
                 warnings.warn(f"{path}: one task reads all of it, as it is {undivided}", stacklevel=2)
-            parts += [Part(path, start, end, len(parts) + number) for number, (start, end) in enumerate(ranges)]
+            first = len(parts)
+            parts += [Part(path, start, end, first + number) for number, (start, end) in enumerate(ranges)]
         return parts
 
     def read(self, partition: Part) -> Iterator[pyarrow.RecordBatch]:
@@ -100,7 +101,7 @@ class PgnReader(DataSourceReader):
         if not isinstance(partition, Part):
             return
         schema = to_arrow_schema(self.struct)
-        rows = pgndex.read_part(
+        rows = pgndex.read_range(
             partition.path,
             partition.start,
             partition.end,
@@ -132,7 +133,7 @@ def _files(options: dict[str, str]) -> list[str]:
     paths = json.loads(options["paths"]) if "paths" in options else [options["path"]] if "path" in options else []
     if not paths:
         raise ValueError('no file is named; write spark.read.format("pgn").load("dump.pgn.zst")')
-    import pgndex
+    from pgndex.part import files
 
     found: list[str] = []
     for path in paths:
@@ -144,4 +145,4 @@ def _files(options: dict[str, str]) -> list[str]:
             found += fitting
         else:
             found.append(path)
-    return pgndex.files(found)
+    return files(found)
