@@ -33,6 +33,7 @@ mod readers;
 mod readme;
 mod remove;
 mod repertoire;
+mod spark;
 mod sql;
 mod told;
 mod variations;
