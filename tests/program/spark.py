@@ -30,6 +30,8 @@ PART_BYTES = 1 << 20
 
 
 def session():
+    # Spark starts python3 for its workers, which may be another one.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false").config("spark.driver.memory", "2g")
     builder = builder.config("spark.sql.shuffle.partitions", "4").config("spark.ui.showConsoleProgress", "false")
     spark = builder.config("spark.sql.python.filterPushdown.enabled", "true").getOrCreate()
@@ -46,7 +48,7 @@ def same(what, found, expected):
 SUMS = {
     "game": "count(*), sum(ply_count), sum(white_elo), count(white), count(date), sum(byte_length)",
     "move_eval": "count(*), sum(ply), sum(clock), sum(eval_cp), count(depth)",
-    "problem": "count(*), count(game_id), count(token)",
+    "problem": "count(*), count(token), sum(line)",
 }
 
 
