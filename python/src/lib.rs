@@ -1,8 +1,12 @@
 //! The part of the Python package `pgndex` that is written in Rust; `python/pgndex` has the rest.
 
 mod capsule;
+mod cells;
+mod database;
 mod error;
 mod filter;
+mod index;
+mod picture;
 mod read;
 mod rows;
 
@@ -15,6 +19,12 @@ mod _pgndex {
 
     #[pymodule_export]
     use crate::error::{DatabaseError, Error, PgnError, QuestionError};
+    #[pymodule_export]
+    use crate::database::OpenDatabase;
+    #[pymodule_export]
+    use crate::index::index;
+    #[pymodule_export]
+    use crate::picture::board;
     #[pymodule_export]
     use crate::read::read;
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! Opening a source: a plain file is mapped, anything else becomes a stream of text.
 
 use std::io::{self, BufRead, Cursor, Read};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use super::file::{Place, SourceFile};
 use super::form::Form;
 use super::frames::{self, FrameOptions, Frames};
 use super::input::{Input, Position, read_head};
+use super::part::{Marks, Part, has_parts};
 use super::utf16::Utf16;
 use super::zip::{Checked, Member, Method};
 use super::{Error, Mapped, Result};
@@ -51,6 +53,8 @@ pub enum Opened {
 pub struct Packed {
     path: PathBuf,
     kind: Kind,
+    /// The part of it that is to be read.
+    range: Option<Range<u64>>,
 }
 
 #[derive(Debug)]
@@ -65,7 +69,8 @@ enum Kind {
 /// # Errors
 /// When it cannot be opened, or is of a form that is not read.
 pub fn open(file: &SourceFile) -> Result<Opened> {
-    let packed = |kind| Opened::Packed(Packed { path: file.path.clone(), kind });
+    let packed =
+        |kind| Opened::Packed(Packed { path: file.path.clone(), kind, range: file.range.clone() });
     match &file.place {
         Place::Stream => Ok(packed(Kind::Stream)),
         Place::Member(member) => Ok(packed(Kind::Member(Mapped::open(&member.archive)?, member.clone()))),
@@ -95,10 +100,20 @@ impl Packed {
     /// # Errors
     /// When a stream cannot be opened, or what is in an archive is of a form that is not read.
     pub fn decode(self, options: DecodeOptions) -> Result<Decoded> {
-        let Self { path, kind } = self;
+        let Self { path, kind, range } = self;
         let io = |error| Error::io(&path, error);
         let position = Position::default();
         let (reader, start): (Box<dyn Read + Send>, u64) = match kind {
+            Kind::File(map, Form::Zstd)
+                if let Some(range) = &range
+                    && has_parts(map.bytes()) =>
+            {
+                let part = Part::new(Arc::new(map), range, position.clone(), options.window());
+                let (marks, start) = (part.marks(), position.get());
+                let decoded = Decoded::new(Box::new(part), position, start, Decoded::MOST_ERRORS, &path)?;
+                return Ok(Decoded { marks: Some(marks), ..decoded });
+            }
+            _ if range.as_ref().is_some_and(|range| range.start > 0) => (Box::new(io::empty()), 0),
             Kind::File(map, Form::Zstd) => {
                 let frames = Frames::new(Arc::new(map), position.clone(), options.frames());
                 return Decoded::new(Box::new(frames), position, 0, Decoded::MOST_ERRORS, &path);
@@ -266,6 +281,8 @@ pub struct Decoded {
     start: u64,
     /// After how many more errors nothing follows.
     errors_left: u32,
+    /// Of a part of an archive.
+    marks: Option<Marks>,
 }
 
 impl std::fmt::Debug for Decoded {
@@ -301,7 +318,7 @@ impl Decoded {
                 return Err(Error::Form { path: path.to_owned(), form, remedy });
             }
         }
-        Ok(Self { reader, head, error, position, start, errors_left })
+        Ok(Self { reader, head, error, position, start, errors_left, marks: None })
     }
 
     /// Adds up to about `most` bytes of text to `text`. Gives back how many; 0 is the end.
@@ -326,6 +343,19 @@ impl Decoded {
                 Err(frames::explain(error))
             }
         }
+    }
+
+    /// Of a part of an archive, where its text begins and ends in what is read, as soon as that is known: what stands before and after is
+    /// there to tell where games begin and end. `None`: all text belongs to it.
+    #[must_use]
+    pub fn part(&self) -> Option<[Option<u64>; 2]> {
+        self.marks.as_ref().map(Marks::get)
+    }
+
+    /// Whether it is a part of an archive that does not begin with its first frame.
+    #[must_use]
+    pub fn begins_amid(&self) -> bool {
+        self.marks.as_ref().is_some_and(|marks| !marks.is_first)
     }
 
     /// How far the file has been read, in bytes from its start; of an archive, packed bytes.

@@ -246,6 +246,11 @@ impl Header {
 /// that to look for its end would take longer than to begin with it.
 fn frame_length(bytes: &[u8]) -> Option<usize> {
     const LONG: usize = 32 << 20;
+    frame_length_up_to(bytes, LONG)
+}
+
+/// The same, however long it is.
+fn frame_length_up_to(bytes: &[u8], long: usize) -> Option<usize> {
     if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, ..] = bytes {
         let length = 8 + u32::from_le_bytes([*a, *b, *c, *d]) as usize;
         return (length <= bytes.len()).then_some(length);
@@ -261,7 +266,7 @@ fn frame_length(bytes: &[u8]) -> Option<usize> {
             _ => return None,
         };
         at += 3 + size;
-        if at > LONG {
+        if at > long {
             return None;
         }
         if block & 1 == 1 {
@@ -269,6 +274,49 @@ fn frame_length(bytes: &[u8]) -> Option<usize> {
             return (length <= bytes.len()).then_some(length);
         }
     }
+}
+
+/// Whether a frame with text begins here: what looks like one may also stand within packed text, but no other one follows it then.
+pub(super) fn begins_frame(bytes: &[u8]) -> bool {
+    /// Frames that must follow each other, or stand before the end.
+    const IN_A_ROW: usize = 3;
+    let mut rest = bytes;
+    if !rest.starts_with(&FRAME) {
+        return false;
+    }
+    for _ in 0..IN_A_ROW {
+        match frame_length_up_to(rest, usize::MAX) {
+            Some(length) => rest = &rest[length..],
+            None => return false,
+        }
+        if rest.is_empty() {
+            return true;
+        }
+    }
+    true
+}
+
+/// Where the first frame with text begins that begins at this byte or later; the end if there is none.
+pub(super) fn frame_from(bytes: &[u8], from: usize) -> usize {
+    if from == 0 {
+        return 0;
+    }
+    let found = memchr::memmem::find_iter(bytes.get(from..).unwrap_or(&[]), &FRAME).map(|at| from + at);
+    found.into_iter().find(|&at| begins_frame(&bytes[at..])).unwrap_or(bytes.len())
+}
+
+/// Where the frame with text begins whose end, or that of the other frames after it, is this byte.
+pub(super) fn frame_before(bytes: &[u8], end: usize) -> Option<usize> {
+    let reaches = |mut at: usize| {
+        while at < end {
+            match frame_length_up_to(&bytes[at..], usize::MAX) {
+                Some(length) => at += length,
+                None => return false,
+            }
+        }
+        at == end
+    };
+    memchr::memmem::rfind_iter(&bytes[..end], &FRAME).find(|&at| reaches(at))
 }
 
 #[cfg(test)]

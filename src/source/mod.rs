@@ -10,6 +10,7 @@ mod frames;
 mod input;
 mod list;
 mod mapped;
+mod part;
 mod path_pattern;
 mod utf16;
 mod watch;

@@ -94,10 +94,6 @@ impl<'s> Feed<'s> {
                 let range = games_of(map.bytes(), file);
                 self.open = Some(Open::File(Arc::new(map), range));
             }
-            Ok((Opened::Packed(_), file)) if file.range.as_ref().is_some_and(|range| range.start > 0) => {
-                self.ends.push(SourceEnd::default());
-                self.path = None;
-            }
             Ok((Opened::Packed(packed), file)) => {
                 let path = file.path.display().to_string();
                 self.open =

@@ -92,6 +92,8 @@ struct Cutter {
     spill: Option<Spill>,
     /// Whether the beginning of what is read is lost.
     is_torn: bool,
+    /// Whether all games of a part have been handed on.
+    is_past: bool,
     /// What was wrong before there was any text.
     early: Vec<String>,
     is_damaged: bool,
@@ -136,6 +138,7 @@ impl Cutter {
             searched: 0,
             spill: None,
             is_torn: false,
+            is_past: false,
             early: Vec::new(),
             is_damaged: false,
             is_given_up: false,
@@ -152,6 +155,7 @@ impl Cutter {
     fn cut_all(&mut self) -> Cut {
         let at_once = (self.options.chunk_size / 16).clamp(4 << 10, 1 << 20);
         self.pass_known()?;
+        self.is_torn = self.decoded.begins_amid();
         loop {
             let before = self.text.len();
             // Up to the size of a chunk in one piece, and then a little more until there is a boundary.
@@ -162,6 +166,9 @@ impl Cutter {
                 Ok(0) => break,
                 Ok(_) => self.cut(false)?,
                 Err(error) => self.meet_damage(&error)?,
+            }
+            if self.is_past {
+                return self.end();
             }
             if self.is_bomb() {
                 let bytes = self.spill.take().map_or(0, |spill| spill.bytes);
@@ -221,16 +228,45 @@ impl Cutter {
                 if self.is_torn || self.spill.is_some() { 0 } else { self.options.chunk_size.max(1) - 1 };
             // What is near the end of the text can be told when more of it is there.
             let end = if is_end { self.text.len() } else { self.text.len().saturating_sub(LOOK_AHEAD) };
-            let Some(boundary) = boundary_in(&self.text, self.searched.max(least)..end) else {
+            let Some(from) = self.search_from(least) else { return Ok(()) };
+            let Some(boundary) = boundary_in(&self.text, from..end) else {
                 self.searched = self.searched.max(end.saturating_sub(8));
                 break;
             };
+            let is_last = self.is_past_part(boundary);
             self.cut_at(boundary)?;
+            if is_last {
+                self.text.clear();
+                self.is_past = true;
+                return Ok(());
+            }
         }
         if is_end {
             return self.cut_at(self.text.len());
         }
         self.bound_memory()
+    }
+
+    /// From where in the text a boundary is looked for: not in what stands before a part, and in any case where what stands after it begins.
+    /// `None`: that is not known yet.
+    fn search_from(&mut self, least: usize) -> Option<usize> {
+        let from = self.searched.max(least);
+        let Some([begin, end]) = self.decoded.part() else { return Some(from) };
+        let in_text = |mark: u64| usize::try_from(mark.saturating_sub(self.offset)).unwrap_or(usize::MAX);
+        let Some(begin) = begin else {
+            let gone = self.text.len().saturating_sub(2 * LOOK_BACK);
+            self.text.drain(..gone);
+            self.offset += gone as u64;
+            return None;
+        };
+        let after = end.map_or(usize::MAX, |end| in_text(end).saturating_sub(1));
+        Some(from.min(after).max(in_text(begin).saturating_sub(1)))
+    }
+
+    /// Whether a place in the text is behind the part that is read.
+    fn is_past_part(&self, at: usize) -> bool {
+        let Some([_, Some(end)]) = self.decoded.part() else { return false };
+        self.offset + at as u64 >= end
     }
 
     /// Hands on all text up to `end`, or drops it if its beginning is lost.
@@ -244,6 +280,8 @@ impl Cutter {
         self.searched = 0;
         let spill = self.spill.take();
         let start = self.offset - spill.as_ref().map_or(0, |spill| spill.bytes);
+        let before = self.decoded.part().and_then(|[begin, _]| begin).unwrap_or(0);
+        let start = start.saturating_sub(before);
         self.offset += end as u64;
         if std::mem::take(&mut self.is_torn) || (text.is_empty() && spill.is_none()) {
             return Ok(());
