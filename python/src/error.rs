@@ -20,7 +20,9 @@ pub(crate) fn message(error: &(dyn std::error::Error + 'static)) -> String {
     let mut cause = error.source();
     while let Some(error) = cause {
         let message = error.to_string();
-        if !text.contains(&message) {
+        // SQLite's number for what its message has just told in words.
+        let is_code = error.is::<rusqlite::ffi::Error>();
+        if !is_code && !text.contains(&message) {
             text = format!("{text}: {message}");
         }
         cause = error.source();
@@ -38,7 +40,7 @@ pub(crate) fn of_question(error: &columnar::StreamError) -> PyErr {
 }
 
 /// An exception with the place that it is about, as far as there is one: attributes `path`, `line`, `column`, `byte`, `game`, `ply`.
-fn placed<E: PyTypeInfo>(text: String, path: Option<&Path>, place: Option<&ProblemPlace>) -> PyErr {
+pub(crate) fn placed<E: PyTypeInfo>(text: String, path: Option<&Path>, place: Option<&ProblemPlace>) -> PyErr {
     Python::attach(|py| {
         let error = PyErr::from_type(E::type_object(py), text);
         let value = error.value(py);

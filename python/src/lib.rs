@@ -26,12 +26,16 @@ mod _pgndex {
     #[pymodule_export]
     use crate::picture::board;
     #[pymodule_export]
-    use crate::read::read;
+    use crate::read::{can_split, read};
     #[pymodule_export]
     use crate::rows::{Batch, Rows};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let error = module.getattr("Error")?;
+        ["path", "line", "column", "byte", "game", "ply"]
+            .iter()
+            .try_for_each(|name| error.setattr(name, module.py().None()))?;
         crate::rows::note_main_thread(module.py())
     }
 

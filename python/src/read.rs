@@ -8,10 +8,11 @@ use crossbeam_channel::{Sender, bounded};
 use pgndex::columnar::{PositionChoice, StreamQuestion};
 use pgndex::index::{IndexOptions, OnProblem, Plan, Progress};
 use pgndex::query::Sample;
+use pgndex::source::Finder;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{bug, of_question, of_run};
+use crate::error::{PgnError, bug, message, of_question, of_run, placed};
 use crate::filter::filter;
 use crate::rows::{Failure, Item, Rows, Source, WAITING};
 
@@ -118,4 +119,11 @@ fn run(plan: Plan<'_>, question: StreamQuestion, progress: &Progress, sender: &S
         // Nobody is there to be told if it was stopped.
         let _ = sender.send(Err(error.into()));
     }
+}
+
+/// Whether a file can be read from the middle.
+#[pyfunction]
+pub(crate) fn can_split(py: Python<'_>, path: PathBuf) -> PyResult<bool> {
+    let found = py.detach(|| Finder::default().find(&path).and_then(|file| file.has_parts()));
+    found.map_err(|error| placed::<PgnError>(message(&error), Some(&path), None))
 }

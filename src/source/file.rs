@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::form::Form;
 use super::frames;
+use super::part;
 use super::zip::Member;
+use super::{Mapped, Result};
 
 /// A file to be read, or a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +53,18 @@ impl SourceFile {
     #[must_use]
     pub fn is_plain(&self) -> bool {
         (&self.place, self.form) == (&Place::File, Form::Text)
+    }
+
+    /// Whether it can be read from the middle: it is a plain file, or a zstd archive of several frames that can be found.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn has_parts(&self) -> Result<bool> {
+        Ok(match (&self.place, self.form) {
+            (Place::File, Form::Text) => true,
+            (Place::File, Form::Zstd) => part::has_parts(Mapped::open(&self.path)?.bytes()),
+            _ => false,
+        })
     }
 
     /// The memory that decoding takes beyond what it always may, in bytes: of an archive that was packed with a long window.
