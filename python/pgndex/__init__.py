@@ -1,42 +1,38 @@
-"""Tables of chess games straight from PGN."""
+"""Tables of chess games straight from PGN, and questions to the databases that `pgndex index` makes.
 
-from __future__ import annotations
+Rows come as Arrow streams: `polars.DataFrame(pgndex.positions("games.pgn"))`, `pandas.DataFrame.from_arrow(…)`, `pyarrow.table(…)`,
+`duckdb.sql("FROM rows")`. They are made while they are taken, by all processors, in bounded memory, in the order of the games.
 
-import os
-from collections.abc import Iterable
-from typing import Any
+Games are chosen by keywords that have the names of the command line's options: `white`, `black`, `player`, `opponent`, `elo_min`,
+`elo_max`, `since`, `until`, `result`, `event`, `site`, `opening`, `eco`, `opening_eco`, `speed`, `time_control`, `termination`,
+`plies_min`, `plies_max`, `with_evals`, `variant`.
+"""
 
-from pgndex._pgndex import Batch, DatabaseError, Error, PgnError, QuestionError, Rows, __version__, read
+from pgndex._database import Database
+from pgndex._extension import load, loadable_path
+from pgndex._index import Progress, index
+from pgndex._pgndex import Batch, DatabaseError, Error, PgnError, QuestionError, Rows, __version__
+from pgndex._position import Position
+from pgndex._read import games, moves, positions, read_range, splits, table
 
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-
-
-def _paths(paths: Paths) -> list[str]:
-    if isinstance(paths, (str, os.PathLike)):
-        return [os.fspath(paths)]
-    return [os.fspath(path) for path in paths]
-
-
-def table(name: str, paths: Paths, *, columns: Iterable[str] | None = None, threads: int | None = None, memory: int | None = None,
-          strict: bool = False, skip_errors: bool = False, range: tuple[int, int] | None = None, shard: int = 0,
-          **which: Any) -> Rows:
-    columns = None if columns is None else list(columns)
-    return read(_paths(paths), name, columns, which, threads=threads, memory=memory, strict=strict, skip_errors=skip_errors,
-                range=range, shard=shard)
-
-
-def read_range(path: str | os.PathLike[str], start: int, end: int, table: str, **options: Any) -> Rows:
-    """Rows of a table of the games whose first byte stands in the bytes from `start` up to before `end` of a file."""
-    return globals()["table"](table, path, range=(start, end), **options)
-
-
-def games(paths: Paths, **options: Any) -> Rows:
-    return table("game", paths, **options)
-
-
-def positions(paths: Paths, **options: Any) -> Rows:
-    return table("game_position", paths, **options)
-
-
-def moves(paths: Paths, **options: Any) -> Rows:
-    return table("moves", paths, **options)
+__all__ = [
+    "Batch",
+    "Database",
+    "DatabaseError",
+    "Error",
+    "PgnError",
+    "Position",
+    "Progress",
+    "QuestionError",
+    "Rows",
+    "__version__",
+    "games",
+    "index",
+    "load",
+    "loadable_path",
+    "moves",
+    "positions",
+    "read_range",
+    "splits",
+    "table",
+]

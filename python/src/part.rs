@@ -34,13 +34,12 @@ pub(crate) fn files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<PathBuf
     Ok(files)
 }
 
+/// Starts and ends, and what the file is if it is one part for its form.
+type Ranges = (Vec<(u64, u64)>, Option<&'static str>);
+
 /// How a file can be read in parts of about `size` bytes: these, as start and end, and if it is one part for its form, what it is.
 #[pyfunction]
-pub(crate) fn parts(
-    py: Python<'_>,
-    path: PathBuf,
-    size: u64,
-) -> PyResult<(Vec<(u64, u64)>, Option<&'static str>)> {
+pub(crate) fn parts(py: Python<'_>, path: PathBuf, size: u64) -> PyResult<Ranges> {
     let parts = py.detach(|| source::parts(&path, size));
     let parts = parts.map_err(|error| PgnError::new_err(error.full_message()))?;
     Ok((parts.ranges.into_iter().map(|range| (range.start, range.end)).collect(), parts.undivided))

@@ -5,22 +5,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crossbeam_channel::{Sender, bounded};
-use pgndex::columnar::StreamQuestion;
+use pgndex::columnar::{PositionChoice, StreamQuestion};
 use pgndex::index::{IndexOptions, OnProblem, Plan, Progress};
+use pgndex::query::Sample;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{bug, of_question, of_run};
 use crate::filter::filter;
-use crate::rows::{Failure, Item, Rows, Source};
-
-/// Batches that wait for somebody to take them, beside those that workers hold.
-const WAITING: usize = 2;
+use crate::rows::{Failure, Item, Rows, Source, WAITING};
 
 /// Rows of a table of the games in some files.
 #[pyfunction]
 #[pyo3(signature = (paths, table, columns=None, games=None, *, threads=None, memory=None, strict=false, skip_errors=false,
-    range=None, shard=0))]
+    range=None, shard=0, plies=None, evaluated=false, sample=None, seed=0, per_game=None))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn read(
     py: Python<'_>,
@@ -34,10 +32,16 @@ pub(crate) fn read(
     skip_errors: bool,
     range: Option<(u64, u64)>,
     shard: u32,
+    plies: Option<(u32, u32)>,
+    evaluated: bool,
+    sample: Option<u64>,
+    seed: u64,
+    per_game: Option<u32>,
 ) -> PyResult<Rows> {
     let games = filter(games)?;
     let question = StreamQuestion::new(table, columns.as_deref())
         .and_then(|question| question.of_games(games))
+        .and_then(|question| question.of_positions(choice(plies, evaluated, sample, seed, per_game)))
         .map_err(|error| of_question(&error))?
         .in_shard(shard);
     let mut options = IndexOptions { most_errors: strict.then_some(0), ..IndexOptions::default() };
@@ -48,6 +52,24 @@ pub(crate) fn read(
     }
     let range = range.map(|(start, end)| start..end);
     py.detach(|| start(paths, question, options, range))
+}
+
+/// Which positions: those from one ply to another, evaluated ones, as many as are to be drawn in all and of each game.
+pub(crate) fn choice(
+    plies: Option<(u32, u32)>,
+    evaluated: bool,
+    sample: Option<u64>,
+    seed: u64,
+    per_game: Option<u32>,
+) -> PositionChoice {
+    let plies = plies.map_or(0..=u32::MAX, |(first, last)| first..=last);
+    let is_drawn = sample.is_some() || per_game.is_some();
+    let sample = is_drawn.then(|| Sample {
+        positions: sample.unwrap_or(u64::MAX),
+        per_game: per_game.unwrap_or(Sample::MOST_PER_GAME).min(Sample::MOST_PER_GAME),
+        seed,
+    });
+    PositionChoice { plies, evaluated, sample }
 }
 
 /// Begins to read.

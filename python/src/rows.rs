@@ -1,13 +1,14 @@
 //! Rows on their way to Python.
 
 use std::fmt;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle, ThreadId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use crossbeam_channel::{Receiver, RecvTimeoutError};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -23,6 +24,17 @@ pub(crate) type Item = Result<RecordBatch, Failure>;
 pub(crate) enum Failure {
     #[error(transparent)]
     Run(#[from] pgndex::index::Error),
+    #[error(transparent)]
+    Store(pgndex::store::Error),
+    #[error(transparent)]
+    Query(pgndex::query::Error),
+    #[error(transparent)]
+    Misfit(#[from] crate::cells::Misfit),
+    #[error("{0}")]
+    Other(String),
+    /// Nobody wants the rows any more.
+    #[error("stopped")]
+    Unwanted,
     #[error("interrupted")]
     Interrupted,
     #[error("a thread failed; this is a bug in pgndex, please report it")]
@@ -31,9 +43,13 @@ pub(crate) enum Failure {
 
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Run(error) => crate::error::of_run(&error),
-            Failure::Interrupted => PyKeyboardInterrupt::new_err(()),
+        match &failure {
+            Failure::Run(error) => crate::error::of_run(error),
+            Failure::Store(error) => crate::error::of_store(error),
+            Failure::Query(error) => crate::error::of_query(error),
+            Failure::Misfit(error) => QuestionError::new_err(error.to_string()),
+            Failure::Other(text) => QuestionError::new_err(text.clone()),
+            Failure::Interrupted | Failure::Unwanted => PyKeyboardInterrupt::new_err(()),
             Failure::Panicked => crate::error::bug(failure),
         }
     }
@@ -59,7 +75,6 @@ impl fmt::Debug for Source {
 impl Source {
     /// Waits for the next batch; meanwhile Python's signals are looked at, if this is the thread that has them.
     fn wait(&mut self) -> Option<Item> {
-        const PATIENCE: Duration = Duration::from_millis(50);
         if self.is_done {
             return None;
         }
@@ -97,6 +112,24 @@ pub(crate) fn note_main_thread(py: Python<'_>) -> PyResult<()> {
         let _ = MAIN.set(thread::current().id());
     }
     Ok(())
+}
+
+/// How often signals are looked at.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Whether Ctrl-C was pressed, looked at every now and then: for what asks often.
+pub(crate) fn is_interrupted_now_and_then() -> bool {
+    static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+    if MAIN.get() != Some(&thread::current().id()) {
+        return false;
+    }
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.is_some_and(|last| last.elapsed() < PATIENCE) {
+        return false;
+    }
+    *last = Some(Instant::now());
+    drop(last);
+    is_interrupted()
 }
 
 /// Whether Ctrl-C was pressed. It is only looked at by the main thread: others must not wait for the interpreter, as whoever has it may wait
@@ -155,7 +188,74 @@ pub(crate) struct Rows {
     source: Mutex<Option<Source>>,
 }
 
+/// Makes batches in a thread of its own.
+pub(crate) struct Producer {
+    begun: Sender<Result<SchemaRef, Failure>>,
+    items: Sender<Item>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Producer {
+    /// Says what the columns are. It comes before all batches.
+    pub(crate) fn begin(&mut self, schema: SchemaRef) -> Result<(), Failure> {
+        self.begun.send(Ok(schema)).map_err(|_| Failure::Unwanted)
+    }
+
+    /// Hands a batch over.
+    pub(crate) fn send(&mut self, batch: RecordBatch) -> Result<(), Failure> {
+        self.items.send(Ok(batch)).map_err(|_| Failure::Unwanted)
+    }
+
+    /// What tells whether to stop.
+    pub(crate) fn is_stopped(&self) -> impl Fn() -> bool + Send + Sync + 'static {
+        let stop = Arc::clone(&self.stop);
+        move || stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Batches that wait for somebody to take them.
+pub(crate) const WAITING: usize = 2;
+
 impl Rows {
+    /// Rows that a thread makes while they are taken. Waits for their columns.
+    pub(crate) fn produce(
+        py: Python<'_>,
+        make: impl FnOnce(&mut Producer) -> Result<(), Failure> + Send + 'static,
+    ) -> PyResult<Self> {
+        let (begun, schema) = bounded(1);
+        let (items, receiver) = bounded(WAITING);
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut producer = Producer { begun, items, stop: Arc::clone(&stop) };
+        let work = move || {
+            if let Err(failure) = make(&mut producer) {
+                // Whichever is waited for.
+                let Err(TrySendError::Disconnected(Err(failure)) | TrySendError::Full(Err(failure))) =
+                    producer.begun.try_send(Err(failure))
+                else {
+                    return;
+                };
+                let _ = producer.items.send(Err(failure));
+            }
+        };
+        let thread =
+            thread::Builder::new().name("pgndex".to_owned()).spawn(work).map_err(crate::error::bug)?;
+        let ended = Box::new(move || stop.store(true, Ordering::Relaxed));
+        let schema = loop {
+            match py.detach(|| schema.recv_timeout(PATIENCE)) {
+                Ok(Ok(schema)) => break schema,
+                Ok(Err(failure)) => return Err(failure.into()),
+                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Panicked.into()),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(error) = py.check_signals() {
+                        ended();
+                        return Err(error);
+                    }
+                }
+            }
+        };
+        Ok(Self::new(Source { schema, items: receiver, stop: ended, thread: Some(thread), is_done: false }))
+    }
+
     pub(crate) fn new(source: Source) -> Self {
         Self { schema: source.schema.clone(), source: Mutex::new(Some(source)) }
     }

@@ -37,7 +37,7 @@ mod stream;
 mod tests;
 pub(crate) mod visited_position;
 
-pub use error::{Error, Result};
+pub use error::{Error, ProblemPlace, Result};
 pub use estimate::Estimate;
 pub(crate) use game::parse::{mix_move, pairing_hash, prefix_hash};
 pub(crate) use game::reread::{GameProblem, GameText, Reread};

@@ -48,7 +48,7 @@ def same(what, found, expected):
 SUMS = {
     "game": "count(*), sum(ply_count), sum(white_elo), count(white), count(date), sum(byte_length)",
     "move_eval": "count(*), sum(ply), sum(clock), sum(eval_cp), count(depth)",
-    "problem": "count(*), count(token), sum(line)",
+    "problem": "count(*), count(token), sum(column_number)",
 }
 
 

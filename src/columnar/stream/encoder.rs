@@ -1,6 +1,7 @@
 //! What a worker makes of games: batches of rows.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::{ArrayRef, RecordBatch};
 
@@ -12,7 +13,7 @@ use super::positions::{BATCH_ROWS, GameRows, PositionRows};
 use super::question::{RowKind, StreamQuestion};
 use crate::id::GameId;
 use crate::store::row::virtual_table::{Cell, Rows as _};
-use crate::store::row::{HeaderBatch, ProblemRow, SideTable};
+use crate::store::row::{EvalRow, HeaderBatch, ProblemRow, SideTable};
 use crate::store::sink::{GameMoves, PositionEncoder, PositionView};
 use crate::store::{Result, RowFilter};
 
@@ -30,6 +31,75 @@ pub(crate) struct StreamEncoder {
 enum Rows {
     Cells(Columns),
     Positions(PositionRows),
+}
+
+/// What games offer to be drawn.
+#[derive(Debug)]
+pub(crate) struct RankEncoder {
+    of_rows: StreamEncoder,
+    ranks: Vec<u64>,
+    /// From which rank on nothing more is needed.
+    cutoff: Arc<AtomicU64>,
+}
+
+impl RankEncoder {
+    pub(super) fn new(
+        question: Arc<StreamQuestion>,
+        openings: Arc<OpeningNames>,
+        cutoff: Arc<AtomicU64>,
+    ) -> Self {
+        Self { of_rows: StreamEncoder::new(question, openings), ranks: Vec::new(), cutoff }
+    }
+}
+
+impl PositionEncoder for RankEncoder {
+    type Block = Vec<u64>;
+    const IN_ORDER: bool = false;
+    const TAKES_GAMES: bool = true;
+
+    fn another(&self) -> Self {
+        Self::new(
+            Arc::clone(&self.of_rows.question),
+            Arc::clone(&self.of_rows.openings),
+            Arc::clone(&self.cutoff),
+        )
+    }
+
+    fn push(&mut self, _: &PositionView<'_>) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn push_games<'g>(
+        &mut self,
+        first: GameId,
+        rows: &HeaderBatch,
+        moves: impl Iterator<Item = GameMoves<'g>>,
+    ) -> Result<()> {
+        let fits = self.of_rows.fitting(rows);
+        let Self { of_rows: StreamEncoder { question, .. }, ranks, cutoff } = self;
+        let cutoff = cutoff.load(Ordering::Relaxed);
+        for moves in moves {
+            let row = (moves.game.0 - first.0) as usize;
+            if fits[row] {
+                let positions = question.positions_of(&moves);
+                question.choice.rank(moves.game, positions, evals_of(rows, row), cutoff, ranks);
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, _: Option<Vec<u64>>) -> Result<Option<Vec<u64>>> {
+        let ranks = std::mem::take(&mut self.ranks);
+        Ok((!ranks.is_empty()).then_some(ranks))
+    }
+}
+
+/// What is said of the positions of a game of a batch.
+fn evals_of(rows: &HeaderBatch, row: usize) -> &[EvalRow] {
+    let index = GameId(row as u32);
+    let from = rows.evals.partition_point(|eval| eval.game < index);
+    let evals = &rows.evals[from..];
+    &evals[..evals.partition_point(|eval| eval.game == index)]
 }
 
 /// Bytes of a batch of rows with texts of any length.
@@ -154,20 +224,19 @@ impl PositionEncoder for StreamEncoder {
             if !fits[row] {
                 continue;
             }
-            let index = GameId(row as u32);
-            let from = rows.evals.partition_point(|eval| eval.game < index);
-            let evals = &rows.evals[from..];
-            let evals = &evals[..evals.partition_point(|eval| eval.game == index)];
+            let evals = evals_of(rows, row);
             let id = game_id(question.shard, moves.game);
             let game = GameRows { id, row, batch: rows, openings, moves: &moves, evals };
-            positions.push(
-                &game,
-                |_| true,
-                |columns| {
-                    made.push(batch(question, columns));
-                    Ok::<_, crate::store::Error>(())
-                },
-            )?;
+            let flush = |columns| made.push(batch(question, columns));
+            if question.choice.is_all() {
+                positions.push(&game, None, flush);
+                continue;
+            }
+            let count = question.positions_of(&moves);
+            let plies = question.choice.plies(moves.game, count, evals, question.last_rank);
+            if !plies.is_empty() {
+                positions.push(&game, Some(&plies), flush);
+            }
         }
         Ok(())
     }

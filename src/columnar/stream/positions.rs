@@ -76,13 +76,13 @@ impl PositionRows {
         self.rows
     }
 
-    /// Adds those positions of a game that are `wanted`. Has `flush` take the columns whenever there are many rows.
-    pub(super) fn push<E>(
+    /// Adds the positions of a game at these plies, which are in order, or all. Has `flush` take the columns whenever there are many rows.
+    pub(super) fn push(
         &mut self,
         game: &GameRows<'_>,
-        wanted: impl Fn(u32) -> bool,
-        mut flush: impl FnMut(Vec<ArrayRef>) -> Result<(), E>,
-    ) -> Result<(), E> {
+        mut plies: Option<&[u32]>,
+        mut flush: impl FnMut(Vec<ArrayRef>),
+    ) {
         let (mut position, mut placement) = match game.moves.setup {
             None => self.start.clone(),
             Some(position) => (position.clone(), FenText::new(position)),
@@ -91,7 +91,16 @@ impl PositionRows {
         let codes = game.moves.codes.iter().copied().map(Some);
         let mut before = self.rows;
         for (ply, code) in (0..).zip(codes.chain((!self.of_moves).then_some(None))) {
-            if wanted(ply) {
+            let is_wanted = match &mut plies {
+                None => true,
+                Some([next, rest @ ..]) if *next == ply => {
+                    plies = Some(rest);
+                    true
+                }
+                Some([]) => break,
+                Some(_) => false,
+            };
+            if is_wanted {
                 let around = if game.evals.is_empty() { [None; 3] } else { evals.around(ply) };
                 let (position, placement) = (&position, &placement);
                 let place = Place { game, ply, position, placement, code, evals: around };
@@ -102,7 +111,7 @@ impl PositionRows {
                 if self.rows == BATCH_ROWS {
                     self.push_game_cells(game, self.rows - before);
                     before = 0;
-                    flush(self.take())?;
+                    flush(self.take());
                 }
             }
             if let Some(code) = code {
@@ -111,7 +120,6 @@ impl PositionRows {
             }
         }
         self.push_game_cells(game, self.rows - before);
-        Ok(())
     }
 
     /// Fills the columns of the game in, for its last rows.

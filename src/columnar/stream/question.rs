@@ -8,7 +8,9 @@ use super::super::schema::{
     COMMAND, COMMENT, GAME, GAME_POSITION, Kind, MOVE_EVAL, NAG, PROBLEM, TAG, Table, VARIATION,
     VARIATION_MOVE,
 };
+use super::choice::PositionChoice;
 use super::column::Column;
+use crate::store::sink::GameMoves;
 use crate::store::{FilterError, GameFilter};
 
 /// Rows of games: which table, which of its columns, of which games.
@@ -18,6 +20,9 @@ pub struct StreamQuestion {
     pub(super) schema: SchemaRef,
     pub(super) filter: GameFilter,
     pub(super) shard: u32,
+    pub(super) choice: PositionChoice,
+    /// Of what is drawn, the rank of the last that is.
+    pub(super) last_rank: u64,
 }
 
 /// What a row is made of.
@@ -55,6 +60,15 @@ pub enum StreamError {
     /// No game can fit.
     #[error(transparent)]
     Filter(#[from] FilterError),
+    /// Positions can be chosen only where there are some.
+    #[error("positions are chosen in the tables game_position and moves only")]
+    NotOfPositions,
+    /// More than can be drawn.
+    #[error("at most {most} positions can be drawn; leave `sample` out for all")]
+    TooManyDrawn {
+        /// How many can.
+        most: u64,
+    },
     /// The sources of games are told in another way.
     #[error("games cannot be chosen by their source here; name the files that are to be read")]
     Sources,
@@ -94,7 +108,8 @@ impl StreamQuestion {
             }
         };
         let schema = schema(&rows, columns);
-        Ok(Self { rows, schema, filter: GameFilter::default(), shard: 0 })
+        let (filter, choice) = (GameFilter::default(), PositionChoice::default());
+        Ok(Self { rows, schema, filter, shard: 0, choice, last_rank: u64::MAX })
     }
 
     /// The same, of the games alone that fit.
@@ -109,10 +124,47 @@ impl StreamQuestion {
         Ok(Self { filter, ..self })
     }
 
+    /// The same, with these positions alone.
+    ///
+    /// # Errors
+    /// If the table is not one of positions or moves, or too many are to be drawn.
+    pub fn of_positions(self, choice: PositionChoice) -> Result<Self, StreamError> {
+        if matches!(self.rows, RowKind::Table(..)) && !choice.is_all() {
+            return Err(StreamError::NotOfPositions);
+        }
+        if let Some(sample) = choice.sample
+            && sample.positions != u64::MAX
+            && sample.positions > Self::MOST_DRAWN
+        {
+            return Err(StreamError::TooManyDrawn { most: Self::MOST_DRAWN });
+        }
+        Ok(Self { choice, ..self })
+    }
+
+    /// How many positions can be drawn: 8 bytes of each are kept.
+    pub const MOST_DRAWN: u64 = 100_000_000;
+
+    /// How many positions are to be drawn, if not all that games offer.
+    pub(crate) fn drawn(&self) -> Option<usize> {
+        let sample = self.choice.sample.filter(|sample| sample.positions != u64::MAX)?;
+        usize::try_from(sample.positions).ok()
+    }
+
+    /// The same, once it is known which are drawn.
+    pub(crate) fn up_to(self, last_rank: u64) -> Self {
+        Self { last_rank, ..self }
+    }
+
     /// The same, with this number in the upper half of each `game_id`.
     #[must_use]
     pub fn in_shard(self, shard: u32) -> Self {
         Self { shard, ..self }
+    }
+
+    /// How many rows a game has before any are chosen.
+    pub(super) fn positions_of(&self, moves: &GameMoves<'_>) -> u32 {
+        let moves = u32::try_from(moves.codes.len()).unwrap_or(u32::MAX);
+        if matches!(self.rows, RowKind::Moves(_)) { moves } else { moves.saturating_add(1) }
     }
 
     /// The columns of the batches.
@@ -145,7 +197,7 @@ impl StreamQuestion {
                 columns.iter().any(|column| column.is_annotation())
             }
         };
-        in_columns || self.filter.with_evals || self.is_of(&[&MOVE_EVAL])
+        in_columns || self.filter.with_evals || self.choice.evaluated || self.is_of(&[&MOVE_EVAL])
     }
 
     /// Whether all that is said of moves is asked for.

@@ -2,11 +2,13 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::RecordBatch;
 
 use super::super::game_column::OpeningNames;
-use super::encoder::StreamEncoder;
+use super::choice::LeastRanks;
+use super::encoder::{RankEncoder, StreamEncoder};
 use super::question::StreamQuestion;
 use crate::opening::OpeningBook;
 use crate::store::row::HeaderBatch;
@@ -45,6 +47,60 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Sink for StreamSink<F> {
     fn positions(&mut self, _: BlockNumber, block: Vec<RecordBatch>) -> Result<Option<Vec<RecordBatch>>> {
         let flow = block.into_iter().try_for_each(&mut self.take);
         if flow.is_break() { Err(Error::Interrupted) } else { Ok(None) }
+    }
+
+    fn occurrences<S: SortedOccurrences>(&mut self, _: &S) -> Result<(), S::Error> {
+        Ok(())
+    }
+
+    fn end(&mut self, _: &RunTotals) -> Result<()> {
+        Ok(())
+    }
+
+    fn links<S: SortedOccurrences>(&mut self, _: &S, _: &DuplicateLinks) -> Result<u64, S::Error> {
+        Ok(0)
+    }
+
+    fn finish(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Finds out which positions are drawn.
+pub(crate) struct RankSink<'r> {
+    question: Arc<StreamQuestion>,
+    openings: Arc<OpeningNames>,
+    ranks: &'r mut LeastRanks,
+    cutoff: Arc<AtomicU64>,
+}
+
+impl<'r> RankSink<'r> {
+    pub(crate) fn new(question: StreamQuestion, openings: &OpeningBook, ranks: &'r mut LeastRanks) -> Self {
+        let (question, openings) = (Arc::new(question), Arc::new(OpeningNames::of(openings)));
+        Self { question, openings, ranks, cutoff: Arc::new(AtomicU64::new(u64::MAX)) }
+    }
+}
+
+impl Sink for RankSink<'_> {
+    type Encoder = RankEncoder;
+    const KEEPS: bool = false;
+
+    fn encoder(&self) -> RankEncoder {
+        RankEncoder::new(Arc::clone(&self.question), Arc::clone(&self.openings), Arc::clone(&self.cutoff))
+    }
+
+    fn begin(&mut self, _: &NewRun<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn headers(&mut self, _: &HeaderBatch) -> Result<()> {
+        Ok(())
+    }
+
+    fn positions(&mut self, _: BlockNumber, ranks: Vec<u64>) -> Result<Option<Vec<u64>>> {
+        self.ranks.add(ranks);
+        self.cutoff.store(self.ranks.cutoff(), Ordering::Relaxed);
+        Ok(None)
     }
 
     fn occurrences<S: SortedOccurrences>(&mut self, _: &S) -> Result<(), S::Error> {
