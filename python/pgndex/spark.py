@@ -130,7 +130,7 @@ def plan(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], part_
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     parts: list[Part] = []
-    for path in pgn_part.files([os.fspath(path) for path in paths]):
+    for path in map(os.fspath, pgn_part.files([os.fspath(path) for path in paths])):
         ranges, _ = pgn_part.parts(path, part_bytes)
         parts += [Part(len(parts) + number, path, start, end) for number, (start, end) in enumerate(ranges)]
     if len(parts) > MOST_PARTS:
@@ -267,7 +267,7 @@ def count_continuations(by_key: DataFrame, games: DataFrame, positions: DataFram
     )
     visited = last.groupBy("key").count().where(f.col("count") >= threshold).select("key")
     visited = visited.join(_shared_keys(visited, games, positions), "key", "left_anti")
-    years = games.select("game_id", f.expr("CASE WHEN date RLIKE '^[0-9]{4}' THEN int(substr(date, 1, 4)) END").alias("year"))
+    years = games.select("game_id", f.expr("CASE WHEN date RLIKE '^[0-9]{4}' THEN nullif(int(substr(date, 1, 4)), 0) END").alias("year"))
     counted = last.join(visited, "key").select("key_prefix", "key", "game_id", "last.*").where("move_code IS NOT NULL AND result <> '*'")
     both = "CASE WHEN white_elo IS NOT NULL AND black_elo IS NOT NULL THEN {} END"
 

@@ -145,4 +145,4 @@ def _files(options: dict[str, str]) -> list[str]:
             found += fitting
         else:
             found.append(path)
-    return files(found)
+    return [os.fspath(path) for path in files(found)]
