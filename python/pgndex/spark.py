@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PART_BYTES = 128 << 20
+# Of one task; the program takes up to 300 MB more.
+MEMORY = 1 << 30
 # The tables that are written by key, for all parts together.
 BY_KEY = ("position_game", "continuation")
 ATTEMPTS = "_attempts"
@@ -84,13 +86,13 @@ def index(
     duplicates: str = "skip",
     overwrite: bool = False,
     threads: int = 1,
-    memory: int | None = None,
+    memory: int = MEMORY,
 ) -> Summary:
     """Indexes PGN files into Parquet files below ``out``.
 
     ``out`` and the files must have the same path on the driver and on all executors. After a failure or a kill the same call goes on: parts that
     were written are not read again. ``duplicates="skip"`` leaves games that repeat an earlier one out of ``position_game`` and ``continuation``, and
-    lists them in ``duplicate``; the other tables keep them. ``threads`` and ``memory`` are those of one task.
+    lists them in ``duplicate``; the other tables keep them. ``threads`` and ``memory`` (in bytes) are those of one task.
 
     Raises :class:`JobError` if ``out`` has a complete job already, or one of other files, and ``overwrite`` is not set.
     """
@@ -138,7 +140,7 @@ def plan(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], part_
     return parts
 
 
-def write_attempt(part: Part, attempts: str, settings: Settings, threads: int, memory: int | None) -> dict[str, Any]:
+def write_attempt(part: Part, attempts: str, settings: Settings, threads: int = 1, memory: int = MEMORY) -> dict[str, Any]:
     """Indexes one part into a directory that no other attempt has. Gives back what the manifest is made of."""
     attempt = Path(attempts) / f"part-{part.shard:05}" / uuid.uuid4().hex
     attempt.parent.mkdir(parents=True, exist_ok=True)
@@ -191,7 +193,7 @@ def _count_attempts(directory: Path) -> int:
 
 
 def _write_parts(
-    spark: SparkSession, directory: Path, parts: list[Part], settings: Settings, threads: int, memory: int | None
+    spark: SparkSession, directory: Path, parts: list[Part], settings: Settings, threads: int, memory: int
 ) -> list[dict[str, Any]]:
     """Has each part written by a task of its own. Of tasks that ran twice, Spark gives back one."""
     if not parts:

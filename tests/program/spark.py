@@ -224,7 +224,7 @@ def hold_jobs(spark, directory, program):
     settings = job.Settings(PART_BYTES, "none", 64, "skip")
     job._begin(out, parts, settings, overwrite=False)
     for part in (parts[0], parts[2], parts[0]):
-        job.write_attempt(part, str(out / "_attempts"), settings, 1, None)
+        job.write_attempt(part, str(out / "_attempts"), settings)
     half = next((out / "_attempts" / "part-00002").glob("*"))
     shutil.copytree(half, half.with_name("half"))
     (half.with_name("half") / "_attempt.json").unlink()
