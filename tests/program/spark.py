@@ -1,6 +1,6 @@
 """Reads PGN files with Spark, and has Spark index them, and holds all of it against SQLite.
 
-Usage: spark.py PROGRAM DIRECTORY. In the directory are games.pgn; many.pgn.zst and single.pgn.zst, the same games in many frames and in one; all.db,
+Usage: spark.py PROGRAM DIRECTORY [WHAT]. In the directory are games.pgn; many.pgn.zst and single.pgn.zst, the same games in many frames and in one; all.db,
 a database of all of them; and unique.db, one without duplicates. Prints what was done, a line each.
 """
 
@@ -25,8 +25,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import EqualTo, GreaterThan, GreaterThanOrEqual, In, IsNotNull, LessThanOrEqual
 from pyspark_pgndex.pushdown import games_of
 
-PARTITION_BYTES = 1 << 20
-PART_BYTES = 1 << 20
+# Of the packed file, and of the plain one, which is four times as long.
+PARTITION_BYTES = 2 << 20
+PART_BYTES = 2 << 20
+PLAIN_PART_BYTES = 8 << 20
 
 
 def session():
@@ -53,7 +55,8 @@ SUMS = {
 
 
 def read(spark, path, table, **options):
-    reader = spark.read.format("pgn").option("table", table).option("partition_bytes", PARTITION_BYTES)
+    size = PLAIN_PART_BYTES if path.endswith(".pgn") else PARTITION_BYTES
+    reader = spark.read.format("pgn").option("table", table).option("partition_bytes", size)
     return reader.options(**options).load(path)
 
 
@@ -181,8 +184,8 @@ def hold_job(spark, directory, out, summary, program):
     assert printed.stdout.startswith("sound: "), printed
 
 
-def index(spark, path, out, **options):
-    return job.index(spark, path, out, part_bytes=PART_BYTES, partition_by="none", **options)
+def index(spark, path, out, part_bytes=PART_BYTES, **options):
+    return job.index(spark, path, out, part_bytes=part_bytes, partition_by="none", **options)
 
 
 def kill_worker(attempts, killed):
@@ -197,7 +200,7 @@ def kill_worker(attempts, killed):
                         return
                 except (FileNotFoundError, PermissionError, ProcessLookupError):
                     continue
-        time.sleep(0.001)
+        time.sleep(0.01)
 
 
 def hold_jobs(spark, directory, program):
@@ -258,7 +261,7 @@ def hold_jobs(spark, directory, program):
     print(f"stopped {stops} times: {summary}", flush=True)
     # A plain file has the same games in other parts.
     out = directory / "plain"
-    summary = index(spark, str(directory / "games.pgn"), out)
+    summary = index(spark, str(directory / "games.pgn"), out, PLAIN_PART_BYTES)
     hold_job(spark, directory, out, summary, program)
     print(f"a plain file: {summary}", flush=True)
 
@@ -273,7 +276,7 @@ def rows_of(spark, out):
 
 
 def main():
-    program, directory = sys.argv[1], Path(sys.argv[2])
+    program, directory, wanted = sys.argv[1], Path(sys.argv[2]).resolve(), sys.argv[3:]
     spark = session()
     database = sqlite3.connect(directory / "all.db")
     for name, hold in (
@@ -281,6 +284,8 @@ def main():
         ("filters", lambda: hold_filters(spark, directory, database)),
         ("jobs", lambda: hold_jobs(spark, directory, program)),
     ):
+        if wanted and name not in wanted:
+            continue
         began = time.monotonic()
         hold()
         print(f"{name}: {time.monotonic() - began:.1f} s", flush=True)
