@@ -46,9 +46,7 @@ def build_parts() -> None:
     """Builds the program and the extension. Each is built on its own: the extension must not be given the program's SQLite."""
     cargo("--bin", "pgndex")
     cargo("--package", "pgndex-sqlite")
-    metadata = subprocess.run(
-        ["cargo", "metadata", "--no-deps", "--format-version", "1"], cwd=ROOT, check=True, capture_output=True
-    )
+    metadata = subprocess.run(["cargo", "metadata", "--no-deps", "--format-version", "1"], cwd=ROOT, check=True, capture_output=True)
     built = Path(json.loads(metadata.stdout)["target_directory"]) / "release"
     program, prefix, ending = {
         "win32": ("pgndex.exe", "", ".dll"),

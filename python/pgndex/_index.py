@@ -72,4 +72,5 @@ def index(
             progress(Progress(*numbers))
 
     told = None if progress is None else tell
-    return json.loads(_pgndex.index(_paths(paths), os.fspath(target), parquet, options, told))
+    summary: dict[str, Any] = json.loads(_pgndex.index(_paths(paths), os.fspath(target), parquet, options, told))
+    return summary

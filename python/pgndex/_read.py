@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from pgndex import _pgndex
 from pgndex._pgndex import Rows
 
-try:
-    from typing import Unpack
-except ImportError:  # Python 3.10
-    from typing import TYPE_CHECKING
-
-    if TYPE_CHECKING:
-        from typing_extensions import Unpack
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Path = str | os.PathLike[str]
 Paths = Path | Iterable[Path]
@@ -79,7 +74,7 @@ _READING = ("threads", "memory", "strict", "skip_errors", "shard")
 _CHOOSING = ("plies", "evaluated", "sample", "seed", "per_game")
 
 
-def _read(name: str, paths: Paths, byte_range: tuple[int, int] | None, options: dict) -> Rows:
+def _read(name: str, paths: Paths, byte_range: tuple[int, int] | None, options: dict[str, Any]) -> Rows:
     columns = options.pop("columns", None)
     columns = None if columns is None else list(columns)
     how = {key: options.pop(key) for key in (*_READING, *_CHOOSING) if key in options}

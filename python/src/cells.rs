@@ -54,7 +54,9 @@ impl Kind {
 
 /// A cell that its column cannot hold.
 #[derive(Debug, thiserror::Error)]
-#[error("row {row}, column {column:?}: is {found}, and the rows before have {expected}; write CAST({column} AS …) in the query")]
+#[error(
+    "row {row}, column {column:?}: is {found}, and the rows before have {expected}; write CAST({column} AS …) in the query"
+)]
 pub(crate) struct Misfit {
     row: usize,
     column: String,

@@ -58,7 +58,8 @@ fn json(answer: &impl Serialize) -> Result<String, Failure> {
 impl OpenDatabase {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let database = py.detach(|| open(&path, is_interrupted_now_and_then)).map_err(|error| of_store(&error))?;
+        let database =
+            py.detach(|| open(&path, is_interrupted_now_and_then)).map_err(|error| of_store(&error))?;
         Ok(Self { path, database: Mutex::new(Some(database)) })
     }
 
@@ -134,7 +135,10 @@ impl OpenDatabase {
             let selection = database.select(&filter)?;
             let limit = limit.unwrap_or(usize::MAX);
             let name = &name;
-            json(&PlayerQuestion { database, name, selection: &selection, limit, depth, least_share }.answer()?)
+            json(
+                &PlayerQuestion { database, name, selection: &selection, limit, depth, least_share }
+                    .answer()?,
+            )
         })
     }
 

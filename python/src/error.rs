@@ -40,7 +40,11 @@ pub(crate) fn of_question(error: &columnar::StreamError) -> PyErr {
 }
 
 /// An exception with the place that it is about, as far as there is one: attributes `path`, `line`, `column`, `byte`, `game`, `ply`.
-pub(crate) fn placed<E: PyTypeInfo>(text: String, path: Option<&Path>, place: Option<&ProblemPlace>) -> PyErr {
+pub(crate) fn placed<E: PyTypeInfo>(
+    text: String,
+    path: Option<&Path>,
+    place: Option<&ProblemPlace>,
+) -> PyErr {
     Python::attach(|py| {
         let error = PyErr::from_type(E::type_object(py), text);
         let value = error.value(py);

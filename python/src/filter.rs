@@ -53,7 +53,11 @@ fn set(filter: &mut GameFilter, name: &str, value: &Bound<'_, PyAny>) -> PyResul
         "plies_max" => filter.plies_max = Some(value.extract()?),
         "with_evals" => filter.with_evals = value.extract()?,
         "variant" => filter.variant = Some(value.extract()?),
-        _ => return Err(PyTypeError::new_err(format!("there is no argument {name:?}; games are chosen by {NAMES}"))),
+        _ => {
+            return Err(PyTypeError::new_err(format!(
+                "there is no argument {name:?}; games are chosen by {NAMES}"
+            )));
+        }
     }
     Ok(())
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, bounded};
-use pgndex::index::{Annotations, Duplicates, IndexOptions, OnProblem, ParquetOptions, Plan, Progress, Summary};
+use pgndex::index::{
+    Annotations, Duplicates, IndexOptions, OnProblem, ParquetOptions, Plan, Progress, Summary,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -18,9 +18,9 @@ mod _pgndex {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::error::{DatabaseError, Error, PgnError, QuestionError};
-    #[pymodule_export]
     use crate::database::OpenDatabase;
+    #[pymodule_export]
+    use crate::error::{DatabaseError, Error, PgnError, QuestionError};
     #[pymodule_export]
     use crate::index::index;
     #[pymodule_export]

@@ -237,7 +237,8 @@ impl Rows {
                 let _ = producer.items.send(Err(failure));
             }
         };
-        let thread = thread::Builder::new().name("pgndex".to_owned()).spawn(work).map_err(crate::error::bug)?;
+        let thread =
+            thread::Builder::new().name("pgndex".to_owned()).spawn(work).map_err(crate::error::bug)?;
         let ended = Box::new(move || stop.store(true, Ordering::Relaxed));
         let schema = loop {
             match py.detach(|| schema.recv_timeout(PATIENCE)) {
@@ -284,7 +285,8 @@ impl Rows {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // Types other than these are not offered; asking for them is a wish.
         let _ = requested_schema;
-        let taken = || QuestionError::new_err("these rows have been taken already, or closed; ask for them again");
+        let taken =
+            || QuestionError::new_err("these rows have been taken already, or closed; ask for them again");
         capsule::stream(py, self.take().ok_or_else(taken)?)
     }
 

@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pgndex
 import pytest
+
+import pgndex
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,9 +7,10 @@ import sqlite3
 import threading
 from pathlib import Path
 
-import pgndex
 import polars
 import pytest
+
+import pgndex
 
 
 @pytest.fixture
@@ -49,7 +50,10 @@ def test_player(opened: pgndex.Database, database: Path, run) -> None:
     ("arguments", "options"),
     [
         ({"moves": "1. e4 c5"}, ["--moves", "1. e4 c5"]),
-        ({"moves": "1. e4 e5", "sort": "date", "limit": 5, "offset": 2}, ["--moves", "1. e4 e5", "--sort", "date", "--limit", "5", "--offset", "2"]),
+        (
+            {"moves": "1. e4 e5", "sort": "date", "limit": 5, "offset": 2},
+            ["--moves", "1. e4 e5", "--sort", "date", "--limit", "5", "--offset", "2"],
+        ),
         ({"moves": "1. e4 e5", "variations": True}, ["--moves", "1. e4 e5", "--variations"]),
         ({"player": "kasparov"}, ["--player", "kasparov"]),
     ],

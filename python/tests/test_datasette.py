@@ -50,7 +50,9 @@ def test_the_plugin_is_found(address: str) -> None:
 
 
 def test_functions_can_be_used(address: str) -> None:
-    answer = json.loads(get(address, "/samples/-/query.json", sql="SELECT move_san(fen, move_code) AS san FROM game_position LIMIT 1", _shape="array"))
+    answer = json.loads(
+        get(address, "/samples/-/query.json", sql="SELECT move_san(fen, move_code) AS san FROM game_position LIMIT 1", _shape="array")
+    )
     assert answer == [{"san": "e4"}]
 
 

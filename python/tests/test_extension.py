@@ -6,8 +6,9 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
-import pgndex
 import pytest
+
+import pgndex
 
 
 def test_functions_are_there_after_loading(database: Path) -> None:

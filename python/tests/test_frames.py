@@ -6,10 +6,11 @@ from pathlib import Path
 
 import duckdb
 import pandas
-import pgndex
 import polars
 import pyarrow
 import pytest
+
+import pgndex
 
 
 @pytest.fixture

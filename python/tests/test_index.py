@@ -9,14 +9,15 @@ import sys
 import time
 from pathlib import Path
 
-import pgndex
 import polars
 import pytest
+
+import pgndex
 
 
 def test_progress_is_told(examples: Path, tmp_path: Path) -> None:
     told: list[pgndex.Progress] = []
-    summary = pgndex.index([examples / "synthetic.pgn"] , tmp_path / "a.db", progress=told.append)
+    summary = pgndex.index([examples / "synthetic.pgn"], tmp_path / "a.db", progress=told.append)
     assert (summary["games"], summary["database"]) == (1000, str(tmp_path / "a.db"))
     assert told[-1].games == 1000 and told[-1].bytes == told[-1].total_bytes > 0
     assert told[-1].phase == "finishing"
@@ -55,9 +56,7 @@ def test_an_exception_in_progress_stops_the_work(examples: Path, tmp_path: Path)
 
 def test_control_c_stops_the_work(examples: Path, tmp_path: Path) -> None:
     script = f"import pgndex; print('begun', flush=True); pgndex.index('-', {str(tmp_path / 'a.db')!r})"
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout and process.stdout.readline() == b"begun\n"
     time.sleep(1)
     process.send_signal(signal.SIGINT)

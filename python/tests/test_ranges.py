@@ -9,9 +9,10 @@ import struct
 import subprocess
 from pathlib import Path
 
-import pgndex
 import polars
 import pytest
+
+import pgndex
 
 COLUMNS = ["white", "black", "date", "ply_count", "moves_hash"]
 

@@ -18,9 +18,10 @@ from pathlib import Path
 import chess
 import chess.pgn
 import chess.polyglot
-import pgndex
 import polars
 import pytest
+
+import pgndex
 
 
 def frame(rows: pgndex.Rows) -> polars.DataFrame:
@@ -208,7 +209,7 @@ def test_errors_tell_their_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"columns": ["fun"]}, pgndex.QuestionError, "no column \"fun\"; the columns are game_id"),
+        ({"columns": ["fun"]}, pgndex.QuestionError, 'no column "fun"; the columns are game_id'),
         ({"columns": []}, pgndex.QuestionError, "leave them out"),
         ({"elo_min": 2, "elo_max": 1}, pgndex.QuestionError, "exchange the two"),
         ({"since": "soon"}, ValueError, "not a date"),
@@ -285,9 +286,7 @@ print("begun", flush=True)
 {how}
 """
     # Standard input never ends, so neither does the work.
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout and process.stdout.readline() == b"begun\n"
     time.sleep(1)
     process.send_signal(signal.SIGINT)

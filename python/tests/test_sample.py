@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pgndex
 import polars
 import pytest
+
+import pgndex
 
 WIDE = ["game_id", "ply", "fen", "result", "eval_cp", "eval_mate"]
 

@@ -141,7 +141,9 @@ pub enum Error {
         path: PathBuf,
     },
     /// Positions are to be drawn from a stream.
-    #[error("to draw positions, all games are read twice, and a stream can be read only once; write it to a file first")]
+    #[error(
+        "to draw positions, all games are read twice, and a stream can be read only once; write it to a file first"
+    )]
     ReadOnce,
     /// Somebody asked to stop.
     #[error("stopped before the end; nothing was written")]

@@ -69,8 +69,7 @@ enum Kind {
 /// # Errors
 /// When it cannot be opened, or is of a form that is not read.
 pub fn open(file: &SourceFile) -> Result<Opened> {
-    let packed =
-        |kind| Opened::Packed(Packed { path: file.path.clone(), kind, range: file.range.clone() });
+    let packed = |kind| Opened::Packed(Packed { path: file.path.clone(), kind, range: file.range.clone() });
     match &file.place {
         Place::Stream => Ok(packed(Kind::Stream)),
         Place::Member(member) => Ok(packed(Kind::Member(Mapped::open(&member.archive)?, member.clone()))),

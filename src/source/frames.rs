@@ -369,6 +369,33 @@ mod tests {
     }
 
     #[test]
+    fn frames_are_found_from_any_byte_and_marks_within_them_are_none() {
+        let mut archive = Vec::new();
+        let mut begins = Vec::new();
+        for length in [0, 10, 70_000, 300, 5, 200_000] {
+            archive.extend(b"\x50\x2a\x4d\x18\x04\0\0\0size");
+            begins.push(archive.len());
+            // Stored as it is, so that the mark of a frame stands in it.
+            let text: Vec<u8> =
+                noise(length).chunks(64).flat_map(|piece| [piece, &FRAME]).flatten().copied().collect();
+            archive.extend(frame(&text));
+        }
+        assert!(memchr::memmem::find_iter(&archive, &FRAME).count() > 1000);
+        for from in (1..archive.len()).step_by(97).chain(begins.iter().map(|begin| begin - 1)) {
+            let expected = begins.iter().copied().find(|&begin| begin >= from).unwrap_or(archive.len());
+            assert_eq!(frame_from(&archive, from), expected, "{from}");
+        }
+        assert_eq!(frame_from(&archive, 0), 0);
+        assert_eq!(frame_from(&archive, archive.len() + 5), archive.len());
+        for pair in begins.windows(2) {
+            assert_eq!(frame_before(&archive, pair[1]), Some(pair[0]));
+        }
+        assert_eq!(frame_before(&archive, archive.len()), begins.last().copied());
+        assert_eq!(frame_before(&archive, begins[2] + 7), None);
+        assert_eq!(frame_from(&archive[..archive.len() - 1], begins[4] + 1), archive.len() - 1);
+    }
+
+    #[test]
     fn many_frames_give_their_text_in_order() {
         let text = noise(6_000_000);
         for size in [10_000, 700_000, 2_500_000] {

@@ -97,17 +97,16 @@ fn sql(columns: Option<Vec<String>>) -> PyResult<String> {
         let Some((_, sql)) = COLUMNS.iter().find(|(column, _)| *column == name) else {
             let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
             let names = names.join(", ");
-            return Err(QuestionError::new_err(format!("there is no column {name:?}; the columns are {names}")));
+            return Err(QuestionError::new_err(format!(
+                "there is no column {name:?}; the columns are {names}"
+            )));
         };
         chosen.push(format!("{sql} AS {name}"));
     }
     let needs = |table: &str| chosen.iter().any(|column| column.contains(table));
     let game = if needs("g.") { "JOIN game AS g ON g.game_id = p.game_id" } else { "" };
-    let eval = if needs("e.") {
-        "LEFT JOIN move_eval AS e ON e.game_id = p.game_id AND e.ply = p.ply"
-    } else {
-        ""
-    };
+    let eval =
+        if needs("e.") { "LEFT JOIN move_eval AS e ON e.game_id = p.game_id AND e.ply = p.ply" } else { "" };
     Ok(format!(
         "SELECT {} FROM json_each(?1) AS chosen
          CROSS JOIN game_position AS p ON p.game_id = chosen.value >> 32 AND p.ply = chosen.value & 0xffffffff

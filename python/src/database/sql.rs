@@ -47,7 +47,8 @@ fn value(cell: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::Blob(bytes.as_bytes().to_vec()));
     }
     let text = cell.extract().map(Value::Text);
-    let value = text.or_else(|_| cell.extract().map(Value::Integer)).or_else(|_| cell.extract().map(Value::Real));
+    let value =
+        text.or_else(|_| cell.extract().map(Value::Integer)).or_else(|_| cell.extract().map(Value::Real));
     value.map_err(|_| PyTypeError::new_err(format!("SQLite has no such value: {cell:?}")))
 }
 
@@ -59,7 +60,12 @@ pub(crate) fn rows(py: Python<'_>, path: PathBuf, sql: String, parameters: Param
     })
 }
 
-fn run(database: &Database, sql: &str, parameters: &Parameters, producer: &mut Producer) -> Result<(), Failure> {
+fn run(
+    database: &Database,
+    sql: &str,
+    parameters: &Parameters,
+    producer: &mut Producer,
+) -> Result<(), Failure> {
     let mut query = database.query(sql)?;
     let names: Vec<String> = query.columns().into_iter().map(str::to_owned).collect();
     let mut rows = match parameters {
@@ -75,7 +81,8 @@ fn run(database: &Database, sql: &str, parameters: &Parameters, producer: &mut P
     let mut columns: Option<Columns> = None;
     loop {
         let cells = rows.next_row()?.map(|row| (0..names.len()).map(|column| row.get(column)).collect());
-        let cells: Option<Vec<Value>> = cells.transpose().map_err(|error| Failure::Other(error.to_string()))?;
+        let cells: Option<Vec<Value>> =
+            cells.transpose().map_err(|error| Failure::Other(error.to_string()))?;
         if columns.is_none() && (cells.is_none() || first.len() == LOOKED_AT) {
             let kind = |column: usize| Kind::of(first.iter().map(|row| &row[column]));
             let kinds = names.iter().enumerate().map(|(column, name)| (name.as_str(), kind(column)));

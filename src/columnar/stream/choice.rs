@@ -35,20 +35,14 @@ impl PositionChoice {
         let last = (*self.plies.end()).min(positions.saturating_sub(1));
         let all = (!self.evaluated && positions > 0).then(|| *self.plies.start()..=last);
         let evaluated = evals.iter().filter(|row| row.eval_cp.is_some() || row.eval_mate.is_some());
-        let evaluated = evaluated.map(|row| row.ply).filter(move |ply| {
-            self.evaluated && ply.0 < positions && self.plies.contains(&ply.0)
-        });
+        let evaluated = evaluated
+            .map(|row| row.ply)
+            .filter(move |ply| self.evaluated && ply.0 < positions && self.plies.contains(&ply.0));
         all.into_iter().flatten().map(Ply).chain(evaluated)
     }
 
     /// The plies of a game that are given, in order. Of what is drawn, those whose rank is `last` at most.
-    pub(super) fn plies(
-        &self,
-        game: GameId,
-        positions: u32,
-        evals: &[EvalRow],
-        last: u64,
-    ) -> Vec<u32> {
+    pub(super) fn plies(&self, game: GameId, positions: u32, evals: &[EvalRow], last: u64) -> Vec<u32> {
         let wanted: Vec<Ply> = self.wanted(positions, evals).collect();
         let Some(sample) = self.sample else { return wanted.into_iter().map(|ply| ply.0).collect() };
         let draws = (0..sample.per_game).map(|number| Draw::new(game, number));

@@ -43,7 +43,11 @@ pub(crate) struct RankEncoder {
 }
 
 impl RankEncoder {
-    pub(super) fn new(question: Arc<StreamQuestion>, openings: Arc<OpeningNames>, cutoff: Arc<AtomicU64>) -> Self {
+    pub(super) fn new(
+        question: Arc<StreamQuestion>,
+        openings: Arc<OpeningNames>,
+        cutoff: Arc<AtomicU64>,
+    ) -> Self {
         Self { of_rows: StreamEncoder::new(question, openings), ranks: Vec::new(), cutoff }
     }
 }
@@ -159,10 +163,12 @@ impl StreamEncoder {
             {
                 continue;
             }
-            self.push_row(columns.iter().map(|&column| match cell(batch, row, column).unwrap_or(Cell::Null) {
-                Cell::Integer(game) if Some(column) == game_column => number(game),
-                cell => cell,
-            }))?;
+            self.push_row(columns.iter().map(
+                |&column| match cell(batch, row, column).unwrap_or(Cell::Null) {
+                    Cell::Integer(game) if Some(column) == game_column => number(game),
+                    cell => cell,
+                },
+            ))?;
         }
         Ok(())
     }

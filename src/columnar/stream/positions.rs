@@ -101,8 +101,7 @@ impl PositionRows {
                 Some(_) => false,
             };
             if is_wanted {
-                let around =
-                    if game.evals.is_empty() { [None; 3] } else { evals.around(ply) };
+                let around = if game.evals.is_empty() { [None; 3] } else { evals.around(ply) };
                 let (position, placement) = (&position, &placement);
                 let place = Place { game, ply, position, placement, code, evals: around };
                 for (column, values) in &mut self.columns {

@@ -32,9 +32,7 @@ impl RowFilter {
 
     fn codes_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
         let range = self.filter.opening_eco.as_ref();
-        range.is_none_or(|range| {
-            Test::Between(range.first.clone(), range.end()).fits(cell("opening_eco"))
-        })
+        range.is_none_or(|range| Test::Between(range.first.clone(), range.end()).fits(cell("opening_eco")))
     }
 
     fn names_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
@@ -47,12 +45,9 @@ impl RowFilter {
 
     fn players_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
         let GameFilter { white, black, player, opponent, .. } = &self.filter;
-        let fits = |filter: &NameFilter, column| {
-            matches!(cell(column), Cell::Text(name) if filter.matches_player(name))
-        };
-        let is = |filter: &Option<NameFilter>, column| {
-            filter.as_ref().is_none_or(|filter| fits(filter, column))
-        };
+        let fits = |filter: &NameFilter, column| matches!(cell(column), Cell::Text(name) if filter.matches_player(name));
+        let is =
+            |filter: &Option<NameFilter>, column| filter.as_ref().is_none_or(|filter| fits(filter, column));
         if !is(white, "white") || !is(black, "black") {
             return false;
         }
