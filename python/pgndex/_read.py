@@ -121,8 +121,8 @@ def positions(paths: Paths, **options: Unpack[Choosing]) -> Rows:
 def moves(paths: Paths, **options: Unpack[Choosing]) -> Rows:
     """All moves of the games in PGN files, or some.
 
-    Columns, unless others are asked for: `game_id`, `ply` (of the position before the move), `move_number`, `side`, `uci`, `san`, `clock` and
-    `elapsed` (centiseconds), `eval_cp_before`, `eval_mate_before`, `eval_cp`, `eval_mate`. There are also `depth`, `move_code`, `piece`,
+    Columns, unless others are asked for: `game_id`, `ply` (of the position before the move), `move_number`, `side`, `uci`, `san`, `clock`
+    and `elapsed` (centiseconds), `eval_cp_before`, `eval_mate_before`, `eval_cp`, `eval_mate`. There are also `depth`, `move_code`, `piece`,
     `captured`, `promotion`, `is_check`, `is_mate`, `key`, `fen` (six fields), and all columns of `games`.
     """
     return table("moves", paths, **options)

@@ -32,7 +32,9 @@ def opened(database: Path):
     ids=str,
 )
 def test_explore(arguments: dict, options: list[str], opened: pgndex.Database, database: Path, run) -> None:
-    theirs = json.loads(run("explore", database, "--format", "json", "--limit", 0, *options))
+    if "depth" not in arguments:
+        options = [*options, "--limit", "0"]
+    theirs = json.loads(run("explore", database, "--format", "json", *options))
     if "depth" not in arguments:
         arguments = {"top": 15, "recent": 15, **arguments}
         theirs_lists = (len(theirs["topGames"]), len(theirs["recentGames"]))
@@ -62,7 +64,7 @@ def test_player(opened: pgndex.Database, database: Path, run) -> None:
 def test_find(arguments: dict, options: list[str], opened: pgndex.Database, database: Path, run) -> None:
     if "--limit" not in options:
         options = [*options, "--limit", "0"]
-    lines = run("find", database, "--format", "jsonl", *options).splitlines()
+    lines = run("find", database, "--format", "json", *options).splitlines()
     theirs = [json.loads(line) for line in lines]
     ours = polars.DataFrame(opened.find(**arguments)).to_dicts()
     assert ours == theirs and ours
@@ -88,7 +90,7 @@ def test_sql(opened: pgndex.Database, database: Path) -> None:
 @pytest.mark.parametrize(
     ("query", "text"),
     [
-        ("SELECT nothing FROM game", "no such column"),
+        ("SELECT wrong FROM game", "no such column: wrong"),
         ("DELETE FROM game", "would change"),
         ("SELECT 1; SELECT 2", "more than one"),
         ("", "empty|no statement|nothing"),
@@ -138,8 +140,10 @@ def test_it_can_be_closed_and_used_by_threads(database: Path) -> None:
             answers.append(opened.explore(moves="1. e4")["white"])
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert len(answers) == 20 and len(set(answers)) == 1
     rows = opened.games()
     opened.close()
