@@ -16,12 +16,20 @@ from maturin import (  # noqa: F401  what pip asks a build backend for
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     get_requires_for_build_wheel,
-    prepare_metadata_for_build_editable,
-    prepare_metadata_for_build_wheel,
 )
 
 PACKAGE = Path(__file__).resolve().parents[1]
 ROOT = PACKAGE.parent
+SCRIPTS = PACKAGE / "pgndex.data" / "scripts"
+
+
+def prepare_metadata_for_build_wheel(directory: str, settings: dict[str, Any] | None = None) -> str:
+    # Maturin looks for it, even if it only writes down what the package is.
+    SCRIPTS.mkdir(parents=True, exist_ok=True)
+    return maturin.prepare_metadata_for_build_wheel(directory, settings)
+
+
+prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 
 def build_wheel(directory: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
@@ -38,15 +46,13 @@ def build_parts() -> None:
     """Builds the program and the extension. Each is built on its own: the extension must not be given the program's SQLite."""
     cargo("--bin", "pgndex")
     cargo("--package", "pgndex-sqlite")
-    metadata = subprocess.run(
-        ["cargo", "metadata", "--no-deps", "--format-version", "1"], cwd=ROOT, check=True, capture_output=True
-    )
+    metadata = subprocess.run(["cargo", "metadata", "--no-deps", "--format-version", "1"], cwd=ROOT, check=True, capture_output=True)
     built = Path(json.loads(metadata.stdout)["target_directory"]) / "release"
     program, prefix, ending = {
         "win32": ("pgndex.exe", "", ".dll"),
         "darwin": ("pgndex", "lib", ".dylib"),
     }.get(sys.platform, ("pgndex", "lib", ".so"))
-    put(built / program, PACKAGE / "pgndex.data" / "scripts" / program)
+    put(built / program, SCRIPTS / program)
     put(built / f"{prefix}pgndex_sqlite{ending}", PACKAGE / "pgndex" / f"pgndex_sqlite{ending}")
 
 

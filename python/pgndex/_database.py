@@ -6,11 +6,14 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgndex import _pgndex
 from pgndex._pgndex import Rows
-from pgndex._read import Path, Unpack, Which
+from pgndex._read import Path, Which
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Database:
@@ -27,9 +30,7 @@ class Database:
     def __enter__(self) -> Database:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         self.close()
 
     def close(self) -> None:
@@ -55,9 +56,7 @@ class Database:
 
         `sort` is `game`, `rating` or `date`. The columns are the members that `pgndex find --format json` prints.
         """
-        return self._open.find(
-            (fen, moves, play), dict(which), sort=sort, limit=limit, offset=offset, variations=variations
-        )
+        return self._open.find((fen, moves, play), dict(which), sort=sort, limit=limit, offset=offset, variations=variations)
 
     def explore(
         self,
@@ -79,19 +78,21 @@ class Database:
 
         With `depth`, a tree so many half-moves deep, with each move that at least `least_share` of a hundred games played.
         """
-        answer = self._open.explore(
-            (fen, moves, play),
-            dict(which),
-            side=side,
-            limit=limit,
-            top=top,
-            recent=recent,
-            variations=variations,
-            history=history,
-            depth=depth,
-            least_share=least_share,
+        answer: dict[str, Any] = json.loads(
+            self._open.explore(
+                (fen, moves, play),
+                dict(which),
+                side=side,
+                limit=limit,
+                top=top,
+                recent=recent,
+                variations=variations,
+                history=history,
+                depth=depth,
+                least_share=least_share,
+            )
         )
-        return json.loads(answer)
+        return answer
 
     def games(self, *, sort: str = "game", limit: int | None = None, **which: Unpack[Which]) -> Rows:
         """Rows of the view `games`, of the games that fit, sorted by `game`, `rating` or `date`."""
@@ -124,7 +125,8 @@ class Database:
         self, name: str, *, limit: int | None = None, depth: int = 8, least_share: int = 5, **which: Unpack[Which]
     ) -> dict[str, Any]:
         """A player's record: the object that `pgndex player --format json` prints."""
-        return json.loads(self._open.player(name, dict(which), limit=limit, depth=depth, least_share=least_share))
+        record: dict[str, Any] = json.loads(self._open.player(name, dict(which), limit=limit, depth=depth, least_share=least_share))
+        return record
 
     def sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None = None) -> Rows:
         """The rows of a read-only SQL query. Parameters are `?` in order, or `:name` by name.

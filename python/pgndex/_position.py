@@ -18,9 +18,7 @@ class Position:
     key: int
     """The Polyglot key, as in the column `key`."""
 
-    def __init__(
-        self, fen: str | None = None, *, moves: str | None = None, play: str | None = None, flip: bool = False
-    ) -> None:
+    def __init__(self, fen: str | None = None, *, moves: str | None = None, play: str | None = None, flip: bool = False) -> None:
         self.fen, self.key, self._svg = _pgndex.board(fen, moves, play, flip)
 
     def svg(self) -> str:

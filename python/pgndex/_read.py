@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from pgndex import _pgndex
 from pgndex._pgndex import Rows
 
-try:
-    from typing import Unpack
-except ImportError:  # Python 3.10
-    from typing import TYPE_CHECKING
-
-    if TYPE_CHECKING:
-        from typing_extensions import Unpack
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Path = str | os.PathLike[str]
 Paths = Path | Iterable[Path]
@@ -79,7 +74,7 @@ _READING = ("threads", "memory", "strict", "skip_errors", "shard")
 _CHOOSING = ("plies", "evaluated", "sample", "seed", "per_game")
 
 
-def _read(name: str, paths: Paths, byte_range: tuple[int, int] | None, options: dict) -> Rows:
+def _read(name: str, paths: Paths, byte_range: tuple[int, int] | None, options: dict[str, Any]) -> Rows:
     columns = options.pop("columns", None)
     columns = None if columns is None else list(columns)
     how = {key: options.pop(key) for key in (*_READING, *_CHOOSING) if key in options}
@@ -126,8 +121,8 @@ def positions(paths: Paths, **options: Unpack[Choosing]) -> Rows:
 def moves(paths: Paths, **options: Unpack[Choosing]) -> Rows:
     """All moves of the games in PGN files, or some.
 
-    Columns, unless others are asked for: `game_id`, `ply` (of the position before the move), `move_number`, `side`, `uci`, `san`, `clock` and
-    `elapsed` (centiseconds), `eval_cp_before`, `eval_mate_before`, `eval_cp`, `eval_mate`. There are also `depth`, `move_code`, `piece`,
+    Columns, unless others are asked for: `game_id`, `ply` (of the position before the move), `move_number`, `side`, `uci`, `san`, `clock`
+    and `elapsed` (centiseconds), `eval_cp_before`, `eval_mate_before`, `eval_cp`, `eval_mate`. There are also `depth`, `move_code`, `piece`,
     `captured`, `promotion`, `is_check`, `is_mate`, `key`, `fen` (six fields), and all columns of `games`.
     """
     return table("moves", paths, **options)

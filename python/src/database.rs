@@ -94,6 +94,11 @@ impl OpenDatabase {
                 return Err(QuestionError::new_err(format!("side={word:?}: write white or black")));
             }
         };
+        // A player is then the one with that side.
+        let filter = match side {
+            Some(side) => filter.of_side(side).map_err(|error| QuestionError::new_err(message(&error)))?,
+            None => filter,
+        };
         self.ask(py, |database| {
             let selection = database.select(&filter)?;
             let explore = Explore {
