@@ -163,7 +163,7 @@ def hold_job(spark, directory, out, summary, program):
         f"SELECT {sums.format(high='sum(key >> 32)')} FROM game_position AS p JOIN game USING (game_id)"
     ).fetchone()
     visits = spark.read.parquet(str(out / "position_game")).alias("p")
-    same("position_game", visits.selectExpr(*split(sums.format(high="sum(shiftright(key, 32))"))).first(), expected)
+    same("position_game", visits.selectExpr(*split(sums.format(high="sum(shiftright(key,32))"))).first(), expected)
     same("problem", spark.read.parquet(str(out / "problem")).selectExpr("count(*)").first(), everything.execute("SELECT count(*) FROM problem").fetchone())
     # The other tables have all games, in the order of the input: their numbers stand for those of the database that has all.
     ids = [row.game_id for row in spark.read.parquet(str(out / "game")).select("game_id").orderBy("game_id").collect()]
