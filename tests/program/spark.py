@@ -36,6 +36,8 @@ def session():
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false").config("spark.driver.memory", "2g")
     builder = builder.config("spark.sql.shuffle.partitions", "4").config("spark.ui.showConsoleProgress", "false")
+    # There are many small files here: a task for each would take longer than reading them.
+    builder = builder.config("spark.sql.files.openCostInBytes", "65536").config("spark.sql.sources.parallelPartitionDiscovery.threshold", "100000")
     spark = builder.config("spark.sql.python.filterPushdown.enabled", "true").getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     return spark
