@@ -112,7 +112,7 @@ def positions(paths: Paths, **options: Unpack[Choosing]) -> Rows:
     `depth`, and all columns of `games`.
 
     `plies=(first, last)` gives positions at these plies only, `evaluated=True` those that an engine evaluated. `sample=N` draws N positions
-    at random, `one_per_game=True` (or `per_game=K`) at most so many of each game. The same `seed` draws the same positions, whatever the
+    at random, at most 100 of each game; `one_per_game=True` or `per_game=K` lowers that. The same `seed` draws the same positions, whatever the
     number of threads; to draw, all games are read twice.
     """
     return table("game_position", paths, **options)

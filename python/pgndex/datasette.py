@@ -6,6 +6,7 @@ position; the FEN stands below the board.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import markupsafe
@@ -18,8 +19,11 @@ _SIDE = 180
 
 @hookimpl
 def prepare_connection(conn: Any) -> None:
-    """Makes the SQL functions known."""
-    pgndex.load(conn)
+    """Makes the SQL functions known, if this Python's SQLite can load extensions: Datasette takes `pysqlite3` where it is installed."""
+    if hasattr(conn, "enable_load_extension"):
+        pgndex.load(conn)
+    else:
+        warnings.warn("pgndex: no SQL functions, as this Python's SQLite loads no extensions; install pysqlite3-binary", stacklevel=1)
 
 
 @hookimpl

@@ -15,6 +15,9 @@ use crate::error::{bug, of_question, of_run};
 use crate::filter::filter;
 use crate::rows::{Failure, Item, Rows, Source, WAITING};
 
+/// Bytes of text of which a batch is made.
+const CHUNK_SIZE: usize = 512 << 10;
+
 /// Rows of a table of the games in some files.
 #[pyfunction]
 #[pyo3(signature = (paths, table, columns=None, games=None, *, threads=None, memory=None, strict=false, skip_errors=false,
@@ -45,6 +48,8 @@ pub(crate) fn read(
         .map_err(|error| of_question(&error))?
         .in_shard(shard);
     let mut options = IndexOptions { most_errors: strict.then_some(0), ..IndexOptions::default() };
+    // Batches that are made side by side are in memory at the same time.
+    options.chunk_size = CHUNK_SIZE;
     options.threads = threads.unwrap_or(options.threads);
     options.memory = memory.unwrap_or(options.memory);
     if skip_errors {

@@ -35,7 +35,7 @@ pub(crate) enum Failure {
     /// Nobody wants the rows any more.
     #[error("stopped")]
     Unwanted,
-    #[error("interrupted")]
+    #[error("interrupted (KeyboardInterrupt)")]
     Interrupted,
     #[error("a thread failed; this is a bug in pgndex, please report it")]
     Panicked,
@@ -138,17 +138,7 @@ fn is_interrupted() -> bool {
     if MAIN.get() != Some(&thread::current().id()) {
         return false;
     }
-    Python::attach(|py| match py.check_signals() {
-        Ok(()) => false,
-        Err(error) => {
-            // Whoever reads the stream tells of an error of its own: this one is to come after it.
-            let again = || py.import("_thread")?.call_method0("interrupt_main");
-            if again().is_err() {
-                error.restore(py);
-            }
-            true
-        }
-    })
+    Python::attach(|py| py.check_signals().is_err())
 }
 
 impl Iterator for Source {

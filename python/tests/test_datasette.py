@@ -21,7 +21,20 @@ def address(database: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "datasette", "serve", str(database), "--host", "127.0.0.1", "--port", str(port)]
+    command = [
+        sys.executable,
+        "-m",
+        "datasette",
+        "serve",
+        str(database),
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--setting",
+        "sql_time_limit_ms",
+        "20000",
+    ]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     address = f"http://127.0.0.1:{port}"
     try:
@@ -51,16 +64,16 @@ def test_the_plugin_is_found(address: str) -> None:
 
 def test_functions_can_be_used(address: str) -> None:
     answer = json.loads(
-        get(address, "/samples/-/query.json", sql="SELECT move_san(fen, move_code) AS san FROM game_position LIMIT 1", _shape="array")
+        get(address, "/samples.json", sql="SELECT move_san(fen, move_code) AS san FROM game_position LIMIT 1", _shape="array")
     )
     assert answer == [{"san": "e4"}]
 
 
 def test_fens_are_drawn(address: str) -> None:
-    page = get(address, "/samples/-/query", sql="SELECT fen, 'x' AS other FROM game_position LIMIT 3")
+    page = get(address, "/samples", sql="SELECT fen, 'x' AS other FROM game_position LIMIT 3")
     assert page.count("<svg") == 3 and "rnbqkbnr/pppppppp" in page
-    page = get(address, "/samples/-/query", sql="SELECT fen AS start_fen FROM game_position LIMIT 2")
+    page = get(address, "/samples", sql="SELECT fen AS start_fen FROM game_position LIMIT 2")
     assert page.count("<svg") == 2
-    page = get(address, "/samples/-/query", sql="SELECT '<script>alert(1)</script>' AS fen, fen AS text FROM game_position LIMIT 1")
+    page = get(address, "/samples", sql="SELECT '<script>alert(1)</script>' AS fen, fen AS text FROM game_position LIMIT 1")
     assert "<svg" not in page and "<script>alert(1)" not in page
     assert "<svg" in get(address, "/samples/game_position")

@@ -60,7 +60,9 @@ def test_control_c_stops_the_work(examples: Path, tmp_path: Path) -> None:
     assert process.stdout and process.stdout.readline() == b"begun\n"
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    # Its standard input is closed only then: that would end the work as well.
+    process.wait(timeout=20)
+    _, errors = process.communicate()
     assert process.returncode != 0 and b"KeyboardInterrupt" in errors
     assert list(tmp_path.iterdir()) == []
 

@@ -277,8 +277,9 @@ def test_other_threads_of_python_run_on(large: Path) -> None:
     assert next(count) > 10
 
 
-@pytest.mark.parametrize("how", ["polars.DataFrame(rows)", "list(rows)"])
-def test_control_c_ends_the_work(how: str, large: Path) -> None:
+# Polars tells what ended the stream by an error of its own.
+@pytest.mark.parametrize(("how", "error"), [("polars.DataFrame(rows)", b"ComputeError"), ("list(rows)", b"\nKeyboardInterrupt")])
+def test_control_c_ends_the_work(how: str, error: bytes, large: Path) -> None:
     script = f"""
 import pgndex, polars, sys
 rows = pgndex.positions([{str(large)!r}] + ["-"])
@@ -290,9 +291,11 @@ print("begun", flush=True)
     assert process.stdout and process.stdout.readline() == b"begun\n"
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    # Its standard input is closed only then: that would end the work as well.
+    process.wait(timeout=20)
+    _, errors = process.communicate()
     assert process.returncode != 0
-    assert b"KeyboardInterrupt" in errors, errors
+    assert error in errors and b"KeyboardInterrupt" in errors, errors
 
 
 def test_memory_is_bounded(large: Path) -> None:
@@ -303,4 +306,5 @@ for batch in pgndex.positions([{str(large)!r}], columns=["fen", "white", "event"
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 400_000, "kilobytes"
+    # All rows together take twice as much.
+    assert int(done.stdout) < 500_000, "kilobytes"

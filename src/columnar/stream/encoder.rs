@@ -30,7 +30,7 @@ pub(crate) struct StreamEncoder {
 #[derive(Debug)]
 enum Rows {
     Cells(Columns),
-    Positions(PositionRows),
+    Positions(Box<PositionRows>),
 }
 
 /// What games offer to be drawn.
@@ -111,8 +111,8 @@ impl StreamEncoder {
             RowKind::Table(table, columns) => {
                 Rows::Cells(Columns::of(columns.iter().map(|&column| table.columns[column].kind)))
             }
-            RowKind::Positions(columns) => Rows::Positions(PositionRows::new(columns, false)),
-            RowKind::Moves(columns) => Rows::Positions(PositionRows::new(columns, true)),
+            RowKind::Positions(columns) => Rows::Positions(PositionRows::new(columns, false).into()),
+            RowKind::Moves(columns) => Rows::Positions(PositionRows::new(columns, true).into()),
         };
         let filter = RowFilter::new(&question.filter);
         Self { question, openings, filter, rows, made: Vec::new() }
@@ -150,11 +150,10 @@ impl StreamEncoder {
             }
             return Ok(());
         }
-        let (len, cell): (usize, for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>) =
-            match side_table(table) {
-                Some(SideTable { len, cell, .. }) => (len(batch), *cell),
-                None => (batch.problems.len(), ProblemRow::cell),
-            };
+        let (len, cell): (usize, CellOf) = match side_table(table) {
+            Some(SideTable { len, cell, .. }) => (len(batch), *cell),
+            None => (batch.problems.len(), ProblemRow::cell),
+        };
         let game_column = table.columns.iter().position(|column| column.name == "game_id");
         for row in 0..len {
             let game = game_column.and_then(|column| cell(batch, row, column));
@@ -187,6 +186,9 @@ impl StreamEncoder {
 fn batch(question: &StreamQuestion, columns: Vec<ArrayRef>) -> RecordBatch {
     RecordBatch::try_new(question.schema(), columns).expect("columns as the schema says")
 }
+
+/// What tells the value of a row and column of a batch.
+type CellOf = for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>;
 
 /// Where the rows of a side table stand in a batch of games; those of problems stand elsewhere.
 fn side_table(table: &Table) -> Option<&'static SideTable> {
