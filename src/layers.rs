@@ -12,7 +12,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("sort", &[]),
     ("store", &["board", "id", "opening", "path_bytes", "pgn"]),
     ("query", &["board", "id", "opening", "pgn", "store"]),
-    ("columnar", &["board", "id", "opening", "sort", "store", "turnstile"]),
+    ("columnar", &["board", "id", "opening", "query", "sort", "store", "turnstile"]),
     ("server", &["board", "id", "opening", "pgn", "query", "store"]),
     ("picture", &["board", "query"]),
     ("functions", &["board", "pgn", "query", "store"]),

@@ -10,6 +10,7 @@ use super::schema::{Kind, Table};
 use crate::store::row::virtual_table::Cell;
 
 /// The columns of a table, as they are filled.
+#[derive(Debug)]
 pub(super) struct Columns {
     builders: Vec<Builder>,
     rows: usize,
@@ -17,6 +18,7 @@ pub(super) struct Columns {
     bytes: usize,
 }
 
+#[derive(Debug)]
 enum Builder {
     Int64(Int64Builder),
     Int32(Int32Builder),
@@ -25,13 +27,17 @@ enum Builder {
 
 impl Columns {
     pub(super) fn new(table: &Table) -> Self {
+        Self::of(table.columns.iter().map(|column| column.kind))
+    }
+
+    /// Columns of these kinds.
+    pub(super) fn of(kinds: impl IntoIterator<Item = Kind>) -> Self {
         let builder = |kind| match kind {
             Kind::Int64 => Builder::Int64(Int64Builder::new()),
             Kind::Int32 => Builder::Int32(Int32Builder::new()),
             Kind::Text => Builder::Text(StringBuilder::new()),
         };
-        let builders = table.columns.iter().map(|column| builder(column.kind)).collect();
-        Self { builders, rows: 0, bytes: 0 }
+        Self { builders: kinds.into_iter().map(builder).collect(), rows: 0, bytes: 0 }
     }
 
     pub(super) fn rows(&self) -> usize {

@@ -26,9 +26,23 @@ pub(super) struct Manifest {
     pub(super) partition_by: String,
     /// How many games reached a position whose moves are counted, at least.
     pub(super) continuation_threshold: u32,
+    /// Who wrote the tables that are sorted by key.
+    #[serde(default)]
+    pub(super) by_key: WrittenBy,
     pub(super) tables: Vec<TableTotals>,
     /// In the order of their paths.
     pub(super) files: Vec<ListedFile>,
+}
+
+/// Who wrote a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum WrittenBy {
+    /// The run: it has the rows of this shard.
+    #[default]
+    Run,
+    /// A job of many runs: one table has the rows of all shards, and is not listed here.
+    Job,
 }
 
 /// What a table has.
@@ -216,6 +230,7 @@ impl Output {
             shard: self.shard,
             partition_by: partition_by.to_owned(),
             continuation_threshold,
+            by_key: WrittenBy::Run,
             tables: TABLES.iter().map(of_table).collect(),
             files,
         };

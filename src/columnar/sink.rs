@@ -2,32 +2,31 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use super::game::Game;
+use super::game_column::{GameColumn, OpeningNames};
 use super::moves::MoveBlock;
 use super::output::Totals;
 use super::schema::{
     COMMAND, COMMENT, GAME, MOVE_EVAL, NAG, PROBLEM, SOURCE, TAG, Table, VARIATION, VARIATION_MOVE,
 };
 use super::writer::Writer;
-use crate::board::{MoveCode, Position};
-use crate::id::{GameId, OpeningId, SourceId};
+use crate::id::{GameId, SourceId};
 use crate::opening::OpeningBook;
 use crate::store::Result;
 use crate::store::row::virtual_table::{Cell, Rows as _};
-use crate::store::row::{GameNames, GameRow, HeaderBatch, ProblemRow, SideTable, Text};
+use crate::store::row::{HeaderBatch, ProblemRow, SideTable};
 use crate::store::sink::{
-    BlockNumber, DuplicateLinks, NewRun, PositionEncoder, PositionView, RunTotals, Sink, SortedOccurrences,
-    UnsortedOccurrences as _,
+    BlockNumber, DuplicateLinks, GameMoves, NewRun, PositionEncoder, PositionView, RunTotals, Sink,
+    SortedOccurrences, UnsortedOccurrences as _,
 };
 
 /// Writes the games of a run, and what is told of them, into files.
 pub(crate) struct ParquetFiles<'w> {
     writer: Option<Writer<'w>>,
-    openings: Arc<OpeningBook>,
-    /// The codes and names of these, by their numbers.
-    names: HashMap<OpeningId, (String, String)>,
+    /// What stands in each column of `game`.
+    game_columns: Vec<GameColumn>,
+    openings: OpeningNames,
     /// The path of each source, and the byte from which it is read.
     sources: HashMap<SourceId, (String, u64)>,
     totals: &'w mut FileTotals,
@@ -44,9 +43,10 @@ pub(crate) struct FileTotals {
 
 impl<'w> ParquetFiles<'w> {
     /// Writes through `writer`, and says in `totals` what was written.
-    pub(crate) fn new(writer: Writer<'w>, openings: Arc<OpeningBook>, totals: &'w mut FileTotals) -> Self {
-        let writer = Some(writer);
-        Self { writer, openings, names: HashMap::new(), sources: HashMap::new(), totals }
+    pub(crate) fn new(writer: Writer<'w>, openings: &OpeningBook, totals: &'w mut FileTotals) -> Self {
+        let game_columns = GAME.columns.iter().filter_map(|column| GameColumn::of(column.name)).collect();
+        let openings = OpeningNames::of(openings);
+        Self { writer: Some(writer), game_columns, openings, sources: HashMap::new(), totals }
     }
 
     fn writer(&mut self) -> &mut Writer<'w> {
@@ -56,31 +56,6 @@ impl<'w> ParquetFiles<'w> {
 
 /// The side tables that are written: those of SQLite with the same columns.
 static SIDE_TABLES: [&Table; 7] = [&TAG, &MOVE_EVAL, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE];
-
-/// What stands in a column of `game`.
-fn game_cell<'b>(
-    batch: &'b HeaderBatch,
-    row: usize,
-    column: &str,
-    names: &'b HashMap<OpeningId, (String, String)>,
-) -> Cell<'b> {
-    let game = &batch.games[row];
-    let GameNames { event, site, white, black } = batch.names[row];
-    let name = |name: Option<Text>| name.map_or(Cell::Null, |name| Cell::Text(name.of(&batch.text)));
-    let opening = || game.opening.and_then(|id| names.get(&id));
-    match column {
-        "event" => name(event),
-        "site" => name(site),
-        "white" => name(white),
-        "black" => name(black),
-        "opening_eco" => opening().map_or(Cell::Null, |(eco, _)| Cell::Text(eco)),
-        "opening" => opening().map_or(Cell::Null, |(_, name)| Cell::Text(name)),
-        _ => {
-            let index = GameRow::COLUMNS.iter().position(|name| *name == column);
-            index.and_then(|index| GameRow::cell(batch, row, index)).unwrap_or(Cell::Null)
-        }
-    }
-}
 
 /// Gathers the moves of games.
 #[derive(Debug, Default)]
@@ -99,7 +74,7 @@ impl PositionEncoder for MoveEncoder {
         Ok(false)
     }
 
-    fn push_moves(&mut self, game: GameId, setup: Option<&Position>, codes: &[MoveCode]) -> Result<()> {
+    fn push_moves(&mut self, &GameMoves { game, setup, codes }: &GameMoves<'_>) -> Result<()> {
         self.0.push(game, setup, codes);
         Ok(())
     }
@@ -118,9 +93,6 @@ impl Sink for ParquetFiles<'_> {
     }
 
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
-        let names =
-            self.openings.iter().map(|(id, opening, _)| (id, (opening.eco.clone(), opening.name.clone())));
-        self.names = names.collect();
         let source =
             |&(id, path, first_byte): &(SourceId, &Path, u64)| (id, (path.display().to_string(), first_byte));
         self.sources = run.sources.iter().map(source).collect();
@@ -128,12 +100,12 @@ impl Sink for ParquetFiles<'_> {
     }
 
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
-        let Self { writer, names, .. } = self;
+        let Self { writer, game_columns, openings, .. } = self;
         let writer = writer.as_mut().expect("until the end");
         for (row, game) in batch.games.iter().enumerate() {
             let date = game.date.map(|date| date.of(&batch.text));
             writer.add_game(game.game, Game::new(game.result, [game.white_elo, game.black_elo], date));
-            let cells = GAME.columns.iter().map(|column| game_cell(batch, row, column.name, names));
+            let cells = game_columns.iter().map(|column| column.cell(batch, row, openings));
             writer.add_row(&GAME, Some(game.game), cells)?;
         }
         for table in SIDE_TABLES {
@@ -223,9 +195,8 @@ mod tests {
         assert_eq!(SIDE_TABLES.len(), HeaderBatch::SIDE_TABLES.len());
         let columns: Vec<&str> = PROBLEM.columns.iter().map(|column| column.name).collect();
         assert_eq!(columns, ProblemRow::COLUMNS);
-        let told = ["event", "site", "white", "black", "opening_eco", "opening"];
-        for column in GAME.columns.iter().filter(|column| !told.contains(&column.name)) {
-            assert!(GameRow::COLUMNS.contains(&column.name), "{}", column.name);
+        for column in GAME.columns {
+            assert!(GameColumn::of(column.name).is_some(), "{}", column.name);
         }
     }
 }

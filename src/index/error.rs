@@ -1,10 +1,12 @@
 //! What can end a run.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 #[cfg(feature = "parquet")]
 use crate::columnar;
+use crate::id::Ply;
 use crate::sort;
 use crate::store;
 use crate::store::pages::BtreeError;
@@ -100,14 +102,15 @@ pub enum Error {
     },
     /// There were more errors than allowed.
     #[error(
-        "{place}{message}; {}; nothing was written to the database",
+        "{}{message}; {}; nothing was written to the database",
+        place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default(),
         if *most == 0 { "the run ends at the first error".to_owned() } else { format!("no more than {most} errors are allowed") }
     )]
     TooManyErrors {
         /// How many were allowed.
         most: u64,
-        /// Where the one too many is: path, line, column, byte, game and ply, and ": "; empty if the message tells.
-        place: String,
+        /// Where the one too many is; `None` if it is in a whole source, which the message names.
+        place: Option<Box<ProblemPlace>>,
         /// What is wrong there.
         message: String,
     },
@@ -137,9 +140,40 @@ pub enum Error {
         /// The database, as it was named among the sources.
         path: PathBuf,
     },
+    /// Positions are to be drawn from a stream.
+    #[error(
+        "to draw positions, all games are read twice, and a stream can be read only once; write it to a file first"
+    )]
+    ReadOnce,
     /// Somebody asked to stop.
     #[error("stopped before the end; nothing was written")]
     Stopped,
+}
+
+/// Where something is wrong with a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProblemPlace {
+    /// The source.
+    pub path: PathBuf,
+    /// The line, from 1.
+    pub line: u64,
+    /// The byte within the line, from 1.
+    pub column: u64,
+    /// The byte of the source's text, from 0.
+    pub byte_offset: u64,
+    /// Which game of the source, from 1.
+    pub game_number: u32,
+    /// Which move of the game, if it is one.
+    pub ply: Option<Ply>,
+}
+
+impl fmt::Display for ProblemPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, line, column, byte_offset, game_number, ply } = self;
+        write!(f, "{}:{line}:{column} (byte {byte_offset}, game {game_number}", path.display())?;
+        ply.map_or(Ok(()), |ply| write!(f, ", ply {}", ply.0))?;
+        f.write_str(")")
+    }
 }
 
 impl From<store::Error> for Error {

@@ -16,7 +16,7 @@ use crate::index::report::files::Reports;
 use crate::index::report::summary::Summary;
 use crate::index::run::{Intake, Run};
 use crate::opening::OpeningBook;
-use crate::store::sink::{FreshPages, FreshRows, Nothing};
+use crate::store::sink::{FreshPages, FreshRows, Nothing, Sink};
 use crate::store::{self, Build, BuildOptions, keep_temporary_files_in};
 
 /// Indexes PGN files, and directories of them, into a new database: a [`Plan`] made and carried out.
@@ -77,14 +77,18 @@ impl Plan<'_> {
         let text_bytes = self.estimate.text_bytes;
         let estimate = Estimate { text_bytes, ..Estimate::default() };
         let plan = Plan { options: &options, estimate, ..self };
-        let intake = Intake::all(&plan.sources);
         progress.enter(Phase::Reading);
         progress.expect(plan.sources.bytes().unwrap_or(0));
-        let directory = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
-        let reports = Reports::create(&options, &plan.sources, intake.last_source, None)?;
-        let run = Run::new(&plan, intake, progress, started, directory, reports)?;
-        let summary = run.fill(Nothing, None)?;
+        let summary = plan.read_into(Nothing, progress)?;
         Ok(Summary { dry_run: true, elapsed: started.elapsed(), ..summary })
+    }
+
+    /// Reads all games of the sources, for a sink that writes no file.
+    pub(crate) fn read_into<S: Sink>(&self, sink: S, progress: &Progress) -> Result<Summary> {
+        let intake = Intake::all(&self.sources);
+        let directory = self.options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let reports = Reports::create(self.options, &self.sources, intake.last_source, None)?;
+        Run::new(self, intake, progress, Instant::now(), directory, reports)?.fill(sink, None)
     }
 
     fn build(&self, mut build: Build, progress: &Progress, started: Instant) -> Result<Summary> {

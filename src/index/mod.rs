@@ -31,11 +31,13 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sort;
 mod spill;
+#[cfg(feature = "parquet")]
+mod stream;
 #[cfg(test)]
 mod tests;
 pub(crate) mod visited_position;
 
-pub use error::{Error, Result};
+pub use error::{Error, ProblemPlace, Result};
 pub use estimate::Estimate;
 pub(crate) use game::parse::{mix_move, pairing_hash, prefix_hash};
 pub(crate) use game::reread::{GameProblem, GameText, Reread};

@@ -1,7 +1,6 @@
 //! Parquet files instead of a database.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::columnar::{FileTotals, Output, ParquetFiles, PartitionBy, WriteOptions, Writer};
@@ -57,7 +56,7 @@ impl Plan<'_> {
         let is_stopped = || progress.is_stopped();
         let mut written = FileTotals::default();
         let writer = Writer::new(output, write, &is_stopped)?;
-        let sink = ParquetFiles::new(writer, Arc::clone(&options.openings), &mut written);
+        let sink = ParquetFiles::new(writer, &options.openings, &mut written);
         let summary = run.fill(sink, None)?;
         Ok(Summary {
             distinct_positions: written.distinct_positions,

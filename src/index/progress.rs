@@ -26,6 +26,19 @@ pub enum Phase {
     Finishing,
 }
 
+impl Phase {
+    /// A word or two for people.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Looking => "looking for sources",
+            Self::Reading => "reading",
+            Self::Sorting => "sorting",
+            Self::Finishing => "finishing",
+        }
+    }
+}
+
 /// Counters that a run keeps up to date, and a way to stop it.
 #[derive(Default)]
 pub struct Progress {

@@ -1,6 +1,7 @@
 //! What can only be tested from within: a worker that panics, and hashes of few bits.
 
 mod duplicates;
+mod parts;
 
 use std::fs;
 use std::sync::mpsc;

@@ -1,6 +1,7 @@
 //! Opening a source: a plain file is mapped, anything else becomes a stream of text.
 
 use std::io::{self, BufRead, Cursor, Read};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use super::file::{Place, SourceFile};
 use super::form::Form;
 use super::frames::{self, FrameOptions, Frames};
 use super::input::{Input, Position, read_head};
+use super::part::{FramesOfPart, PartEnd};
 use super::utf16::Utf16;
 use super::zip::{Checked, Member, Method};
 use super::{Error, Mapped, Result};
@@ -56,8 +58,12 @@ pub struct Packed {
 #[derive(Debug)]
 enum Kind {
     File(Mapped, Form),
+    /// The frames of a zstd archive that begin in these bytes.
+    Part(Mapped, Range<u64>),
     Member(Mapped, Member),
     Stream,
+    /// None of its games are to be read.
+    Nothing,
 }
 
 /// Opens a source. A stream is not touched yet.
@@ -66,15 +72,19 @@ enum Kind {
 /// When it cannot be opened, or is of a form that is not read.
 pub fn open(file: &SourceFile) -> Result<Opened> {
     let packed = |kind| Opened::Packed(Packed { path: file.path.clone(), kind });
+    if file.range().is_some_and(|range| range.is_empty()) {
+        return Ok(packed(Kind::Nothing));
+    }
     match &file.place {
         Place::Stream => Ok(packed(Kind::Stream)),
         Place::Member(member) => Ok(packed(Kind::Member(Mapped::open(&member.archive)?, member.clone()))),
         Place::File => {
             let map = Mapped::open(&file.path)?;
             let form = Form::of(&map.bytes()[..map.bytes().len().min(Form::HEAD)]);
-            match form {
-                Form::Text => Ok(Opened::Mapped(map)),
-                Form::Other(..) => Err(refused(&file.path, form)),
+            match (form, file.range()) {
+                (Form::Text, _) => Ok(Opened::Mapped(map)),
+                (Form::Other(..), _) => Err(refused(&file.path, form)),
+                (Form::Zstd, Some(part)) => Ok(packed(Kind::Part(map, part))),
                 _ => Ok(packed(Kind::File(map, form))),
             }
         }
@@ -90,6 +100,18 @@ fn refused(path: &std::path::Path, form: Form) -> Error {
 }
 
 impl Packed {
+    /// Whether the text of an archive is what it is taken for: UTF-8, or an 8-bit character set.
+    pub(super) fn has_text(self) -> Result<bool> {
+        let Self { path, kind } = self;
+        let Kind::File(map, _) = kind else { return Ok(false) };
+        let range = 0..map.bytes().len();
+        let input = Input::mapped(Arc::new(map), range, Position::default());
+        let io = |error| Error::io(&path, error);
+        let mut decoder = frames::decoder(input, frames::USUAL_WINDOW).map_err(io)?;
+        // What is damaged is told when it is read.
+        Ok(read_head(&mut decoder).map_or(true, |head| Form::of(&head) == Form::Text))
+    }
+
     /// Begins to decode.
     ///
     /// # Errors
@@ -103,6 +125,12 @@ impl Packed {
                 let frames = Frames::new(Arc::new(map), position.clone(), options.frames());
                 return Decoded::new(Box::new(frames), position, 0, Decoded::MOST_ERRORS, &path);
             }
+            Kind::Part(map, part) => {
+                let window = options.window();
+                let (frames, end) = FramesOfPart::new(Arc::new(map), &part, position.clone(), window);
+                return Ok(Decoded::of_part(Box::new(frames), position, end));
+            }
+            Kind::Nothing => return Ok(Decoded::of_part(Box::new(io::empty()), position, PartEnd::new())),
             Kind::File(map, form) => {
                 let range = 0..map.bytes().len();
                 let input = Input::mapped(Arc::new(map), range, position.clone());
@@ -266,6 +294,14 @@ pub struct Decoded {
     start: u64,
     /// After how many more errors nothing follows.
     errors_left: u32,
+    part: Option<Part>,
+}
+
+/// What is known of a part of an archive.
+struct Part {
+    /// Where its first frame begins, in bytes of the archive.
+    first: u64,
+    end: PartEnd,
 }
 
 impl std::fmt::Debug for Decoded {
@@ -301,7 +337,39 @@ impl Decoded {
                 return Err(Error::Form { path: path.to_owned(), form, remedy });
             }
         }
-        Ok(Self { reader, head, error, position, start, errors_left })
+        Ok(Self { reader, head, error, position, start, errors_left, part: None })
+    }
+
+    fn of_part(reader: Box<dyn Read + Send>, position: Position, end: PartEnd) -> Self {
+        let first = position.get();
+        Self {
+            reader,
+            head: Vec::new(),
+            error: None,
+            position,
+            start: first,
+            errors_left: Self::MOST_ERRORS,
+            part: Some(Part { first, end }),
+        }
+    }
+
+    /// Whether it is a part of an archive.
+    #[must_use]
+    pub fn is_part(&self) -> bool {
+        self.part.is_some()
+    }
+
+    /// Whether it is a part of an archive that begins within it: the text's beginning then belongs to the part before.
+    #[must_use]
+    pub fn begins_within(&self) -> bool {
+        self.part.as_ref().is_some_and(|part| part.first > 0)
+    }
+
+    /// Of a part: where the text of its own frames ends, in bytes of text, if that has been reached. What follows is there to complete
+    /// the last game.
+    #[must_use]
+    pub fn end_of_part(&self) -> Option<u64> {
+        self.part.as_ref().and_then(|part| part.end.get())
     }
 
     /// Adds up to about `most` bytes of text to `text`. Gives back how many; 0 is the end.

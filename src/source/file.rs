@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::form::Form;
@@ -18,6 +19,8 @@ pub struct SourceFile {
     pub bytes: Option<u64>,
     /// Where reading begins, in bytes of its text: what is before it was read in an earlier run.
     pub first_byte: u64,
+    /// The games that are read: those that begin in this range of the bytes of the file, packed if it is. `None`: all.
+    pub(super) range: Option<Range<u64>>,
     pub(super) place: Place,
     /// What its first bytes say, as far as they could be read.
     pub(super) form: Form,
@@ -27,7 +30,7 @@ pub struct SourceFile {
 
 impl SourceFile {
     pub(super) fn new(path: &Path, bytes: Option<u64>, place: Place) -> Self {
-        Self { path: path.to_owned(), bytes, first_byte: 0, place, form: Form::Text, window: 0 }
+        Self { path: path.to_owned(), bytes, first_byte: 0, range: None, place, form: Form::Text, window: 0 }
     }
 
     /// A file, which may be an archive of one.
@@ -43,10 +46,42 @@ impl SourceFile {
         Self::new(path, Some(bytes), Place::Member(member))
     }
 
-    /// Whether its bytes are its text: it is mapped.
+    /// Chooses those games alone that begin in this range of the bytes of the file. Of one that cannot be read from the middle, whoever has
+    /// its first byte reads all games, and others none.
+    pub fn restrict(&mut self, range: &Range<u64>) {
+        let length = self.bytes.unwrap_or(u64::MAX);
+        let can_be_cut = self.place == Place::File && matches!(self.form, Form::Text | Form::Zstd);
+        let range = match can_be_cut {
+            true => range.start.min(length)..range.end.min(length),
+            false if range.start == 0 => 0..length,
+            false => length..length,
+        };
+        if range != (0..length) {
+            self.bytes = self.bytes.map(|_| range.end.saturating_sub(range.start));
+            self.range = Some(range);
+        }
+    }
+
+    /// The range of its bytes in which the games begin that are read, if these are not all.
+    #[must_use]
+    pub fn range(&self) -> Option<Range<u64>> {
+        self.range.clone()
+    }
+
+    /// The file that its bytes are in: of a file in an archive, that. `None`: it is a stream.
+    #[must_use]
+    pub fn file_path(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File => Some(&self.path),
+            Place::Member(member) => Some(&member.archive),
+            Place::Stream => None,
+        }
+    }
+
+    /// Whether its bytes are its text and all of it is read: it is mapped.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        (&self.place, self.form) == (&Place::File, Form::Text)
+        (&self.place, self.form) == (&Place::File, Form::Text) && self.range.is_none()
     }
 
     /// The memory that decoding takes beyond what it always may, in bytes: of an archive that was packed with a long window.

@@ -9,7 +9,8 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use super::Mapped;
 use super::input::{Input, Position};
 
-const FRAME: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
+/// The bytes that a frame begins with.
+pub(super) const FRAME: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 
 /// The largest window that is always allowed: what `zstd --long` makes.
 pub(super) const USUAL_WINDOW: u64 = 128 << 20;
@@ -118,6 +119,8 @@ struct Walk {
 fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
     /// Long enough for a thread of its own, in bytes of the archive.
     const RUN: usize = 1 << 20;
+    /// To look for the end of a longer frame would take longer than to begin with it.
+    const LONG: usize = 32 << 20;
     let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
     let start = walk.at;
     if start == walk.map.bytes().len() {
@@ -125,7 +128,7 @@ fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<B
     }
     let mut end = start;
     while end - start < RUN && end < walk.map.bytes().len() {
-        match frame_length(&walk.map.bytes()[end..]) {
+        match frame_length(&walk.map.bytes()[end..], LONG) {
             Some(length) => end += length,
             // One that is very long, or damaged: whoever decodes it goes on to the end of the archive.
             None if end == start => end = walk.map.bytes().len(),
@@ -242,10 +245,13 @@ impl Header {
     }
 }
 
-/// The length of the frame at the start of `bytes`, told from the headers of its blocks. `None`: it is damaged, or so long
-/// that to look for its end would take longer than to begin with it.
-fn frame_length(bytes: &[u8]) -> Option<usize> {
-    const LONG: usize = 32 << 20;
+/// Whether a frame begins that decoders pass over.
+pub(super) fn is_skippable(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+}
+
+/// The length of the frame at the start of `bytes`, told from the headers of its blocks. `None`: it is damaged, or longer than `most`.
+pub(super) fn frame_length(bytes: &[u8], most: usize) -> Option<usize> {
     if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, ..] = bytes {
         let length = 8 + u32::from_le_bytes([*a, *b, *c, *d]) as usize;
         return (length <= bytes.len()).then_some(length);
@@ -261,7 +267,7 @@ fn frame_length(bytes: &[u8]) -> Option<usize> {
             _ => return None,
         };
         at += 3 + size;
-        if at > LONG {
+        if at > most {
             return None;
         }
         if block & 1 == 1 {
@@ -309,15 +315,16 @@ mod tests {
 
     #[test]
     fn frames_are_told_apart_by_their_headers() {
+        const MOST: usize = 2_000_100;
         for length in [0, 1, 3, 255, 256, 300, 65_792, 70_000, 400_000, 2_000_001] {
             let packed = frame(&noise(length));
-            assert_eq!(frame_length(&packed), Some(packed.len()), "{length}");
-            assert_eq!(frame_length(&[&packed[..], b"rest"].concat()), Some(packed.len()), "{length}");
-            assert_eq!(frame_length(&packed[..packed.len() - 1]), None, "{length}");
+            assert_eq!(frame_length(&packed, MOST), Some(packed.len()), "{length}");
+            assert_eq!(frame_length(&[&packed[..], b"rest"].concat(), MOST), Some(packed.len()), "{length}");
+            assert_eq!(frame_length(&packed[..packed.len() - 1], MOST), None, "{length}");
         }
-        assert_eq!(frame_length(b"\x50\x2a\x4d\x18\x02\0\0\0xy"), Some(10));
-        assert_eq!(frame_length(b"\x50\x2a\x4d\x18\x03\0\0\0xy"), None);
-        assert_eq!(frame_length(b"[Event"), None);
+        assert_eq!(frame_length(b"\x50\x2a\x4d\x18\x02\0\0\0xy", MOST), Some(10));
+        assert_eq!(frame_length(b"\x50\x2a\x4d\x18\x03\0\0\0xy", MOST), None);
+        assert_eq!(frame_length(b"[Event", MOST), None);
     }
 
     #[test]

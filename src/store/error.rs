@@ -358,6 +358,46 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// The database, or the file, that it is about.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Missing { path, .. }
+            | Self::NotADatabase { path, .. }
+            | Self::OtherProgram { path, .. }
+            | Self::TooNew { path, .. }
+            | Self::TargetExists { path, .. }
+            | Self::ForeignTarget { path, .. }
+            | Self::NoSharing { path, .. }
+            | Self::NotAFile { path, .. }
+            | Self::LongName { path, .. }
+            | Self::Directory { path, .. }
+            | Self::Busy { path, .. }
+            | Self::ReadOnly { path, .. }
+            | Self::DiskFull { path, .. }
+            | Self::Corrupt { path, .. }
+            | Self::WrongCell { path, .. }
+            | Self::LacksColumn { path, .. }
+            | Self::LacksVariations { path, .. }
+            | Self::Unsound { path, .. }
+            | Self::UnsoundGame { path, .. }
+            | Self::PathNotUtf8 { path, .. }
+            | Self::UnknownSource { path, .. }
+            | Self::CountsDiffer { path, .. }
+            | Self::NumbersUsedUp { path, .. }
+            | Self::NeedsWriting { path, .. }
+            | Self::Io { path, .. }
+            | Self::Sqlite { path, .. }
+            | Self::Migration { path, .. }
+            | Self::Unfinished { path, .. }
+            | Self::RowOrder { path, .. }
+            | Self::RowsLost { path, .. }
+            | Self::Kept { path, .. }
+            | Self::NoSuchGame { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
     /// Sorts an error of SQLite into the cases that a user can act on.
     pub(crate) fn sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();

@@ -78,6 +78,8 @@ pub use read::player::games::PlayerGames;
 pub(crate) use read::player::name::{PlayerWords, can_be_one_person, is_initial};
 pub use read::player::record::PlayedGame;
 pub use read::removal::{SkippedDuplicate, SkippedSource};
+#[cfg(feature = "index")]
+pub(crate) use read::row_filter::RowFilter;
 pub use read::selection::{GameFilter, KnownPlayers, Selection, UnknownName};
 pub use read::sql_query::{Query, QueryRows, Statements};
 pub use read::survey::charts::{GameCharts, Outcomes, PlayedOpening};

@@ -2,6 +2,7 @@
 
 mod cli;
 mod described;
+mod engines;
 mod explore;
 mod explored;
 mod export;
@@ -32,6 +33,7 @@ mod readers;
 mod readme;
 mod remove;
 mod repertoire;
+mod spark;
 mod sql;
 mod told;
 mod variations;

@@ -298,11 +298,6 @@ pub(in crate::cli) fn snapshot(progress: &Progress) -> Snapshot {
         bytes_total: progress.total_bytes(),
         games: progress.games(),
         plies: progress.plies(),
-        phase: match progress.phase() {
-            Phase::Looking => "looking for sources",
-            Phase::Reading => "reading",
-            Phase::Sorting => "sorting",
-            Phase::Finishing => "finishing",
-        },
+        phase: progress.phase().as_str(),
     }
 }

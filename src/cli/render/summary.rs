@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pgndex::index::{DuplicateCounts, Stages, Summary};
 use pgndex::store::row::Severity;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cli::render::number::{bytes, counted, duration, grouped, rough};
 use crate::cli::render::text::printable;
@@ -21,62 +21,21 @@ pub(crate) struct Report<'a> {
     pub(crate) summary: &'a Summary,
 }
 
-/// The stages of a run, in order: their names in JSON and for people.
-fn stages(stages: &Stages) -> [(&'static str, &'static str, Duration); 5] {
+/// The stages of a run, in order, with their names.
+fn stages(stages: &Stages) -> [(&'static str, Duration); 5] {
     [
-        ("parse_s", "reading", stages.read),
-        ("sort_s", "sorting", stages.sort),
-        ("headers_s", "names and indexes", stages.headers),
-        ("continuations_s", "continuations", stages.continuations),
-        ("sync_s", "sync", stages.sync),
+        ("reading", stages.read),
+        ("sorting", stages.sort),
+        ("names and indexes", stages.headers),
+        ("continuations", stages.continuations),
+        ("sync", stages.sync),
     ]
 }
 
 impl Report<'_> {
-    /// Moves per second.
-    fn plies_per_second(&self) -> f64 {
-        let seconds = self.summary.elapsed.as_secs_f64();
-        if seconds > 0.0 { self.summary.plies as f64 / seconds } else { 0.0 }
-    }
-
     /// The summary as `index --json` prints it: one object.
     pub(crate) fn to_json(self) -> Value {
-        let summary = self.summary;
-        let is_database = summary.parquet_files == 0;
-        let kinds = summary.problems.iter().map(
-            |(severity, kind, count)| json!({ "severity": severity.as_str(), "kind": kind, "count": count }),
-        );
-        let duplicates = summary.duplicates.iter().filter(|&(_, count)| count > 0);
-        let duplicates = duplicates.map(|(kind, count)| json!({ "kind": kind, "count": count }));
-        let stages =
-            stages(&summary.stages).map(|(name, _, time)| (name.to_owned(), json!(time.as_secs_f64())));
-        json!({
-            if is_database { "database" } else { "directory" }: self.target.map(|path| path.display().to_string()),
-            "dry_run": summary.dry_run,
-            "games": summary.games,
-            "left_out": summary.left_out,
-            "skipped_variants": summary.variants,
-            "plies": summary.plies,
-            "threads": summary.threads,
-            "positions": summary.positions,
-            "distinct_positions": summary.distinct_positions,
-            "duplicates": summary.duplicates.skipped(),
-            "duplicate_kinds": duplicates.collect::<Vec<_>>(),
-            "problems": summary.problems.iter().map(|(.., count)| count).sum::<u64>(),
-            "errors": summary.problems.of(Severity::Error),
-            "warnings": summary.problems.of(Severity::Warning),
-            "problem_kinds": kinds.collect::<Vec<_>>(),
-            "bytes": summary.file_bytes,
-            "parquet_files": summary.parquet_files,
-            "input_bytes": summary.bytes,
-            "added": summary.added,
-            "known_sources": summary.known_sources,
-            "sources_without_games": summary.gameless.len(),
-            "spilled_bytes": summary.spilled_bytes,
-            "seconds": summary.elapsed.as_secs_f64(),
-            "plies_per_second": self.plies_per_second().round() as u64,
-            "stages": stages.into_iter().collect::<serde_json::Map<_, _>>(),
-        })
+        self.summary.to_json(self.target)
     }
 
     /// Writes the summary for people.
@@ -102,7 +61,7 @@ impl Report<'_> {
                 positions => format!("{} distinct positions", rough(positions as f64)),
             },
             duration(summary.elapsed),
-            rough(self.plies_per_second())
+            rough(self.summary.plies_per_second())
         )?;
         let mut written = format!("{name}, {}", bytes(summary.file_bytes));
         if summary.parquet_files > 0 {
@@ -123,7 +82,7 @@ impl Report<'_> {
         }
         self.write_duplicates(out)?;
         self.write_left_out(out)?;
-        let stages = stages(&summary.stages).map(|(_, name, time)| format!("{name} {}", duration(time)));
+        let stages = stages(&summary.stages).map(|(name, time)| format!("{name} {}", duration(time)));
         writeln!(out, "  time        {}", stages.join(", "))?;
         if summary.spilled_bytes > 0 {
             writeln!(out, "  spilled     {} to temporary files", bytes(summary.spilled_bytes))?;
@@ -167,7 +126,7 @@ impl Report<'_> {
             counted(summary.games + summary.left_out, "game"),
             counted(summary.plies, "ply"),
             duration(summary.elapsed),
-            rough(self.plies_per_second())
+            rough(self.summary.plies_per_second())
         )?;
         writeln!(out, "  input       {}", bytes(summary.bytes))?;
         self.write_left_out(out)?;

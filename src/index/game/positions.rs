@@ -4,7 +4,7 @@ use crate::board::{FenText, MoveCode, Position};
 use crate::id::{GameId, Ply};
 use crate::index::game::batch::{GameBatch, ReadGame, Start};
 use crate::index::game::parse::Standard;
-use crate::store::sink::PositionView;
+use crate::store::sink::{GameMoves, PositionView};
 
 /// Replays the games of a batch, the first of which has the id `first`, and shows `sink` every position of every game in
 /// order.
@@ -14,34 +14,30 @@ pub(crate) fn for_each_position<E>(
     standard: &Standard,
     mut sink: impl FnMut(PositionView<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    for_each_game(batch, first, |game, setup, played| {
+    moves_of(batch, first).try_for_each(|GameMoves { game, setup, codes }| {
         let (position, fen) = match setup {
             None => (standard.position.clone(), standard.fen.clone()),
             Some(position) => (position.clone(), FenText::new(position)),
         };
-        replay((game, setup.is_some()), played, position, fen, &mut sink)
+        replay((game, setup.is_some()), codes, position, fen, &mut sink)
     })
 }
 
-/// Shows all games of a batch that have positions, the first of its games having the id `first`: the start position, unless that is the
-/// standard one, and the moves.
-pub(crate) fn for_each_game<E>(
-    batch: &GameBatch,
-    first: GameId,
-    mut see: impl FnMut(GameId, Option<&Position>, &[MoveCode]) -> Result<(), E>,
-) -> Result<(), E> {
+/// The moves of all games of a batch that have positions, the first of its games having the number `first`.
+pub(crate) fn moves_of(batch: &GameBatch, first: GameId) -> impl Iterator<Item = GameMoves<'_>> {
     let mut codes = &batch.codes[..];
     let mut setups = batch.setups.iter();
-    for (game, &ReadGame { moves, start, .. }) in (first.0..).map(GameId).zip(&batch.games) {
+    let games = (first.0..).map(GameId).zip(&batch.games);
+    games.filter_map(move |(game, &ReadGame { moves, start, .. })| {
         let (played, rest) = codes.split_at(moves);
         codes = rest;
-        match start {
-            Start::Standard => see(game, None, played)?,
-            Start::Setup => see(game, Some(setups.next().expect("one for each game that has one")), played)?,
-            Start::Nowhere => {}
-        }
-    }
-    Ok(())
+        let setup = match start {
+            Start::Standard => None,
+            Start::Setup => Some(setups.next().expect("one for each game that has one")),
+            Start::Nowhere => return None,
+        };
+        Some(GameMoves { game, setup, codes: played })
+    })
 }
 
 fn replay<E>(

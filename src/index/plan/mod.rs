@@ -2,6 +2,7 @@
 
 pub(crate) mod space;
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::index::error::{Error, Result};
@@ -34,6 +35,18 @@ impl<'o> Plan<'o> {
         check_sources(&sources, options)?;
         let estimate = estimate(&sources, options);
         Ok(Self { sources, options, estimate, hash_bits: KeyHash::BITS })
+    }
+
+    /// The same, which reads those games alone that begin in this range of the bytes of each file, packed if it is. Ranges that follow
+    /// each other have all games, each once, wherever they are cut; [`source::parts`] tells where to cut best.
+    ///
+    /// Plain files and zstd archives can be read from the middle. Of others, whoever has the first byte reads all games, and others none.
+    /// Places of games in an archive count from the text of the first frame that begins in the range, and lines from the first game.
+    #[must_use]
+    pub fn of_range(mut self, range: &Range<u64>) -> Self {
+        self.sources.files.iter_mut().flatten().for_each(|file| file.restrict(range));
+        self.estimate = estimate(&self.sources, self.options);
+        self
     }
 
     /// Work on the rows of a database alone, without sources, on all threads: there is no text to tell how many are useful.

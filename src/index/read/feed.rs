@@ -1,5 +1,6 @@
 //! Chunks of sources, in order, for whoever asks next.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,8 +50,8 @@ pub(crate) struct Feed<'s> {
 
 #[derive(Debug)]
 enum Open {
-    /// A plain file, and where its next chunk begins.
-    File(Arc<Mapped>, usize),
+    /// A plain file, and where its next chunk begins and its last one ends.
+    File(Arc<Mapped>, Range<usize>),
     Stream(Receiver<Piece>),
 }
 
@@ -69,7 +70,7 @@ impl<'s> Feed<'s> {
                     None => return Ok(None),
                     Some(task) => task,
                 },
-                Some(Open::File(map, start)) => self.cut(map, start, &is_stopped)?,
+                Some(Open::File(map, range)) => self.cut(map, range, &is_stopped)?,
                 Some(Open::Stream(pieces)) => self.receive(pieces, &is_stopped)?,
             };
             let Some(task) = task else { continue };
@@ -87,11 +88,12 @@ impl<'s> Feed<'s> {
             .as_ref()
             .map_err(crate::source::Error::full_message)
             .and_then(|file| open(file).map_err(|error| error.full_message()).map(|opened| (opened, file)));
-        self.path = file.as_ref().ok().filter(|file| file.first_byte == 0).map(|file| file.path.clone());
+        let is_whole = |file: &&SourceFile| file.first_byte == 0 && file.range().is_none();
+        self.path = file.as_ref().ok().filter(is_whole).map(|file| file.path.clone());
         match opened {
             Ok((Opened::Mapped(map), file)) => {
-                let start = usize::try_from(file.first_byte).unwrap_or(usize::MAX).min(map.bytes().len());
-                self.open = Some(Open::File(Arc::new(map), start));
+                let range = games_of(map.bytes(), file);
+                self.open = Some(Open::File(Arc::new(map), range));
             }
             Ok((Opened::Packed(packed), file)) => {
                 let path = file.path.display().to_string();
@@ -107,15 +109,20 @@ impl<'s> Feed<'s> {
     }
 
     /// Cuts the next chunk off a plain file, or tells its end. `None`: there is nothing to be done at its end.
-    fn cut(&mut self, map: Arc<Mapped>, start: usize, is_stopped: impl Fn() -> bool) -> Result<Option<Task>> {
+    fn cut(
+        &mut self,
+        map: Arc<Mapped>,
+        Range { start, end: last }: Range<usize>,
+        is_stopped: impl Fn() -> bool,
+    ) -> Result<Option<Task>> {
         /// Text that is searched before what was searched is released.
         const WINDOW: usize = 8 << 20;
         let text = map.bytes();
-        if start == text.len() {
+        if start >= last {
             self.ends.push(SourceEnd { bytes: Some(text.len() as u64), ..SourceEnd::default() });
             return Ok(self.path.take().map(Task::End));
         }
-        let mut from = start.saturating_add(self.options.chunk_size.max(1)).min(text.len()) - 1;
+        let mut from = start.saturating_add(self.options.chunk_size.max(1)).min(last) - 1;
         let end = loop {
             let to = from.saturating_add(WINDOW);
             if to >= text.len() {
@@ -130,7 +137,7 @@ impl<'s> Feed<'s> {
             map.release(from.saturating_sub(LOOK_BACK)..to - LOOK_BACK);
             from = to - 8;
         };
-        self.open = Some(Open::File(Arc::clone(&map), end));
+        self.open = Some(Open::File(Arc::clone(&map), end..last));
         Ok(Some(Task::Chunk(Chunk::of_file(map, start..end, self.options.chunk_size))))
     }
 
@@ -159,5 +166,15 @@ impl<'s> Feed<'s> {
         };
         self.open = Some(Open::Stream(pieces));
         Ok(Some(task))
+    }
+}
+
+/// Where the games stand in a plain file that are to be read.
+fn games_of(text: &[u8], file: &SourceFile) -> Range<usize> {
+    let at = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX).min(text.len());
+    let game_from = |byte: u64| if at(byte) == 0 { 0 } else { next_boundary(text, at(byte) - 1) };
+    match file.range() {
+        None => at(file.first_byte)..text.len(),
+        Some(range) => game_from(range.start)..game_from(range.end),
     }
 }

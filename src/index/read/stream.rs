@@ -97,6 +97,8 @@ struct Cutter {
     is_damaged: bool,
     /// Whether not all was read that could be.
     is_given_up: bool,
+    /// Whether all games of a part have been cut.
+    is_complete: bool,
     /// Bytes of the source that went into chunks.
     input: u64,
 }
@@ -139,8 +141,23 @@ impl Cutter {
             early: Vec::new(),
             is_damaged: false,
             is_given_up: false,
+            is_complete: false,
             input: 0,
         }
+    }
+
+    /// Begins as late in a part as the part before ends behind its own frames, so that it is told by text of this part alone.
+    fn begin_part(&mut self) {
+        if self.decoded.begins_within() {
+            self.is_torn = true;
+            self.searched = LOOK_BACK;
+        }
+    }
+
+    /// Up to where in the text games belong to the part, if that is known: the first that begins behind it does not.
+    fn end_of_part(&self) -> Option<usize> {
+        let end = (self.decoded.end_of_part()? + LOOK_BACK as u64).saturating_sub(self.offset);
+        usize::try_from(end).ok()
     }
 
     fn run(mut self) {
@@ -152,7 +169,8 @@ impl Cutter {
     fn cut_all(&mut self) -> Cut {
         let at_once = (self.options.chunk_size / 16).clamp(4 << 10, 1 << 20);
         self.pass_known()?;
-        loop {
+        self.begin_part();
+        while !self.is_complete {
             let before = self.text.len();
             // Up to the size of a chunk in one piece, and then a little more until there is a boundary.
             let most = self.options.chunk_size.saturating_sub(before).clamp(at_once, 4 << 20);
@@ -174,7 +192,9 @@ impl Cutter {
                 return self.end();
             }
         }
-        self.cut(true)?;
+        if !self.is_complete {
+            self.cut(true)?;
+        }
         self.end()
     }
 
@@ -203,6 +223,9 @@ impl Cutter {
     /// Hands on what stands before a damaged place, and drops what follows up to the next game.
     fn meet_damage(&mut self, error: &std::io::Error) -> Cut {
         self.cut(true)?;
+        if self.is_complete {
+            return Ok(());
+        }
         let message = self.decoded.describe(error, self.offset);
         self.damage(message)?;
         self.is_torn = true;
@@ -221,11 +244,17 @@ impl Cutter {
                 if self.is_torn || self.spill.is_some() { 0 } else { self.options.chunk_size.max(1) - 1 };
             // What is near the end of the text can be told when more of it is there.
             let end = if is_end { self.text.len() } else { self.text.len().saturating_sub(LOOK_AHEAD) };
-            let Some(boundary) = boundary_in(&self.text, self.searched.max(least)..end) else {
+            let last = self.end_of_part();
+            let from = self.searched.max(least).min(last.unwrap_or(usize::MAX));
+            let Some(boundary) = boundary_in(&self.text, from..end) else {
                 self.searched = self.searched.max(end.saturating_sub(8));
                 break;
             };
             self.cut_at(boundary)?;
+            if last.is_some_and(|last| boundary > last) {
+                self.is_complete = true;
+                return Ok(());
+            }
         }
         if is_end {
             return self.cut_at(self.text.len());
@@ -322,7 +351,8 @@ impl Cutter {
             self.send(Piece::Report { kind: Kind::UnreadableSource, offset: 0, message })?;
         } else {
             end.bytes = Some(self.offset);
-            end.digest = (!self.is_given_up).then(|| SourceDigest(*self.hasher.finalize().as_bytes()));
+            let is_all = !self.is_given_up && !self.decoded.is_part();
+            end.digest = is_all.then(|| SourceDigest(*self.hasher.finalize().as_bytes()));
             end.is_damaged = self.is_damaged;
         }
         self.send(Piece::End(end))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::index::error::{Error, Result};
+use crate::index::error::{Error, ProblemPlace, Result};
 use crate::index::game::batch::GameBatch;
 use crate::index::options::IndexOptions;
 use crate::source::Sources;
@@ -97,14 +97,11 @@ impl Reports {
     fn too_many(&self, most: u64, problem: &ProblemRow, text: &str) -> Error {
         let message = problem.message.of(text).to_owned();
         // What is wrong with a whole source names it already.
-        let place = if problem.game_number == 0 {
-            String::new()
-        } else {
-            let path = &self.paths[(problem.source.0 - self.last_source.0) as usize - 1];
-            let ply = problem.ply.map_or_else(String::new, |ply| format!(", ply {}", ply.0));
-            let ProblemRow { line, column, byte_offset, game_number, .. } = problem;
-            format!("{}:{line}:{column} (byte {byte_offset}, game {game_number}{ply}): ", path.display())
-        };
+        let place = (problem.game_number > 0).then(|| {
+            let &ProblemRow { line, column, byte_offset, game_number, ply, .. } = problem;
+            let path = self.paths[(problem.source.0 - self.last_source.0) as usize - 1].clone();
+            Box::new(ProblemPlace { path, line, column, byte_offset, game_number, ply })
+        });
         Error::TooManyErrors { most, place, message }
     }
 }

@@ -184,7 +184,7 @@ impl<'r> Run<'r> {
             "openings": self.options.openings.digest(),
         });
         let source = |(id, file): (SourceId, &'r source::Result<SourceFile>)| match file {
-            Ok(file) => (id, file.path.as_path(), file.first_byte),
+            Ok(file) => (id, file.path.as_path(), file.range().map_or(file.first_byte, |range| range.start)),
             Err(error) => (id, error.path(), 0),
         };
         NewRun {

@@ -10,7 +10,7 @@ use crate::index::error::{Error, Result};
 use crate::index::game::batch::GameBatch;
 use crate::index::game::parse::{ChunkParser, Standard};
 use crate::index::game::passed::note_passed;
-use crate::index::game::positions::{for_each_game, for_each_position};
+use crate::index::game::positions::{for_each_position, moves_of};
 use crate::index::game::signature::Comparison;
 use crate::index::number::sequence::Sequencer;
 use crate::index::options::Annotations;
@@ -173,12 +173,20 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
                 first
             };
             lock(shared.reports).take(&self.batch, text)?;
-            self.send_headers()?;
+            if E::TAKES_MOVES || E::TAKES_GAMES {
+                self.batch.headers.names.extend(self.batch.games.iter().map(|game| game.names));
+            }
+            if !E::TAKES_GAMES {
+                self.send_headers()?;
+            }
             if done {
                 shared.turn.pass();
             }
             let (games, plies) = (self.batch.games.len() as u64, self.batch.codes.len() as u64);
             self.positions(number, batch_number, first)?;
+            if E::TAKES_GAMES {
+                self.send_headers()?;
+            }
             let offset = if done { text.len() } else { parser.offset() };
             shared.progress.add(chunk.input_share(read..offset), games, plies);
             chunk.release(read..offset);
@@ -195,9 +203,6 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         if E::TAKES_EVALS {
             std::mem::swap(&mut self.evals, &mut self.batch.headers.evals);
         }
-        if E::TAKES_MOVES {
-            self.batch.headers.names.extend(self.batch.games.iter().map(|game| game.names));
-        }
         let empty = self.outlet.empty_headers.try_recv().unwrap_or_default();
         let headers = std::mem::replace(&mut self.batch.headers, empty);
         self.outlet.send(Load::Headers(Box::new(headers)))
@@ -206,13 +211,17 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
     /// Makes the rows of the batch's positions, the first of its games having the id `first`.
     fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
         let Self { shared, outlet, encoder, scatter, batch, evals, setups, reached } = self;
+        let number = BlockNumber { chunk, batch: batch_number };
+        if E::TAKES_GAMES {
+            encoder.push_games(first, &batch.headers, moves_of(batch, first))?;
+            return send_block(shared, outlet, number, encoder);
+        }
         if !shared.keeps {
             return Ok(());
         }
-        let number = BlockNumber { chunk, batch: batch_number };
         evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
         if E::TAKES_MOVES {
-            for_each_game(batch, first, |game, setup, codes| encoder.push_moves(game, setup, codes))?;
+            moves_of(batch, first).try_for_each(|moves| encoder.push_moves(&moves))?;
             return send_block(shared, outlet, number, encoder);
         }
         for_each_position(batch, first, &shared.standard, |view| {

@@ -25,6 +25,14 @@ pub struct Draw {
     number: u32,
 }
 
+impl Draw {
+    /// The position of a game that it offers as this one, from 0.
+    #[must_use]
+    pub const fn new(game: GameId, number: u32) -> Self {
+        Self { game, number }
+    }
+}
+
 impl Sample {
     /// The most positions of a game.
     pub const MOST_PER_GAME: u32 = 100;
@@ -79,9 +87,27 @@ impl Sample {
 
     /// The position that a draw means, of those that are wanted of its game; `None` if they are not so many.
     #[must_use]
-    pub fn position(&self, draw: Draw, mut wanted: Vec<Ply>) -> Option<Ply> {
-        wanted.sort_unstable_by_key(|&ply| (self.rank_in_game(draw.game, ply), ply));
-        wanted.get(draw.number as usize).copied()
+    pub fn position(&self, draw: Draw, wanted: Vec<Ply>) -> Option<Ply> {
+        self.positions_of(std::iter::once(draw), wanted).next()
+    }
+
+    /// The positions that several draws of one game mean, as far as there are such.
+    pub fn positions_of(
+        &self,
+        draws: impl Iterator<Item = Draw>,
+        mut wanted: Vec<Ply>,
+    ) -> impl Iterator<Item = Ply> {
+        let mut draws = draws.peekable();
+        if let Some(&Draw { game, .. }) = draws.peek() {
+            wanted.sort_unstable_by_key(|&ply| (self.rank_in_game(game, ply), ply));
+        }
+        draws.filter_map(move |draw| wanted.get(draw.number as usize).copied())
+    }
+
+    /// Where a draw stands among all: the least ones are drawn first.
+    #[must_use]
+    pub fn rank_of(&self, draw: Draw) -> u64 {
+        self.rank(draw.game, draw.number)
     }
 
     /// Where a draw stands among all.

@@ -38,7 +38,7 @@ impl Test {
         Self::OneOf(numbers)
     }
 
-    fn fits(&self, value: Cell<'_>) -> bool {
+    pub(crate) fn fits(&self, value: Cell<'_>) -> bool {
         match (self, value) {
             (Self::OneOf(numbers), Cell::Integer(number)) => numbers.binary_search(&number).is_ok(),
             (Self::NoneOf(numbers), Cell::Integer(number)) => numbers.binary_search(&number).is_err(),

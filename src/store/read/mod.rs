@@ -15,6 +15,8 @@ pub(crate) mod opening;
 pub(crate) mod passed;
 pub(crate) mod player;
 pub(crate) mod removal;
+#[cfg(feature = "index")]
+pub(crate) mod row_filter;
 pub(crate) mod selection;
 pub(crate) mod source;
 pub(crate) mod sql_query;

@@ -209,6 +209,17 @@ impl Selection {
         self.conditions.iter().map(|condition| &condition.on_columns)
     }
 
+    /// What is told by a game's row without looking anything up: all but names, codes of openings and sources.
+    #[cfg(feature = "index")]
+    pub(super) fn of_rows(filter: &GameFilter) -> Self {
+        let mut selection = Self::default();
+        selection.add_eco(filter);
+        selection.add_plain(filter);
+        selection.add_clock(filter);
+        selection.add_variant(filter);
+        selection
+    }
+
     fn add(&mut self, indexed: bool, sql: &'static str, alternatives: impl Into<Vec<Alternative>>) {
         self.add_condition(indexed, sql.into(), ColumnCondition::Tests(alternatives.into()));
     }
@@ -276,7 +287,8 @@ impl Database {
                 selection.add(indexed, condition, [vec![(column, ids)]]);
             }
         }
-        self.add_codes(&mut selection, filter)?;
+        selection.add_eco(filter);
+        self.add_opening_codes(&mut selection, filter)?;
         selection.add_plain(filter);
         selection.add_clock(filter);
         self.add_sources(&mut selection, filter)?;
@@ -374,14 +386,8 @@ impl Database {
 }
 
 impl Database {
-    /// The conditions on ECO codes.
-    fn add_codes(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
-        if let Some(eco) = &filter.eco {
-            let test = Test::Between(eco.first.clone(), eco.end());
-            selection.add(true, "game.eco >= :eco_first AND game.eco < :eco_end", [vec![("eco", test)]]);
-            selection.set(":eco_first", eco.first.clone());
-            selection.set(":eco_end", eco.end());
-        }
+    /// The condition on the codes of openings that positions tell.
+    fn add_opening_codes(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
         if let Some(eco) = &filter.opening_eco {
             let ids = self.all(
                 "look up openings",
@@ -419,6 +425,15 @@ impl Database {
 }
 
 impl Selection {
+    /// The condition on the ECO code that the PGN gives.
+    fn add_eco(&mut self, filter: &GameFilter) {
+        let Some(eco) = &filter.eco else { return };
+        let test = Test::Between(eco.first.clone(), eco.end());
+        self.add(true, "game.eco >= :eco_first AND game.eco < :eco_end", [vec![("eco", test)]]);
+        self.set(":eco_first", eco.first.clone());
+        self.set(":eco_end", eco.end());
+    }
+
     /// The condition on the variant.
     fn add_variant(&mut self, filter: &GameFilter) {
         const STANDARD: &str = "standard";

@@ -6,7 +6,7 @@ use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position};
 use crate::id::{GameId, Ply};
 use crate::store::error::Result;
 use crate::store::pages::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
-use crate::store::row::{EvalRow, PositionBatch, PositionRow, Text};
+use crate::store::row::{EvalRow, HeaderBatch, PositionBatch, PositionRow, Text};
 
 /// One position of one game, as it comes by.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,15 @@ pub(crate) struct PositionView<'a> {
     pub(crate) move_code: Option<MoveCode>,
     /// Whether the game starts at a set-up.
     pub(crate) is_setup: bool,
+}
+
+/// The moves of one game.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GameMoves<'g> {
+    pub(crate) game: GameId,
+    /// Where it starts, unless that is the standard position.
+    pub(crate) setup: Option<&'g Position>,
+    pub(crate) codes: &'g [MoveCode],
 }
 
 /// Where a block belongs: chunk by chunk, and in each of them one after the other.
@@ -42,6 +51,10 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
     /// Whether it takes the moves of whole games instead of their positions.
     const TAKES_MOVES: bool = false;
 
+    /// Whether it takes the rows of games and their moves, and nothing else is kept of them. The sink is given the rows when it has what is
+    /// made of them.
+    const TAKES_GAMES: bool = false;
+
     /// Another one for another worker.
     fn another(&self) -> Self;
 
@@ -54,9 +67,21 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
         Ok(())
     }
 
-    /// Adds the next game: its start position, unless that is the standard one, and its moves.
-    fn push_moves(&mut self, game: GameId, _setup: Option<&Position>, _codes: &[MoveCode]) -> Result<()> {
-        debug_assert!(!Self::TAKES_MOVES, "it is not given any: {game:?}");
+    /// Adds the moves of the next game.
+    fn push_moves(&mut self, moves: &GameMoves<'_>) -> Result<()> {
+        debug_assert!(!Self::TAKES_MOVES, "it is not given any: {moves:?}");
+        Ok(())
+    }
+
+    /// Adds the next games, the first of which has the number `first`: their rows, in which they are counted from 0, and the moves of those
+    /// that have positions.
+    fn push_games<'g>(
+        &mut self,
+        first: GameId,
+        _rows: &HeaderBatch,
+        _moves: impl Iterator<Item = GameMoves<'g>>,
+    ) -> Result<()> {
+        debug_assert!(!Self::TAKES_GAMES, "it is not given any: {first:?}");
         Ok(())
     }
 

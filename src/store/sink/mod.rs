@@ -32,7 +32,7 @@ use rayon::ThreadPool;
 pub(crate) use added_occurrences::LevelRule;
 pub(crate) use added_pages::AddedPages;
 pub(crate) use added_rows::AddedRows;
-pub(crate) use encoder::{BlockNumber, PositionEncoder, PositionView};
+pub(crate) use encoder::{BlockNumber, GameMoves, PositionEncoder, PositionView};
 pub(crate) use fresh_pages::FreshPages;
 pub(crate) use fresh_rows::FreshRows;
 pub(crate) use nothing::Nothing;

@@ -4,6 +4,7 @@
 //! After a change of output, `UPDATE_README=1 cargo test --test program readme` writes the new output and the new picture; look at
 //! them.
 
+mod parquet;
 mod picture;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,6 +141,7 @@ fn every_page_prints_what_it_says() {
         ("docs/find.md", 10),
         ("docs/explore.md", 2),
         ("docs/indexing.md", 3),
+        ("docs/parquet.md", 7),
         ("docs/players.md", 9),
         ("docs/repertoire.md", 2),
         ("docs/removing.md", 2),

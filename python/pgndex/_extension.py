@@ -1,0 +1,38 @@
+"""The SQL functions of pgndex in any program with SQLite."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+_NAME = "pgndex_sqlite"
+
+
+def loadable_path() -> str:
+    """The path of the SQLite extension, without its ending, as `load_extension` takes it."""
+    return str(Path(__file__).with_name(_NAME))
+
+
+def load(connection: Any) -> None:
+    """Makes the SQL functions of pgndex known to a connection of `sqlite3`, `apsw` or `pysqlite3`.
+
+    Some Pythons are built without extensions (`enable_load_extension` is missing); `apsw` and `pysqlite3` have them.
+    """
+    if not hasattr(connection, "enable_load_extension") and not hasattr(connection, "enableloadextension"):
+        version = ".".join(map(str, sys.version_info[:3]))
+        raise RuntimeError(
+            f"the sqlite3 module of this Python {version} cannot load extensions; install apsw or pysqlite3 and use one of its connections"
+        )
+    if hasattr(connection, "enableloadextension"):  # apsw
+        connection.enableloadextension(True)
+        try:
+            connection.loadextension(loadable_path())
+        finally:
+            connection.enableloadextension(False)
+        return
+    connection.enable_load_extension(True)
+    try:
+        connection.load_extension(loadable_path())
+    finally:
+        connection.enable_load_extension(False)

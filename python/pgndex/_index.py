@@ -1,0 +1,76 @@
+"""Databases from PGN."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from pgndex import _pgndex
+from pgndex._read import Path, Paths, _paths
+
+
+class Progress(NamedTuple):
+    """How far the work has come."""
+
+    phase: str
+    """`looking for sources`, `reading`, `sorting` or `finishing`."""
+    bytes: int
+    """Bytes of the files that have been read."""
+    total_bytes: int
+    """Bytes of all files; 0 until that is known, and if a stream is among them."""
+    games: int
+    """Games that have been read."""
+    plies: int
+    """Moves that have been replayed."""
+
+
+class _Options:
+    """What `index` is asked to do."""
+
+    def __init__(self, **options: Any) -> None:
+        self.__dict__.update(options)
+
+
+def index(
+    paths: Paths,
+    target: Path,
+    *,
+    progress: Callable[[Progress], object] | None = None,
+    parquet: bool = False,
+    overwrite: bool = False,
+    threads: int | None = None,
+    memory: int | None = None,
+    temp_dir: Path | None = None,
+    strict: bool = False,
+    on_problem: str = "keep",
+    duplicates: str = "skip",
+    annotations: str = "all",
+    continuation_threshold: int | None = None,
+) -> dict[str, Any]:
+    """Indexes PGN files into a database, or with `parquet=True` into a directory of Parquet files.
+
+    To a database that is there, games are added that it does not have yet, unless `overwrite=True`. The options are those of `pgndex index`.
+    `progress` is called with a `Progress` ten times a second; if it raises an exception, or on Ctrl-C, the work stops, and the
+    database is as it was. Gives back the summary that `pgndex index --json` prints.
+    """
+    options = _Options(
+        threads=threads,
+        memory=memory,
+        temp_dir=temp_dir,
+        overwrite=overwrite,
+        strict=strict,
+        on_problem=on_problem,
+        duplicates=duplicates,
+        annotations=annotations,
+        continuation_threshold=continuation_threshold,
+    )
+
+    def tell(*numbers: Any) -> None:
+        if progress is not None:
+            progress(Progress(*numbers))
+
+    told = None if progress is None else tell
+    summary: dict[str, Any] = json.loads(_pgndex.index(_paths(paths), os.fspath(target), parquet, options, told))
+    return summary

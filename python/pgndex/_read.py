@@ -1,0 +1,148 @@
+"""Tables straight from PGN."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from pgndex import _pgndex
+from pgndex._pgndex import Rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Path = str | os.PathLike[str]
+Paths = Path | Iterable[Path]
+
+
+class Which(TypedDict, total=False):
+    """Which games: those for which all of this holds."""
+
+    white: str | None
+    black: str | None
+    player: str | None
+    opponent: str | None
+    elo_min: int | None
+    elo_max: int | None
+    since: str | int | None
+    until: str | int | None
+    result: str | None
+    event: str | None
+    site: str | None
+    opening: str | None
+    eco: str | None
+    opening_eco: str | None
+    speed: str | Sequence[str] | None
+    time_control: str | None
+    termination: str | None
+    plies_min: int | None
+    plies_max: int | None
+    with_evals: bool | None
+    variant: str | None
+
+
+class Reading(Which, total=False):
+    """How files are read, and which games."""
+
+    columns: Iterable[str] | None
+    threads: int | None
+    memory: int | None
+    strict: bool
+    skip_errors: bool
+    shard: int
+
+
+class Choosing(Reading, total=False):
+    """The same, and which positions."""
+
+    plies: tuple[int, int] | None
+    evaluated: bool
+    sample: int | None
+    seed: int
+    one_per_game: bool
+    per_game: int | None
+
+
+def _paths(paths: Paths) -> list[str]:
+    if isinstance(paths, (str, os.PathLike)):
+        return [os.fspath(paths)]
+    return [os.fspath(path) for path in paths]
+
+
+_READING = ("threads", "memory", "strict", "skip_errors", "shard")
+_CHOOSING = ("plies", "evaluated", "sample", "seed", "per_game")
+
+
+def _read(name: str, paths: Paths, byte_range: tuple[int, int] | None, options: dict[str, Any]) -> Rows:
+    columns = options.pop("columns", None)
+    columns = None if columns is None else list(columns)
+    how = {key: options.pop(key) for key in (*_READING, *_CHOOSING) if key in options}
+    if options.pop("one_per_game", False):
+        how["per_game"] = 1
+    return _pgndex.read(_paths(paths), name, columns, options, range=byte_range, **how)
+
+
+def table(name: str, paths: Paths, **options: Unpack[Choosing]) -> Rows:
+    """Rows of a table of the games in PGN files.
+
+    `name` is one of `game`, `game_position`, `moves`, `move_eval`, `tag`, `comment`, `nag`, `command`, `variation`, `variation_move`,
+    `problem`. Paths are files, packed or not (`.zst`, `.gz`, `.bz2`, `.zip`), directories, patterns, `@` and the path of a list, or `-` for
+    standard input.
+
+    `columns` chooses columns. `threads` and `memory` (in bytes) bound the work. With `strict=True` the first error in the games ends it with
+    a `PgnError` that tells where; with `skip_errors=True` games with an error are left out; else what can be read of them is given, and the
+    table `problem` tells what is wrong. Other keywords choose games.
+
+    Games are numbered from 1 in the order of the input, those too that repeat others.
+    """
+    return _read(name, paths, None, dict(options))
+
+
+def games(paths: Paths, **options: Unpack[Reading]) -> Rows:
+    """The games in PGN files: players, ratings, dates, results, openings, clocks, how many moves. Options are those of `table`."""
+    return table("game", paths, **options)
+
+
+def positions(paths: Paths, **options: Unpack[Choosing]) -> Rows:
+    """All positions of the games in PGN files, or some.
+
+    Columns, unless others are asked for: `game_id`, `ply`, `key` (the Polyglot key), `halfmove_clock`, `move_code` (the move played there)
+    and `fen` (four fields). There are also `full_fen`, `move_number`, `side`, `uci`, `san`, `clock`, `elapsed`, `eval_cp`, `eval_mate`,
+    `depth`, and all columns of `games`.
+
+    `plies=(first, last)` gives positions at these plies only, `evaluated=True` those that an engine evaluated. `sample=N` draws N positions
+    at random, at most 100 of each game; `one_per_game=True` or `per_game=K` lowers that. The same `seed` draws the same positions, whatever the
+    number of threads; to draw, all games are read twice.
+    """
+    return table("game_position", paths, **options)
+
+
+def moves(paths: Paths, **options: Unpack[Choosing]) -> Rows:
+    """All moves of the games in PGN files, or some.
+
+    Columns, unless others are asked for: `game_id`, `ply` (of the position before the move), `move_number`, `side`, `uci`, `san`, `clock`
+    and `elapsed` (centiseconds), `eval_cp_before`, `eval_mate_before`, `eval_cp`, `eval_mate`. There are also `depth`, `move_code`, `piece`,
+    `captured`, `promotion`, `is_check`, `is_mate`, `key`, `fen` (six fields), and all columns of `games`.
+    """
+    return table("moves", paths, **options)
+
+
+def read_range(path: Path, start: int, end: int, table: str, **options: Unpack[Choosing]) -> Rows:
+    """Rows of a table of those games whose first byte stands in the bytes from `start` up to before `end` of a file.
+
+    Ranges that follow each other give each game once. A plain file can be cut anywhere, and a zstd archive of many frames (as pzstd and
+    Lichess make them) between two frames: a game belongs to the frame in which it begins. Of any other file, whoever has its first byte reads
+    all games, and others none; `splits` tells.
+
+    `shard` is the upper half of each `game_id`, so that several ranges need no common counter.
+    """
+    return _read(table, path, (start, end), dict(options))
+
+
+def splits(path: Path, size: int = 64 << 20) -> list[tuple[int, int]]:
+    """Ranges of about `size` bytes into which a file can be cut for `read_range`: one if it cannot be read from the middle."""
+    if size < 1:
+        raise ValueError("size: at least 1")
+    ranges, _ = _pgndex.parts(os.fspath(path), size)
+    return ranges

@@ -1,0 +1,195 @@
+//! Games, and the positions that they reached.
+
+use std::path::PathBuf;
+
+use pgndex::query::{Choice, Find, FindTarget, FoundPosition, PositionQuery, choose_games};
+use pgndex::store::{Database, GameFilter, HitOrder, Lines};
+use pyo3::prelude::*;
+use rusqlite::types::Value;
+
+use crate::cells::{Columns, Kind};
+use crate::error::QuestionError;
+use crate::rows::{Failure, Producer, Rows};
+
+/// Games that are read at a time.
+const AT_A_TIME: usize = 1024;
+
+pub(super) fn order(word: &str) -> PyResult<HitOrder> {
+    Ok(match word {
+        "game" => HitOrder::Game,
+        "rating" => HitOrder::Rating,
+        "date" => HitOrder::Date,
+        _ => return Err(QuestionError::new_err(format!("sort={word:?}: write game, rating or date"))),
+    })
+}
+
+/// Which positions are looked for.
+#[derive(Debug)]
+pub(super) struct FindQuestion {
+    pub(super) query: Option<PositionQuery>,
+    pub(super) filter: GameFilter,
+    pub(super) order: HitOrder,
+    pub(super) limit: Option<u32>,
+    pub(super) offset: u32,
+    pub(super) variations: bool,
+}
+
+/// The fields of [`FoundPosition`] in order.
+const FOUND: [(&str, Kind); 18] = [
+    ("game_id", Kind::Integer),
+    ("white", Kind::Text),
+    ("white_elo", Kind::Integer),
+    ("black", Kind::Text),
+    ("black_elo", Kind::Integer),
+    ("result", Kind::Text),
+    ("date", Kind::Text),
+    ("event", Kind::Text),
+    ("site", Kind::Text),
+    ("round", Kind::Text),
+    ("eco", Kind::Text),
+    ("line", Kind::Integer),
+    ("ply", Kind::Integer),
+    ("move_number", Kind::Integer),
+    ("side", Kind::Text),
+    ("next_san", Kind::Text),
+    ("next_uci", Kind::Text),
+    ("fen", Kind::Text),
+];
+
+pub(super) fn find(py: Python<'_>, path: PathBuf, question: FindQuestion) -> PyResult<Rows> {
+    Rows::produce(py, move |producer| {
+        let database = super::open(&path, producer.is_stopped())?;
+        let selection = database.select(&question.filter)?;
+        let lines = if question.variations { Lines::All } else { Lines::Main };
+        let target = match question.query {
+            Some(query) => FindTarget::Position(Box::new(query)),
+            None => FindTarget::Games,
+        };
+        let find = Find {
+            database: &database,
+            target: &target,
+            lines,
+            selection: &selection,
+            order: question.order,
+            limit: question.limit,
+            offset: question.offset,
+        };
+        let columns = FOUND.iter().filter(|(name, _)| *name != "line" || question.variations);
+        let mut columns = Columns::new(columns.copied());
+        producer.begin(columns.schema())?;
+        let mut sent = Ok(());
+        find.visit(|hit| {
+            sent = FoundPosition::of(hit, lines).map_err(Failure::from).and_then(|found| {
+                columns.push(cells(&found, &columns.schema())?)?;
+                if columns.rows() == AT_A_TIME { producer.send(columns.take()) } else { Ok(()) }
+            });
+            sent.is_ok()
+        })?;
+        sent?;
+        if columns.rows() > 0 { producer.send(columns.take()) } else { Ok(()) }
+    })
+}
+
+/// The cells of a hit, as they are serialised.
+fn cells(found: &FoundPosition<'_>, schema: &arrow_schema::Schema) -> Result<Vec<Value>, Failure> {
+    let fields = serde_json::to_value(found).map_err(|error| Failure::Other(error.to_string()))?;
+    let cell = |name: &String| match &fields[name] {
+        serde_json::Value::String(text) => Value::Text(text.clone()),
+        serde_json::Value::Number(number) => number.as_i64().map_or(Value::Null, Value::Integer),
+        _ => Value::Null,
+    };
+    Ok(schema.fields().iter().map(|field| cell(field.name())).collect())
+}
+
+/// The rows of the view `games`, of the games that fit.
+pub(super) fn games(
+    py: Python<'_>,
+    path: PathBuf,
+    filter: GameFilter,
+    order: HitOrder,
+    limit: Option<usize>,
+) -> PyResult<Rows> {
+    Rows::produce(py, move |producer| {
+        let database = super::open(&path, producer.is_stopped())?;
+        let sql = "SELECT games.* FROM json_each(?1) AS chosen JOIN games ON games.game_id = chosen.value ORDER BY chosen.key";
+        let mut reader = GameReader { database: &database, sql, columns: None, producer };
+        let selection = database.select(&filter)?;
+        let (mut chosen, mut left) = (Vec::new(), limit.unwrap_or(usize::MAX));
+        if left > 0 {
+            choose_games(&database, Choice::Selection(&selection, order), |game| {
+                chosen.push(i64::from(game.0));
+                left -= 1;
+                if chosen.len() == AT_A_TIME {
+                    reader.read(&std::mem::take(&mut chosen))?;
+                }
+                Ok::<_, Failure>(left > 0)
+            })?;
+        }
+        reader.read(&chosen)
+    })
+}
+
+/// Reads rows for some numbers at a time.
+pub(super) struct GameReader<'r> {
+    pub(super) database: &'r Database,
+    /// Takes the numbers as a JSON array.
+    pub(super) sql: &'r str,
+    pub(super) columns: Option<Columns>,
+    pub(super) producer: &'r mut Producer,
+}
+
+impl GameReader<'_> {
+    pub(super) fn read(&mut self, chosen: &[i64]) -> Result<(), Failure> {
+        let numbers: Vec<String> = chosen.iter().map(i64::to_string).collect();
+        let mut query = self.database.query(self.sql)?;
+        let names: Vec<String> = query.columns().into_iter().map(str::to_owned).collect();
+        let columns = match &mut self.columns {
+            Some(columns) => columns,
+            none => {
+                let columns = Columns::new(names.iter().map(|name| (name.as_str(), kind(name))));
+                self.producer.begin(columns.schema())?;
+                none.insert(columns)
+            }
+        };
+        let mut rows = query.rows([format!("[{}]", numbers.join(","))])?;
+        while let Some(row) = rows.next_row()? {
+            let cells: Result<Vec<Value>, _> = (0..names.len()).map(|column| row.get(column)).collect();
+            columns.push(cells.map_err(|error| Failure::Other(error.to_string()))?)?;
+        }
+        if columns.rows() > 0 { self.producer.send(columns.take()) } else { Ok(()) }
+    }
+}
+
+/// What a column of games and positions holds: in every answer the same, also where the first rows have nothing in it.
+fn kind(column: &str) -> Kind {
+    const NUMBERS: [&str; 27] = [
+        "game_id",
+        "white_elo",
+        "black_elo",
+        "ply_count",
+        "time_initial",
+        "time_increment",
+        "white_rating_diff",
+        "black_rating_diff",
+        "white_fide_id",
+        "black_fide_id",
+        "eval_count",
+        "clock_count",
+        "byte_offset",
+        "byte_length",
+        "source_id",
+        "moves_hash",
+        "ply",
+        "key",
+        "halfmove_clock",
+        "move_code",
+        "move_number",
+        "clock",
+        "elapsed",
+        "eval_cp",
+        "eval_mate",
+        "depth",
+        "line",
+    ];
+    if NUMBERS.contains(&column) { Kind::Integer } else { Kind::Text }
+}

@@ -1,0 +1,124 @@
+//! Databases from PGN.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{RecvTimeoutError, bounded};
+use pgndex::index::{
+    Annotations, Duplicates, IndexOptions, OnProblem, ParquetOptions, Plan, Progress, Summary,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::error::{bug, of_run};
+use crate::rows::Failure;
+
+/// How often it is told how far the work has come.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// What a run is asked to do, beside the files.
+#[derive(FromPyObject)]
+pub(crate) struct Options {
+    threads: Option<usize>,
+    memory: Option<u64>,
+    temp_dir: Option<PathBuf>,
+    overwrite: bool,
+    strict: bool,
+    on_problem: String,
+    duplicates: String,
+    annotations: String,
+    continuation_threshold: Option<u32>,
+}
+
+impl Options {
+    fn read(self) -> PyResult<IndexOptions> {
+        let default = IndexOptions::default();
+        let wrong = |name: &str, word: &str, words: &str| {
+            PyValueError::new_err(format!("{name}={word:?}: write one of {words}"))
+        };
+        let (on_problem, most_errors) = match self.on_problem.as_str() {
+            "keep" => (OnProblem::Keep, None),
+            "skip" => (OnProblem::Skip, None),
+            "stop" => (OnProblem::Keep, Some(0)),
+            word => return Err(wrong("on_problem", word, "keep, skip, stop")),
+        };
+        Ok(IndexOptions {
+            threads: self.threads.unwrap_or(default.threads),
+            memory: self.memory.unwrap_or(default.memory),
+            temp_dir: self.temp_dir,
+            overwrite: self.overwrite,
+            strict: self.strict,
+            on_problem,
+            most_errors,
+            duplicates: Duplicates::parse(&self.duplicates)
+                .ok_or_else(|| wrong("duplicates", &self.duplicates, "keep, skip, moves"))?,
+            annotations: Annotations::parse(&self.annotations)
+                .ok_or_else(|| wrong("annotations", &self.annotations, "all, numbers, none"))?,
+            any_threshold: self.continuation_threshold.is_none(),
+            continuation_threshold: self.continuation_threshold.unwrap_or(default.continuation_threshold),
+            ..default
+        })
+    }
+}
+
+/// Indexes PGN files into a database, or into Parquet files. Gives back the summary as JSON.
+#[pyfunction]
+pub(crate) fn index(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    target: PathBuf,
+    is_parquet: bool,
+    options: Options,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let overwrite = options.overwrite;
+    let options = options.read()?;
+    let told = Arc::new(Progress::default());
+    let of_thread = Arc::clone(&told);
+    let (sender, done) = bounded(1);
+    let path = target.clone();
+    let work = move || {
+        let run = || {
+            let plan = Plan::new(&paths, &options, &of_thread)?;
+            if is_parquet {
+                let parquet = ParquetOptions { directory: path, overwrite, ..ParquetOptions::default() };
+                plan.write_parquet(&parquet, &of_thread)
+            } else {
+                plan.run(&path, &of_thread)
+            }
+        };
+        let _ = sender.send(run());
+    };
+    let thread = std::thread::Builder::new().name("pgndex".to_owned()).spawn(work).map_err(bug)?;
+    let mut stopped = None;
+    let result: Result<Summary, _> = loop {
+        match py.detach(|| done.recv_timeout(INTERVAL)) {
+            Ok(result) => break result,
+            Err(RecvTimeoutError::Disconnected) => return Err(Failure::Panicked.into()),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if stopped.is_none()
+            && let Err(error) = py.check_signals().and_then(|()| tell(&told, progress.as_ref()))
+        {
+            told.stop();
+            stopped = Some(error);
+        }
+    };
+    py.detach(|| thread.join()).map_err(|_| bug(Failure::Panicked))?;
+    match (stopped, result) {
+        (Some(error), _) => Err(error),
+        (None, Err(error)) => Err(of_run(&error)),
+        (None, Ok(summary)) => {
+            tell(&told, progress.as_ref())?;
+            Ok(summary.to_json(Some(&target)).to_string())
+        }
+    }
+}
+
+/// Says how far the work has come: phase, bytes done and in all, games, plies.
+fn tell(told: &Progress, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let Some(progress) = progress else { return Ok(()) };
+    let numbers = (told.phase().as_str(), told.bytes(), told.total_bytes(), told.games(), told.plies());
+    progress.call1(numbers).map(|_| ())
+}

@@ -1,0 +1,351 @@
+//! Rows on their way to Python.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle, ThreadId};
+use std::time::{Duration, Instant};
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::capsule;
+use crate::error::QuestionError;
+
+/// What comes of a thread that makes batches.
+pub(crate) type Item = Result<RecordBatch, Failure>;
+
+/// What ended the making of rows.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Run(#[from] pgndex::index::Error),
+    #[error(transparent)]
+    Store(pgndex::store::Error),
+    #[error(transparent)]
+    Query(pgndex::query::Error),
+    #[error(transparent)]
+    Misfit(#[from] crate::cells::Misfit),
+    #[error("{0}")]
+    Other(String),
+    /// Nobody wants the rows any more.
+    #[error("stopped")]
+    Unwanted,
+    #[error("interrupted (KeyboardInterrupt)")]
+    Interrupted,
+    #[error("a thread failed; this is a bug in pgndex, please report it")]
+    Panicked,
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        match &failure {
+            Failure::Run(error) => crate::error::of_run(error),
+            Failure::Store(error) => crate::error::of_store(error),
+            Failure::Query(error) => crate::error::of_query(error),
+            Failure::Misfit(error) => QuestionError::new_err(error.to_string()),
+            Failure::Other(text) => QuestionError::new_err(text.clone()),
+            Failure::Interrupted | Failure::Unwanted => PyKeyboardInterrupt::new_err(()),
+            Failure::Panicked => crate::error::bug(failure),
+        }
+    }
+}
+
+/// Batches that a thread makes while they are taken.
+pub(crate) struct Source {
+    pub(crate) schema: SchemaRef,
+    pub(crate) items: Receiver<Item>,
+    /// Ends the thread soon.
+    pub(crate) stop: Box<dyn Fn() + Send + Sync>,
+    pub(crate) thread: Option<JoinHandle<()>>,
+    /// Whether all has come.
+    pub(crate) is_done: bool,
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl Source {
+    /// Waits for the next batch; meanwhile Python's signals are looked at, if this is the thread that has them.
+    fn wait(&mut self) -> Option<Item> {
+        if self.is_done {
+            return None;
+        }
+        loop {
+            match self.items.recv_timeout(PATIENCE) {
+                Ok(Ok(batch)) => return Some(Ok(batch)),
+                Ok(Err(failure)) => {
+                    self.is_done = true;
+                    return Some(Err(failure));
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if is_interrupted() {
+                        self.is_done = true;
+                        (self.stop)();
+                        return Some(Err(Failure::Interrupted));
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.is_done = true;
+                    let ended = self.thread.take().map_or(Ok(()), JoinHandle::join);
+                    return ended.is_err().then_some(Err(Failure::Panicked));
+                }
+            }
+        }
+    }
+}
+
+/// The thread that has Python's signals, if the package was loaded by it.
+static MAIN: OnceLock<ThreadId> = OnceLock::new();
+
+/// Notes down the main thread, if this is it.
+pub(crate) fn note_main_thread(py: Python<'_>) -> PyResult<()> {
+    let threading = py.import("threading")?;
+    if threading.call_method0("current_thread")?.is(&threading.call_method0("main_thread")?) {
+        let _ = MAIN.set(thread::current().id());
+    }
+    Ok(())
+}
+
+/// How often signals are looked at.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Whether Ctrl-C was pressed, looked at every now and then: for what asks often.
+pub(crate) fn is_interrupted_now_and_then() -> bool {
+    static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+    if MAIN.get() != Some(&thread::current().id()) {
+        return false;
+    }
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.is_some_and(|last| last.elapsed() < PATIENCE) {
+        return false;
+    }
+    *last = Some(Instant::now());
+    drop(last);
+    is_interrupted()
+}
+
+/// Whether Ctrl-C was pressed. It is only looked at by the main thread: others must not wait for the interpreter, as whoever has it may wait
+/// for them.
+fn is_interrupted() -> bool {
+    if MAIN.get() != Some(&thread::current().id()) {
+        return false;
+    }
+    Python::attach(|py| py.check_signals().is_err())
+}
+
+impl Iterator for Source {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let item = self.wait()?;
+        Some(item.map_err(|failure| ArrowError::ExternalError(crate::error::message(&failure).into())))
+    }
+}
+
+impl RecordBatchReader for Source {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        (self.stop)();
+        // The thread may be waiting for somebody to take a batch.
+        self.items = crossbeam_channel::never();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Rows of a table, made while they are taken: an Arrow stream.
+///
+/// Whatever reads Arrow streams takes them, once: `polars.DataFrame(rows)`, `pyarrow.table(rows)`, `duckdb.sql("FROM rows")`. Iterating
+/// gives batches. `close()`, or the end of a `with` block, ends the work before all rows have come.
+#[pyclass(module = "pgndex")]
+#[derive(Debug)]
+pub(crate) struct Rows {
+    schema: SchemaRef,
+    source: Mutex<Option<Source>>,
+}
+
+/// Makes batches in a thread of its own.
+pub(crate) struct Producer {
+    begun: Sender<Result<SchemaRef, Failure>>,
+    items: Sender<Item>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Producer {
+    /// Says what the columns are. It comes before all batches.
+    pub(crate) fn begin(&mut self, schema: SchemaRef) -> Result<(), Failure> {
+        self.begun.send(Ok(schema)).map_err(|_| Failure::Unwanted)
+    }
+
+    /// Hands a batch over.
+    pub(crate) fn send(&mut self, batch: RecordBatch) -> Result<(), Failure> {
+        self.items.send(Ok(batch)).map_err(|_| Failure::Unwanted)
+    }
+
+    /// What tells whether to stop.
+    pub(crate) fn is_stopped(&self) -> impl Fn() -> bool + Send + Sync + 'static {
+        let stop = Arc::clone(&self.stop);
+        move || stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Batches that wait for somebody to take them.
+pub(crate) const WAITING: usize = 2;
+
+impl Rows {
+    /// Rows that a thread makes while they are taken. Waits for their columns.
+    pub(crate) fn produce(
+        py: Python<'_>,
+        make: impl FnOnce(&mut Producer) -> Result<(), Failure> + Send + 'static,
+    ) -> PyResult<Self> {
+        let (begun, schema) = bounded(1);
+        let (items, receiver) = bounded(WAITING);
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut producer = Producer { begun, items, stop: Arc::clone(&stop) };
+        let work = move || {
+            if let Err(failure) = make(&mut producer) {
+                // Whichever is waited for.
+                let Err(TrySendError::Disconnected(Err(failure)) | TrySendError::Full(Err(failure))) =
+                    producer.begun.try_send(Err(failure))
+                else {
+                    return;
+                };
+                let _ = producer.items.send(Err(failure));
+            }
+        };
+        let thread =
+            thread::Builder::new().name("pgndex".to_owned()).spawn(work).map_err(crate::error::bug)?;
+        let ended = Box::new(move || stop.store(true, Ordering::Relaxed));
+        let schema = loop {
+            match py.detach(|| schema.recv_timeout(PATIENCE)) {
+                Ok(Ok(schema)) => break schema,
+                Ok(Err(failure)) => return Err(failure.into()),
+                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Panicked.into()),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(error) = py.check_signals() {
+                        ended();
+                        return Err(error);
+                    }
+                }
+            }
+        };
+        Ok(Self::new(Source { schema, items: receiver, stop: ended, thread: Some(thread), is_done: false }))
+    }
+
+    pub(crate) fn new(source: Source) -> Self {
+        Self { schema: source.schema.clone(), source: Mutex::new(Some(source)) }
+    }
+
+    fn take(&self) -> Option<Source> {
+        self.source.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+#[pymethods]
+impl Rows {
+    /// The names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        capsule::schema(py, &self.schema)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // Types other than these are not offered; asking for them is a wish.
+        let _ = requested_schema;
+        let taken =
+            || QuestionError::new_err("these rows have been taken already, or closed; ask for them again");
+        capsule::stream(py, self.take().ok_or_else(taken)?)
+    }
+
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        let next = || {
+            let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+            source.as_mut().and_then(Source::wait)
+        };
+        match py.detach(next) {
+            None => Ok(None),
+            Some(Ok(batch)) => Ok(Some(Batch(batch))),
+            Some(Err(failure)) => {
+                // What it says is told by the exception that is raised here.
+                Err(PyErr::from(failure))
+            }
+        }
+    }
+
+    /// Ends the work.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| drop(self.take()));
+    }
+
+    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) {
+        self.close(py);
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<pgndex.Rows: {}>", self.columns().join(", "))
+    }
+}
+
+/// Some rows: an Arrow array with a field for each column.
+#[pyclass(module = "pgndex", frozen)]
+#[derive(Debug)]
+pub(crate) struct Batch(RecordBatch);
+
+#[pymethods]
+impl Batch {
+    /// How many rows there are.
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        capsule::schema(py, &self.0.schema())
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let _ = requested_schema;
+        capsule::array(py, &self.0)
+    }
+}

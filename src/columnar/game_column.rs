@@ -1,0 +1,62 @@
+//! What stands in the columns of `game`, with names in place of their numbers.
+
+use std::collections::HashMap;
+
+use crate::id::OpeningId;
+use crate::opening::OpeningBook;
+use crate::store::row::virtual_table::{Cell, Rows as _};
+use crate::store::row::{GameRow, HeaderBatch, Text};
+
+/// Codes and names of openings by their numbers.
+#[derive(Debug)]
+pub(super) struct OpeningNames(HashMap<OpeningId, (String, String)>);
+
+impl OpeningNames {
+    pub(super) fn of(book: &OpeningBook) -> Self {
+        let names = book.iter().map(|(id, opening, _)| (id, (opening.eco.clone(), opening.name.clone())));
+        Self(names.collect())
+    }
+}
+
+/// A column of `game`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GameColumn {
+    Event,
+    Site,
+    White,
+    Black,
+    OpeningEco,
+    Opening,
+    /// One of the row.
+    Row(usize),
+}
+
+impl GameColumn {
+    pub(super) fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "event" => Self::Event,
+            "site" => Self::Site,
+            "white" => Self::White,
+            "black" => Self::Black,
+            "opening_eco" => Self::OpeningEco,
+            "opening" => Self::Opening,
+            _ => Self::Row(GameRow::COLUMNS.iter().position(|column| *column == name)?),
+        })
+    }
+
+    /// What stands in it, of one of the games of a batch.
+    pub(super) fn cell<'b>(self, batch: &'b HeaderBatch, row: usize, openings: &'b OpeningNames) -> Cell<'b> {
+        let names = &batch.names[row];
+        let name = |name: Option<Text>| name.map_or(Cell::Null, |name| Cell::Text(name.of(&batch.text)));
+        let opening = || batch.games[row].opening.and_then(|id| openings.0.get(&id));
+        match self {
+            Self::Event => name(names.event),
+            Self::Site => name(names.site),
+            Self::White => name(names.white),
+            Self::Black => name(names.black),
+            Self::OpeningEco => opening().map_or(Cell::Null, |(eco, _)| Cell::Text(eco)),
+            Self::Opening => opening().map_or(Cell::Null, |(_, name)| Cell::Text(name)),
+            Self::Row(column) => GameRow::cell(batch, row, column).unwrap_or(Cell::Null),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Which positions of games are given: all, those at some plies, evaluated ones, some that are drawn.
+
+use std::collections::BinaryHeap;
+use std::ops::RangeInclusive;
+
+use crate::id::{GameId, Ply};
+use crate::query::{Draw, Sample};
+use crate::store::row::EvalRow;
+
+/// Which positions of games are asked for.
+#[derive(Clone, Debug)]
+pub struct PositionChoice {
+    /// Those at these plies; ply 0 is the start position.
+    pub plies: RangeInclusive<u32>,
+    /// Whether only those that an engine evaluated.
+    pub evaluated: bool,
+    /// Whether these are drawn at random. They are given in the order of the games.
+    pub sample: Option<Sample>,
+}
+
+impl Default for PositionChoice {
+    /// All positions.
+    fn default() -> Self {
+        Self { plies: 0..=u32::MAX, evaluated: false, sample: None }
+    }
+}
+
+impl PositionChoice {
+    pub(super) fn is_all(&self) -> bool {
+        !self.evaluated && self.sample.is_none() && self.plies == (0..=u32::MAX)
+    }
+
+    /// The plies that are wanted of a game with so many positions, before any are drawn.
+    fn wanted<'w>(&'w self, positions: u32, evals: &'w [EvalRow]) -> impl Iterator<Item = Ply> + 'w {
+        let last = (*self.plies.end()).min(positions.saturating_sub(1));
+        let all = (!self.evaluated && positions > 0).then(|| *self.plies.start()..=last);
+        let evaluated = evals.iter().filter(|row| row.eval_cp.is_some() || row.eval_mate.is_some());
+        let evaluated = evaluated
+            .map(|row| row.ply)
+            .filter(move |ply| self.evaluated && ply.0 < positions && self.plies.contains(&ply.0));
+        all.into_iter().flatten().map(Ply).chain(evaluated)
+    }
+
+    /// The plies of a game that are given, in order. Of what is drawn, those whose rank is `last` at most.
+    pub(super) fn plies(&self, game: GameId, positions: u32, evals: &[EvalRow], last: u64) -> Vec<u32> {
+        let wanted: Vec<Ply> = self.wanted(positions, evals).collect();
+        let Some(sample) = self.sample else { return wanted.into_iter().map(|ply| ply.0).collect() };
+        let draws = (0..sample.per_game).map(|number| Draw::new(game, number));
+        let drawn = draws.filter(|&draw| sample.rank_of(draw) <= last);
+        let mut plies: Vec<u32> = sample.positions_of(drawn, wanted).map(|ply| ply.0).collect();
+        plies.sort_unstable();
+        plies
+    }
+
+    /// Adds the ranks of what a game offers, as far as they are less than `cutoff`.
+    pub(super) fn rank(
+        &self,
+        game: GameId,
+        positions: u32,
+        evals: &[EvalRow],
+        cutoff: u64,
+        ranks: &mut Vec<u64>,
+    ) {
+        let Some(sample) = self.sample else { return };
+        let offered = self.wanted(positions, evals).take(sample.per_game as usize).count() as u32;
+        let offered = (0..offered).map(|number| sample.rank_of(Draw::new(game, number)));
+        ranks.extend(offered.filter(|rank| *rank < cutoff));
+    }
+}
+
+/// The least ranks of all that come by.
+#[derive(Debug)]
+pub(crate) struct LeastRanks {
+    most: usize,
+    ranks: BinaryHeap<u64>,
+}
+
+impl LeastRanks {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, ranks: BinaryHeap::new() }
+    }
+
+    pub(super) fn add(&mut self, ranks: Vec<u64>) {
+        for rank in ranks {
+            if self.ranks.len() < self.most {
+                self.ranks.push(rank);
+            } else if let Some(mut greatest) = self.ranks.peek_mut()
+                && rank < *greatest
+            {
+                *greatest = rank;
+            }
+        }
+    }
+
+    /// The greatest rank that belongs to a sample, or if there are fewer, any.
+    pub(crate) fn last(&self) -> Option<u64> {
+        self.ranks.peek().copied()
+    }
+
+    /// From which rank on nothing more is needed.
+    pub(super) fn cutoff(&self) -> u64 {
+        if self.ranks.len() < self.most { u64::MAX } else { self.last().unwrap_or(0) }
+    }
+}

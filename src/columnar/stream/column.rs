@@ -1,0 +1,152 @@
+//! The columns of tables of positions and moves.
+
+use super::super::game_column::GameColumn;
+use super::super::schema::{GAME, Kind};
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    GameId,
+    Ply,
+    Key,
+    HalfmoveClock,
+    MoveCode,
+    /// Four fields in a table of positions, six in one of moves.
+    Fen,
+    FullFen,
+    MoveNumber,
+    Side,
+    Uci,
+    San,
+    Piece,
+    Captured,
+    Promotion,
+    IsCheck,
+    IsMate,
+    Clock,
+    Elapsed,
+    EvalCp,
+    EvalMate,
+    Depth,
+    EvalCpBefore,
+    EvalMateBefore,
+    /// One of the game.
+    Game(GameColumn, Kind),
+}
+
+/// What is told of positions, and of what is said of them; those first that are given unless others are asked for.
+const OF_POSITIONS: [(&str, Column); 16] = [
+    ("game_id", Column::GameId),
+    ("ply", Column::Ply),
+    ("key", Column::Key),
+    ("halfmove_clock", Column::HalfmoveClock),
+    ("move_code", Column::MoveCode),
+    ("fen", Column::Fen),
+    ("full_fen", Column::FullFen),
+    ("move_number", Column::MoveNumber),
+    ("side", Column::Side),
+    ("uci", Column::Uci),
+    ("san", Column::San),
+    ("clock", Column::Clock),
+    ("elapsed", Column::Elapsed),
+    ("eval_cp", Column::EvalCp),
+    ("eval_mate", Column::EvalMate),
+    ("depth", Column::Depth),
+];
+const USUAL_OF_POSITIONS: usize = 6;
+
+const OF_MOVES: [(&str, Column); 21] = [
+    ("game_id", Column::GameId),
+    ("ply", Column::Ply),
+    ("move_number", Column::MoveNumber),
+    ("side", Column::Side),
+    ("uci", Column::Uci),
+    ("san", Column::San),
+    ("clock", Column::Clock),
+    ("elapsed", Column::Elapsed),
+    ("eval_cp_before", Column::EvalCpBefore),
+    ("eval_mate_before", Column::EvalMateBefore),
+    ("eval_cp", Column::EvalCp),
+    ("eval_mate", Column::EvalMate),
+    ("depth", Column::Depth),
+    ("move_code", Column::MoveCode),
+    ("piece", Column::Piece),
+    ("captured", Column::Captured),
+    ("promotion", Column::Promotion),
+    ("is_check", Column::IsCheck),
+    ("is_mate", Column::IsMate),
+    ("key", Column::Key),
+    ("fen", Column::FullFen),
+];
+const USUAL_OF_MOVES: usize = 12;
+
+impl Column {
+    /// The columns of a table of positions or of moves by their names, and those of games after them.
+    fn all(of_moves: bool) -> impl Iterator<Item = (&'static str, Self)> {
+        let own: &[(&str, Self)] = if of_moves { &OF_MOVES } else { &OF_POSITIONS };
+        let is_own = |name: &str| own.iter().any(|(other, _)| *other == name);
+        let of_game = move |column: &super::super::schema::Column| {
+            let own_kind = (column.name, Self::Game(GameColumn::of(column.name)?, column.kind));
+            (!is_own(column.name)).then_some(own_kind)
+        };
+        own.iter().copied().chain(GAME.columns.iter().filter_map(of_game))
+    }
+
+    /// All names, in order.
+    pub(super) fn names(of_moves: bool) -> Vec<&'static str> {
+        Self::all(of_moves).map(|(name, _)| name).collect()
+    }
+
+    /// The names of those that are given unless others are asked for.
+    pub(super) fn usual(of_moves: bool) -> Vec<&'static str> {
+        let count = if of_moves { USUAL_OF_MOVES } else { USUAL_OF_POSITIONS };
+        Self::all(of_moves).take(count).map(|(name, _)| name).collect()
+    }
+
+    pub(super) fn named(of_moves: bool, wanted: &str) -> Option<Self> {
+        Self::all(of_moves).find(|(name, _)| *name == wanted).map(|(_, column)| column)
+    }
+
+    /// What it holds, and whether that may be missing.
+    pub(super) const fn kind(self, of_moves: bool) -> (Kind, bool) {
+        match self {
+            Self::GameId | Self::Key => (Kind::Int64, false),
+            Self::Ply | Self::HalfmoveClock | Self::MoveNumber | Self::IsCheck | Self::IsMate => {
+                (Kind::Int32, false)
+            }
+            Self::MoveCode => (Kind::Int32, !of_moves),
+            Self::Fen | Self::FullFen | Self::Side => (Kind::Text, false),
+            Self::Uci | Self::San => (Kind::Text, !of_moves),
+            Self::Piece | Self::Captured | Self::Promotion => (Kind::Text, true),
+            Self::Clock
+            | Self::Elapsed
+            | Self::EvalCp
+            | Self::EvalMate
+            | Self::Depth
+            | Self::EvalCpBefore
+            | Self::EvalMateBefore => (Kind::Int32, true),
+            Self::Game(_, kind) => (kind, true),
+        }
+    }
+
+    /// Whether it is told by what annotators and clocks say.
+    pub(super) fn is_annotation(self) -> bool {
+        let of_game = ["eval_count", "clock_count"].map(GameColumn::of);
+        match self {
+            Self::Clock
+            | Self::Elapsed
+            | Self::EvalCp
+            | Self::EvalMate
+            | Self::Depth
+            | Self::EvalCpBefore
+            | Self::EvalMateBefore => true,
+            Self::Game(column, _) => of_game.contains(&Some(column)),
+            _ => false,
+        }
+    }
+
+    /// Whether it is told by the opening's name.
+    pub(super) const fn is_opening(self) -> bool {
+        matches!(self, Self::Game(GameColumn::Opening | GameColumn::OpeningEco, _))
+    }
+}

@@ -1,0 +1,257 @@
+//! What a worker makes of games: batches of rows.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow_array::{ArrayRef, RecordBatch};
+
+use super::super::cells::Columns;
+use super::super::game_column::{GameColumn, OpeningNames};
+use super::super::positions::game_id;
+use super::super::schema::{GAME, PROBLEM, Table};
+use super::positions::{BATCH_ROWS, GameRows, PositionRows};
+use super::question::{RowKind, StreamQuestion};
+use crate::id::GameId;
+use crate::store::row::virtual_table::{Cell, Rows as _};
+use crate::store::row::{EvalRow, HeaderBatch, ProblemRow, SideTable};
+use crate::store::sink::{GameMoves, PositionEncoder, PositionView};
+use crate::store::{Result, RowFilter};
+
+/// Makes the rows that are asked for.
+#[derive(Debug)]
+pub(crate) struct StreamEncoder {
+    question: Arc<StreamQuestion>,
+    openings: Arc<OpeningNames>,
+    filter: RowFilter,
+    rows: Rows,
+    made: Vec<RecordBatch>,
+}
+
+#[derive(Debug)]
+enum Rows {
+    Cells(Columns),
+    Positions(Box<PositionRows>),
+}
+
+/// What games offer to be drawn.
+#[derive(Debug)]
+pub(crate) struct RankEncoder {
+    of_rows: StreamEncoder,
+    ranks: Vec<u64>,
+    /// From which rank on nothing more is needed.
+    cutoff: Arc<AtomicU64>,
+}
+
+impl RankEncoder {
+    pub(super) fn new(
+        question: Arc<StreamQuestion>,
+        openings: Arc<OpeningNames>,
+        cutoff: Arc<AtomicU64>,
+    ) -> Self {
+        Self { of_rows: StreamEncoder::new(question, openings), ranks: Vec::new(), cutoff }
+    }
+}
+
+impl PositionEncoder for RankEncoder {
+    type Block = Vec<u64>;
+    const IN_ORDER: bool = false;
+    const TAKES_GAMES: bool = true;
+
+    fn another(&self) -> Self {
+        Self::new(
+            Arc::clone(&self.of_rows.question),
+            Arc::clone(&self.of_rows.openings),
+            Arc::clone(&self.cutoff),
+        )
+    }
+
+    fn push(&mut self, _: &PositionView<'_>) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn push_games<'g>(
+        &mut self,
+        first: GameId,
+        rows: &HeaderBatch,
+        moves: impl Iterator<Item = GameMoves<'g>>,
+    ) -> Result<()> {
+        let fits = self.of_rows.fitting(rows);
+        let Self { of_rows: StreamEncoder { question, .. }, ranks, cutoff } = self;
+        let cutoff = cutoff.load(Ordering::Relaxed);
+        for moves in moves {
+            let row = (moves.game.0 - first.0) as usize;
+            if fits[row] {
+                let positions = question.positions_of(&moves);
+                question.choice.rank(moves.game, positions, evals_of(rows, row), cutoff, ranks);
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, _: Option<Vec<u64>>) -> Result<Option<Vec<u64>>> {
+        let ranks = std::mem::take(&mut self.ranks);
+        Ok((!ranks.is_empty()).then_some(ranks))
+    }
+}
+
+/// What is said of the positions of a game of a batch.
+fn evals_of(rows: &HeaderBatch, row: usize) -> &[EvalRow] {
+    let index = GameId(row as u32);
+    let from = rows.evals.partition_point(|eval| eval.game < index);
+    let evals = &rows.evals[from..];
+    &evals[..evals.partition_point(|eval| eval.game == index)]
+}
+
+/// Bytes of a batch of rows with texts of any length.
+const BATCH_BYTES: usize = 16 << 20;
+
+impl StreamEncoder {
+    pub(super) fn new(question: Arc<StreamQuestion>, openings: Arc<OpeningNames>) -> Self {
+        let rows = match &question.rows {
+            RowKind::Table(table, columns) => {
+                Rows::Cells(Columns::of(columns.iter().map(|&column| table.columns[column].kind)))
+            }
+            RowKind::Positions(columns) => Rows::Positions(PositionRows::new(columns, false).into()),
+            RowKind::Moves(columns) => Rows::Positions(PositionRows::new(columns, true).into()),
+        };
+        let filter = RowFilter::new(&question.filter);
+        Self { question, openings, filter, rows, made: Vec::new() }
+    }
+
+    /// Which games of a batch are asked for.
+    fn fitting(&mut self, rows: &HeaderBatch) -> Vec<bool> {
+        let Self { filter, openings, .. } = self;
+        let fits = |row| {
+            filter.fits(|column| {
+                GameColumn::of(column).map_or(Cell::Null, |column| column.cell(rows, row, openings))
+            })
+        };
+        (0..rows.games.len()).map(fits).collect()
+    }
+
+    /// Adds rows that stand in the batch as they are.
+    fn push_cells(&mut self, first: GameId, batch: &HeaderBatch, fits: &[bool]) -> Result<()> {
+        let question = Arc::clone(&self.question);
+        let RowKind::Table(table, columns) = &question.rows else { return Ok(()) };
+        let number = |game: i64| {
+            let index = u32::try_from(game).unwrap_or(u32::MAX);
+            Cell::Integer(game_id(question.shard, GameId(first.0.saturating_add(index))))
+        };
+        if table.name == GAME.name {
+            let columns: Vec<_> =
+                columns.iter().filter_map(|&column| GameColumn::of(GAME.columns[column].name)).collect();
+            let id = GameColumn::of("game_id");
+            let openings = Arc::clone(&self.openings);
+            for (row, _) in fits.iter().enumerate().filter(|(_, fits)| **fits) {
+                self.push_row(columns.iter().map(|&column| match column.cell(batch, row, &openings) {
+                    Cell::Integer(game) if Some(column) == id => number(game),
+                    cell => cell,
+                }))?;
+            }
+            return Ok(());
+        }
+        let (len, cell): (usize, CellOf) = match side_table(table) {
+            Some(SideTable { len, cell, .. }) => (len(batch), *cell),
+            None => (batch.problems.len(), ProblemRow::cell),
+        };
+        let game_column = table.columns.iter().position(|column| column.name == "game_id");
+        for row in 0..len {
+            let game = game_column.and_then(|column| cell(batch, row, column));
+            if let Some(Cell::Integer(game)) = game
+                && !usize::try_from(game).is_ok_and(|game| fits.get(game).copied().unwrap_or(false))
+            {
+                continue;
+            }
+            self.push_row(columns.iter().map(
+                |&column| match cell(batch, row, column).unwrap_or(Cell::Null) {
+                    Cell::Integer(game) if Some(column) == game_column => number(game),
+                    cell => cell,
+                },
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn push_row<'c>(&mut self, cells: impl Iterator<Item = Cell<'c>>) -> Result<()> {
+        let Rows::Cells(columns) = &mut self.rows else { return Ok(()) };
+        columns.push(cells);
+        if columns.rows() == BATCH_ROWS || columns.bytes() >= BATCH_BYTES {
+            let columns = columns.take();
+            self.made.push(batch(&self.question, columns));
+        }
+        Ok(())
+    }
+}
+
+fn batch(question: &StreamQuestion, columns: Vec<ArrayRef>) -> RecordBatch {
+    RecordBatch::try_new(question.schema(), columns).expect("columns as the schema says")
+}
+
+/// What tells the value of a row and column of a batch.
+type CellOf = for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>;
+
+/// Where the rows of a side table stand in a batch of games; those of problems stand elsewhere.
+fn side_table(table: &Table) -> Option<&'static SideTable> {
+    let found = HeaderBatch::SIDE_TABLES.iter().find(|side| side.name == table.name);
+    debug_assert!(found.is_some() || table.name == PROBLEM.name, "{}", table.name);
+    found
+}
+
+impl PositionEncoder for StreamEncoder {
+    type Block = Vec<RecordBatch>;
+    const IN_ORDER: bool = true;
+    const TAKES_GAMES: bool = true;
+
+    fn another(&self) -> Self {
+        Self::new(Arc::clone(&self.question), Arc::clone(&self.openings))
+    }
+
+    fn push(&mut self, _: &PositionView<'_>) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn push_games<'g>(
+        &mut self,
+        first: GameId,
+        rows: &HeaderBatch,
+        moves: impl Iterator<Item = GameMoves<'g>>,
+    ) -> Result<()> {
+        let fits = self.fitting(rows);
+        let Rows::Positions(_) = &self.rows else { return self.push_cells(first, rows, &fits) };
+        let Self { question, openings, rows: Rows::Positions(positions), made, .. } = self else {
+            return Ok(());
+        };
+        for moves in moves {
+            let row = (moves.game.0 - first.0) as usize;
+            if !fits[row] {
+                continue;
+            }
+            let evals = evals_of(rows, row);
+            let id = game_id(question.shard, moves.game);
+            let game = GameRows { id, row, batch: rows, openings, moves: &moves, evals };
+            let flush = |columns| made.push(batch(question, columns));
+            if question.choice.is_all() {
+                positions.push(&game, None, flush);
+                continue;
+            }
+            let count = question.positions_of(&moves);
+            let plies = question.choice.plies(moves.game, count, evals, question.last_rank);
+            if !plies.is_empty() {
+                positions.push(&game, Some(&plies), flush);
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, _: Option<Vec<RecordBatch>>) -> Result<Option<Vec<RecordBatch>>> {
+        let (rows, columns) = match &mut self.rows {
+            Rows::Cells(columns) => (columns.rows(), columns.take()),
+            Rows::Positions(positions) => (positions.rows(), positions.take()),
+        };
+        if rows > 0 {
+            self.made.push(batch(&self.question, columns));
+        }
+        let made = std::mem::take(&mut self.made);
+        Ok((!made.is_empty()).then_some(made))
+    }
+}

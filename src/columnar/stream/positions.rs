@@ -1,0 +1,280 @@
+//! Rows of positions and moves, column by column.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{Int32Builder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, StringArray};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+
+use super::super::game_column::OpeningNames;
+use super::super::schema::Kind;
+use super::column::Column;
+use crate::board::{Color, FenText, MAX_CANONICAL_FEN, MoveCode, Piece, Position};
+use crate::store::row::virtual_table::Cell;
+use crate::store::row::{EvalRow, HeaderBatch};
+use crate::store::sink::GameMoves;
+
+/// The most rows of a batch.
+pub(super) const BATCH_ROWS: usize = 1 << 16;
+
+/// The rows of one batch.
+#[derive(Debug)]
+pub(super) struct PositionRows {
+    columns: Vec<(Column, Values)>,
+    of_moves: bool,
+    start: (Position, FenText),
+    rows: usize,
+}
+
+#[derive(Debug)]
+enum Values {
+    Int64(Int64Builder),
+    Int32(Int32Builder),
+    Text(StringBuilder),
+    Fen(FenValues),
+}
+
+#[derive(Debug, Default)]
+struct FenValues {
+    ends: Vec<i32>,
+    text: Vec<u8>,
+}
+
+/// A game whose positions are asked for.
+#[derive(Clone, Copy)]
+pub(super) struct GameRows<'g> {
+    pub(super) id: i64,
+    /// Which game of its batch it is.
+    pub(super) row: usize,
+    pub(super) batch: &'g HeaderBatch,
+    pub(super) openings: &'g OpeningNames,
+    pub(super) moves: &'g GameMoves<'g>,
+    /// What is said of its positions, by ply.
+    pub(super) evals: &'g [EvalRow],
+}
+
+/// A position of a game, and what is said around it.
+struct Place<'p> {
+    game: &'p GameRows<'p>,
+    ply: u32,
+    position: &'p Position,
+    placement: &'p FenText,
+    code: Option<MoveCode>,
+    /// What is said at the ply before, at this one and at the next one.
+    evals: [Option<EvalRow>; 3],
+}
+
+impl PositionRows {
+    pub(super) fn new(columns: &[Column], of_moves: bool) -> Self {
+        let position = Position::start();
+        let placement = FenText::new(&position);
+        let columns = columns.iter().map(|&column| (column, Values::of(column, of_moves))).collect();
+        Self { columns, of_moves, start: (position, placement), rows: 0 }
+    }
+
+    pub(super) const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Adds the positions of a game at these plies, which are in order, or all. Has `flush` take the columns whenever there are many rows.
+    pub(super) fn push(
+        &mut self,
+        game: &GameRows<'_>,
+        mut plies: Option<&[u32]>,
+        mut flush: impl FnMut(Vec<ArrayRef>),
+    ) {
+        let (mut position, mut placement) = match game.moves.setup {
+            None => self.start.clone(),
+            Some(position) => (position.clone(), FenText::new(position)),
+        };
+        let mut evals = Evals { rows: game.evals, next: 0 };
+        let codes = game.moves.codes.iter().copied().map(Some);
+        let mut before = self.rows;
+        for (ply, code) in (0..).zip(codes.chain((!self.of_moves).then_some(None))) {
+            let is_wanted = match &mut plies {
+                None => true,
+                Some([next, rest @ ..]) if *next == ply => {
+                    plies = Some(rest);
+                    true
+                }
+                Some([]) => break,
+                Some(_) => false,
+            };
+            if is_wanted {
+                let around = if game.evals.is_empty() { [None; 3] } else { evals.around(ply) };
+                let (position, placement) = (&position, &placement);
+                let place = Place { game, ply, position, placement, code, evals: around };
+                for (column, values) in &mut self.columns {
+                    values.push(*column, &place, self.of_moves);
+                }
+                self.rows += 1;
+                if self.rows == BATCH_ROWS {
+                    self.push_game_cells(game, self.rows - before);
+                    before = 0;
+                    flush(self.take());
+                }
+            }
+            if let Some(code) = code {
+                position.replay(code);
+                placement.update(&position, code);
+            }
+        }
+        self.push_game_cells(game, self.rows - before);
+    }
+
+    /// Fills the columns of the game in, for its last rows.
+    fn push_game_cells(&mut self, game: &GameRows<'_>, rows: usize) {
+        for (column, values) in &mut self.columns {
+            if let Column::Game(column, _) = column {
+                let cell = column.cell(game.batch, game.row, game.openings);
+                (0..rows).for_each(|_| values.push_cell(cell));
+            }
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Vec<ArrayRef> {
+        self.rows = 0;
+        self.columns.iter_mut().map(|(_, values)| values.take()).collect()
+    }
+}
+
+/// The rows of `move_eval` of one game, asked for in order.
+struct Evals<'e> {
+    rows: &'e [EvalRow],
+    next: usize,
+}
+
+impl Evals<'_> {
+    fn around(&mut self, ply: u32) -> [Option<EvalRow>; 3] {
+        while self.rows.get(self.next).is_some_and(|row| row.ply.0 + 1 < ply) {
+            self.next += 1;
+        }
+        let rows = &self.rows[self.next..];
+        let at = |ply: u32| rows.iter().take(3).find(|row| row.ply.0 == ply).copied();
+        [ply.checked_sub(1).and_then(at), at(ply), at(ply + 1)]
+    }
+}
+
+impl Values {
+    fn of(column: Column, of_moves: bool) -> Self {
+        match (column, column.kind(of_moves).0) {
+            (Column::Fen | Column::FullFen, _) => Self::Fen(FenValues::default()),
+            (_, Kind::Int64) => Self::Int64(Int64Builder::new()),
+            (_, Kind::Int32) => Self::Int32(Int32Builder::new()),
+            (_, Kind::Text) => Self::Text(StringBuilder::new()),
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, column: Column, place: &Place<'_>, of_moves: bool) {
+        match self {
+            Self::Int64(values) => match column {
+                Column::GameId => values.append_value(place.game.id),
+                Column::Key => values.append_value(place.position.key().as_i64()),
+                _ => {}
+            },
+            Self::Int32(values) => {
+                if !matches!(column, Column::Game(..)) {
+                    values.append_option(place.number(column, of_moves));
+                }
+            }
+            Self::Fen(values) => values.push(place, column == Column::FullFen),
+            Self::Text(values) => place.push_text(column, values),
+        }
+    }
+
+    fn push_cell(&mut self, cell: Cell<'_>) {
+        match (self, cell) {
+            (Self::Int64(values), Cell::Integer(number)) => values.append_value(number),
+            (Self::Int64(values), _) => values.append_null(),
+            (Self::Int32(values), Cell::Integer(number)) => values.append_option(i32::try_from(number).ok()),
+            (Self::Int32(values), _) => values.append_null(),
+            (Self::Text(values), Cell::Text(text)) => values.append_value(text),
+            (Self::Text(values), Cell::Integer(number)) => values.append_value(number.to_string()),
+            (Self::Text(values), Cell::Null) => values.append_null(),
+            (Self::Fen(_), _) => {}
+        }
+    }
+
+    fn take(&mut self) -> ArrayRef {
+        match self {
+            Self::Int64(values) => Arc::new(values.finish()),
+            Self::Int32(values) => Arc::new(values.finish()),
+            Self::Text(values) => Arc::new(values.finish()),
+            Self::Fen(values) => Arc::new(std::mem::take(values).finish()),
+        }
+    }
+}
+
+impl FenValues {
+    #[inline]
+    fn push(&mut self, place: &Place<'_>, is_full: bool) {
+        let mut space = [0; MAX_CANONICAL_FEN];
+        let length = place.placement.write_at_end(place.position, &mut space);
+        self.text.extend_from_slice(&space[MAX_CANONICAL_FEN - length..]);
+        if is_full {
+            let (clock, number) = (place.position.halfmove_clock(), place.position.fullmove_number());
+            self.text.extend_from_slice(format!(" {clock} {number}").as_bytes());
+        }
+        self.ends.push(i32::try_from(self.text.len()).unwrap_or(i32::MAX));
+    }
+
+    fn finish(self) -> StringArray {
+        let offsets = std::iter::once(0).chain(self.ends).collect::<ScalarBuffer<i32>>();
+        StringArray::new(OffsetBuffer::new(offsets), Buffer::from_vec(self.text), None)
+    }
+}
+
+impl Place<'_> {
+    #[inline]
+    fn number(&self, column: Column, of_moves: bool) -> Option<i32> {
+        // What is said of a move stands at the position after it.
+        let [_, at, after] = &self.evals;
+        let said = if of_moves { after } else { at };
+        let flag = |flag: fn(MoveCode) -> bool| Some(i32::from(self.code.is_some_and(flag)));
+        match column {
+            Column::Ply => Some(self.ply.cast_signed()),
+            Column::HalfmoveClock => Some(self.position.halfmove_clock().cast_signed()),
+            Column::MoveCode => self.code.map(|code| code.bits().cast_signed()),
+            Column::MoveNumber => Some(self.position.fullmove_number().cast_signed()),
+            Column::IsCheck => flag(MoveCode::is_check),
+            Column::IsMate => flag(MoveCode::is_mate),
+            Column::Clock => (*said)?.clock.map(u32::cast_signed),
+            Column::Elapsed if of_moves => self.elapsed(),
+            Column::Elapsed => (*said)?.elapsed.map(u32::cast_signed),
+            Column::EvalCp => (*said)?.eval_cp,
+            Column::EvalMate => (*said)?.eval_mate,
+            Column::Depth => (*said)?.depth.map(u32::cast_signed),
+            Column::EvalCpBefore => (*at)?.eval_cp,
+            Column::EvalMateBefore => (*at)?.eval_mate,
+            _ => None,
+        }
+    }
+
+    /// Centiseconds used for the move: as the PGN says, or told from clocks and increment, as the view `moves` does.
+    fn elapsed(&self) -> Option<i32> {
+        let [before, _, after] = self.evals;
+        let said = after.and_then(|row| row.elapsed).map(i64::from);
+        let told = || {
+            let increment = self.game.batch.games[self.game.row].time_increment?;
+            Some(i64::from(before?.clock?) - i64::from(after?.clock?) + 100 * i64::from(increment))
+        };
+        said.or_else(told).filter(|elapsed| *elapsed >= 0).and_then(|elapsed| i32::try_from(elapsed).ok())
+    }
+
+    fn push_text(&self, column: Column, values: &mut StringBuilder) {
+        let letter = |piece: Option<Piece>| piece.map(|piece| char::from(piece.letter()).to_string());
+        match column {
+            Column::Side => values.append_value(if self.position.side() == Color::White { "w" } else { "b" }),
+            Column::Uci => values.append_option(self.code.map(|code| self.position.uci(code).to_string())),
+            Column::San => values.append_option(self.code.map(|code| self.position.san(code))),
+            Column::Piece => values.append_option(letter(self.code.and_then(MoveCode::piece))),
+            Column::Captured => values.append_option(letter(self.code.and_then(MoveCode::captured))),
+            Column::Promotion => {
+                let piece = letter(self.code.and_then(MoveCode::promotion));
+                values.append_option(piece.map(|letter| letter.to_ascii_lowercase()));
+            }
+            _ => {}
+        }
+    }
+}

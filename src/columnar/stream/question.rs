@@ -1,0 +1,270 @@
+//! Which rows are asked for.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use super::super::schema::{
+    COMMAND, COMMENT, GAME, GAME_POSITION, Kind, MOVE_EVAL, NAG, PROBLEM, TAG, Table, VARIATION,
+    VARIATION_MOVE,
+};
+use super::choice::PositionChoice;
+use super::column::Column;
+use crate::store::sink::GameMoves;
+use crate::store::{FilterError, GameFilter};
+
+/// Rows of games: which table, which of its columns, of which games.
+#[derive(Clone, Debug)]
+pub struct StreamQuestion {
+    pub(super) rows: RowKind,
+    pub(super) schema: SchemaRef,
+    pub(super) filter: GameFilter,
+    pub(super) shard: u32,
+    pub(super) choice: PositionChoice,
+    /// Of what is drawn, the rank of the last that is.
+    pub(super) last_rank: u64,
+}
+
+/// What a row is made of.
+#[derive(Clone, Debug)]
+pub(super) enum RowKind {
+    /// One of the tables, with the places of its columns.
+    Table(&'static Table, Vec<usize>),
+    /// Positions.
+    Positions(Vec<Column>),
+    /// Moves.
+    Moves(Vec<Column>),
+}
+
+/// Why rows cannot be asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// There is no such table.
+    #[error("there is no table {name:?}; the tables are {}", StreamQuestion::TABLES.join(", "))]
+    NoTable {
+        /// Its name.
+        name: String,
+    },
+    /// The table has no such column.
+    #[error("there is no column {name:?}; the columns are {}", columns.join(", "))]
+    NoColumn {
+        /// Its name.
+        name: String,
+        /// The columns that there are.
+        columns: Vec<&'static str>,
+    },
+    /// No columns are asked for.
+    #[error("no columns are asked for; leave them out for the usual ones")]
+    NoColumns,
+    /// No game can fit.
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    /// Positions can be chosen only where there are some.
+    #[error("positions are chosen in the tables game_position and moves only")]
+    NotOfPositions,
+    /// More than can be drawn.
+    #[error("at most {most} positions can be drawn; leave `sample` out for all")]
+    TooManyDrawn {
+        /// How many can.
+        most: u64,
+    },
+    /// The sources of games are told in another way.
+    #[error("games cannot be chosen by their source here; name the files that are to be read")]
+    Sources,
+}
+
+static TABLES: [&Table; 9] =
+    [&GAME, &MOVE_EVAL, &TAG, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE, &PROBLEM];
+
+impl StreamQuestion {
+    /// The names of the tables.
+    pub const TABLES: [&'static str; 11] = [
+        "game",
+        "game_position",
+        "moves",
+        "move_eval",
+        "tag",
+        "comment",
+        "nag",
+        "command",
+        "variation",
+        "variation_move",
+        "problem",
+    ];
+
+    /// All rows of a table, with these columns, or if none are named, the usual ones.
+    ///
+    /// # Errors
+    /// If there is no such table, or it has no such column.
+    pub fn new(table: &str, columns: Option<&[String]>) -> Result<Self, StreamError> {
+        let rows = match table {
+            _ if table == GAME_POSITION.name => RowKind::Positions(position_columns(false, columns)?),
+            "moves" => RowKind::Moves(position_columns(true, columns)?),
+            _ => {
+                let found = TABLES.into_iter().find(|found| found.name == table);
+                let table = found.ok_or_else(|| StreamError::NoTable { name: table.to_owned() })?;
+                RowKind::Table(table, table_columns(table, columns)?)
+            }
+        };
+        let schema = schema(&rows, columns);
+        let (filter, choice) = (GameFilter::default(), PositionChoice::default());
+        Ok(Self { rows, schema, filter, shard: 0, choice, last_rank: u64::MAX })
+    }
+
+    /// The same, of the games alone that fit.
+    ///
+    /// # Errors
+    /// If no game can fit.
+    pub fn of_games(self, filter: GameFilter) -> Result<Self, StreamError> {
+        filter.check()?;
+        if !filter.sources.is_empty() {
+            return Err(StreamError::Sources);
+        }
+        Ok(Self { filter, ..self })
+    }
+
+    /// The same, with these positions alone.
+    ///
+    /// # Errors
+    /// If the table is not one of positions or moves, or too many are to be drawn.
+    pub fn of_positions(self, choice: PositionChoice) -> Result<Self, StreamError> {
+        if matches!(self.rows, RowKind::Table(..)) && !choice.is_all() {
+            return Err(StreamError::NotOfPositions);
+        }
+        if let Some(sample) = choice.sample
+            && sample.positions != u64::MAX
+            && sample.positions > Self::MOST_DRAWN
+        {
+            return Err(StreamError::TooManyDrawn { most: Self::MOST_DRAWN });
+        }
+        Ok(Self { choice, ..self })
+    }
+
+    /// How many positions can be drawn: 8 bytes of each are kept.
+    pub const MOST_DRAWN: u64 = 100_000_000;
+
+    /// How many positions are to be drawn, if not all that games offer.
+    pub(crate) fn drawn(&self) -> Option<usize> {
+        let sample = self.choice.sample.filter(|sample| sample.positions != u64::MAX)?;
+        usize::try_from(sample.positions).ok()
+    }
+
+    /// The same, once it is known which are drawn.
+    pub(crate) fn up_to(self, last_rank: u64) -> Self {
+        Self { last_rank, ..self }
+    }
+
+    /// The same, with this number in the upper half of each `game_id`.
+    #[must_use]
+    pub fn in_shard(self, shard: u32) -> Self {
+        Self { shard, ..self }
+    }
+
+    /// How many rows a game has before any are chosen.
+    pub(super) fn positions_of(&self, moves: &GameMoves<'_>) -> u32 {
+        let moves = u32::try_from(moves.codes.len()).unwrap_or(u32::MAX);
+        if matches!(self.rows, RowKind::Moves(_)) { moves } else { moves.saturating_add(1) }
+    }
+
+    /// The columns of the batches.
+    #[must_use]
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// Whether the names of openings are asked for.
+    pub(crate) fn needs_openings(&self) -> bool {
+        let filter = &self.filter;
+        let in_columns = match &self.rows {
+            RowKind::Table(table, columns) => {
+                columns.iter().any(|&column| table.columns[column].name.starts_with("opening"))
+            }
+            RowKind::Positions(columns) | RowKind::Moves(columns) => {
+                columns.iter().any(|column| column.is_opening())
+            }
+        };
+        in_columns || filter.opening.is_some() || filter.opening_eco.is_some()
+    }
+
+    /// Whether clocks and values are asked for.
+    pub(crate) fn needs_numbers(&self) -> bool {
+        let in_columns = match &self.rows {
+            RowKind::Table(table, columns) => columns
+                .iter()
+                .any(|&column| ["eval_count", "clock_count"].contains(&table.columns[column].name)),
+            RowKind::Positions(columns) | RowKind::Moves(columns) => {
+                columns.iter().any(|column| column.is_annotation())
+            }
+        };
+        in_columns || self.filter.with_evals || self.choice.evaluated || self.is_of(&[&MOVE_EVAL])
+    }
+
+    /// Whether all that is said of moves is asked for.
+    pub(crate) fn needs_annotations(&self) -> bool {
+        self.is_of(&[&COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE])
+    }
+
+    fn is_of(&self, tables: &[&Table]) -> bool {
+        let RowKind::Table(table, _) = &self.rows else { return false };
+        tables.iter().any(|other| other.name == table.name)
+    }
+}
+
+fn position_columns(of_moves: bool, columns: Option<&[String]>) -> Result<Vec<Column>, StreamError> {
+    let named = |name: &str| {
+        let missing = || StreamError::NoColumn { name: name.to_owned(), columns: Column::names(of_moves) };
+        Column::named(of_moves, name).ok_or_else(missing)
+    };
+    match columns {
+        None => Column::usual(of_moves).into_iter().map(named).collect(),
+        Some([]) => Err(StreamError::NoColumns),
+        Some(columns) => columns.iter().map(|name| named(name)).collect(),
+    }
+}
+
+fn table_columns(table: &Table, columns: Option<&[String]>) -> Result<Vec<usize>, StreamError> {
+    let named = |name: &String| {
+        let names = || table.columns.iter().map(|column| column.name);
+        let missing = || StreamError::NoColumn { name: name.clone(), columns: names().collect() };
+        names().position(|column| column == name).ok_or_else(missing)
+    };
+    match columns {
+        None => Ok((0..table.columns.len()).collect()),
+        Some([]) => Err(StreamError::NoColumns),
+        Some(columns) => columns.iter().map(named).collect(),
+    }
+}
+
+fn schema(rows: &RowKind, columns: Option<&[String]>) -> SchemaRef {
+    let field = |name: &str, kind: Kind, nullable: bool| {
+        let kind = match kind {
+            Kind::Int64 => DataType::Int64,
+            Kind::Int32 => DataType::Int32,
+            Kind::Text => DataType::Utf8,
+        };
+        Field::new(name, kind, nullable)
+    };
+    let of_positions = |kinds: &[Column], of_moves: bool| -> Vec<Field> {
+        let names = match columns {
+            Some(columns) => columns.iter().map(String::as_str).collect(),
+            None => Column::usual(of_moves),
+        };
+        let columns = names.into_iter().zip(kinds);
+        columns
+            .map(|(name, column)| {
+                let (kind, nullable) = column.kind(of_moves);
+                field(name, kind, nullable)
+            })
+            .collect()
+    };
+    let fields: Vec<Field> = match rows {
+        RowKind::Table(table, columns) => {
+            let columns = columns.iter().map(|&column| table.columns[column]);
+            columns.map(|column| field(column.name, column.kind, column.nullable)).collect()
+        }
+        RowKind::Positions(columns) => of_positions(columns, false),
+        RowKind::Moves(columns) => of_positions(columns, true),
+    };
+    Arc::new(Schema::new(fields))
+}

@@ -1,0 +1,121 @@
+//! A run whose rows somebody takes while it goes on.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow_array::RecordBatch;
+
+use super::super::game_column::OpeningNames;
+use super::choice::LeastRanks;
+use super::encoder::{RankEncoder, StreamEncoder};
+use super::question::StreamQuestion;
+use crate::opening::OpeningBook;
+use crate::store::row::HeaderBatch;
+use crate::store::sink::{BlockNumber, DuplicateLinks, NewRun, RunTotals, Sink, SortedOccurrences};
+use crate::store::{Error, Result};
+
+/// Gives batches to somebody, who may end the run.
+pub(crate) struct StreamSink<F> {
+    question: Arc<StreamQuestion>,
+    openings: Arc<OpeningNames>,
+    take: F,
+}
+
+impl<F: FnMut(RecordBatch) -> ControlFlow<()>> StreamSink<F> {
+    pub(crate) fn new(question: StreamQuestion, openings: &OpeningBook, take: F) -> Self {
+        Self { question: Arc::new(question), openings: Arc::new(OpeningNames::of(openings)), take }
+    }
+}
+
+impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Sink for StreamSink<F> {
+    type Encoder = StreamEncoder;
+    const KEEPS: bool = false;
+
+    fn encoder(&self) -> StreamEncoder {
+        StreamEncoder::new(Arc::clone(&self.question), Arc::clone(&self.openings))
+    }
+
+    fn begin(&mut self, _: &NewRun<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn headers(&mut self, _: &HeaderBatch) -> Result<()> {
+        Ok(())
+    }
+
+    fn positions(&mut self, _: BlockNumber, block: Vec<RecordBatch>) -> Result<Option<Vec<RecordBatch>>> {
+        let flow = block.into_iter().try_for_each(&mut self.take);
+        if flow.is_break() { Err(Error::Interrupted) } else { Ok(None) }
+    }
+
+    fn occurrences<S: SortedOccurrences>(&mut self, _: &S) -> Result<(), S::Error> {
+        Ok(())
+    }
+
+    fn end(&mut self, _: &RunTotals) -> Result<()> {
+        Ok(())
+    }
+
+    fn links<S: SortedOccurrences>(&mut self, _: &S, _: &DuplicateLinks) -> Result<u64, S::Error> {
+        Ok(0)
+    }
+
+    fn finish(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Finds out which positions are drawn.
+pub(crate) struct RankSink<'r> {
+    question: Arc<StreamQuestion>,
+    openings: Arc<OpeningNames>,
+    ranks: &'r mut LeastRanks,
+    cutoff: Arc<AtomicU64>,
+}
+
+impl<'r> RankSink<'r> {
+    pub(crate) fn new(question: StreamQuestion, openings: &OpeningBook, ranks: &'r mut LeastRanks) -> Self {
+        let (question, openings) = (Arc::new(question), Arc::new(OpeningNames::of(openings)));
+        Self { question, openings, ranks, cutoff: Arc::new(AtomicU64::new(u64::MAX)) }
+    }
+}
+
+impl Sink for RankSink<'_> {
+    type Encoder = RankEncoder;
+    const KEEPS: bool = false;
+
+    fn encoder(&self) -> RankEncoder {
+        RankEncoder::new(Arc::clone(&self.question), Arc::clone(&self.openings), Arc::clone(&self.cutoff))
+    }
+
+    fn begin(&mut self, _: &NewRun<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn headers(&mut self, _: &HeaderBatch) -> Result<()> {
+        Ok(())
+    }
+
+    fn positions(&mut self, _: BlockNumber, ranks: Vec<u64>) -> Result<Option<Vec<u64>>> {
+        self.ranks.add(ranks);
+        self.cutoff.store(self.ranks.cutoff(), Ordering::Relaxed);
+        Ok(None)
+    }
+
+    fn occurrences<S: SortedOccurrences>(&mut self, _: &S) -> Result<(), S::Error> {
+        Ok(())
+    }
+
+    fn end(&mut self, _: &RunTotals) -> Result<()> {
+        Ok(())
+    }
+
+    fn links<S: SortedOccurrences>(&mut self, _: &S, _: &DuplicateLinks) -> Result<u64, S::Error> {
+        Ok(0)
+    }
+
+    fn finish(self) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,280 @@
+//! Parts of a file that several machines can read side by side.
+//!
+//! A part of a zstd archive is a range of its packed bytes. It has the frames that begin there, and its games are those that begin in the text of
+//! these frames, a little later than they do: where a game begins is told by the text before it, and so no earlier frame is needed.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::file::SourceFile;
+use super::form::Form;
+use super::frames::{self, FRAME};
+use super::input::{Input, Position};
+use super::{Mapped, Result, decode};
+
+/// How a file can be read in parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// Bytes of the file, in order; all of the file, if it is to be read as one.
+    pub ranges: Vec<Range<u64>>,
+    /// Why it cannot be read in several parts, if that is so.
+    pub undivided: Option<&'static str>,
+}
+
+/// Tells how a file can be read in parts of about `size` bytes, packed if it is. Those of a zstd archive begin with frames.
+///
+/// Of an archive the headers of frames and blocks are read, and where it was made by `pzstd`, of frames alone.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn parts(path: &Path, size: u64) -> Result<Parts> {
+    let map = Mapped::open(path)?;
+    let length = map.bytes().len() as u64;
+    let whole = |undivided| Parts { ranges: std::iter::once(0..length).collect(), undivided };
+    let starts = match Form::of(&map.bytes()[..map.bytes().len().min(Form::HEAD)]) {
+        Form::Text => {
+            (1..).map_while(|part: u64| part.checked_mul(size.max(1)).filter(|&at| at < length)).collect()
+        }
+        Form::Zstd => {
+            let starts = frame_starts(map.bytes());
+            if starts.len() < 2 {
+                return Ok(whole(Some("a zstd archive of a single frame: pzstd makes archives of many")));
+            }
+            if !has_text(path)? {
+                return Ok(whole(Some("an archive of something else than UTF-8")));
+            }
+            starts
+        }
+        Form::Gzip => return Ok(whole(Some("a gzip archive"))),
+        Form::Bzip2 => return Ok(whole(Some("a bzip2 archive"))),
+        Form::Zip => return Ok(whole(Some("a zip archive"))),
+        Form::Utf16(_) => return Ok(whole(Some("a file in UTF-16"))),
+        Form::Other(..) => return Ok(whole(Some("no PGN"))),
+    };
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    let mut start = 0;
+    for at in starts {
+        if at - start >= size {
+            ranges.push(start..at);
+            start = at;
+        }
+    }
+    ranges.push(start..length);
+    Ok(Parts { ranges, undivided: None })
+}
+
+/// Whether the text of an archive is UTF-8, as far as its first bytes tell.
+fn has_text(path: &Path) -> Result<bool> {
+    match decode::open(&SourceFile::of_file(path, 0))? {
+        decode::Opened::Packed(packed) => packed.has_text(),
+        decode::Opened::Mapped(_) => Ok(false),
+    }
+}
+
+/// Where frames with content begin, one after the other from the start; a frame behind a skippable one begins with that.
+fn frame_starts(bytes: &[u8]) -> Vec<u64> {
+    let (mut starts, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        let start = at;
+        while frames::is_skippable(&bytes[at..]) {
+            match frames::frame_length(&bytes[at..], usize::MAX) {
+                Some(length) => at += length,
+                None => return starts,
+            }
+        }
+        if at == bytes.len() {
+            break;
+        }
+        starts.push(start as u64);
+        match hinted_length(bytes, start, at).or_else(|| frames::frame_length(&bytes[at..], usize::MAX)) {
+            Some(length) => at += length,
+            // What follows damage is read with what is before it.
+            None => break,
+        }
+    }
+    starts
+}
+
+/// The length of the frame at `at`, if pzstd wrote it into a skippable frame of four bytes before, and another one or the end follows.
+fn hinted_length(bytes: &[u8], start: usize, at: usize) -> Option<usize> {
+    const HINT: usize = 12;
+    let hint = bytes.get(start..at)?.strip_prefix(b"\x50\x2a\x4d\x18\x04\0\0\0")?;
+    let length = u32::from_le_bytes(hint.try_into().ok()?) as usize;
+    let next = bytes.get(at.checked_add(length)?..)?;
+    let is_next = next.is_empty() || next.get(HINT..).is_some_and(|frame| frame.starts_with(&FRAME));
+    (at - start == HINT && length > 0 && is_next).then_some(length)
+}
+
+/// Where the first frame of a part begins, if one does.
+fn first_frame(bytes: &[u8], part: &Range<usize>) -> Option<usize> {
+    if part.start == 0 {
+        return Some(0);
+    }
+    // A frame may begin with its last byte.
+    let window = &bytes[part.start..bytes.len().min(part.end.saturating_add(3))];
+    let plain = memchr::memmem::find_iter(window, &FRAME);
+    let skippable = memchr::memmem::find_iter(window, b"\x2a\x4d\x18").filter_map(|at| at.checked_sub(1));
+    let mut found: Vec<usize> =
+        plain.chain(skippable).map(|at| part.start + at).filter(|&at| at < part.end).collect();
+    found.sort_unstable();
+    found.into_iter().find(|&at| begins_frame(bytes, at))
+}
+
+/// Whether a frame begins here: it and those that follow it are whole, as far as their headers tell. A few are looked at, as the
+/// bytes that frames begin with may also stand within one.
+fn begins_frame(bytes: &[u8], at: usize) -> bool {
+    const FRAMES: usize = 4;
+    let mut rest = &bytes[at..];
+    for _ in 0..FRAMES {
+        if rest.is_empty() {
+            return true;
+        }
+        match frames::frame_length(rest, usize::MAX) {
+            Some(length) => rest = &rest[length..],
+            None => return false,
+        }
+    }
+    rest.is_empty() || rest.starts_with(&FRAME) || frames::is_skippable(rest)
+}
+
+/// Where in its text the frames of a part end, once they have been read.
+#[derive(Clone, Debug)]
+pub(super) struct PartEnd(Arc<AtomicU64>);
+
+impl PartEnd {
+    const UNKNOWN: u64 = u64::MAX;
+
+    pub(super) fn new() -> Self {
+        Self(Arc::new(AtomicU64::new(Self::UNKNOWN)))
+    }
+
+    pub(super) fn get(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|&end| end != Self::UNKNOWN)
+    }
+
+    fn set(&self, end: u64) {
+        // The first one.
+        let _ = self.0.compare_exchange(Self::UNKNOWN, end, Ordering::Relaxed, Ordering::Relaxed);
+    }
+}
+
+/// Reads the text of the frames of a part, and goes on with those that follow. A decoding error does not end it.
+pub(super) struct FramesOfPart {
+    map: Arc<Mapped>,
+    /// Where the part ends, in bytes of the archive.
+    end: usize,
+    /// Where the next frame is looked for.
+    at: usize,
+    window: u64,
+    position: Position,
+    open: Option<zstd::Decoder<'static, Input>>,
+    /// Bytes of text so far.
+    text: u64,
+    text_end: PartEnd,
+    damaged: u32,
+}
+
+impl FramesOfPart {
+    /// Frames of a part that may be damaged: garbage must not fill the database.
+    const MOST_DAMAGED: u32 = 20;
+
+    /// Begins with the first frame of a part. Tells where that is, too.
+    pub(super) fn new(
+        map: Arc<Mapped>,
+        part: &Range<u64>,
+        position: Position,
+        window: u64,
+    ) -> (Self, PartEnd) {
+        let length = map.bytes().len();
+        let within = |at: u64| usize::try_from(at).unwrap_or(length).min(length);
+        let part = within(part.start)..within(part.end);
+        let first = first_frame(map.bytes(), &part);
+        let text_end = PartEnd::new();
+        if first.is_none() {
+            text_end.set(0);
+        }
+        let at = first.unwrap_or(length);
+        position.set(at as u64);
+        let of_part = Self {
+            map,
+            end: part.end,
+            at,
+            window,
+            position,
+            open: None,
+            text: 0,
+            text_end: text_end.clone(),
+            damaged: 0,
+        };
+        (of_part, text_end)
+    }
+
+    /// Opens the next frame. `None`: there is no more.
+    fn open_next(&mut self) -> io::Result<Option<zstd::Decoder<'static, Input>>> {
+        let bytes = self.map.bytes();
+        if self.at >= self.end && begins_frame(bytes, self.at) {
+            self.text_end.set(self.text);
+        }
+        while frames::is_skippable(&bytes[self.at..]) {
+            match frames::frame_length(&bytes[self.at..], usize::MAX) {
+                Some(length) => self.at += length,
+                None => return Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+            if self.at >= self.end && begins_frame(bytes, self.at) {
+                self.text_end.set(self.text);
+            }
+        }
+        if self.at == bytes.len() {
+            return Ok(None);
+        }
+        let input = Input::mapped(Arc::clone(&self.map), self.at..bytes.len(), self.position.clone());
+        frames::decoder(input, self.window).map(|decoder| Some(decoder.single_frame()))
+    }
+
+    /// Goes on behind a damaged place with the next frame that can be found.
+    fn pass_damage(&mut self) {
+        self.open = None;
+        self.damaged += 1;
+        let bytes = self.map.bytes();
+        let from = usize::try_from(self.position.get()).unwrap_or(bytes.len()).clamp(self.at, bytes.len());
+        let from = from.max(self.at + 1).min(bytes.len());
+        let next = memchr::memmem::find(&bytes[from..], &FRAME).filter(|_| self.damaged < Self::MOST_DAMAGED);
+        self.at = next.map_or(bytes.len(), |next| from + next);
+    }
+}
+
+impl Read for FramesOfPart {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while !buffer.is_empty() {
+            if self.open.is_none() {
+                match self.open_next() {
+                    Ok(None) => return Ok(0),
+                    Ok(open) => self.open = open,
+                    Err(error) => {
+                        self.pass_damage();
+                        return Err(error);
+                    }
+                }
+            }
+            let Some(open) = &mut self.open else { break };
+            match open.read(buffer) {
+                Ok(0) => {
+                    self.open = None;
+                    self.at = usize::try_from(self.position.get()).unwrap_or(usize::MAX);
+                }
+                Ok(read) => {
+                    self.text += read as u64;
+                    return Ok(read);
+                }
+                Err(error) => {
+                    self.pass_damage();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(0)
+    }
+}

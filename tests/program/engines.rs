@@ -1,0 +1,56 @@
+//! Parquet files as engines read them that are not ours: equal counts, sums of keys, FENs and look-ups.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::needs::{corpus, python_that_runs};
+use crate::place::{CLUB, ENDINGS, Place};
+
+/// Engines that are quick to install and to start.
+const QUICK: [&str; 4] = ["duckdb", "clickhouse", "polars", "pyarrow"];
+
+/// Holds what engines read of these games against SQLite. Gives back the lines that the script prints.
+fn agree(games: Vec<u8>, modules: &str, engines: &[&str]) -> Option<Vec<String>> {
+    let python = python_that_runs(&format!("import {modules}"))?;
+    let place = Place::new().with("games.pgn", games).with("odd.pgn", [CLUB, ENDINGS].concat());
+    let annotated = format!("{}/examples/annotated.pgn", env!("CARGO_MANIFEST_DIR"));
+    let inputs = ["games.pgn", "odd.pgn", &annotated];
+    place.run(&[&["index", "--quiet", "games.db"], &inputs[..]].concat());
+    place.run(&[&["index", "--quiet", "--parquet", "tables"], &inputs[..]].concat());
+    let output = Command::new(python)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/engines.py"))
+        .args([place.path("tables"), place.path("games.db")])
+        .args(engines)
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("the script runs");
+    let printed = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success(), "the script failed after: {printed}");
+    print!("{printed}");
+    Some(printed.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn engines_read_the_rows_of_a_database() {
+    let sample = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/synthetic.pgn"));
+    let Some(lines) = agree(sample.expect("the sample"), "chdb, duckdb, polars, pyarrow", &QUICK) else {
+        return;
+    };
+    assert_eq!(lines.len(), QUICK.len());
+}
+
+#[test]
+#[ignore = "takes half a minute"]
+fn engines_read_the_rows_of_real_games() {
+    let Some(games) = corpus("lichess-24k") else { return };
+    let Some(lines) = agree(games, "chdb, duckdb, polars, pyarrow", &QUICK) else { return };
+    assert_eq!(lines.len(), QUICK.len());
+}
+
+#[test]
+#[ignore = "needs Spark"]
+fn spark_reads_the_rows_of_real_games_with_and_without_its_vectorised_reader() {
+    let Some(games) = corpus("lichess-24k") else { return };
+    let Some(lines) = agree(games, "pyspark", &["spark"]) else { return };
+    assert!(lines.iter().any(|line| line.starts_with("SparkByRow ")), "{lines:?}");
+}

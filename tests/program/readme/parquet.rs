@@ -1,0 +1,85 @@
+//! The page on Parquet files: what it shows of engines is run, and DuckDB is asked what the page on SQL asks SQLite.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::{directory_with_samples, project, read, run};
+use crate::needs::python_that_runs;
+
+/// A directory as it is when the commands of the page have been run.
+fn directory_with_files() -> tempfile::TempDir {
+    let directory = directory_with_samples();
+    std::fs::create_dir(directory.path().join("docs")).expect("a directory");
+    let views = directory.path().join("docs/duckdb.sql");
+    std::fs::copy(project().join("docs/duckdb.sql"), views).expect("the views");
+    for command in [
+        "pgndex index --quiet --parquet tables examples/famous-games.pgn",
+        "pgndex index --quiet --parquet shards --shard 1 examples/famous-games.pgn",
+        "pgndex index --quiet --parquet shards --shard 2 examples/synthetic.pgn",
+    ] {
+        run(command, directory.path());
+    }
+    directory
+}
+
+/// The blocks of Python of the page, each with what it prints.
+fn examples(page: &str) -> Vec<(&str, &str)> {
+    let blocks = page.split("```python\n").skip(1);
+    let example = |rest| {
+        let (code, rest) = str::split_once(rest, "```\n\n```text\n").expect("a block says what it prints");
+        (code, rest.split_once("```").expect("the block is closed").0)
+    };
+    blocks.map(example).collect()
+}
+
+/// Runs those of one kind. Gives back how many there are.
+fn print_what_they_say(python: &str, is_wanted: impl Fn(&str) -> bool) -> usize {
+    let page = read(Path::new("docs/parquet.md"));
+    let directory = directory_with_files();
+    let wanted: Vec<_> = examples(&page).into_iter().filter(|(code, _)| is_wanted(code)).collect();
+    for (code, expected) in &wanted {
+        let output = Command::new(python)
+            .args(["-c", code])
+            .current_dir(directory.path())
+            .output()
+            .expect("the program runs");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && printed == **expected, "{code}\n{printed}\n{errors}");
+    }
+    wanted.len()
+}
+
+#[test]
+fn engines_print_what_the_page_says() {
+    let Some(python) = python_that_runs("import chdb, duckdb, polars, pyarrow") else { return };
+    assert!(print_what_they_say(python, |code| !code.contains("pyspark")) >= 6);
+}
+
+#[test]
+#[ignore = "needs Spark"]
+fn spark_prints_what_the_page_says() {
+    let Some(python) = python_that_runs("import pyspark") else { return };
+    assert_eq!(print_what_they_say(python, |code| code.contains("pyspark")), 1);
+}
+
+#[test]
+fn the_queries_of_the_page_on_sql_give_the_same_rows_in_duckdb() {
+    let Some(python) = python_that_runs("import duckdb") else { return };
+    let directory = directory_with_samples();
+    for (name, input) in [("sample", "famous-games"), ("annotated", "annotated")] {
+        run(&format!("pgndex index --quiet {name}.db examples/{input}.pgn"), directory.path());
+        run(&format!("pgndex index --quiet --parquet {name} examples/{input}.pgn"), directory.path());
+    }
+    let output = Command::new(python)
+        .arg(project().join("tests/program/sql_in_duckdb.py"))
+        .args([env!("CARGO_BIN_EXE_pgndex"), "sample", "annotated"])
+        .current_dir(directory.path())
+        .output()
+        .expect("the script runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let queries = printed.split_once(" queries").and_then(|(count, _)| count.parse::<u32>().ok());
+    assert!(queries.is_some_and(|queries| queries >= 19), "{printed}");
+}

@@ -1,0 +1,49 @@
+//! Spark reads PGN files and makes Parquet files of them, with the Python packages of this repository.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::needs::{corpus, python_that_runs};
+use crate::place::Place;
+
+/// The text in frames of 1 MiB, as pzstd writes them.
+fn in_frames(text: &[u8]) -> Vec<u8> {
+    let mut archive = Vec::new();
+    for piece in text.chunks(1 << 20) {
+        let frame = zstd::encode_all(piece, 3).expect("packed");
+        archive.extend(b"\x50\x2a\x4d\x18\x04\0\0\0");
+        archive.extend(u32::try_from(frame.len()).expect("a small frame").to_le_bytes());
+        archive.extend(frame);
+    }
+    archive
+}
+
+#[test]
+#[ignore = "needs Spark"]
+fn spark_reads_and_indexes_real_games() {
+    let Some(python) = python_that_runs("import pgndex.spark, pyspark, pyspark_pgndex") else { return };
+    let Some(mut text) = corpus("lichess-24k") else { return };
+    // Some games once more, so that there are duplicates.
+    let some = memchr::memmem::rfind(&text[..300_000], b"\n\n[Event ").expect("a game") + 2;
+    let again = text[..some].to_owned();
+    text.truncate(text.trim_ascii_end().len());
+    text.extend([b"\n\n", &again[..]].concat());
+    let place = Place::new();
+    fs::write(place.path("many.pgn.zst"), in_frames(&text)).expect("written");
+    fs::write(place.path("single.pgn.zst"), zstd::encode_all(&text[..], 3).expect("packed"))
+        .expect("written");
+    fs::write(place.path("games.pgn"), text).expect("written");
+    place.run(&["index", "--quiet", "--duplicates", "keep", "all.db", "games.pgn"]);
+    place.run(&["index", "--quiet", "unique.db", "games.pgn"]);
+    let output = Command::new(python)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/spark.py"))
+        .args([Path::new(env!("CARGO_BIN_EXE_pgndex")), place.path(".").as_path()])
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("the script runs");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    print!("{printed}");
+    assert!(output.status.success(), "the script failed");
+    assert!(printed.contains("\njobs: "), "{printed}");
+}
