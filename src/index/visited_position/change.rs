@@ -39,7 +39,7 @@ pub(crate) struct Addition {
 pub(crate) enum Found {
     Ready(Change),
     /// Rows of new games must be read, which that thread alone can do.
-    ToRead(VisitedPosition),
+    ToRead(Box<VisitedPosition>),
 }
 
 /// Makes ready what can be told from the database as it was before; `found` is what was counted of the new games, a piece at a time. Ends
@@ -56,7 +56,7 @@ pub(crate) fn make_ready(
         tracker.check()?;
         let make_ready = |visited: VisitedPosition| {
             if reads_new_rows(&visited, tracker) {
-                return Ok(Found::ToRead(visited));
+                return Ok(Found::ToRead(Box::new(visited)));
             }
             Change::of(visited, tracker, &known).map(Found::Ready)
         };
@@ -146,7 +146,7 @@ impl<'w, 'c> ChangeWriter<'w, 'c> {
     pub(crate) fn write(&mut self, found: Found) -> Result<()> {
         match found {
             Found::Ready(change) => self.write_change(change),
-            Found::ToRead(visited) => self.write_new(visited),
+            Found::ToRead(visited) => self.write_new(*visited),
         }
     }
 

@@ -512,6 +512,16 @@ impl Known {
     }
 }
 
+impl VisitedRows for Known {
+    fn lists(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>> {
+        visited_lists(&self.connection, key).map_err(|source| self.failed(source))
+    }
+
+    fn visits(&self, key: PositionKey, block: u32) -> Result<Option<Vec<u8>>> {
+        visits(&self.connection, key, block).map_err(|source| self.failed(source))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -578,15 +588,5 @@ mod tests {
         }
         // One after the other, they would take minutes.
         assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
-    }
-}
-
-impl VisitedRows for Known {
-    fn lists(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>> {
-        visited_lists(&self.connection, key).map_err(|source| self.failed(source))
-    }
-
-    fn visits(&self, key: PositionKey, block: u32) -> Result<Option<Vec<u8>>> {
-        visits(&self.connection, key, block).map_err(|source| self.failed(source))
     }
 }
