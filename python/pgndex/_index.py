@@ -51,8 +51,8 @@ def index(
 ) -> dict[str, Any]:
     """Indexes PGN files into a database, or with `parquet=True` into a directory of Parquet files.
 
-    To a database that is there, games are added that it does not have yet, unless `overwrite=True`. The options are those of `pgndex index`.
-    `progress` is called with a `Progress` ten times a second; if it raises an exception, or on Ctrl-C, the work stops, and the
+    To a database that is there, games are added that it does not have yet, unless `overwrite=True`. The options are those of `pgndex
+    index`. `progress` is called with a `Progress` ten times a second; if it raises an exception, or on Ctrl-C, the work stops, and the
     database is as it was. Gives back the summary that `pgndex index --json` prints.
     """
     options = _Options(

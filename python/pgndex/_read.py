@@ -90,9 +90,9 @@ def table(name: str, paths: Paths, **options: Unpack[Choosing]) -> Rows:
     `problem`. Paths are files, packed or not (`.zst`, `.gz`, `.bz2`, `.zip`), directories, patterns, `@` and the path of a list, or `-` for
     standard input.
 
-    `columns` chooses columns. `threads` and `memory` (in bytes) bound the work. With `strict=True` the first error in the games ends it with
-    a `PgnError` that tells where; with `skip_errors=True` games with an error are left out; else what can be read of them is given, and the
-    table `problem` tells what is wrong. Other keywords choose games.
+    `columns` chooses columns. `threads` and `memory` (in bytes) bound the work. With `strict=True` the first error in the games ends it
+    with a `PgnError` that tells where; with `skip_errors=True` games with an error are left out; else what can be read of them is
+    given, and the table `problem` tells what is wrong. Other keywords choose games.
 
     Games are numbered from 1 in the order of the input, those too that repeat others.
     """
@@ -111,9 +111,9 @@ def positions(paths: Paths, **options: Unpack[Choosing]) -> Rows:
     and `fen` (four fields). There are also `full_fen`, `move_number`, `side`, `uci`, `san`, `clock`, `elapsed`, `eval_cp`, `eval_mate`,
     `depth`, and all columns of `games`.
 
-    `plies=(first, last)` gives positions at these plies only, `evaluated=True` those that an engine evaluated. `sample=N` draws N positions
-    at random, at most 100 of each game; `one_per_game=True` or `per_game=K` lowers that. The same `seed` draws the same positions, whatever the
-    number of threads; to draw, all games are read twice.
+    `plies=(first, last)` gives positions at these plies only, `evaluated=True` those that an engine evaluated. `sample=N` draws N
+    positions at random, at most 100 of each game; `one_per_game=True` or `per_game=K` lowers that. The same `seed` draws the same
+    positions, whatever the number of threads; to draw, all games are read twice.
     """
     return table("game_position", paths, **options)
 
@@ -121,9 +121,9 @@ def positions(paths: Paths, **options: Unpack[Choosing]) -> Rows:
 def moves(paths: Paths, **options: Unpack[Choosing]) -> Rows:
     """All moves of the games in PGN files, or some.
 
-    Columns, unless others are asked for: `game_id`, `ply` (of the position before the move), `move_number`, `side`, `uci`, `san`, `clock`
-    and `elapsed` (centiseconds), `eval_cp_before`, `eval_mate_before`, `eval_cp`, `eval_mate`. There are also `depth`, `move_code`, `piece`,
-    `captured`, `promotion`, `is_check`, `is_mate`, `key`, `fen` (six fields), and all columns of `games`.
+    Columns, unless others are asked for: `game_id`, `ply` (of the position before the move), `move_number`, `side`, `uci`, `san`,
+    `clock` and `elapsed` (centiseconds), `eval_cp_before`, `eval_mate_before`, `eval_cp`, `eval_mate`. There are also `depth`,
+    `move_code`, `piece`, `captured`, `promotion`, `is_check`, `is_mate`, `key`, `fen` (six fields), and all columns of `games`.
     """
     return table("moves", paths, **options)
 
@@ -132,8 +132,8 @@ def read_range(path: Path, start: int, end: int, table: str, **options: Unpack[C
     """Rows of a table of those games whose first byte stands in the bytes from `start` up to before `end` of a file.
 
     Ranges that follow each other give each game once. A plain file can be cut anywhere, and a zstd archive of many frames (as pzstd and
-    Lichess make them) between two frames: a game belongs to the frame in which it begins. Of any other file, whoever has its first byte reads
-    all games, and others none; `splits` tells.
+    Lichess make them) between two frames: a game belongs to the frame in which it begins. Of any other file, whoever has its first byte
+    reads all games, and others none; `splits` tells.
 
     `shard` is the upper half of each `game_id`, so that several ranges need no common counter.
     """
