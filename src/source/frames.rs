@@ -291,12 +291,6 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// A frame with the text as it is, in one raw block (RFC 8878, 3.1.1).
-    fn stored(text: &[u8]) -> Vec<u8> {
-        let length = text.len() as u32;
-        [&FRAME[..], &[0xa0], &length.to_le_bytes(), &(length << 3 | 1).to_le_bytes()[..3], text].concat()
-    }
-
     fn noise(length: usize) -> Vec<u8> {
         let mut state = 1_u64;
         let mut next = || {
@@ -331,33 +325,6 @@ mod tests {
         assert_eq!(frame_length(b"\x50\x2a\x4d\x18\x02\0\0\0xy", MOST), Some(10));
         assert_eq!(frame_length(b"\x50\x2a\x4d\x18\x03\0\0\0xy", MOST), None);
         assert_eq!(frame_length(b"[Event", MOST), None);
-    }
-
-    #[test]
-    fn frames_are_found_from_any_byte_and_marks_within_them_are_none() {
-        let mut archive = Vec::new();
-        let mut begins = Vec::new();
-        for length in [0, 10, 70_000, 300, 5, 200_000] {
-            archive.extend(b"\x50\x2a\x4d\x18\x04\0\0\0size");
-            begins.push(archive.len());
-            // Stored as it is, so that the mark of a frame stands in it.
-            let text: Vec<u8> =
-                noise(length).chunks(64).flat_map(|piece| [piece, &FRAME]).flatten().copied().collect();
-            archive.extend(stored(&text));
-        }
-        assert!(memchr::memmem::find_iter(&archive, &FRAME).count() > 1000);
-        for from in (1..archive.len()).step_by(997).chain(begins.iter().map(|begin| begin - 1)) {
-            let expected = begins.iter().copied().find(|&begin| begin >= from).unwrap_or(archive.len());
-            assert_eq!(frame_from(&archive, from), expected, "{from}");
-        }
-        assert_eq!(frame_from(&archive, 0), 0);
-        assert_eq!(frame_from(&archive, archive.len() + 5), archive.len());
-        for pair in begins.windows(2) {
-            assert_eq!(frame_before(&archive, pair[1]), Some(pair[0]));
-        }
-        assert_eq!(frame_before(&archive, archive.len()), begins.last().copied());
-        assert_eq!(frame_before(&archive, begins[2] + 7), None);
-        assert_eq!(frame_from(&archive[..archive.len() - 1], begins[4] + 1), archive.len() - 1);
     }
 
     #[test]

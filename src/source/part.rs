@@ -278,3 +278,42 @@ impl Read for FramesOfPart {
         Ok(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A frame with the text as it is, in one raw block (RFC 8878, 3.1.1).
+    fn stored(text: &[u8]) -> Vec<u8> {
+        let length = text.len() as u32;
+        [&FRAME[..], &[0xa0], &length.to_le_bytes(), &(length << 3 | 1).to_le_bytes()[..3], text].concat()
+    }
+
+    #[test]
+    fn frames_are_found_from_any_byte_and_marks_within_them_are_none() {
+        const SKIPPABLE: &[u8; 12] = b"\x50\x2a\x4d\x18\x04\0\0\0size";
+        let (mut archive, mut begins, mut state) = (Vec::new(), Vec::new(), 1_u32);
+        for length in [0, 10, 70_000, 300, 5, 100_000] {
+            begins.push(archive.len());
+            archive.extend(SKIPPABLE);
+            begins.push(archive.len());
+            let mut text = Vec::new();
+            // The mark of a frame stands in it again and again.
+            for at in 0..length {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                text.push((state >> 26) as u8 + b' ');
+                if at % 64 == 63 {
+                    text.extend(FRAME);
+                }
+            }
+            archive.extend(stored(&text));
+        }
+        assert!(memchr::memmem::find_iter(&archive, &FRAME).count() > 1000);
+        for from in (0..archive.len()).step_by(997).chain(begins.iter().copied()) {
+            let expected = begins.iter().copied().find(|&begin| begin >= from);
+            assert_eq!(first_frame(&archive, &(from..archive.len())), expected, "{from}");
+        }
+        // Damage has no mark.
+        assert_eq!(first_frame(&archive[..archive.len() - 1], &(begins[10] + 1..begins[11])), None);
+    }
+}
