@@ -59,8 +59,8 @@ impl FrequentKeys {
         }
     }
 
-    /// The keys that have [enough rows in one level](rows_in_level) for positions that `threshold` games reached to get a row; none if
-    /// nothing waits for that.
+    /// The keys that have so many rows that their positions get a row of `visited_position`, if `threshold` games reached them in all; none
+    /// if nothing waits for that.
     #[must_use]
     pub fn with_rows(&self, threshold: u32) -> Vec<PositionKey> {
         if !waits(threshold) {
