@@ -84,6 +84,7 @@ mod help {
 
         Usage: pgndex index [OPTIONS] <DB> <PGN>...
                pgndex index [OPTIONS] --reread <DB>
+               pgndex index [OPTIONS] --parquet <DIR> <PGN>...
                pgndex index [OPTIONS] --dry-run <PGN>...
 
         Arguments:
@@ -96,7 +97,7 @@ mod help {
 
         Options:
               --overwrite
-                  Replace the database if it exists
+                  Replace the database, or the Parquet files, if there are some
 
               --reread
                   Read all files that the database was made from once more, and replace it: for what an
@@ -162,6 +163,26 @@ mod help {
           -h, --help
                   Print help (see a summary with '-h')
 
+        Parquet:
+              --parquet <DIR>
+                  Write Parquet files into this directory, and no database
+
+              --partition-by <PART>
+                  With --parquet: by what part of their date games are put into directories
+
+                  Possible values:
+                  - none:  All games stand together: for fewer than some 100,000 games a month
+                  - year:  A directory for each year
+                  - month: A directory for each month
+                  
+                  [default: month]
+
+              --shard <N>
+                  With --parquet: the number of these files, if several commands write into one directory;
+                  the upper half of each game_id
+                  
+                  [default: 0]
+
         What is wrong with the input:
               --strict
                   Fail if there is any error or warning; the database stays as it was
@@ -194,6 +215,7 @@ mod help {
           pgndex index --overwrite games.db twic/          the same, replacing what is there
           pgndex index --reread games.db                   all its files once more, with what this version
           keeps
+          pgndex index --parquet tables/ twic/             Parquet files instead of a database
           pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
 
         Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes, not by their names. Of a zip

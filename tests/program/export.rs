@@ -73,93 +73,218 @@ fn help() {
     insta::assert_snapshot!(place().run(&["export", "--help"]).stdout, @r#"
     Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
 
-    Usage: pgndex export [OPTIONS] <--pgn|--fen|--epd|--csv|--csv-positions> <DB>
+    Usage: pgndex export [OPTIONS] <--pgn|--fen|--epd|--csv|--csv-positions|--parquet <DIR>> <DB>
 
     Arguments:
-      <DB>  Database
+      <DB>
+              Database
 
     Options:
-          --pgn            Write the games as PGN
-          --fen            Write their positions as FEN, one a line
-          --epd            Write their positions as EPD, one a line, with the moves played
-          --csv            Write the games as CSV, one a line
-          --csv-positions  Write their positions as CSV, one a line, with moves, results and evaluations
-          --plain          Write moves only: no comments, glyphs, variations, clocks and evaluations
-          --sort <ORDER>   Order of the games: by their numbers, by the players' mean rating (best
-                           first), or by date (latest first) [default: game] [possible values: game,
-                           rating, date]
-      -n, --limit <N>      How many games to write; 0 for all [default: 0]
-          --last           Of each game, only the last position
-          --evaluated      Only positions with an evaluation
-          --sample <N>     Draw so many positions at random, one of a game at most
-          --per-game <N>   With --sample: draw so many positions of a game at most, up to 100 [default:
-                           1]
-          --seed <N>       With --sample: another number draws other positions [default: 1]
-      -o, --output <FILE>  File to write [default: standard output]
-          --overwrite      Replace the file if it exists
-      -h, --help           Print help
+          --pgn
+              Write the games as PGN
+
+          --fen
+              Write their positions as FEN, one a line
+
+          --epd
+              Write their positions as EPD, one a line, with the moves played
+
+          --csv
+              Write the games as CSV, one a line
+
+          --csv-positions
+              Write their positions as CSV, one a line, with moves, results and evaluations
+
+          --parquet <DIR>
+              Write the tables of the games as Parquet files into this directory
+
+          --plain
+              Write moves only: no comments, glyphs, variations, clocks and evaluations
+
+          --sort <ORDER>
+              Order of the games: by their numbers, by the players' mean rating (best first), or by date
+              (latest first)
+              
+              [default: game]
+              [possible values: game, rating, date]
+
+      -n, --limit <N>
+              How many games to write; 0 for all
+              
+              [default: 0]
+
+          --last
+              Of each game, only the last position
+
+          --evaluated
+              Only positions with an evaluation
+
+          --sample <N>
+              Draw so many positions at random, one of a game at most
+
+          --per-game <N>
+              With --sample: draw so many positions of a game at most, up to 100
+              
+              [default: 1]
+
+          --seed <N>
+              With --sample: another number draws other positions
+              
+              [default: 1]
+
+      -o, --output <FILE>
+              File to write [default: standard output]
+
+          --overwrite
+              Replace the file, or the Parquet files, if there are some
+
+      -h, --help
+              Print help (see a summary with '-h')
 
     Positions by description:
-          --pattern <PLACEMENT>  A FEN's placement with these signs: '?' anything, '!' any piece, 'A' a
-                                 white piece, 'a' a black piece, [QR] one of these, '*' any number of
-                                 squares. The side to move can follow
-          --material <PIECES>    The pieces that are left, White's first, as in KRPvKR
-          --structure <FEN>      The pawns stand as in this FEN; its other pieces do not matter
-          --ending <KIND>        The kind of ending [possible values: pawn, knight, bishop,
-                                 same-bishops, opposite-bishops, bishop-knight, minor, rook, rook-minor,
-                                 queen, queen-rook]
-          --move <MOVE>          The move that is played from the position, as in "Qxh7#"; what is not
-                                 written may be anything: Qx, e4, ?xR, +, =N
-          --for <PLIES>          So many positions in a row fit, at least, so that exchanges in passing
-                                 do not count
-          --ply <PLIES>          They stand at these plies: 20, 20-40, -40 or 60-. Without a
-                                 description: only these positions of each game
-          --then                 What is described before comes first, what is described after comes
-                                 later in the game
-          --either               Also with the colours reversed
-          --mirror               Also with left and right changed round
+          --pattern <PLACEMENT>
+              A FEN's placement with these signs: '?' anything, '!' any piece, 'A' a white piece, 'a' a
+              black piece, [QR] one of these, '*' any number of squares. The side to move can follow
+
+          --material <PIECES>
+              The pieces that are left, White's first, as in KRPvKR
+
+          --structure <FEN>
+              The pawns stand as in this FEN; its other pieces do not matter
+
+          --ending <KIND>
+              The kind of ending
+              
+              [possible values: pawn, knight, bishop, same-bishops, opposite-bishops, bishop-knight,
+              minor, rook, rook-minor, queen, queen-rook]
+
+          --move <MOVE>
+              The move that is played from the position, as in "Qxh7#"; what is not written may be
+              anything: Qx, e4, ?xR, +, =N
+
+          --for <PLIES>
+              So many positions in a row fit, at least, so that exchanges in passing do not count
+
+          --ply <PLIES>
+              They stand at these plies: 20, 20-40, -40 or 60-. Without a description: only these
+              positions of each game
+
+          --then
+              What is described before comes first, what is described after comes later in the game
+
+          --either
+              Also with the colours reversed
+
+          --mirror
+              Also with left and right changed round
+
+    Parquet:
+          --partition-by <PART>
+              With --parquet: by what part of their date games are put into directories
+
+              Possible values:
+              - none:  All games stand together: for fewer than some 100,000 games a month
+              - year:  A directory for each year
+              - month: A directory for each month
+              
+              [default: month]
+
+          --shard <N>
+              With --parquet: the number of these files, if several commands write into one directory;
+              the upper half of each game_id
+              
+              [default: 0]
 
     Which games:
-          --position <FEN>       Games that reached the position with this FEN
-          --moves <MOVES>        Games that reached the position after these moves: "1. e4 c5 2. Nf3".
-                                 They are read as `find` reads them
-          --play <MOVES>         The same in UCI notation: e2e4,c7c5
-          --white <NAME>         White's name, or the beginning of one of its words. Letter case,
-                                 accents and blanks around commas do not matter. Initials fit given
-                                 names, and first and last name stand in either order. '=NAME' fits this
-                                 name only
-          --black <NAME>         Black's name
-          --player <NAME>        White's or Black's name. Given twice: both played, one on each side
-          --opponent <NAME>      The name of the one who played against --player
-          --elo-min <N>          Both players are rated this or higher
-          --elo-max <N>          Both players are rated this or lower
-          --since <DATE>         Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
-                                 A game whose month or day is unknown is shown if it could fit
-          --until <DATE>         Played in this year, month or day or earlier
-          --result <RESULT>      Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --event <NAME>         The event's name, or the beginning of one of its words
-          --site <NAME>          The site's name, or the beginning of one of its words
-          --opening <NAME>       The name of the opening that the game's positions tell, or the
-                                 beginning of one of its words
-          --eco <CODE>           The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
-                                 to B99, or a range such as B90-C19
-          --opening-eco <CODE>   The ECO code of the opening that the game's positions tell (column
-                                 opening_eco), whatever its tags say
-          --speed <SPEED>        How fast the game was, told from the time control in the classes of
-                                 Lichess. Given several times: any of these [possible values:
-                                 ultraBullet, bullet, blitz, rapid, classical, correspondence]
-          --time-control <TEXT>  The time control as in the PGN's tag TimeControl, such as 180+2
-          --termination <TEXT>   How the game ended, as in the PGN's tag Termination, such as "Time
-                                 forfeit"
-          --plies-min <N>        The game has this many half-moves or more
-          --plies-max <N>        The game has this many half-moves or fewer
-          --with-evals           An engine's evaluations stand in the game
-          --source <PATH|ID>     Read from this file, given by its path as `pgndex info` shows it, or by
-                                 its number in the table source. Given several times: any of these
-          --variant <NAME>       The variant as in the PGN's tag Variant, such as Chess960; standard is
-                                 also a game without one
-          --sql <QUERY>          The games whose numbers are in the first column of this query, in its
-                                 order
+          --position <FEN>
+              Games that reached the position with this FEN
+
+          --moves <MOVES>
+              Games that reached the position after these moves: "1. e4 c5 2. Nf3". They are read as
+              `find` reads them
+
+          --play <MOVES>
+              The same in UCI notation: e2e4,c7c5
+
+          --white <NAME>
+              White's name, or the beginning of one of its words. Letter case, accents and blanks around
+              commas do not matter. Initials fit given names, and first and last name stand in either
+              order. '=NAME' fits this name only
+
+          --black <NAME>
+              Black's name
+
+          --player <NAME>
+              White's or Black's name. Given twice: both played, one on each side
+
+          --opponent <NAME>
+              The name of the one who played against --player
+
+          --elo-min <N>
+              Both players are rated this or higher
+
+          --elo-max <N>
+              Both players are rated this or lower
+
+          --since <DATE>
+              Played in this year, month or day (2021, 2021.06, 2021-06-30) or later. A game whose month
+              or day is unknown is shown if it could fit
+
+          --until <DATE>
+              Played in this year, month or day or earlier
+
+          --result <RESULT>
+              Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
+
+          --event <NAME>
+              The event's name, or the beginning of one of its words
+
+          --site <NAME>
+              The site's name, or the beginning of one of its words
+
+          --opening <NAME>
+              The name of the opening that the game's positions tell, or the beginning of one of its
+              words
+
+          --eco <CODE>
+              The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90 to B99, or a range
+              such as B90-C19
+
+          --opening-eco <CODE>
+              The ECO code of the opening that the game's positions tell (column opening_eco), whatever
+              its tags say
+
+          --speed <SPEED>
+              How fast the game was, told from the time control in the classes of Lichess. Given several
+              times: any of these
+              
+              [possible values: ultraBullet, bullet, blitz, rapid, classical, correspondence]
+
+          --time-control <TEXT>
+              The time control as in the PGN's tag TimeControl, such as 180+2
+
+          --termination <TEXT>
+              How the game ended, as in the PGN's tag Termination, such as "Time forfeit"
+
+          --plies-min <N>
+              The game has this many half-moves or more
+
+          --plies-max <N>
+              The game has this many half-moves or fewer
+
+          --with-evals
+              An engine's evaluations stand in the game
+
+          --source <PATH|ID>
+              Read from this file, given by its path as `pgndex info` shows it, or by its number in the
+              table source. Given several times: any of these
+
+          --variant <NAME>
+              The variant as in the PGN's tag Variant, such as Chess960; standard is also a game without
+              one
+
+          --sql <QUERY>
+              The games whose numbers are in the first column of this query, in its order
 
     Examples:
       pgndex export games.db --pgn --player carlsen --since 2019 --output carlsen.pgn
@@ -170,6 +295,7 @@ fn help() {
       pgndex export games.db --fen --ply 16 | sort | uniq -c | sort -rn | head
       pgndex export games.db --epd --last --elo-min 2700
       pgndex export games.db --csv-positions --sample 10000 --ply 16- --evaluated --output training.csv
+      pgndex export games.db --parquet tables/ --speed blitz --partition-by year
       pgndex export games.db --csv --sql "SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100"
 
     Without conditions all games are written. --fen is an output format here; to choose games by a
@@ -482,10 +608,10 @@ fn rows_of_positions_are_those_of_the_tables() {
 #[test]
 fn what_lacks_a_description_is_told() {
     let place = Place::new();
-    insta::assert_snapshot!(place.run(&["export", "--fen", "games.db", "--either"]).stderr, @"
+    insta::assert_snapshot!(place.run(&["export", "--fen", "games.db", "--either"]).stderr, @r"
     error: --either only says more of what is described; give one of --pattern, --material, --structure, --ending or --move too
 
-    Usage: pgndex export [OPTIONS] <--pgn|--fen|--epd|--csv|--csv-positions> <DB>
+    Usage: pgndex export [OPTIONS] <--pgn|--fen|--epd|--csv|--csv-positions|--parquet <DIR>> <DB>
 
     For more information, try '--help'.
     ");
@@ -550,8 +676,8 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     insta::assert_snapshot!(place.failure(&["--fen", "--sample", "3", "--sql", "SELECT 4294967295"]), @"
     pgndex: error: games.db: no game 4294967295; the games have the numbers 1 to 5
     ");
-    insta::assert_snapshot!(place.told(2, &["--pgn", "--ply", "3"]), @"
-    pgndex: error: --ply chooses positions, and --pgn and --csv write whole games; take --fen, --epd or --csv-positions, or describe the positions at these plies, as with --ending
+    insta::assert_snapshot!(place.told(2, &["--pgn", "--ply", "3"]), @r"
+    pgndex: error: --ply chooses positions, and --pgn, --csv and --parquet write whole games; take --fen, --epd or --csv-positions, or describe the positions at these plies, as with --ending
     ");
 }
 
