@@ -153,8 +153,10 @@ impl<'w, 'c> ChangeWriter<'w, 'c> {
     /// Writes what is new of a position, with what the rows are by now.
     pub(crate) fn write_new(&mut self, mut visited: VisitedPosition) -> Result<()> {
         count_to_look_up(&mut visited, self.loader)?;
-        if self.tracker.reached(visited.key).is_some() {
-            visited.standard = None;
+        // What no game that was read told of is compared too.
+        let standard = visited.standard.take();
+        if self.tracker.reached(visited.key).is_none() {
+            visited.to_compare.extend(standard);
         }
         compare_fens(&mut visited, self.loader)?;
         self.write_change(Change::of(visited, self.tracker, self.loader)?)
