@@ -69,6 +69,11 @@ impl WriterLock {
         for entry in fs::read_dir(directory).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
+            if is_left_by_sqlite(&name) {
+                // Another user's may have to stay.
+                let _ = fs::remove_file(entry.path());
+                continue;
+            }
             let Some(rest) = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes()) else {
                 continue;
             };
@@ -130,6 +135,13 @@ fn side_name(name: &OsStr, suffix: &str) -> OsString {
     side.push(MARK);
     side.push(suffix);
     side
+}
+
+/// Whether a file is one that SQLite made for a sort and had no time to unlink, which it does at once: whoever made it was killed
+/// between the two. It uses such a file by its handle alone, so that removing one that was made just now changes nothing.
+fn is_left_by_sqlite(name: &OsStr) -> bool {
+    let number = name.as_encoded_bytes().strip_prefix(b"etilqs_");
+    number.is_some_and(|number| (1..=16).contains(&number.len()) && number.iter().all(u8::is_ascii_hexdigit))
 }
 
 fn beside(target: &Path, name: &OsStr) -> PathBuf {

@@ -566,9 +566,21 @@ fn remains_of_crashed_builds_are_cleared_those_of_the_living_are_not() {
     let path = directory.path().join("games.db");
     let other = directory.path().join("games.db2");
     let living = Build::create(&other, BuildOptions::default()).expect("a build");
-    let remains = [".games.db.pgndex-tmp", ".games.db.pgndex-tmp-journal", ".games.db.pgndex-tmp-part7"];
-    let foreign = [".games.db.pgndex-tmp-x.pgndex-tmp", "games.db.pgndex-tmp", ".games.db2.pgndex-tmp"];
-    for name in remains.iter().chain(&foreign[..2]) {
+    // The last one is a temporary file of SQLite, whose writer was killed before it could unlink it.
+    let remains = [
+        ".games.db.pgndex-tmp",
+        ".games.db.pgndex-tmp-journal",
+        ".games.db.pgndex-tmp-part7",
+        "etilqs_48a3a0192be235c7",
+    ];
+    let foreign = [
+        ".games.db.pgndex-tmp-x.pgndex-tmp",
+        "games.db.pgndex-tmp",
+        "etilqs_notes",
+        "my_etilqs_48a3a0192be235c7",
+        ".games.db2.pgndex-tmp",
+    ];
+    for name in remains.iter().chain(&foreign[..4]) {
         fs::write(directory.path().join(name), "left").expect("a file");
     }
     // A lock file that nobody holds does not count.
