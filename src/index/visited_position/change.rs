@@ -27,9 +27,9 @@ pub(crate) struct Addition {
     key: PositionKey,
     counts: ResultCounts,
     unfinished: u32,
-    /// JSON, in the place of what is there.
-    top_games: String,
-    recent_games: String,
+    /// JSON, in the place of what is there, unless that stays.
+    top_games: Option<String>,
+    recent_games: Option<String>,
     moves: Vec<(MoveCode, ResultCounts)>,
     /// Blocks of games, in the place of what is there.
     visits: Vec<(u32, Vec<u8>)>,
@@ -85,8 +85,8 @@ impl Change {
         let outcomes = tracker.outcomes();
         let elo_sum = |game| Ok::<_, Error>(outcomes.of(game)?.and_then(CountedGame::elo_sum).unwrap_or(0));
         let day = |game| Ok::<_, Error>(outcomes.of(game)?.map_or(0, CountedGame::day));
-        let top_games = to_json(&visited.top.with(&old.top_games, elo_sum)?);
-        let recent_games = to_json(&visited.recent.with(&old.recent_games, day)?);
+        let top_games = visited.top.with(&old.top_games, elo_sum)?.as_deref().map(to_json);
+        let recent_games = visited.recent.with(&old.recent_games, day)?.as_deref().map(to_json);
         visited.visits.pack(&mut PackingRoom::default());
         let mut visits = Vec::new();
         for (block, games) in visited.visits.blocks() {
@@ -175,8 +175,8 @@ impl<'w, 'c> ChangeWriter<'w, 'c> {
             fen: Text::default(),
             counts,
             unfinished,
-            top_games: Text::push(&mut batch.text, &top_games),
-            recent_games: Text::push(&mut batch.text, &recent_games),
+            top_games: Text::push(&mut batch.text, &top_games.unwrap_or_default()),
+            recent_games: Text::push(&mut batch.text, &recent_games.unwrap_or_default()),
         });
         let row = |(move_code, counts)| ContinuationRow { key, move_code, counts };
         batch.continuations.extend(moves.into_iter().map(row));

@@ -39,7 +39,11 @@ impl<'t> KnownOutcomes<'t> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let known = match &mut *known {
             Some(known) => known,
-            none => none.insert(Known::open(target)?),
+            none => {
+                let opened = Known::open(target)?;
+                opened.begin_reading()?;
+                none.insert(opened)
+            }
         };
         // Another thread may have read the block meanwhile.
         self.keep(block_of(game).0, known)?;

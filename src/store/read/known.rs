@@ -368,11 +368,11 @@ impl Known {
         seen.map_err(|source| self.failed(source))
     }
 
-    pub(super) const fn connection(&self) -> &Connection {
+    pub(in crate::store) const fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(in crate::store) fn path(&self) -> &Path {
         &self.path
     }
 

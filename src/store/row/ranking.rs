@@ -104,18 +104,21 @@ impl GameList {
         self.games.insert(at, (rank, game));
     }
 
-    /// The ids in order when the games of an earlier list come in, whose ranks `rank` tells. No more are asked for than must be
-    /// compared.
+    /// The ids in order when the games of an earlier list come in, whose ranks `rank` tells; `None` if the earlier list stays as it is.
+    /// No more ranks are asked for than must be compared.
     pub(crate) fn with<E>(
         self,
         earlier: &[GameId],
         mut rank: impl FnMut(GameId) -> Result<u32, E>,
-    ) -> Result<Vec<GameId>, E> {
+    ) -> Result<Option<Vec<GameId>>, E> {
+        if self.games.is_empty() {
+            return Ok(None);
+        }
         if let (Some(&last), Some(&best)) = (earlier.last(), self.games.first())
             && earlier.len() == self.length
             && self.is_before((rank(last)?, last), best)
         {
-            return Ok(earlier.to_vec());
+            return Ok(None);
         }
         let mut ids = Vec::with_capacity(self.length);
         let mut earlier = earlier;
@@ -133,7 +136,7 @@ impl GameList {
         }
         ids.extend_from_slice(earlier);
         ids.truncate(self.length);
-        Ok(ids)
+        Ok(Some(ids))
     }
 
     fn is_before(&self, (rank, game): (u32, GameId), (other_rank, other): (u32, GameId)) -> bool {

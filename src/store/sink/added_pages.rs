@@ -1,6 +1,7 @@
 //! Into a database that is there: new leaves behind those of `game_position`, and the last level of `occurrence` and the ends of the indexes of
 //! `game` anew, with the new rows merged in. Many rows that leave are left out on the way.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use rayon::ThreadPoolBuilder;
@@ -14,13 +15,16 @@ use super::{
 };
 use crate::id::{GameId, ImportId, Level};
 use crate::store::error::{Error, Result};
+use crate::store::frequent_keys::FrequentKeys;
 use crate::store::pages::{
     Combined, LONGEST_COMBINED, PageFile, PageNumber, PositionTrees, RebuiltTree, Tree, combine, extend,
     leave_games_out, leaves_that_stay,
 };
 use crate::store::row::HeaderBatch;
 use crate::store::write::remove::{Leaving, RowsOfRemoved};
-use crate::store::{BulkLoader, Database, LoadMode, PageTransaction, SideDatabase, SideIndex, WriterLock};
+use crate::store::{
+    BulkLoader, Database, Known, LoadMode, PageTransaction, SideDatabase, SideIndex, WriterLock,
+};
 
 /// Adds games in one transaction, most of it as pages beside those that readers go on reading.
 pub(crate) struct AddedPages<'d> {
@@ -101,45 +105,48 @@ impl<'d> AddedPages<'d> {
         Ok(changed)
     }
 
+    /// What was read, in the order of each table.
+    fn new_rows(&mut self, sorted: &impl SortedOccurrences) -> Result<NewRows> {
+        let side = self.small.take().expect("while games are read").finish_side_database()?;
+        let games = self.change_games()?;
+        // Without new games, a few rows leave the indexes as they are.
+        let rows = sorted.unsorted().count() + self.leaving.positions;
+        let is_worth = games.has_new && is_merging_quicker(self.rule.rows, rows);
+        let indexes = if is_worth { game_indexes(self.pages(), &side)? } else { Vec::new() };
+        Ok(NewRows { side, games, indexes })
+    }
+
     /// Builds the last level of `occurrence` and the indexes of `game` anew while the small tables are written through SQL.
     fn merge<S: SortedOccurrences>(
         &mut self,
-        side: SideDatabase,
-        games: ChangedGames,
+        new: NewRows,
+        staying: &StayingLevels,
         sorted: &S,
     ) -> Result<(), S::Error> {
+        let NewRows { side, games, indexes } = new;
+        let StayingLevels { levels, target, frequent_keys } = staying;
+        let target = *target;
         let mut pages = self.pages.take().expect("until all pages are told of");
         let leaving = self.leaving;
         let file = Arc::clone(pages.file());
         let root = pages.root_page("occurrence")?;
         let tree = Tree::read(&file, root).map_err(Error::from)?;
-        let levels = self.database.levels()?;
         let before = PositionTrees {
             file: &file,
             positions: pages.root_page("game_position")?,
             occurrences: &tree,
-            levels: &levels,
+            levels,
         };
-        let target = self.rule.level(&levels, sorted, leaving);
-        let stays = |level: &&Level| target.is_some_and(|target| **level < target);
-        let frequent_keys: Vec<_> = levels
-            .iter()
-            .take_while(stays)
-            .map(|&level| self.database.frequent_keys(level))
-            .collect::<Result<_>>()?;
         let counts_gone = games.left_out.is_some() && leaving.counts_positions(self.database)?;
         let changed = target.map(|target| ChangedLevels {
             file: &file,
             tree: &tree,
-            levels: &levels,
-            frequent_keys: &frequent_keys,
+            levels,
+            frequent_keys,
             target,
             removed: leaving.games,
             counts_gone,
         });
-        // Without new games, a few rows leave the indexes as they are.
-        let is_worth = is_merging_quicker(self.rule.rows, sorted.unsorted().count() + leaving.positions);
-        let indexes = if !games.has_new || !is_worth { Vec::new() } else { game_indexes(&pages, &side)? };
         let room = changed.as_ref().map_or(0, |changed| changed.room(sorted));
         pages.publish(
             games.trees,
@@ -241,6 +248,30 @@ fn merge_trees<S: SortedOccurrences>(
     Ok((merged?, built?))
 }
 
+/// The frequent keys of some levels, if anybody counted them.
+fn frequent_keys(database: &Path, levels: &[Level]) -> Result<Vec<Option<FrequentKeys>>> {
+    let known = Known::open(database)?;
+    levels.iter().map(|&level| known.frequent_keys(level)).collect()
+}
+
+/// What is added, before it is merged with what is there.
+struct NewRows {
+    /// The small tables.
+    side: SideDatabase,
+    games: ChangedGames,
+    /// The indexes of `game` that are built anew.
+    indexes: Vec<GameIndex>,
+}
+
+/// The levels of `occurrence`, of which the last ones become one.
+struct StayingLevels {
+    levels: Vec<Level>,
+    /// The level that is written; those before it stay. `None` if all do.
+    target: Option<Level>,
+    /// Of those that come before it.
+    frequent_keys: Vec<Option<FrequentKeys>>,
+}
+
 /// What becomes of `game_position` and `move_eval`.
 struct ChangedGames {
     /// Each with its root page.
@@ -313,9 +344,17 @@ impl Sink for AddedPages<'_> {
     }
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
-        let side = self.small.take().expect("while games are read").finish_side_database()?;
-        let games = self.change_games()?;
-        self.merge(side, games, sorted)
+        let levels = self.database.levels()?;
+        let target = self.rule.level(&levels, sorted, self.leaving);
+        let stay = levels.partition_point(|&level| target.is_some_and(|target| level < target));
+        let path = self.database.path();
+        let (new, frequent_keys) = std::thread::scope(|scope| {
+            let keys = scope.spawn(|| frequent_keys(path, &levels[..stay]));
+            let new = self.new_rows(sorted)?;
+            let keys = keys.join().map_err(|_| sorted.unsorted().panicked())?;
+            Ok::<_, S::Error>((new, keys?))
+        })?;
+        self.merge(new, &StayingLevels { levels, target, frequent_keys }, sorted)
     }
 
     fn end(&mut self, run: &RunTotals) -> Result<()> {

@@ -8,6 +8,7 @@ use crate::store::cell::{Cells, OCCURRENCE_LEVEL};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::frequent_keys::FrequentKeys;
+use crate::store::read::known::Known;
 use crate::store::write::bulk::BulkLoader;
 use crate::store::write::fill::put_frequent_keys;
 
@@ -58,17 +59,19 @@ impl Database {
     pub(crate) fn levels(&self) -> Result<Vec<Level>> {
         levels(self.connection()).map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
     }
+}
 
+impl Known {
     /// The frequent keys of a level; `None` if nobody counted them. What is no list is none that anybody counted.
     ///
     /// # Errors
     /// What SQLite says.
     pub(crate) fn frequent_keys(&self, level: Level) -> Result<Option<FrequentKeys>> {
         let sql = "SELECT frequent_keys FROM occurrence_level WHERE level = ?1";
+        let read =
+            |row: &rusqlite::Row<'_>| Ok(row.get_ref(0)?.as_blob().ok().and_then(FrequentKeys::of_bytes));
         self.connection()
-            .query_row(sql, [level.0], |row| {
-                Ok(row.get_ref(0)?.as_blob().ok().and_then(FrequentKeys::of_bytes))
-            })
+            .query_row(sql, [level.0], read)
             .map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
     }
 }

@@ -20,7 +20,8 @@ impl BulkLoader<'_> {
             .map_err(|source| self.failed("read table position_game", source))
     }
 
-    /// Adds to the counts of rows that are there, and replaces their lists; continuations that are not there are made.
+    /// Adds to the counts of rows that are there, and replaces their lists, unless they are given as an empty text; continuations that
+    /// are not there are made.
     ///
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
@@ -31,7 +32,8 @@ impl BulkLoader<'_> {
                 "write table visited_position",
                 "UPDATE visited_position SET games = games + ?2 + ?3 + ?4, white_wins = white_wins + ?2,
                  draws = draws + ?3, black_wins = black_wins + ?4, unfinished = unfinished + ?5,
-                 elo_sum = elo_sum + ?6, elo_games = elo_games + ?7, top_games = ?8, recent_games = ?9
+                 elo_sum = elo_sum + ?6, elo_games = elo_games + ?7,
+                 top_games = iif(?8 = '', top_games, ?8), recent_games = iif(?9 = '', recent_games, ?9)
                  WHERE key = ?1",
                 params![
                     row.key.as_i64(),
