@@ -29,6 +29,10 @@ pub(super) enum Problem {
     Pattern(#[from] PatternError),
     #[error(transparent)]
     Material(#[from] MaterialError),
+    #[error("argument 2 must be a number from 0 to 100")]
+    Percent,
+    #[error("no regular expression: {0}")]
+    Regex(#[from] regex_lite::Error),
     #[error("there is no game {0}")]
     NoGame(i64),
     #[error(transparent)]

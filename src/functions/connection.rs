@@ -2,8 +2,16 @@
 
 use std::path::Path;
 
-use super::register;
+use rusqlite::Connection;
+
+use super::{general, register};
 use crate::store::{Database, Result};
+
+/// With those too that the SQLite of other programs has of itself.
+fn register_all(connection: &Connection) -> rusqlite::Result<()> {
+    register(connection)?;
+    general::register(connection)
+}
 
 impl Database {
     /// Opens an existing database for reading; nothing can be changed through it.
@@ -17,7 +25,7 @@ impl Database {
     /// [`Error::OtherProgram`](crate::store::Error::OtherProgram), [`Error::TooNew`](crate::store::Error::TooNew),
     /// [`Error::NeedsWriting`](crate::store::Error::NeedsWriting), or what SQLite says.
     pub fn open_read_only(path: &Path) -> Result<Self> {
-        Self::open_read_only_with(path, register)
+        Self::open_read_only_with(path, register_all)
     }
 
     /// Opens an existing database for reading and writing, and brings its schema up to date.
@@ -29,6 +37,6 @@ impl Database {
     /// [`Error::OtherProgram`](crate::store::Error::OtherProgram), [`Error::TooNew`](crate::store::Error::TooNew),
     /// [`Error::Migration`](crate::store::Error::Migration), or what SQLite says.
     pub fn open(path: &Path) -> Result<Self> {
-        Self::open_with(path, register)
+        Self::open_with(path, register_all)
     }
 }

@@ -12,6 +12,7 @@ mod connection;
 mod evaluation;
 mod fen;
 mod game;
+mod general;
 mod legal_moves;
 mod moves;
 
@@ -27,12 +28,7 @@ use arguments::{Arguments, Problem};
 /// # Errors
 /// What SQLite says.
 pub fn register(connection: &Connection) -> rusqlite::Result<()> {
-    let pure = Registrar {
-        connection,
-        flags: FunctionFlags::SQLITE_UTF8
-            | FunctionFlags::SQLITE_DETERMINISTIC
-            | FunctionFlags::SQLITE_INNOCUOUS,
-    };
+    let pure = Registrar { connection, flags: pure() };
     pure.add("fen_key", 1, fen::key)?;
     pure.add("fen_normal", 1, fen::normal)?;
     pure.add("fen_board", 1, fen::board)?;
@@ -58,6 +54,11 @@ pub fn register(connection: &Connection) -> rusqlite::Result<()> {
     pure.add_for_nulls("winning_chances", 2, evaluation::chances)?;
     Registrar { connection, flags: FunctionFlags::SQLITE_UTF8 }.add("game_pgn", 1, game::pgn)?;
     legal_moves::register(connection)
+}
+
+/// The flags of functions that depend on their arguments alone.
+fn pure() -> FunctionFlags {
+    FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS
 }
 
 /// What all functions of a kind have in common.

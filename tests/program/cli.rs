@@ -315,12 +315,14 @@ mod help {
                    are read from standard input
 
         Options:
-          -f, --file <FILE>      Read the statements from a file
-              --format <FORMAT>  How to print the rows; json, also called jsonl, is one object a line
-                                 [default: table] [possible values: table, box, csv, json, md, line]
-              --write            Allow changes; nobody else can write the database meanwhile
-              --history <FILE>   Keep the prompt's history in this file [default: not kept]
-          -h, --help             Print help
+              --file <FILE>         Read the statements from a file
+          -f, --format <FORMAT>     How to print the rows; json, also called jsonl, is one object a line
+                                    [default: table] [possible values: table, box, csv, json, md, line]
+          -p, --param <NAME=VALUE>  A value for the parameter :NAME of the statements, given once for each.
+                                    What looks like a number is one; '42' in quotes is a text
+              --write               Allow changes; nobody else can write the database meanwhile
+              --history <FILE>      Keep the prompt's history in this file [default: not kept]
+          -h, --help                Print help
 
         Examples:
           pgndex sql games.db                                  a prompt, with history and completion
@@ -328,6 +330,7 @@ mod help {
           pgndex sql games.db .schema                          the tables and views, explained
           pgndex sql games.db --format csv "SELECT * FROM games" > games.csv
           pgndex sql games.db --file report.sql --format md    several statements, one after the other
+          pgndex sql games.db --param name=Carlsen "SELECT * FROM games WHERE white LIKE :name || '%'"
           pgndex sql games.db --write "DELETE FROM tag WHERE name = 'Annotator'"
 
         Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is
@@ -335,8 +338,8 @@ mod help {
         JSON's lines. Keys are 64-bit numbers, which jq and JavaScript round: ask for key_hex(key) there.
 
         Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode
-        FORMAT, .timer on|off, .help, .quit. The run ends at the first error. With --write each statement is
-        committed at once, except between BEGIN and COMMIT.
+        FORMAT, .headers on|off, .parameter, .output [FILE], .timer on|off, .help, .quit. The run ends at
+        the first error. With --write each statement is committed at once, except between BEGIN and COMMIT.
         "#);
     }
 

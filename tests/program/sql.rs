@@ -257,12 +257,15 @@ SELECT 1 AS a, NULL AS b
         CREATE UNIQUE INDEX player_name ON player (name);
         ");
         insta::assert_snapshot!(sample.ok(&[".help"]), @"
-        .tables           the tables and views with their columns
-        .schema [TABLE]   the SQL that made them, with comments
-        .mode FORMAT      how rows are printed: table, box, csv, json, md or line
-        .timer on|off     whether the time a statement took is shown
-        .help             this text
-        .quit             leave; so does Ctrl-D
+        .tables             the tables and views with their columns
+        .schema [TABLE]     the SQL that made them, with comments
+        .mode FORMAT        how rows are printed: table, box, csv, json, md or line
+        .headers on|off     whether table and csv begin with the names of the columns
+        .parameter [WHAT]   list; set NAME VALUE gives :NAME a value; unset NAME; clear
+        .output [FILE]      answers go to a new file from now on; without FILE, to the screen again
+        .timer on|off       whether the time a statement took is shown
+        .help               this text
+        .quit               leave; so does Ctrl-D
         A statement ends with ';' and may be several lines long. Ctrl-C stops it. Tab completes names.
         ");
         let tables = sample.ok(&[".mode csv\n.tables\n.quit\nnonsense"]);
@@ -278,7 +281,64 @@ SELECT 1 AS a, NULL AS b
         insta::assert_snapshot!(sample.failure(&[".quit now"]), @"pgndex: error: .quit takes no argument");
         insta::assert_snapshot!(sample.failure(&[".mode tree"]), @r#"pgndex: error: no such format: "tree"; .mode takes table, box, csv, json, md, line"#);
         insta::assert_snapshot!(sample.failure(&[".timer"]), @"pgndex: error: .timer takes on or off");
+        insta::assert_snapshot!(sample.failure(&[".headers"]), @"pgndex: error: .headers takes on or off");
+        insta::assert_snapshot!(sample.failure(&[".parameter nonsense"]), @"pgndex: error: .parameter takes: list; set NAME VALUE; unset NAME; clear");
+        insta::assert_snapshot!(sample.failure(&[".parameter unset x"]), @"pgndex: error: no parameter x; .parameter list shows them");
         insta::assert_snapshot!(sample.failure(&[".schema gmes"]), @"pgndex: error: no such table: gmes; did you mean games?");
+    }
+}
+
+mod session {
+    use super::*;
+
+    #[test]
+    fn parameters_are_numbers_and_texts() {
+        let sample = sample();
+        let query = "SELECT typeof(:a) AS a, typeof(@b) AS b, typeof($c) AS c, :d AS d, :d || 'x' AS e";
+        let arguments =
+            ["--param", "a=42", "-p", "b=4.5", "-p", ":c='42'", "-p", "d=rnbq/8 w - -", "-f", "csv", query];
+        assert_eq!(sample.ok(&arguments), "a,b,c,d,e\ninteger,real,text,rnbq/8 w - -,rnbq/8 w - -x\n");
+        insta::assert_snapshot!(sample.failure(&["SELECT :name"]), @"pgndex: error: no value for :name; give --param name=VALUE, or .parameter set name VALUE");
+        insta::assert_snapshot!(sample.failure(&["SELECT ?"]), @"pgndex: error: a parameter without a name: write :name in the place of ?, and give --param name=VALUE");
+        let script = ".mode csv\n.parameter set x 7\n.parameter set y 'a b'\nSELECT :x + 1 AS n;\n.parameter list\n\
+            .parameter unset x\n.parameter list\n.parameter clear\n.parameter\n";
+        assert_eq!(sample.ok(&[script]), "n\n8\nname,value\nx,7\ny,a b\nname,value\ny,a b\nname,value\n");
+        for wrong in ["x", "=1", "a b=1", ""] {
+            assert_eq!(sample.ask(&["--param", wrong, "SELECT 1"]).status, 2, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn answers_go_to_files_and_without_headers() {
+        let sample = sample();
+        let script = ".headers off\nSELECT 1 AS a, 2 AS b;\n.mode csv\nSELECT 3 AS c;\n.headers on\n\
+            .output a.csv\nSELECT 4 AS d;\n.output\nSELECT 5 AS e;\n.output b.csv\n.mode table\nSELECT 6 AS f;\nSELECT 7 AS g;\n";
+        assert_eq!(sample.ok(&[script]), "1  2\n1 row\n3\ne\n5\n");
+        let read = |name| std::fs::read_to_string(sample.path(name)).expect("a file");
+        assert_eq!(read("a.csv"), "d\n4\n");
+        assert_eq!(read("b.csv"), "\nf\n─\n6\n1 row\n\ng\n─\n7\n1 row\n");
+        assert_eq!(sample.names(), ["a.csv", "b.csv", "games.db"]);
+        insta::assert_snapshot!(sample.failure(&[".output a.csv"]), @"pgndex: error: a.csv: exists already; remove it first, or name another file");
+        insta::assert_snapshot!(sample.failure(&[".output games.db-wal"]), @"pgndex: error: games.db-wal: is the database, or belongs to it; name another file");
+        // Where a statement fails nothing is left.
+        sample.failure(&[".output c.csv\nSELECT 1;\nSELECT nonsense;"]);
+        assert_eq!(sample.names(), ["a.csv", "b.csv", "games.db"]);
+    }
+
+    #[test]
+    fn words_with_which_no_statement_begins_are_commands() {
+        let sample = sample();
+        assert!(sample.ok(&["help\nexit\nnonsense"]).starts_with(".tables "));
+        assert_eq!(sample.ok(&["SELECT 1 AS a;\nQUIT;\nnonsense", "-f", "csv"]), "a\n1\n");
+    }
+
+    #[test]
+    fn functions_that_other_programs_have() {
+        let sample = sample();
+        let query = "SELECT round(sqrt(2), 3) AS a, median(value) AS b, percentile(value, 25) AS c, \
+            sum('ab' || value REGEXP '^ab[1-3]$') AS d FROM generate_series(1, 10)";
+        assert_eq!(sample.ok(&["-f", "csv", query]), "a,b,c,d\n1.414,5.5,3.25,3\n");
+        insta::assert_snapshot!(sample.failure(&["SELECT 'a' REGEXP '('"]), @"pgndex: error: regexp: no regular expression: found open group without closing ')'");
     }
 }
 
@@ -319,7 +379,7 @@ mod errors {
         insta::assert_snapshot!(failure("SELECT ("), @"pgndex: error: incomplete input");
         insta::assert_snapshot!(failure(""), @"pgndex: error: the query is empty; give a statement, such as SELECT * FROM games LIMIT 10");
         insta::assert_snapshot!(failure("SELECT json('{')"), @"pgndex: error: malformed JSON");
-        insta::assert_snapshot!(failure("SELECT ?1"), @"pgndex: error: the query needs 1 value(s) for its parameters, but 0 are given");
+        insta::assert_snapshot!(failure("SELECT ?1"), @"pgndex: error: no value for ?1; give --param 1=VALUE, or .parameter set 1 VALUE");
     }
 
     #[test]
@@ -621,8 +681,12 @@ mod terminal {
             self.press(keys);
         }
 
-        fn leave(mut self, status: i32) {
-            self.enter("\x04");
+        fn leave(self, status: i32) {
+            self.leave_by("\x04", status);
+        }
+
+        fn leave_by(mut self, keys: &str, status: i32) {
+            self.enter(keys);
             self.until(&format!("status={status}\n"));
             drop(self.keys);
             self.child.wait().expect("an end");
@@ -633,7 +697,7 @@ mod terminal {
     fn a_prompt_runs_statements_until_ctrl_d() {
         let sample = sample();
         let Some(mut terminal) = Terminal::open(&sample, 80, "") else { return };
-        let greeting = terminal.until(".help lists commands.\n");
+        let greeting = terminal.until(".help lists commands, .quit leaves.\n");
         assert!(greeting.contains("games.db, open for reading"), "{greeting}");
         // Several lines, and names completed.
         terminal.enter("SELECT count(*) AS ga\t_count\rFROM play\t;\r");
@@ -641,6 +705,11 @@ mod terminal {
         terminal.enter(".mo\tcs\t\r");
         terminal.enter("SELECT 'x' AS y; SELECT 2 AS z;\r");
         terminal.until("y\nx\nz\n2\n");
+        // The lines of a statement that has not ended have a mark of their own.
+        terminal.enter("SELECT 5\r");
+        terminal.until("   ...> ");
+        terminal.press("AS five;\r");
+        terminal.until("five\n5\n");
         // An error ends the input, not the prompt.
         terminal.enter("SELECT nope; SELECT 3;\r");
         assert!(!terminal.until("|        ^\n").contains("\n3\n"));
@@ -648,10 +717,12 @@ mod terminal {
         terminal.until("give --write to allow it\n");
         terminal.enter(".nope\r");
         terminal.until("no such command: .nope; .help lists them\n");
-        // The arrow fetches the last line but one.
-        terminal.enter("\x1b[A\x1b[A\x1b[A\x1b[A\r");
+        // The arrow fetches what was entered before, a statement of several lines as one, whose lines it passes.
+        terminal.enter(&format!("{}\r", "\x1b[A".repeat(6)));
         terminal.until("y\nx\nz\n2\n");
-        terminal.leave(0);
+        terminal.enter("help\r");
+        terminal.until("leave; so does Ctrl-D\n");
+        terminal.leave_by("exit\r", 0);
         assert_eq!(sample.names(), ["games.db"]);
     }
 

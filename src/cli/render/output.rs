@@ -183,9 +183,19 @@ pub(crate) struct RowWriter<W: Write> {
 }
 
 enum Writer<W: Write> {
-    Table { table: TableWriter<W>, style: Style },
-    Json { out: W, keys: Vec<String> },
-    Csv(Box<csv::Writer<W>>),
+    Table {
+        table: TableWriter<W>,
+        style: Style,
+    },
+    Json {
+        out: W,
+        keys: Vec<String>,
+    },
+    Csv {
+        writer: Box<csv::Writer<W>>,
+        /// The names of the columns, until they are written.
+        headers: Vec<String>,
+    },
 }
 
 impl RowWriter<Box<dyn Write>> {
@@ -225,11 +235,8 @@ impl<W: Write> RowWriter<W> {
             }
             SqlFormat::Json => Writer::Json { out, keys: json_keys(columns)? },
             SqlFormat::Csv => {
-                let mut writer = csv::Writer::from_writer(out);
-                if !columns.is_empty() {
-                    writer.write_record(columns.iter().map(|column| shown(column).into_owned()))?;
-                }
-                Writer::Csv(Box::new(writer))
+                let headers = columns.iter().map(|column| shown(column).into_owned()).collect();
+                Writer::Csv { writer: Box::new(csv::Writer::from_writer(out)), headers }
             }
         };
         Ok(Self { rows: 0, writer })
@@ -247,6 +254,16 @@ impl<W: Write> RowWriter<W> {
     pub(crate) fn reserving(mut self, column: &'static str, width: usize) -> Self {
         if let Writer::Table { table, .. } = &mut self.writer {
             table.reserve(column, width);
+        }
+        self
+    }
+
+    /// Leaves the names of the columns out of a plain table and of CSV; other formats are nothing without them.
+    pub(crate) fn without_headers(mut self) -> Self {
+        match &mut self.writer {
+            Writer::Table { table, style: Style::Plain } => table.without_headers(),
+            Writer::Csv { headers, .. } => headers.clear(),
+            Writer::Table { .. } | Writer::Json { .. } => {}
         }
         self
     }
@@ -277,7 +294,8 @@ impl<W: Write> RowWriter<W> {
                 }
                 writeln!(out, "}}")?;
             }
-            Writer::Csv(writer) => {
+            Writer::Csv { writer, headers } => {
+                write_headers(writer, headers)?;
                 for value in values {
                     writer.write_field(shown(&value.to_text()).as_bytes())?;
                 }
@@ -307,10 +325,19 @@ impl<W: Write> RowWriter<W> {
                 out.flush()?;
             }
             Writer::Json { mut out, .. } => out.flush()?,
-            Writer::Csv(mut writer) => writer.flush()?,
+            Writer::Csv { mut writer, mut headers } => {
+                write_headers(&mut writer, &mut headers)?;
+                writer.flush()?;
+            }
         }
         Ok(())
     }
+}
+
+/// Writes the first line of CSV, once.
+fn write_headers<W: Write>(writer: &mut csv::Writer<W>, headers: &mut Vec<String>) -> csv::Result<()> {
+    let headers = std::mem::take(headers);
+    if headers.is_empty() { Ok(()) } else { writer.write_record(headers) }
 }
 
 /// The names of columns as JSON strings; a name that was there before gets a number, as SQLite does in a subquery.

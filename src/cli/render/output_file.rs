@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 use crate::cli::refuse_file_of;
 
 /// A file that is written under another name until it is whole. If it is dropped before, there is nothing of it.
+#[derive(Debug)]
 pub(crate) struct OutputFile {
     path: PathBuf,
     file: NamedTempFile,

@@ -101,6 +101,13 @@ impl Query<'_> {
         self.statement.readonly()
     }
 
+    /// The parameters in order, with their signs: `:name`, `@name`, `$name`, `?2`; `?` for one without a name.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<&str> {
+        let name = |index| self.statement.parameter_name(index).unwrap_or("?");
+        (1..=self.statement.parameter_count()).map(name).collect()
+    }
+
     /// Runs the query; parameters are bound, never pasted into SQL.
     ///
     /// # Errors

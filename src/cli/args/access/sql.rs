@@ -3,6 +3,7 @@
 use crate::cli::args::RowFormat;
 use clap::Args;
 use clap::ValueEnum;
+use rusqlite::types::Value;
 use std::path::PathBuf;
 
 /// Run SQL, or show a prompt for it
@@ -14,14 +15,15 @@ Examples:
   pgndex sql games.db .schema                          the tables and views, explained
   pgndex sql games.db --format csv \"SELECT * FROM games\" > games.csv
   pgndex sql games.db --file report.sql --format md    several statements, one after the other
+  pgndex sql games.db --param name=Carlsen \"SELECT * FROM games WHERE white LIKE :name || '%'\"
   pgndex sql games.db --write \"DELETE FROM tag WHERE name = 'Annotator'\"
 
 Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is printed as nothing \
 (null in json), and a BLOB as hexadecimal digits. `jq -s` makes an array of JSON's lines. Keys are 64-bit \
 numbers, which jq and JavaScript round: ask for key_hex(key) there.
 
-Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode FORMAT, .timer on|off, \
-.help, .quit. The run ends at the first error. With --write each statement is committed at once, except between BEGIN \
+Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode FORMAT, .headers on|off, \
+.parameter, .output [FILE], .timer on|off, .help, .quit. The run ends at the first error. With --write each statement is committed at once, except between BEGIN \
 and COMMIT.")]
 pub(crate) struct SqlArgs {
     /// Database
@@ -31,17 +33,45 @@ pub(crate) struct SqlArgs {
     #[arg(value_name = "QUERY", allow_hyphen_values = true, value_parser = query_text)]
     pub(crate) query: Option<String>,
     /// Read the statements from a file
-    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "query")]
+    #[arg(long, value_name = "FILE", conflicts_with = "query")]
     pub(crate) file: Option<PathBuf>,
     /// How to print the rows; json, also called jsonl, is one object a line
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(short, long, value_enum, default_value = "table")]
     pub(crate) format: SqlFormat,
+    /// A value for the parameter :NAME of the statements, given once for each. What looks like a number is one; '42' in quotes is a text
+    #[arg(short = 'p', long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
+    pub(crate) parameters: Vec<(String, Value)>,
     /// Allow changes; nobody else can write the database meanwhile
     #[arg(long)]
     pub(crate) write: bool,
     /// Keep the prompt's history in this file [default: not kept]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "file"])]
     pub(crate) history: Option<PathBuf>,
+}
+
+/// A parameter's name and value.
+fn parameter(text: &str) -> Result<(String, Value), &'static str> {
+    let (name, value) = text.split_once('=').ok_or("give it as NAME=VALUE")?;
+    let name = parameter_name(name).ok_or("a name has letters, digits and _")?;
+    Ok((name.to_owned(), parameter_value(value)))
+}
+
+/// The name of a parameter without its sign, if it can be one.
+pub(crate) fn parameter_name(text: &str) -> Option<&str> {
+    let name = text.strip_prefix([':', '@', '$', '?']).unwrap_or(text);
+    let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    is_name.then_some(name)
+}
+
+/// A parameter's value: a number if it looks like one, else a text, from which quotes around it are taken.
+pub(crate) fn parameter_value(text: &str) -> Value {
+    let quoted = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    if let Some(text) = quoted('\'').or_else(|| quoted('"')) {
+        return Value::Text(text.to_owned());
+    }
+    let real = || text.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Real);
+    let number = text.parse().ok().map(Value::Integer).or_else(real);
+    number.unwrap_or_else(|| Value::Text(text.to_owned()))
 }
 
 /// A query may begin with a comment, which looks like an option; a mistyped option must not be taken for a comment.

@@ -1,21 +1,28 @@
 //! Commands that begin with a dot.
 
 use std::io::Write as _;
+use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use clap::ValueEnum as _;
+use pgndex::store::is_file_of;
 
 use super::explain::nearest;
-use super::session::{Flow, Session};
-use crate::cli::args::SqlFormat;
-use crate::cli::render::output::{RowWriter, Value, stdout};
+use super::session::{Flow, Session, value};
+use crate::cli::args::{SqlFormat, parameter_name, parameter_value};
+use crate::cli::render::number::counted;
+use crate::cli::render::output::Value;
+use crate::cli::render::output_file::OutputFile;
 use crate::cli::render::text::printable;
 
 /// A command, its argument, and what it does.
-pub(crate) const COMMANDS: [(&str, &str, &str); 6] = [
+pub(crate) const COMMANDS: [(&str, &str, &str); 9] = [
     (".tables", "", "the tables and views with their columns"),
     (".schema", "[TABLE]", "the SQL that made them, with comments"),
     (".mode", "FORMAT", "how rows are printed: table, box, csv, json, md or line"),
+    (".headers", "on|off", "whether table and csv begin with the names of the columns"),
+    (".parameter", "[WHAT]", "list; set NAME VALUE gives :NAME a value; unset NAME; clear"),
+    (".output", "[FILE]", "answers go to a new file from now on; without FILE, to the screen again"),
     (".timer", "on|off", "whether the time a statement took is shown"),
     (".help", "", "this text"),
     (".quit", "", "leave; so does Ctrl-D"),
@@ -37,10 +44,15 @@ impl Session {
                     anyhow!("no such format: {format:?}; .mode takes {}", formats().join(", "))
                 })?;
             }
+            (".headers", "on") => self.has_headers = true,
+            (".headers", "off") => self.has_headers = false,
+            (".headers", _) => bail!(".headers takes on or off"),
+            (".parameter", what) => self.parameter(what)?,
+            (".output", file) => self.set_output(file)?,
             (".timer", "on") => self.timer = true,
             (".timer", "off") => self.timer = false,
             (".timer", _) => bail!(".timer takes on or off"),
-            (".help", "") => help()?,
+            (".help", "") => self.help()?,
             (".quit" | ".exit", "") => return Ok(Flow::Leave),
             _ => return Err(unknown(name)),
         }
@@ -49,7 +61,7 @@ impl Session {
 
     fn tables(&mut self) -> anyhow::Result<()> {
         self.separate()?;
-        let mut rows = RowWriter::stdout(self.format, &["name", "kind", "columns"])?.lines_if_too_wide();
+        let mut rows = self.rows(&["name", "kind", "columns"])?;
         for relation in self.database.catalog()?.relations {
             let columns = relation.columns.join(", ");
             rows.row(&[relation.name.into(), relation.kind.as_str().into(), Value::from(columns)])?;
@@ -75,7 +87,7 @@ impl Session {
         }
         drop(statement);
         self.separate()?;
-        let mut out = stdout();
+        let mut out = self.out()?;
         for sql in found {
             let sql = sql.lines().map(printable).collect::<Vec<_>>().join("\n");
             // Behind a comment the semicolon would be part of it.
@@ -84,24 +96,73 @@ impl Session {
         }
         Ok(out.flush()?)
     }
+
+    /// Shows or changes the values of parameters.
+    fn parameter(&mut self, what: &str) -> anyhow::Result<()> {
+        let (verb, rest) = what.split_once(char::is_whitespace).unwrap_or((what, ""));
+        let (name, value) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
+        match (verb, parameter_name(name), value.trim()) {
+            ("" | "list", None, "") => return self.list_parameters(),
+            ("clear", None, "") => self.parameters.clear(),
+            ("set", Some(name), value) if !value.is_empty() => {
+                self.parameters.insert(name.to_owned(), parameter_value(value));
+            }
+            ("unset", Some(name), "") => {
+                if self.parameters.remove(name).is_none() {
+                    bail!("no parameter {name}; .parameter list shows them");
+                }
+            }
+            _ => bail!(".parameter takes: list; set NAME VALUE; unset NAME; clear"),
+        }
+        Ok(())
+    }
+
+    fn list_parameters(&mut self) -> anyhow::Result<()> {
+        self.separate()?;
+        let mut rows = self.rows(&["name", "value"])?;
+        for (name, parameter) in &self.parameters {
+            rows.row(&[name.as_str().into(), value(parameter.into())])?;
+        }
+        rows.finish(|rows| Some(counted(rows, "parameter")))
+    }
+
+    /// Sends answers to a file from now on, or to standard output again.
+    fn set_output(&mut self, file: &str) -> anyhow::Result<()> {
+        self.end_output()?;
+        let file = file.trim_matches(['"', '\'']);
+        if !matches!(file, "" | "-" | "stdout") {
+            let path = Path::new(file);
+            if path.is_file() && !is_file_of(self.database.path(), path) {
+                bail!("{file}: exists already; remove it first, or name another file");
+            }
+            self.output = Some(OutputFile::create(path, false, Some(self.database.path()), "name a file")?);
+        }
+        Ok(())
+    }
+
+    /// Puts the file that answers went to into its place.
+    pub(super) fn end_output(&mut self) -> anyhow::Result<()> {
+        self.output.take().map(OutputFile::finish).transpose()?;
+        Ok(())
+    }
+
+    fn help(&self) -> anyhow::Result<()> {
+        let mut out = self.out()?;
+        for (name, argument, text) in COMMANDS {
+            writeln!(out, "{:18}  {text}", format!("{name} {argument}"))?;
+        }
+        writeln!(
+            out,
+            "A statement ends with ';' and may be several lines long. Ctrl-C stops it. Tab completes names."
+        )?;
+        Ok(out.flush()?)
+    }
 }
 
 /// The names of the formats.
 pub(crate) fn formats() -> Vec<String> {
     let names = SqlFormat::value_variants().iter().filter_map(SqlFormat::to_possible_value);
     names.map(|name| name.get_name().to_owned()).collect()
-}
-
-fn help() -> anyhow::Result<()> {
-    let mut out = stdout();
-    for (name, argument, text) in COMMANDS {
-        writeln!(out, "{:16}  {text}", format!("{name} {argument}"))?;
-    }
-    writeln!(
-        out,
-        "A statement ends with ';' and may be several lines long. Ctrl-C stops it. Tab completes names."
-    )?;
-    Ok(out.flush()?)
 }
 
 fn unknown(name: &str) -> anyhow::Error {

@@ -27,11 +27,11 @@ pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     let Some(input) = input(args)? else {
         let (database, lock) = access(args, database)?;
         let interrupts = Interrupts::of_prompt(database.interrupt_handle())?;
-        return prompt::run(Session::new(database, lock, args.format, interrupts), args.history.as_deref());
+        return prompt::run(Session::new(args, database, lock, interrupts), args.history.as_deref());
     };
     let (database, lock) = access(args, database)?;
     let interrupts = Interrupts::of_script(database.interrupt_handle())?;
-    let mut session = Session::new(database, lock, args.format, interrupts);
+    let mut session = Session::new(args, database, lock, interrupts);
     session.name_source(input.name);
     run_script(&mut session, Script::new(input.reader))?;
     session.finish()

@@ -7,16 +7,17 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use pgndex::store::is_complete;
 use rustyline::error::ReadlineError;
-use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
 use super::complete::Completer;
-use super::script::Script;
+use super::script::{Script, command_of};
 use super::session::{Flow, Session};
 use crate::cli::render::text::printable;
 use crate::cli::{refuse_file_of, report};
 
 const PROMPT: &str = "pgndex> ";
+/// Before the next lines of a statement that has not ended.
+const MORE: &str = "   ...> ";
 /// Inputs that are remembered.
 const HISTORY: usize = 1000;
 
@@ -37,7 +38,7 @@ pub(crate) fn run(mut session: Session, history: Option<&Path>) -> anyhow::Resul
         if let Some(assistant) = editor.helper_mut() {
             assistant.completer.catalog = session.database.catalog().unwrap_or_default();
         }
-        let input = match editor.readline(PROMPT) {
+        let input = match read(&mut editor) {
             Ok(input) => input,
             Err(ReadlineError::Interrupted) => continue,
             Err(ReadlineError::Eof) => break,
@@ -54,6 +55,16 @@ pub(crate) fn run(mut session: Session, history: Option<&Path>) -> anyhow::Resul
         }
     }
     session.finish()
+}
+
+/// Reads lines until they are a command or whole statements.
+fn read(editor: &mut PromptEditor) -> rustyline::Result<String> {
+    let mut input = editor.readline(PROMPT)?;
+    while !is_whole(&input) {
+        input.push('\n');
+        input += &editor.readline(MORE)?;
+    }
+    Ok(input)
 }
 
 /// Runs what was entered; an error ends it, but not the prompt.
@@ -82,7 +93,7 @@ fn greet(session: &Session) -> anyhow::Result<()> {
     let access = if session.is_writing() { "open for changes" } else { "open for reading" };
     writeln!(
         io::stdout(),
-        "pgndex {}: {name}, {access}. A statement ends with ';'. .help lists commands.",
+        "pgndex {}: {name}, {access}. A statement ends with ';'. .help lists commands, .quit leaves.",
         env!("CARGO_PKG_VERSION")
     )?;
     Ok(())
@@ -130,19 +141,13 @@ impl rustyline::completion::Completer for Assistant {
     }
 }
 
-impl Validator for Assistant {
-    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        let is_whole = is_whole(context.input());
-        Ok(if is_whole { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
-    }
-}
+impl rustyline::validate::Validator for Assistant {}
 
 /// Whether Enter runs an input rather than beginning another line of it.
 fn is_whole(input: &str) -> bool {
     let nothing = |line: &str| line.trim().is_empty() || line.trim_start().starts_with("--");
-    let is_command =
-        input.lines().find(|line| !nothing(line)).is_none_or(|line| line.trim_start().starts_with('.'));
-    is_command || is_complete(input)
+    let is_command = |line: &str| line.trim_start().starts_with('.') || command_of(line).is_some();
+    input.lines().find(|line| !nothing(line)).is_none_or(is_command) || is_complete(input)
 }
 
 #[cfg(test)]
@@ -151,12 +156,20 @@ mod tests {
 
     #[test]
     fn enter_runs_commands_and_whole_statements() {
-        for input in
-            ["", "  ", "-- a comment", ".tables", "-- a comment\n.tables", "SELECT 1;", "SELECT\n1; -- one"]
-        {
+        for input in [
+            "",
+            "  ",
+            "-- a comment",
+            ".tables",
+            "-- a comment\n.tables",
+            "exit",
+            "Help;",
+            "SELECT 1;",
+            "SELECT\n1; -- one",
+        ] {
             assert!(is_whole(input), "{input:?}");
         }
-        for input in ["SELECT", "SELECT ';", "SELECT 1; SELECT", "/* a\n.comment */"] {
+        for input in ["SELECT", "SELECT\nexit", "SELECT ';", "SELECT 1; SELECT", "/* a\n.comment */"] {
             assert!(!is_whole(input), "{input:?}");
         }
     }

@@ -33,6 +33,9 @@ impl<R: BufRead> Script<R> {
         let (mut text, mut first) = (String::new(), 0);
         while let Some(line) = self.next_line()? {
             if text.is_empty() {
+                if let Some(command) = command_of(&line) {
+                    return Ok(Some(Piece::Command { text: command.to_owned(), line: self.lines }));
+                }
                 match line.trim_start() {
                     "" => continue,
                     comment if comment.starts_with("--") => continue,
@@ -69,6 +72,16 @@ impl<R: BufRead> Script<R> {
     }
 }
 
+/// The command that people mean by a word with which no statement begins.
+pub(super) fn command_of(line: &str) -> Option<&'static str> {
+    let word = line.trim().trim_end_matches(';').trim_end().to_ascii_lowercase();
+    match word.as_str() {
+        "help" | "?" => Some(".help"),
+        "exit" | "quit" => Some(".quit"),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +112,10 @@ mod tests {
                 command(".quit", 8),
                 sql("SELECT 3", 9),
             ]
+        );
+        assert_eq!(
+            pieces("help\nSELECT\nexit;\n Quit ;\n"),
+            [command(".help", 1), sql("SELECT\nexit;\n", 2), command(".quit", 4)]
         );
         assert_eq!(pieces(""), []);
         assert_eq!(pieces("\n-- nothing\n  \n"), []);

@@ -1,23 +1,32 @@
 //! Statements and commands, run one after the other.
 
-use std::io::{self, Write as _};
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
 use std::time::Instant;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use pgndex::store::{Database, Error, Query, WriterLock};
-use rusqlite::types::ValueRef;
+use rusqlite::params_from_iter;
+use rusqlite::types::{Value as SqlValue, ValueRef};
 
 use super::explain::explain;
 use super::script::Piece;
-use crate::cli::args::SqlFormat;
+use crate::cli::args::{SqlArgs, SqlFormat, parameter_name};
 use crate::cli::render::number::counted;
-use crate::cli::render::output::{RowWriter, Value, stdout};
+use crate::cli::render::output::{RowWriter, Value, stdout, terminal_width};
+use crate::cli::render::output_file::OutputFile;
 use crate::cli::terminal::signal::Interrupts;
 
 /// An open database and how its rows are to be shown.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) database: Database,
+    /// Values of parameters, by their names without a sign.
+    pub(crate) parameters: BTreeMap<String, SqlValue>,
+    /// Whether rows begin with the names of the columns.
+    pub(crate) has_headers: bool,
+    /// The file that answers go to instead of standard output.
+    pub(super) output: Option<OutputFile>,
     /// Held as long as the database is open for writing; given up after it is closed.
     lock: Option<WriterLock>,
     pub(crate) format: SqlFormat,
@@ -39,13 +48,45 @@ pub(crate) enum Flow {
 }
 
 impl Session {
-    pub(crate) const fn new(
+    pub(crate) fn new(
+        args: &SqlArgs,
         database: Database,
         lock: Option<WriterLock>,
-        format: SqlFormat,
         interrupts: Interrupts,
     ) -> Self {
-        Self { database, lock, format, timer: false, interrupts, source: None, printed: false }
+        Self {
+            database,
+            parameters: args.parameters.iter().cloned().collect(),
+            has_headers: true,
+            output: None,
+            lock,
+            format: args.format,
+            timer: false,
+            interrupts,
+            source: None,
+            printed: false,
+        }
+    }
+
+    /// Where answers go.
+    ///
+    /// # Errors
+    /// If a file's handle cannot be doubled.
+    pub(super) fn out(&self) -> anyhow::Result<Box<dyn Write>> {
+        Ok(match &self.output {
+            Some(output) => Box::new(BufWriter::new(output.file().try_clone()?)),
+            None => stdout(),
+        })
+    }
+
+    /// Begins to write rows with these columns.
+    ///
+    /// # Errors
+    /// Of writing.
+    pub(super) fn rows(&self, columns: &[&str]) -> anyhow::Result<RowWriter<Box<dyn Write>>> {
+        let terminal = if self.output.is_none() { terminal_width() } else { None };
+        let rows = RowWriter::new(self.out()?, self.format, columns, terminal)?.lines_if_too_wide();
+        Ok(if self.has_headers { rows } else { rows.without_headers() })
     }
 
     /// Names the file that the statements come from, for messages.
@@ -76,22 +117,32 @@ impl Session {
     }
 
     /// Begins the answer to a command.
-    pub(crate) fn separate(&mut self) -> io::Result<()> {
-        separate(&mut self.printed, self.format)
+    pub(crate) fn separate(&mut self) -> anyhow::Result<()> {
+        if std::mem::replace(&mut self.printed, true) { self.separator() } else { Ok(()) }
+    }
+
+    /// Puts a blank line between two results, for people.
+    fn separator(&self) -> anyhow::Result<()> {
+        if self.format.is_for_people() {
+            let mut out = self.out()?;
+            writeln!(out)?;
+            out.flush()?;
+        }
+        Ok(())
     }
 
     fn statements(&mut self, text: &str, line: u64) -> anyhow::Result<bool> {
         let mut ran = false;
+        let mut printed = self.printed;
         let database = &self.database;
         let explained = |error: Error| explain(error, database, text, self.source.as_deref(), line);
         let mut statements = database.statements(text);
         while let Some(mut query) = statements.next_statement().map_err(explained)? {
             ran = true;
-            if !query.columns().is_empty() {
-                separate(&mut self.printed, self.format)?;
-            }
+            let has_rows = !query.columns().is_empty();
+            let is_next = has_rows && std::mem::replace(&mut printed, true);
             let began = Instant::now();
-            let result = self.interrupts.during(|| self.statement(&mut query));
+            let result = self.interrupts.during(|| self.statement(&mut query, is_next));
             if let Err(error) = result {
                 return Err(match error.downcast::<Error>() {
                     Ok(error) => explained(error),
@@ -102,17 +153,23 @@ impl Session {
                 remark(&format!("{:.3} s", began.elapsed().as_secs_f64()));
             }
         }
+        self.printed = printed;
         Ok(ran)
     }
 
-    fn statement(&self, query: &mut Query<'_>) -> anyhow::Result<()> {
+    /// Runs a statement; `is_next` tells whether its rows are to be told from others before.
+    fn statement(&self, query: &mut Query<'_>, is_next: bool) -> anyhow::Result<()> {
         let columns: Vec<_> = query.columns().into_iter().map(str::to_owned).collect();
         let columns: Vec<_> = columns.iter().map(String::as_str).collect();
         let changed = (!query.is_read_only()).then(|| self.database.total_changes());
-        let mut found = query.rows([])?;
+        let parameters = self.values_of(&query.parameters())?;
+        let mut found = query.rows(params_from_iter(parameters))?;
         // The first row, before anything is printed: most errors show here.
         let mut row = found.next_row()?;
-        let mut rows = RowWriter::stdout(self.format, &columns)?.lines_if_too_wide();
+        if is_next {
+            self.separator()?;
+        }
+        let mut rows = self.rows(&columns)?;
         while let Some(values) = row {
             let values = (0..columns.len()).map(|column| values.get_ref(column).map(value));
             rows.row(&values.collect::<rusqlite::Result<Vec<_>>>()?)?;
@@ -132,6 +189,21 @@ impl Session {
         Ok(())
     }
 
+    /// The values of a statement's parameters.
+    fn values_of(&self, parameters: &[&str]) -> anyhow::Result<Vec<SqlValue>> {
+        let value = |parameter: &&str| {
+            let Some(name) = parameter_name(parameter) else {
+                bail!(
+                    "a parameter without a name: write :name in the place of ?, and give --param name=VALUE"
+                )
+            };
+            self.parameters.get(name).cloned().ok_or_else(|| {
+                anyhow!("no value for {parameter}; give --param {name}=VALUE, or .parameter set {name} VALUE")
+            })
+        };
+        parameters.iter().map(value).collect()
+    }
+
     /// Begins a new input at the prompt, which tells its results from those before.
     pub(crate) const fn begin_input(&mut self) {
         self.printed = false;
@@ -145,23 +217,14 @@ impl Session {
     /// Ends the session.
     ///
     /// # Errors
-    /// If changes were left uncommitted.
-    pub(crate) fn finish(&self) -> anyhow::Result<()> {
+    /// If changes were left uncommitted; if the file that answers went to cannot be put into its place.
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        self.end_output()?;
         if self.is_writing() && self.database.is_in_transaction() {
             bail!("there was a BEGIN but no COMMIT; the changes since BEGIN were not kept");
         }
         Ok(())
     }
-}
-
-/// Puts a blank line between two results, for people.
-fn separate(printed: &mut bool, format: SqlFormat) -> io::Result<()> {
-    if std::mem::replace(printed, true) && format.is_for_people() {
-        let mut out = stdout();
-        writeln!(out)?;
-        out.flush()?;
-    }
-    Ok(())
 }
 
 /// Writes a line about a statement to standard error.
@@ -170,7 +233,7 @@ fn remark(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-fn value(value: ValueRef<'_>) -> Value<'_> {
+pub(super) fn value(value: ValueRef<'_>) -> Value<'_> {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::Integer(number),

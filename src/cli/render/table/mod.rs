@@ -46,6 +46,8 @@ pub(crate) struct TableWriter<W> {
     lines_if_too_wide: bool,
     /// A column, and how wide it may come to be in later rows.
     reserved: Option<(&'static str, usize)>,
+    /// Whether it begins with the names of the columns.
+    has_headers: bool,
 }
 
 impl<W: Write> TableWriter<W> {
@@ -63,7 +65,13 @@ impl<W: Write> TableWriter<W> {
             shortened: None,
             lines_if_too_wide: false,
             reserved: None,
+            has_headers: true,
         }
+    }
+
+    /// Leaves the names of the columns out.
+    pub(crate) const fn without_headers(&mut self) {
+        self.has_headers = false;
     }
 
     /// Draws the table in another style.
@@ -119,7 +127,9 @@ impl<W: Write> TableWriter<W> {
                 self.style = Style::Lines;
             }
         }
-        self.style.head(&mut self.out, &self.headers, &layout)?;
+        if self.has_headers {
+            self.style.head(&mut self.out, &self.headers, &layout)?;
+        }
         self.layout = Some(layout);
         std::mem::take(&mut self.held).iter().try_for_each(|cells| self.write(cells))
     }

@@ -1,0 +1,204 @@
+//! Functions that have nothing to do with chess, and that other programs' SQLite has too: mathematics, `regexp`, `median`, `percentile` and the
+//! table `generate_series`. SQLite is compiled in without them.
+
+use regex_lite::Regex;
+use rusqlite::functions::{Aggregate, Context, FunctionFlags};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, vtab};
+
+use super::Registrar;
+use super::arguments::{Arguments, Problem};
+
+/// Functions of one number.
+const OF_ONE: [(&str, fn(f64) -> f64); 19] = [
+    ("acos", f64::acos),
+    ("acosh", f64::acosh),
+    ("asin", f64::asin),
+    ("asinh", f64::asinh),
+    ("atan", f64::atan),
+    ("atanh", f64::atanh),
+    ("cos", f64::cos),
+    ("cosh", f64::cosh),
+    ("degrees", f64::to_degrees),
+    ("ln", f64::ln),
+    ("log", f64::log10),
+    ("log10", f64::log10),
+    ("log2", f64::log2),
+    ("radians", f64::to_radians),
+    ("sin", f64::sin),
+    ("sinh", f64::sinh),
+    ("sqrt", f64::sqrt),
+    ("tan", f64::tan),
+    ("tanh", f64::tanh),
+];
+
+/// Those that leave a whole number as it is.
+const ROUNDING: [(&str, fn(f64) -> f64); 4] =
+    [("ceil", f64::ceil), ("ceiling", f64::ceil), ("floor", f64::floor), ("trunc", f64::trunc)];
+
+/// Functions of two numbers.
+const OF_TWO: [(&str, fn(f64, f64) -> f64); 5] = [
+    ("atan2", f64::atan2),
+    ("log", |base, number| number.log(base)),
+    ("mod", |a, b| a % b),
+    ("pow", f64::powf),
+    ("power", f64::powf),
+];
+
+/// Makes them known to a connection.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
+    let pure = Registrar { connection, flags: super::pure() };
+    for (name, function) in OF_ONE {
+        mathematics(connection, name, 1, move |context| Ok(number(context, 0)?.map(function)))?;
+    }
+    for (name, function) in OF_TWO {
+        mathematics(connection, name, 2, move |context| {
+            Ok(number(context, 0)?.zip(number(context, 1)?).map(|(a, b)| function(a, b)))
+        })?;
+    }
+    mathematics(connection, "pi", 0, |_| Ok(Some(std::f64::consts::PI)))?;
+    for (name, function) in ROUNDING {
+        connection.create_scalar_function(name, 1, super::pure(), move |context| {
+            Ok(match context.get_raw(0) {
+                ValueRef::Integer(whole) => ToSqlOutput::from(whole),
+                _ => number(context, 0)?
+                    .map_or(ToSqlOutput::from(rusqlite::types::Null), |real| function(real).into()),
+            })
+        })?;
+    }
+    pure.add("regexp", 2, regexp)?;
+    let aggregate = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
+    connection.create_aggregate_function("median", 1, aggregate, Percentile)?;
+    connection.create_aggregate_function("percentile", 2, aggregate, Percentile)?;
+    vtab::series::load_module(connection)
+}
+
+/// Adds a function whose value is NULL where it is no number.
+fn mathematics(
+    connection: &Connection,
+    name: &str,
+    arity: i32,
+    function: impl Fn(&Context<'_>) -> rusqlite::Result<Option<f64>> + Send + 'static,
+) -> rusqlite::Result<()> {
+    connection.create_scalar_function(name, arity, super::pure(), move |context| {
+        Ok(function(context)?.filter(|value| !value.is_nan()))
+    })
+}
+
+/// An argument as a number; `None` for anything else, as in SQLite.
+fn number(context: &Context<'_>, index: usize) -> rusqlite::Result<Option<f64>> {
+    Ok(match context.get_raw(index) {
+        ValueRef::Integer(number) => Some(number as f64),
+        ValueRef::Real(number) => Some(number),
+        ValueRef::Text(text) => std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok()),
+        ValueRef::Null | ValueRef::Blob(_) => None,
+    })
+}
+
+/// Whether a text fits a regular expression at some place: `text REGEXP pattern`.
+fn regexp(arguments: &Arguments<'_, '_>) -> Result<bool, Problem> {
+    let pattern = arguments.compiled(0, Regex::new)?;
+    Ok(pattern.is_match(&String::from_utf8_lossy(arguments.text(1)?)))
+}
+
+/// The value below which so many of a hundred numbers are; between two numbers it lies on the line between them. NULL does not count.
+struct Percentile;
+
+/// The numbers that came by, and how many of a hundred are to be below.
+struct Numbers {
+    numbers: Vec<f64>,
+    percent: f64,
+}
+
+impl Aggregate<Numbers, Option<f64>> for Percentile {
+    fn init(&self, _: &mut Context<'_>) -> rusqlite::Result<Numbers> {
+        Ok(Numbers { numbers: Vec::new(), percent: 50.0 })
+    }
+
+    fn step(&self, context: &mut Context<'_>, seen: &mut Numbers) -> rusqlite::Result<()> {
+        let arguments = Arguments::new(context);
+        let name = if arguments.count() == 2 { "percentile" } else { "median" };
+        let problem = |problem: Problem| problem.of(name);
+        if arguments.count() == 2 {
+            let percent = arguments.number(1).map_err(problem)?;
+            seen.percent = percent
+                .filter(|percent| (0.0..=100.0).contains(percent))
+                .ok_or_else(|| Problem::Percent.of(name))?;
+        }
+        seen.numbers.extend(arguments.number(0).map_err(problem)?);
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, seen: Option<Numbers>) -> rusqlite::Result<Option<f64>> {
+        let Some(Numbers { mut numbers, percent }) = seen.filter(|seen| !seen.numbers.is_empty()) else {
+            return Ok(None);
+        };
+        let place = (numbers.len() - 1) as f64 * percent / 100.0;
+        let (_, &mut below, above) = numbers.select_nth_unstable_by(place as usize, f64::total_cmp);
+        let next = above.iter().copied().min_by(f64::total_cmp).unwrap_or(below);
+        Ok(Some(below + (next - below) * place.fract()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value<T: rusqlite::types::FromSql>(sql: &str) -> rusqlite::Result<T> {
+        let connection = Connection::open_in_memory()?;
+        register(&connection)?;
+        connection.query_row(&format!("SELECT {sql}"), [], |row| row.get(0))
+    }
+
+    #[test]
+    fn mathematics_is_that_of_sqlite() {
+        for (sql, expected) in [
+            ("sqrt(2)", Some(2f64.sqrt())),
+            ("sqrt(-1)", None),
+            ("ln(-1)", None),
+            ("sqrt(NULL)", None),
+            ("sqrt('x')", None),
+            ("sqrt('9')", Some(3.0)),
+            ("pow(2, 10)", Some(1024.0)),
+            ("log(100)", Some(2.0)),
+            ("log(2, 8)", Some(3.0)),
+            ("mod(7.5, 2)", Some(1.5)),
+            ("atan2(1, 1) * 4 - pi()", Some(0.0)),
+            ("ceil(1.2)", Some(2.0)),
+            ("trunc(-1.7)", Some(-1.0)),
+        ] {
+            assert_eq!(value::<Option<f64>>(sql).unwrap(), expected, "{sql}");
+        }
+        assert_eq!(value::<String>("typeof(floor(3)) || typeof(floor(3.5))").unwrap(), "integerreal");
+    }
+
+    #[test]
+    fn texts_fit_regular_expressions() {
+        assert!(value::<bool>("'Carlsen,M' REGEXP '^C.*,M$'").unwrap());
+        assert!(!value::<bool>("'Carlsen,M' REGEXP '^M'").unwrap());
+        assert_eq!(value::<Option<bool>>("NULL REGEXP 'a'").unwrap(), None);
+        let error = value::<bool>("'a' REGEXP '('").unwrap_err().to_string();
+        assert!(error.starts_with("regexp: "), "{error}");
+    }
+
+    /// The values of `percentile` of Python's `numpy`, which takes the line between two numbers, too.
+    #[test]
+    fn percentiles_lie_between_numbers() {
+        let of = |call: &str| {
+            value::<Option<f64>>(&format!("{call} FROM (SELECT value AS x FROM generate_series(1, 10))"))
+        };
+        assert_eq!(of("median(x)").unwrap(), Some(5.5));
+        assert_eq!(of("median(iif(x > 9, NULL, x))").unwrap(), Some(5.0));
+        assert_eq!(of("median(NULL)").unwrap(), None);
+        assert_eq!(of("percentile(x, 0)").unwrap(), Some(1.0));
+        assert_eq!(of("percentile(x, 25)").unwrap(), Some(3.25));
+        assert_eq!(of("percentile(x, 100)").unwrap(), Some(10.0));
+        let error = of("percentile(x, 101)").unwrap_err().to_string();
+        assert_eq!(error, "percentile: argument 2 must be a number from 0 to 100");
+        let error = of("median('a')").unwrap_err().to_string();
+        assert_eq!(error, "median: argument 1 must be a number, not a text");
+    }
+}
