@@ -196,7 +196,8 @@ def test_errors_tell_their_place(tmp_path: Path) -> None:
     assert frame(pgndex.games(path))["status"].to_list() == ["ok", "truncated", "ok"]
     assert frame(pgndex.games(path, skip_errors=True))["white"].to_list() == ["A", "C"]
     problem = frame(pgndex.table("problem", path)).row(0, named=True)
-    assert (problem["kind"], problem["line"], problem["game_number"]) == ("illegal-move", 7, 2)
+    assert (problem["kind"], problem["line"], problem["game_number"], problem["game_id"]) == ("illegal-move", 7, 2, 2)
+    assert frame(pgndex.table("problem", path, white="C")).is_empty()
     with pytest.raises(pgndex.PgnError) as caught:
         list(pgndex.games(path, strict=True))
     error = caught.value
