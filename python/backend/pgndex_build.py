@@ -1,4 +1,7 @@
-"""Builds the wheel: maturin builds the module; the program and the SQLite extension are built before it and put beside it."""
+"""Builds the wheel: maturin builds the module; the program and the SQLite extension are built before it and put beside it.
+
+``pip install --config-settings profile=dev ./python`` builds all of it with another of Cargo's profiles than ``release``.
+"""
 
 from __future__ import annotations
 
@@ -33,31 +36,34 @@ prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 
 def build_wheel(directory: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
-    build_parts()
-    return maturin.build_wheel(directory, settings, metadata)
+    return maturin.build_wheel(directory, build_parts(settings), metadata)
 
 
 def build_editable(directory: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
-    build_parts()
-    return maturin.build_editable(directory, settings, metadata)
+    return maturin.build_editable(directory, build_parts(settings), metadata)
 
 
-def build_parts() -> None:
-    """Builds the program and the extension. Each is built on its own: the extension must not be given the program's SQLite."""
-    cargo("--bin", "pgndex")
-    cargo("--package", "pgndex-sqlite")
+def build_parts(settings: dict[str, Any] | None) -> dict[str, Any]:
+    """Builds the program and the extension. Gives back the settings for maturin."""
+    settings = dict(settings or {})
+    profile = settings.pop("profile", "release")
+    # With the features that the module's parts have, so that these are compiled once for both.
+    cargo("--profile", profile, "--package", "pgndex", "--package", "pgndex-python", "--bin", "pgndex")
+    # On its own: it must not be given the program's SQLite.
+    cargo("--profile", profile, "--package", "pgndex-sqlite")
     metadata = subprocess.run(["cargo", "metadata", "--no-deps", "--format-version", "1"], cwd=ROOT, check=True, capture_output=True)
-    built = Path(json.loads(metadata.stdout)["target_directory"]) / "release"
+    built = Path(json.loads(metadata.stdout)["target_directory"]) / {"dev": "debug"}.get(profile, profile)
     program, prefix, ending = {
         "win32": ("pgndex.exe", "", ".dll"),
         "darwin": ("pgndex", "lib", ".dylib"),
     }.get(sys.platform, ("pgndex", "lib", ".so"))
     put(built / program, SCRIPTS / program)
     put(built / f"{prefix}pgndex_sqlite{ending}", PACKAGE / "pgndex" / f"pgndex_sqlite{ending}")
+    return {**settings, "build-args": f"--profile {profile}"}
 
 
 def cargo(*arguments: str) -> None:
-    subprocess.run(["cargo", "build", "--release", "--locked", *arguments], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "build", "--locked", *arguments], cwd=ROOT, check=True)
 
 
 def put(built: Path, place: Path) -> None:

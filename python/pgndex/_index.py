@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from pgndex import _pgndex
@@ -24,13 +25,6 @@ class Progress(NamedTuple):
     """Games that have been read."""
     plies: int
     """Moves that have been replayed."""
-
-
-class _Options:
-    """What `index` is asked to do."""
-
-    def __init__(self, **options: Any) -> None:
-        self.__dict__.update(options)
 
 
 def index(
@@ -55,7 +49,7 @@ def index(
     index`. `progress` is called with a `Progress` ten times a second; if it raises an exception, or on Ctrl-C, the work stops, and the
     database is as it was. Gives back the summary that `pgndex index --json` prints.
     """
-    options = _Options(
+    options = SimpleNamespace(
         threads=threads,
         memory=memory,
         temp_dir=temp_dir,

@@ -54,37 +54,37 @@ class OpenDatabase:
         told: tuple[str | None, str | None, str | None],
         games: Mapping[str, Any],
         *,
-        side: str | None = None,
-        limit: int | None = None,
-        top: int = 4,
-        recent: int = 4,
-        variations: bool = False,
-        history: bool = False,
-        depth: int | None = None,
-        least_share: int = 5,
+        side: str | None,
+        limit: int | None,
+        top: int,
+        recent: int,
+        variations: bool,
+        history: bool,
+        depth: int | None,
+        least_share: int,
     ) -> str: ...
-    def player(self, name: str, games: Mapping[str, Any], *, limit: int | None = None, depth: int = 8, least_share: int = 5) -> str: ...
+    def player(self, name: str, games: Mapping[str, Any], *, limit: int | None, depth: int, least_share: int) -> str: ...
     def find(
         self,
         told: tuple[str | None, str | None, str | None],
         games: Mapping[str, Any],
         *,
-        sort: str = "game",
-        limit: int | None = None,
-        offset: int = 0,
-        variations: bool = False,
+        sort: str,
+        limit: int | None,
+        offset: int,
+        variations: bool,
     ) -> Rows: ...
-    def games(self, games: Mapping[str, Any], *, sort: str = "game", limit: int | None = None) -> Rows: ...
+    def games(self, games: Mapping[str, Any], *, sort: str, limit: int | None) -> Rows: ...
     def positions(
         self,
         games: Mapping[str, Any],
         columns: list[str] | None,
         *,
-        plies: tuple[int, int] | None = None,
-        evaluated: bool = False,
-        sample: int | None = None,
-        seed: int = 0,
-        per_game: int | None = None,
+        plies: tuple[int, int] | None,
+        evaluated: bool,
+        sample: int | None,
+        seed: int,
+        per_game: int | None,
     ) -> Rows: ...
     def sql(self, sql: str, parameters: Sequence[Any] | dict[str, Any] | None) -> Rows: ...
 
@@ -116,9 +116,10 @@ def write_part(
     directory: str,
     *,
     shard: int,
-    partition_by: str = "month",
-    threads: int = 1,
-    memory: int | None = None,
+    partition_by: str,
+    continuation_threshold: int,
+    threads: int,
+    memory: int,
 ) -> dict[str, int]: ...
 def index(
     paths: list[str],

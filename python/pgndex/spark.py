@@ -151,6 +151,7 @@ def write_attempt(part: Part, attempts: str, settings: Settings, threads: int = 
         str(attempt),
         shard=part.shard,
         partition_by=settings.partition_by,
+        continuation_threshold=settings.continuation_threshold,
         threads=threads,
         memory=memory,
     )
@@ -339,7 +340,6 @@ def _moves(directory: Path, chosen: list[dict[str, Any]], settings: Settings, su
         root = Path(attempt["attempt"])
         name = f"_manifest-{attempt['shard']:05}.json"
         manifest = json.loads((root / name).read_text())
-        manifest["by_key"] = "job"
         for field in ("files", "tables"):
             manifest[field] = [entry for entry in manifest[field] if entry["table"] not in BY_KEY]
         moves += [[str(root / file["path"]), file["path"]] for file in manifest["files"]]

@@ -68,7 +68,7 @@ impl OpenDatabase {
     }
 
     /// What was played from a position: JSON.
-    #[pyo3(signature = (told, games, *, side=None, limit=None, top=4, recent=4, variations=false, history=false, depth=None, least_share=5))]
+    #[pyo3(signature = (told, games, *, side, limit, top, recent, variations, history, depth, least_share))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn explore(
         &self,
@@ -121,7 +121,7 @@ impl OpenDatabase {
     }
 
     /// A player's record: JSON.
-    #[pyo3(signature = (name, games, *, limit=None, depth=8, least_share=5))]
+    #[pyo3(signature = (name, games, *, limit, depth, least_share))]
     fn player(
         &self,
         py: Python<'_>,
@@ -148,7 +148,7 @@ impl OpenDatabase {
     }
 
     /// Positions that games reached.
-    #[pyo3(signature = (told, games, *, sort="game", limit=None, offset=0, variations=false))]
+    #[pyo3(signature = (told, games, *, sort, limit, offset, variations))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn find(
         &self,
@@ -174,7 +174,7 @@ impl OpenDatabase {
     }
 
     /// Games of the view `games`.
-    #[pyo3(signature = (games, *, sort="game", limit=None))]
+    #[pyo3(signature = (games, *, sort, limit))]
     fn games(
         &self,
         py: Python<'_>,
@@ -186,7 +186,7 @@ impl OpenDatabase {
     }
 
     /// Positions of games.
-    #[pyo3(signature = (games, columns, *, plies=None, evaluated=false, sample=None, seed=0, per_game=None))]
+    #[pyo3(signature = (games, columns, *, plies, evaluated, sample, seed, per_game))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn positions(
         &self,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use arrow_schema::DataType;
-use pgndex::columnar::{PartitionBy, StreamQuestion};
+use pgndex::columnar::{PartitionBy, StreamQuestion, WrittenBy};
 use pgndex::index::{Duplicates, IndexOptions, ParquetOptions, Plan, Progress};
 use pgndex::source::{self, DecodeOptions};
 use pgndex::store::row::Severity;
@@ -66,9 +66,9 @@ pub(crate) fn columns(
 }
 
 /// Writes the Parquet files of the games that begin in the bytes from `start` to before `end` of a file, as shard `shard` of a directory. Counts no
-/// continuations and looks for no duplicates: these are told by all parts together. Gives back what was written.
+/// continuations, looks for no duplicates and does not divide `position_game`: these are told by all parts together. Gives back what was written.
 #[pyfunction]
-#[pyo3(signature = (path, start, end, directory, *, shard, partition_by="month", threads=1, memory=None))]
+#[pyo3(signature = (path, start, end, directory, *, shard, partition_by, continuation_threshold, threads, memory))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn write_part<'py>(
     py: Python<'py>,
@@ -78,22 +78,23 @@ pub(crate) fn write_part<'py>(
     directory: PathBuf,
     shard: u32,
     partition_by: &str,
+    continuation_threshold: u32,
     threads: usize,
-    memory: Option<u64>,
+    memory: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let by = [PartitionBy::Nothing, PartitionBy::Year, PartitionBy::Month];
     let partition_by = by.into_iter().find(|by| by.as_str() == partition_by).ok_or_else(|| {
         PyValueError::new_err(format!("partition_by={partition_by:?}: write none, year or month"))
     })?;
-    let mut options = IndexOptions {
+    let options = IndexOptions {
         threads,
+        memory,
+        continuation_threshold,
         duplicates: Duplicates::Keep,
-        continuation_threshold: u32::MAX,
         ..IndexOptions::default()
     };
-    options.memory = memory.unwrap_or(options.memory);
     let progress = Progress::default();
-    let parquet = ParquetOptions { directory, shard, partition_by, overwrite: true };
+    let parquet = ParquetOptions { directory, shard, partition_by, by_key: WrittenBy::Job, overwrite: true };
     let write = || {
         let plan = Plan::new(&[path], &options, &progress)?.of_range(&(start..end));
         plan.write_parquet(&parquet, &progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 import shutil
 import struct
@@ -13,6 +14,7 @@ import polars
 import pytest
 
 import pgndex
+from pgndex.part import write_part
 
 COLUMNS = ["white", "black", "date", "ply_count", "moves_hash"]
 
@@ -147,3 +149,16 @@ def test_rows_of_positions_and_problems_come_from_ranges_too(text: bytes, tmp_pa
         parts = [polars.DataFrame(pgndex.read_range(path, *span, table)) for span in cut(path, 5)]
         together = polars.concat(parts).drop("game_id", "line", "game_number", strict=False)
         assert len(whole) > 0 and together.equals(whole)
+
+
+def test_a_part_has_its_positions_by_key_in_one_file(text: bytes, tmp_path: Path) -> None:
+    path, out = tmp_path / "games.pgn", tmp_path / "part"
+    path.write_bytes(text)
+    write_part(path, 0, len(text), out, shard=3, partition_by="none", continuation_threshold=64, threads=2, memory=1 << 28)
+    [file] = (out / "position_game").rglob("*.parquet")
+    by_key = polars.read_parquet(file)
+    columns = ["key", "game_id", "ply", "move_code"]
+    positions = polars.read_parquet(out / "game_position" / "*.parquet").select(columns)
+    assert by_key.select(columns).equals(positions.sort("key", "game_id", "ply"))
+    manifest = json.loads((out / "_manifest-00003.json").read_text())
+    assert (manifest["by_key"], manifest["continuation_threshold"]) == ("job", 64)

@@ -1,4 +1,4 @@
-//! `position_game` and `continuation`: the positions of all games sorted by key, a directory for each first byte of a key.
+//! `position_game` and `continuation`: the positions of all games sorted by key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -113,7 +113,7 @@ pub(super) struct ByKey<'k> {
 pub(super) const PREFIX_BITS: u32 = 8;
 
 impl ByKey<'_> {
-    /// Writes both tables. Gives back how many distinct keys there are.
+    /// Writes both tables, a directory for each first byte of a key. Gives back how many distinct keys there are.
     pub(super) fn write(&self, visits: &Visits, pool: &ThreadPool) -> Result<u64> {
         let (by_position, by_move) = (Encoder::new(&POSITION_GAME), Encoder::new(&CONTINUATION));
         let start = (Position::start(), FenText::new(&Position::start()));
@@ -147,6 +147,24 @@ impl ByKey<'_> {
         pool.install(|| {
             (0..visits.len()).into_par_iter().map(write).try_reduce(|| 0, |one, other| Ok(one + other))
         })
+    }
+
+    /// Writes `position_game` into one file. Gives back how many distinct keys there are.
+    pub(super) fn write_together(&self, visits: &Visits) -> Result<u64> {
+        let encoder = Encoder::new(&POSITION_GAME);
+        let mut rows =
+            VisitRows { by_key: self, columns: VisitColumns::default(), file: self.file(&encoder, "") };
+        let (mut distinct, mut key) = (0, None);
+        for prefix in 0..visits.len() {
+            visits.drain_sorted(prefix, self.at_once, |piece| {
+                piece.iter().try_for_each(|&visit| {
+                    distinct += u64::from(key.replace(visit.key) != Some(visit.key));
+                    rows.push(visit)
+                })
+            })?;
+        }
+        rows.finish()?;
+        Ok(distinct)
     }
 
     fn file<'f>(&'f self, encoder: &'f Encoder, directory: &'f str) -> KeyFile<'f> {

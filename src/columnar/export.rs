@@ -12,7 +12,7 @@ use rusqlite::{Row, named_params};
 use super::error::Result;
 use super::game::{Game, PartitionBy};
 use super::moves::MoveBlock;
-use super::output::{Output, Totals};
+use super::output::{Output, Totals, WrittenBy};
 use super::schema::{
     COMMAND, COMMENT, Column, GAME, Kind, MOVE_EVAL, NAG, PROBLEM, SOURCE, TAG, Table, VARIATION,
     VARIATION_MOVE,
@@ -93,6 +93,7 @@ pub fn export(database: &Database, options: &ExportOptions<'_>, progress: &Expor
     let write = WriteOptions {
         partition_by: options.partition_by,
         continuation_threshold: database.continuation_threshold()?,
+        by_key: WrittenBy::Run,
         memory: options.memory / 4 * 3,
         temp_dir: temp_dir.to_owned(),
     };

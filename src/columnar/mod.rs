@@ -28,7 +28,7 @@ pub use error::{Error, Result};
 pub use export::{ExportOptions, ExportProgress, export};
 pub use game::PartitionBy;
 pub(crate) use output::Output;
-pub use output::Totals;
+pub use output::{Totals, WrittenBy};
 pub(crate) use sink::{FileTotals, ParquetFiles};
 pub(crate) use stream::{LeastRanks, RankSink, StreamSink};
 pub use stream::{PositionChoice, StreamError, StreamQuestion};

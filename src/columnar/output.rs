@@ -26,7 +26,7 @@ pub(super) struct Manifest {
     pub(super) partition_by: String,
     /// How many games reached a position whose moves are counted, at least.
     pub(super) continuation_threshold: u32,
-    /// Who wrote the tables that are sorted by key.
+    /// Who writes the tables that are sorted by key.
     #[serde(default)]
     pub(super) by_key: WrittenBy,
     pub(super) tables: Vec<TableTotals>,
@@ -34,14 +34,15 @@ pub(super) struct Manifest {
     pub(super) files: Vec<ListedFile>,
 }
 
-/// Who wrote a table.
+/// Who writes the tables that are sorted by key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum WrittenBy {
-    /// The run: it has the rows of this shard.
+pub enum WrittenBy {
+    /// The run: they have the rows of its shard.
     #[default]
     Run,
-    /// A job of many runs: one table has the rows of all shards, and is not listed here.
+    /// A job of many runs: one table has the rows of all shards. For that each run writes its rows of `position_game` into one file, sorted,
+    /// and none of `continuation`; the job takes these files out of the directory and the manifest.
     Job,
 }
 
@@ -196,6 +197,7 @@ impl Output {
         &mut self,
         partition_by: &str,
         continuation_threshold: u32,
+        by_key: WrittenBy,
     ) -> store::Result<Totals> {
         let mut files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner));
         files.sort_by(|one, other| one.path.cmp(&other.path));
@@ -230,7 +232,7 @@ impl Output {
             shard: self.shard,
             partition_by: partition_by.to_owned(),
             continuation_threshold,
-            by_key: WrittenBy::Run,
+            by_key,
             tables: TABLES.iter().map(of_table).collect(),
             files,
         };

@@ -7,7 +7,7 @@ use rayon::ThreadPool;
 use super::by_key::{ByKey, PREFIX_BITS, Visit, Visits};
 use super::game::{Game, Games, PartitionBy};
 use super::moves::{MoveBlock, MoveFile};
-use super::output::{Output, Totals};
+use super::output::{Output, Totals, WrittenBy};
 use super::positions::{Positions, game_id};
 use super::schema::Table;
 use super::small::SmallTables;
@@ -20,6 +20,8 @@ use crate::store::row::virtual_table::Cell;
 pub(crate) struct WriteOptions {
     pub(crate) partition_by: PartitionBy,
     pub(crate) continuation_threshold: u32,
+    /// Who writes what is sorted by key.
+    pub(crate) by_key: WrittenBy,
     /// Bytes of memory for positions that are sorted.
     pub(crate) memory: u64,
     /// Where temporary files go.
@@ -104,8 +106,11 @@ impl<'w> Writer<'w> {
         let at_once = usize::try_from(memory / 6 / threads as u64).unwrap_or(usize::MAX).max(1 << 20);
         let threshold = self.options.continuation_threshold.max(1);
         let at_once = at_once / size_of::<Visit>();
-        let distinct =
-            ByKey { output, games, moves: &moves, threshold, at_once, is_stopped }.write(&visits, pool)?;
+        let by_key = ByKey { output, games, moves: &moves, threshold, at_once, is_stopped };
+        let distinct = match self.options.by_key {
+            WrittenBy::Run => by_key.write(&visits, pool)?,
+            WrittenBy::Job => by_key.write_together(&visits)?,
+        };
         Ok(Sorted { distinct, spilled_bytes: moves.bytes() + visits.spilled() })
     }
 
@@ -114,6 +119,6 @@ impl<'w> Writer<'w> {
         self.small.take().expect("until the end").finish(&self.output)?;
         let Self { mut output, options, .. } = self;
         output.complete_empty_tables(options.partition_by)?;
-        output.finish(options.partition_by.as_str(), options.continuation_threshold)
+        output.finish(options.partition_by.as_str(), options.continuation_threshold, options.by_key)
     }
 }

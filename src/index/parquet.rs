@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::columnar::{FileTotals, Output, ParquetFiles, PartitionBy, WriteOptions, Writer};
+use crate::columnar::{FileTotals, Output, ParquetFiles, PartitionBy, WriteOptions, Writer, WrittenBy};
 use crate::index::error::Result;
 use crate::index::estimate::Estimate;
 use crate::index::plan::Plan;
@@ -21,6 +21,8 @@ pub struct ParquetOptions {
     pub shard: u32,
     /// By what part of their date games are put into directories.
     pub partition_by: PartitionBy,
+    /// Who writes the tables that are sorted by key.
+    pub by_key: WrittenBy,
     /// Whether files of this shard that are there are replaced.
     pub overwrite: bool,
 }
@@ -50,6 +52,7 @@ impl Plan<'_> {
         let write = WriteOptions {
             partition_by: parquet.partition_by,
             continuation_threshold: options.continuation_threshold,
+            by_key: parquet.by_key,
             memory: options.memory / 4 * 3,
             temp_dir,
         };

@@ -197,6 +197,8 @@ class Spark:
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
+        # Nothing here runs so long that the second compiler of the JVM would be worth its time.
+        builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         self.spark = builder.config("spark.sql.shuffle.partitions", "4").getOrCreate()
         self.spark.sparkContext.setLogLevel("ERROR")
         self.spark.conf.set("spark.sql.parquet.enableVectorizedReader", str(self.vectorised).lower())

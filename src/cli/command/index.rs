@@ -139,6 +139,7 @@ fn parquet(args: &IndexArgs) -> Option<ParquetOptions> {
         shard: args.parquet_layout.shard,
         partition_by: args.parquet_layout.partition_by.into(),
         overwrite: args.overwrite,
+        ..ParquetOptions::default()
     })
 }
 

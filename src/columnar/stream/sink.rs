@@ -12,7 +12,7 @@ use super::encoder::{RankEncoder, StreamEncoder};
 use super::question::StreamQuestion;
 use crate::opening::OpeningBook;
 use crate::store::row::HeaderBatch;
-use crate::store::sink::{BlockNumber, DuplicateLinks, NewRun, RunTotals, Sink, SortedOccurrences};
+use crate::store::sink::{BlockNumber, NewRun, Sink};
 use crate::store::{Error, Result};
 
 /// Gives batches to somebody, who may end the run.
@@ -47,22 +47,6 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Sink for StreamSink<F> {
     fn positions(&mut self, _: BlockNumber, block: Vec<RecordBatch>) -> Result<Option<Vec<RecordBatch>>> {
         let flow = block.into_iter().try_for_each(&mut self.take);
         if flow.is_break() { Err(Error::Interrupted) } else { Ok(None) }
-    }
-
-    fn occurrences<S: SortedOccurrences>(&mut self, _: &S) -> Result<(), S::Error> {
-        Ok(())
-    }
-
-    fn end(&mut self, _: &RunTotals) -> Result<()> {
-        Ok(())
-    }
-
-    fn links<S: SortedOccurrences>(&mut self, _: &S, _: &DuplicateLinks) -> Result<u64, S::Error> {
-        Ok(0)
-    }
-
-    fn finish(self) -> Result<()> {
-        Ok(())
     }
 }
 
@@ -101,21 +85,5 @@ impl Sink for RankSink<'_> {
         self.ranks.add(ranks);
         self.cutoff.store(self.ranks.cutoff(), Ordering::Relaxed);
         Ok(None)
-    }
-
-    fn occurrences<S: SortedOccurrences>(&mut self, _: &S) -> Result<(), S::Error> {
-        Ok(())
-    }
-
-    fn end(&mut self, _: &RunTotals) -> Result<()> {
-        Ok(())
-    }
-
-    fn links<S: SortedOccurrences>(&mut self, _: &S, _: &DuplicateLinks) -> Result<u64, S::Error> {
-        Ok(0)
-    }
-
-    fn finish(self) -> Result<()> {
-        Ok(())
     }
 }

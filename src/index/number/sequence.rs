@@ -30,6 +30,8 @@ pub(crate) struct SourceCount {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbering {
     All,
+    /// Lines and games, as they are given away; a batch counts its games from 0.
+    Games,
     /// Lines and the games of each source: nothing is to be kept.
     Places,
 }
@@ -122,9 +124,10 @@ impl Sequencer {
             if problem.game_number > 0 {
                 problem.game_number = problem.game_number.saturating_add(self.source_games);
             }
-            match &mut problem.game {
-                Some(game) if self.numbering == Numbering::All => game.0 += first,
-                game => *game = None,
+            match (&mut problem.game, self.numbering) {
+                (Some(game), Numbering::All) => game.0 += first,
+                (_, Numbering::Games) => {}
+                (game, _) => *game = None,
             }
         }
         self.source_games = self.source_games.saturating_add(batch.read);

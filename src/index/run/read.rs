@@ -39,7 +39,11 @@ pub(crate) struct ReadResult {
 impl Run<'_> {
     /// Reads all sources, and keeps the FENs of the positions that have `visited` keys.
     pub(crate) fn read<S: Sink>(&self, sink: &mut S, visited: Option<&KeySet>) -> Result<ReadResult> {
-        let numbering = if S::KEEPS { Numbering::All } else { Numbering::Places };
+        let numbering = match (S::KEEPS, S::Encoder::TAKES_GAMES) {
+            (true, _) => Numbering::All,
+            (false, true) => Numbering::Games,
+            (false, false) => Numbering::Places,
+        };
         let shared = Shared { visited, ..self.shared(numbering)? };
         let encoder = sink.encoder();
         let (loads, load_queue) = crossbeam_channel::bounded(2 * self.pool.current_num_threads() + 2);
@@ -147,7 +151,7 @@ impl Run<'_> {
     fn comparison(&self, numbering: Numbering) -> Comparison {
         let rule = match numbering {
             Numbering::All => self.options.duplicates,
-            Numbering::Places => Duplicates::Keep,
+            Numbering::Games | Numbering::Places => Duplicates::Keep,
         };
         Comparison { rule, hash: self.hash.clone() }
     }

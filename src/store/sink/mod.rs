@@ -46,7 +46,7 @@ use crate::opening::OpeningBook;
 use crate::store::pages::PositionTrees;
 
 /// What a run writes through. One thread calls it; the workers have an [encoder](Sink::Encoder) each.
-pub(crate) trait Sink {
+pub(crate) trait Sink: Sized {
     /// What workers give positions to.
     type Encoder: PositionEncoder;
 
@@ -70,21 +70,26 @@ pub(crate) trait Sink {
     ) -> Result<Option<<Self::Encoder as PositionEncoder>::Block>>;
 
     /// Writes the occurrences, once all games are read, and, in a database that is there, brings the visited positions up to date.
-    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error>;
+    /// A sink that keeps nothing is asked for this no more, nor for what follows.
+    fn occurrences<S: SortedOccurrences>(&mut self, _: &S) -> Result<(), S::Error> {
+        Ok(())
+    }
 
     /// Completes the rows of the sources and of the run.
-    fn end(&mut self, run: &RunTotals) -> Result<()>;
+    fn end(&mut self, _: &RunTotals) -> Result<()> {
+        Ok(())
+    }
 
     /// Writes what links games once all of them are there: in a new database the visited positions, in any the duplicates. Gives back how
     /// many games were found that are prefixes of longer ones.
-    fn links<S: SortedOccurrences>(
-        &mut self,
-        sorted: &S,
-        duplicates: &DuplicateLinks,
-    ) -> Result<u64, S::Error>;
+    fn links<S: SortedOccurrences>(&mut self, _: &S, _: &DuplicateLinks) -> Result<u64, S::Error> {
+        Ok(0)
+    }
 
     /// Makes all of it last.
-    fn finish(self) -> Result<()>;
+    fn finish(self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A sink through which games are taken out. Games that were skipped as their duplicates may come back.

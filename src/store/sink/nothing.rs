@@ -1,7 +1,7 @@
 //! A run that only looks at its input.
 
 use super::encoder::{BlockNumber, NoEncoder};
-use super::{DuplicateLinks, NewRun, RunTotals, Sink, SortedOccurrences};
+use super::{NewRun, Sink};
 use crate::store::error::Result;
 use crate::store::row::HeaderBatch;
 
@@ -27,21 +27,5 @@ impl Sink for Nothing {
 
     fn positions(&mut self, _: BlockNumber, (): ()) -> Result<Option<()>> {
         Ok(None)
-    }
-
-    fn occurrences<S: SortedOccurrences>(&mut self, _: &S) -> Result<(), S::Error> {
-        Ok(())
-    }
-
-    fn end(&mut self, _: &RunTotals) -> Result<()> {
-        Ok(())
-    }
-
-    fn links<S: SortedOccurrences>(&mut self, _: &S, _: &DuplicateLinks) -> Result<u64, S::Error> {
-        Ok(0)
-    }
-
-    fn finish(self) -> Result<()> {
-        Ok(())
     }
 }
