@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::id::OpeningId;
-use crate::opening::OpeningBook;
+use crate::opening::{NamedPosition, OpeningBook};
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch, Text};
 
@@ -13,7 +13,9 @@ pub(super) struct OpeningNames(HashMap<OpeningId, (String, String)>);
 
 impl OpeningNames {
     pub(super) fn of(book: &OpeningBook) -> Self {
-        let names = book.iter().map(|(id, opening, _)| (id, (opening.eco.clone(), opening.name.clone())));
+        let names = book
+            .iter()
+            .map(|(id, NamedPosition { opening, .. })| (id, (opening.eco.clone(), opening.name.clone())));
         Self(names.collect())
     }
 }

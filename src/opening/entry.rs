@@ -1,6 +1,6 @@
 //! An entry of a list: its moves and its name.
 
-use super::book::{Named, Opening};
+use super::book::{NamedPosition, Opening};
 use super::error::LineError;
 use crate::board::{Color, Position};
 use crate::pgn::{Token, decode};
@@ -9,7 +9,11 @@ use crate::pgn::{Token, decode};
 pub(super) type Found<T> = std::result::Result<T, (usize, LineError)>;
 
 /// An opening from its code and name, both trimmed and checked, and its position.
-pub(super) fn named(eco: &[u8], name: &str, position: Position) -> std::result::Result<Named, LineError> {
+pub(super) fn named(
+    eco: &[u8],
+    name: &str,
+    position: &Position,
+) -> std::result::Result<NamedPosition, LineError> {
     let eco = decode(eco.trim_ascii());
     let name = name.trim();
     if eco.is_empty() {
@@ -21,7 +25,7 @@ pub(super) fn named(eco: &[u8], name: &str, position: Position) -> std::result::
     if name.is_empty() {
         return Err(LineError::NoName);
     }
-    Ok(Named { opening: Opening { eco: eco.into_owned(), name: name.to_owned() }, position })
+    Ok(NamedPosition::new(Opening { eco: eco.into_owned(), name: name.to_owned() }, position))
 }
 
 /// Whether this is an ECO code: `B90`, with Scid's extension (`B90a`, `B90a1`), or with the one that PGN allows (`B90/01`).

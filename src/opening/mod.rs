@@ -14,16 +14,17 @@
 //! use pgndex::opening::OpeningBook;
 //!
 //! let mut position = Position::start();
-//! for san in ["Nf3", "d5", "d4", "Nf6", "c4", "e6"] {
+//! for san in ["Nf3", "d5", "d4", "Nf6", "c4", "e6", "Nc3"] {
 //!     position.play_san(san.as_bytes())?;
 //! }
 //! let book = OpeningBook::built_in();
 //! let opening = book.get(&position).expect("a well-known position");
-//! assert_eq!(opening.to_string(), "D30 Queen's Gambit Declined: Knights");
+//! assert_eq!(opening.to_string(), "D37 Queen's Gambit Declined: Three Knights Variation");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod book;
+mod built_in;
 mod entry;
 mod error;
 mod pgn;
@@ -31,5 +32,5 @@ mod read;
 mod scid;
 mod tsv;
 
-pub use book::{Opening, OpeningBook};
+pub use book::{NamedPosition, Opening, OpeningBook};
 pub use error::{Error, LineError, Result};

@@ -1,13 +1,13 @@
 //! Openings as games of a PGN file: the tags tell code and name, the moves lead to the position.
 
-use super::book::Named;
+use super::book::NamedPosition;
 use super::entry::{Found, named, play};
 use super::error::LineError;
 use crate::board::Position;
 use crate::pgn::{FrameProblem, Reader, TagPair};
 
 /// Reads all games.
-pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
+pub(super) fn read(text: &[u8]) -> Found<Vec<NamedPosition>> {
     let start_position = Position::start();
     let mut reader = Reader::new(text);
     let (mut tags, mut problems) = (Vec::new(), Vec::new());
@@ -18,7 +18,7 @@ pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
             return Err((tag.offset, LineError::StartPosition));
         }
         let position = play(&start_position, || (reader.next_token(), reader.offset()))?;
-        let opening = named(&value(&tags, "ECO").into_bytes(), &name(&tags), position);
+        let opening = named(&value(&tags, "ECO").into_bytes(), &name(&tags), &position);
         openings.push(opening.map_err(|error| (start, error))?);
     }
     match problems.first() {

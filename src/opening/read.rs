@@ -3,27 +3,15 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
 
-use super::book::{Named, OpeningBook};
+use super::book::{NamedPosition, OpeningBook};
 use super::error::{Error, Result};
 use super::{pgn, scid, tsv};
 
 /// The most that is read of one file, in bytes; the largest lists have about one MiB.
 const MOST_BYTES: u64 = 16 << 20;
 
-static BUILT_IN: LazyLock<Arc<OpeningBook>> = LazyLock::new(|| {
-    let text = include_bytes!("eco.tsv");
-    Arc::new(parse(Path::new("eco.tsv"), text).map(OpeningBook::new).expect("the tests have read it"))
-});
-
 impl OpeningBook {
-    /// The list that comes with the program: the main families of openings, a few hundred.
-    #[must_use]
-    pub fn built_in() -> Arc<Self> {
-        Arc::clone(&BUILT_IN)
-    }
-
     /// Reads a file, or all files ending in `.tsv`, `.eco` and `.pgn` of a directory, in the order of their names.
     ///
     /// Where a position stands in the list more than once, the last one counts.
@@ -70,7 +58,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-fn parse(path: &Path, text: &[u8]) -> Result<Vec<Named>> {
+fn parse(path: &Path, text: &[u8]) -> Result<Vec<NamedPosition>> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let openings = match form(text) {
         Some(Form::Tsv) => tsv::read(text),

@@ -2,7 +2,7 @@
 //!
 //! An entry may go over several lines; between entries, `#` begins a comment that goes to the end of its line.
 
-use super::book::Named;
+use super::book::NamedPosition;
 use super::entry::{Found, named, play};
 use super::error::LineError;
 use crate::board::Position;
@@ -14,7 +14,7 @@ pub(super) fn starts_entry(text: &[u8]) -> bool {
 }
 
 /// Reads all entries.
-pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
+pub(super) fn read(text: &[u8]) -> Found<Vec<NamedPosition>> {
     let start_position = Position::start();
     let mut openings = Vec::new();
     let mut at = 0;
@@ -44,7 +44,7 @@ fn skip_to_entry(text: &[u8], mut at: usize) -> usize {
 }
 
 /// Reads the entry that begins at the offset `start`. Gives back also the offset after it.
-fn read_entry(text: &[u8], start: usize, position: &Position) -> Found<(Named, usize)> {
+fn read_entry(text: &[u8], start: usize, position: &Position) -> Found<(NamedPosition, usize)> {
     let find = |byte, from: usize, what| {
         let found = memchr::memchr(byte, &text[from..]).map(|length| from + length);
         found.ok_or((start, LineError::Unclosed(what)))
@@ -54,6 +54,6 @@ fn read_entry(text: &[u8], start: usize, position: &Position) -> Found<(Named, u
     let end = find(b'*', close + 1, "'*' after the moves")?;
     let mut lexer = Lexer::new(&text[..end], close + 1);
     let position = play(position, || (lexer.next_token(), lexer.offset()))?;
-    let opening = named(&text[start..open], &decode(&text[open + 1..close]), position);
+    let opening = named(&text[start..open], &decode(&text[open + 1..close]), &position);
     Ok((opening.map_err(|error| (start, error))?, end + 1))
 }

@@ -1,6 +1,6 @@
 //! Openings as lines of tab-separated columns.
 
-use super::book::Named;
+use super::book::NamedPosition;
 use super::entry::{Found, named, play};
 use super::error::LineError;
 use crate::board::Position;
@@ -30,7 +30,7 @@ impl Header {
 }
 
 /// Reads all lines after the header; blank ones are passed over, and so are other columns.
-pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
+pub(super) fn read(text: &[u8]) -> Found<Vec<NamedPosition>> {
     let start_position = Position::start();
     let mut header = None;
     let mut openings = Vec::new();
@@ -51,12 +51,12 @@ pub(super) fn read(text: &[u8]) -> Found<Vec<Named>> {
     Ok(openings)
 }
 
-fn read_line(header: Header, line: &[u8], start: &Position) -> Result<Named, LineError> {
+fn read_line(header: Header, line: &[u8], start: &Position) -> Result<NamedPosition, LineError> {
     let columns: Vec<&[u8]> = line.split(|&byte| byte == b'\t').collect();
     if columns.len() < header.columns {
         return Err(LineError::Columns { found: columns.len(), expected: header.columns });
     }
     let mut lexer = Lexer::new(columns[header.pgn], 0);
     let position = play(start, || (lexer.next_token(), lexer.offset())).map_err(|(_, error)| error)?;
-    named(columns[header.eco], &decode(columns[header.name]), position)
+    named(columns[header.eco], &decode(columns[header.name]), &position)
 }

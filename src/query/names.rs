@@ -118,9 +118,11 @@ fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
     (letters > 0 && wrong <= (letters / 3).max(1)).then_some(wrong)
 }
 
-/// The words of a folded name.
+/// The words of a folded name. What makes `Keene's` of `Keene` is no initial.
 fn words(name: &str) -> impl Iterator<Item = &str> {
-    name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
+    let parts = name.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
+    let words = parts.flat_map(|part| part.strip_suffix("'s").unwrap_or(part).split('\''));
+    words.filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -146,6 +148,10 @@ mod tests {
             ("?", "Carlsen", None),
             ("Carlsen", "Hasty, C", None),
             ("Li", "", None),
+            ("O'Kely", "O'Kelly, Albéric", Some(1)),
+            ("Sicilain Defense", "Sicilian Defense: Keres Variation", Some(1)),
+            ("Sicilain Defense", "King's Gambit Declined: Keene's Defense", None),
+            ("Kings Gambit", "King's Gambit Accepted", Some(1)),
         ] {
             assert_eq!(distance(wanted, name), expected, "{wanted}: {name}");
         }

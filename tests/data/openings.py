@@ -22,7 +22,8 @@ def read_list(path):
     openings = {}
     for file in files:
         with open(file, encoding="utf-8", newline="") as lines:
-            for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+            table = (line for line in lines if not line.startswith("#"))
+            for row in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
                 board = chess.Board()
                 for word in row["pgn"].split():
                     if not word[0].isdigit():

@@ -145,8 +145,8 @@ mod help {
 
               --openings <FILE>
                   Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
-                  PGN file with ECO and Opening tags, or a directory of such files [default: a list of the
-                  main openings]
+                  PGN file with ECO and Opening tags, or a directory of such files [default: the names that
+                  Lichess gives]
 
           -q, --quiet
                   Show no progress and no summary; errors are still shown
@@ -481,7 +481,7 @@ mod game {
           Result     1-0
           Annotator  me
           ECO        C25
-          Opening    C26 Vienna Game: Falkbeer
+          Opening    C26 Vienna Game: Falkbeer Variation
 
             1.  e4    e5
             2.  Nc3   Nf6
@@ -517,7 +517,7 @@ mod game {
           White    Hasty, H
           Black    Knight, B
           Result   0-1
-          Opening  A00 Barnes Opening
+          Opening  A00 Barnes Opening: Fool's Mate
 
             1.  f3    e5
             2.  g4    Qh4#
@@ -736,10 +736,10 @@ mod info {
 
         openings
           games   share  eco  name
-          ─────────────────────────────────────────────────────
-              1  25.0 %  A00  Barnes Opening
-              1  25.0 %  A05  Zukertort Opening: Knights Facing
-              1  25.0 %  C26  Vienna Game: Falkbeer
+          ───────────────────────────────────────────────────
+              1  25.0 %  A00  Barnes Opening: Fool's Mate
+              1  25.0 %  A05  Zukertort Opening
+              1  25.0 %  C26  Vienna Game: Falkbeer Variation
 
         years
           2024     2  ████████████████████████████████████████
@@ -812,17 +812,17 @@ mod info {
           "openings": [
             {
               "eco": "A00",
-              "name": "Barnes Opening",
+              "name": "Barnes Opening: Fool's Mate",
               "games": 1
             },
             {
               "eco": "A05",
-              "name": "Zukertort Opening: Knights Facing",
+              "name": "Zukertort Opening",
               "games": 1
             },
             {
               "eco": "C26",
-              "name": "Vienna Game: Falkbeer",
+              "name": "Vienna Game: Falkbeer Variation",
               "games": 1
             }
           ],

@@ -61,16 +61,16 @@ fn built(pgn: &str) -> Place {
 fn moves_come_with_results_and_the_latest_games_below() {
     let sample = built(FAMOUS);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. e4"]), @"
-    B00 King's Pawn Opening
+    B00 King's Pawn Game
 
     move  games    share  w/d/b %                         elo  last  opening
-    ────────────────────────────────────────────────────────────────────────────────────────────────────
+    ─────────────────────────────────────────────────────────────────────────────────────────
     e5       13   50.0 %  69/15/15  ██████████████▒▒▒░░░       1992  C20 King's Pawn Game
     c5        5   19.2 %  80/0/20   ████████████████░░░░       2016  B20 Sicilian Defense
     c6        2    7.7 %  100/0/0   ████████████████████       1997  B10 Caro-Kann Defense
     b6        1    3.8 %  100/0/0   ████████████████████             B00 Owen Defense
     d5        1    3.8 %  100/0/0   ████████████████████       1934  B01 Scandinavian Defense
-    d6        1    3.8 %  100/0/0   ████████████████████       1999  B00 King's Pawn Opening: Pirc Setup
+    d6        1    3.8 %  100/0/0   ████████████████████       1999  B00 Pirc Defense
     e6        1    3.8 %  100/0/0   ████████████████████       1928  C00 French Defense
     g6        1    3.8 %  100/0/0   ████████████████████       1963  B06 Modern Defense
     Nf6       1    3.8 %  100/0/0   ████████████████████       1991  B02 Alekhine Defense
@@ -87,7 +87,7 @@ fn moves_come_with_results_and_the_latest_games_below() {
       45  Deep Blue             Kasparov, Garry              1-0     1996.02.10  Man-Machine Match             c5
     ");
     insta::assert_snapshot!(sample.ok(&["--moves", "1. e4", "-n", "2", "--recent", "1"]), @"
-    B00 King's Pawn Opening
+    B00 King's Pawn Game
 
     move  games    share  w/d/b %                         elo  last  opening
     ─────────────────────────────────────────────────────────────────────────────────────
@@ -355,7 +355,7 @@ fn some_games_are_counted_when_they_are_asked_for() {
     );
     assert_eq!(object["recentGames"][0]["id"], "4");
     let run = sample.ask(&["--moves", "1. d4", "--player", "nobody", "--event", "open"]);
-    assert_eq!((run.status, run.stdout.as_str()), (0, "A40 Queen's Pawn Opening\n\n"));
+    assert_eq!((run.status, run.stdout.as_str()), (0, "A40 Queen's Pawn Game\n\n"));
     insta::assert_snapshot!(run.stderr, @r#"
     pgndex: note: no player has a name that fits "nobody" (--player)
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
@@ -388,14 +388,14 @@ fn the_filter_that_keeps_all_games_out_is_named() {
 fn a_position_that_no_game_reached_is_no_failure() {
     let sample = built(RATED);
     let Run { status, stdout, stderr } = sample.ask(&["--moves", "1. h4"]);
-    assert_eq!((status, stdout.as_str()), (0, ""));
+    assert_eq!((status, stdout.as_str()), (0, "A00 Kádas Opening\n\n"));
     insta::assert_snapshot!(stderr, @r#"
     pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq -
     "#);
     let Run { status, stdout, .. } = sample.ask(&["--moves", "1. h4", "--format", "json"]);
     assert_eq!(status, 0);
     insta::assert_snapshot!(stdout, @r#"
-    {"opening":null,"white":0,"draws":0,"black":0,"unfinished":0,"moves":[],"topGames":[],"recentGames":[]}
+    {"opening":{"eco":"A00","name":"Kádas Opening"},"white":0,"draws":0,"black":0,"unfinished":0,"moves":[],"topGames":[],"recentGames":[]}
     "#);
     let Run { status, stdout, .. } = sample.ask(&["--moves", "1. h4", "--format", "csv"]);
     assert_eq!((status, stdout.lines().count()), (0, 1));

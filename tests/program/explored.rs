@@ -80,25 +80,25 @@ fn one_side_sees_its_score() {
     let place = orders();
     insta::assert_snapshot!(place.ok(&["--player", "=A", "--side", "white", "--top", "0", "--recent", "0"]), @"
     move  games    share    score  +/=/- %                        opponents  performance  last  opening
-    ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-    d4        2  100.0 %   50.0 %  50/0/50  ██████████░░░░░░░░░░       2250         2250  2003  A40 Queen's Pawn Opening
+    ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    d4        2  100.0 %   50.0 %  50/0/50  ██████████░░░░░░░░░░       2250         2250  2003  A40 Queen's Pawn Game
     Σ         2  100.0 %   50.0 %  50/0/50  ██████████░░░░░░░░░░       2250         2250  2003
     2 games: █ won 1 (50.0 %), ▒ drawn 0 (0.0 %), ░ lost 1 (50.0 %), from White's side
     ");
     insta::assert_snapshot!(place.ok(&["--side", "black", "--top", "0", "--recent", "0"]), @"
     move  games    share    score  +/=/- %                         opponents  performance  last  opening
-    ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-    d4        3   60.0 %   33.3 %  33/0/67   ███████░░░░░░░░░░░░░       2400         1600  2003  A40 Queen's Pawn Opening
+    ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    d4        3   60.0 %   33.3 %  33/0/67   ███████░░░░░░░░░░░░░       2400         1600  2003  A40 Queen's Pawn Game
     c4        1   20.0 %   50.0 %  0/100/0   ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒       2310         2310  2003  A10 English Opening
-    e4        1   20.0 %    0.0 %  0/0/100   ░░░░░░░░░░░░░░░░░░░░                          2002  B00 King's Pawn Opening
+    e4        1   20.0 %    0.0 %  0/0/100   ░░░░░░░░░░░░░░░░░░░░                          2002  B00 King's Pawn Game
     Σ         5  100.0 %   30.0 %  20/20/60  ████▒▒▒▒░░░░░░░░░░░░       2355         2162  2003
     5 games: █ won 1 (20.0 %), ▒ drawn 1 (20.0 %), ░ lost 3 (60.0 %), from Black's side
     ");
     insta::assert_snapshot!(place.ok(&["--side", "black", "--format", "csv"]), @"
     uci,san,games,white,draws,black,average_rating,average_opponent_rating,performance,first_year,last_year,eco,opening
-    d2d4,d4,3,2,0,1,2350,2400,1600,2001,2003,A40,Queen's Pawn Opening
+    d2d4,d4,3,2,0,1,2350,2400,1600,2001,2003,A40,Queen's Pawn Game
     c2c4,c4,1,0,1,0,,2310,2310,2003,2003,A10,English Opening
-    e2e4,e4,1,1,0,0,,,,2002,2002,B00,King's Pawn Opening
+    e2e4,e4,1,1,0,0,,,,2002,2002,B00,King's Pawn Game
     ");
     // The opponent is the one with the other side, whichever way he is given.
     for opponent in [["--opponent", "=B"], ["--player", "=B"]] {
@@ -130,10 +130,10 @@ fn years_are_told_with_those_between() {
     let place = orders();
     insta::assert_snapshot!(place.ok(&["--history", "--top", "0", "--recent", "0"]), @"
     move  games    share  w/d/b %                          elo  last  opening
-    ──────────────────────────────────────────────────────────────────────────────────────────
-    d4        3   60.0 %  67/0/33   █████████████░░░░░░░  2350  2003  A40 Queen's Pawn Opening
+    ───────────────────────────────────────────────────────────────────────────────────────
+    d4        3   60.0 %  67/0/33   █████████████░░░░░░░  2350  2003  A40 Queen's Pawn Game
     c4        1   20.0 %  0/100/0   ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒        2003  A10 English Opening
-    e4        1   20.0 %  100/0/0   ████████████████████        2002  B00 King's Pawn Opening
+    e4        1   20.0 %  100/0/0   ████████████████████        2002  B00 King's Pawn Game
     Σ         5  100.0 %  60/20/20  ████████████▒▒▒▒░░░░  2350  2003
     5 games: █ White 3 (60.0 %), ▒ draw 1 (20.0 %), ░ Black 1 (20.0 %)
 
@@ -166,39 +166,39 @@ fn a_tree_tells_each_position_once() {
     let place = orders();
     insta::assert_snapshot!(place.ok(&["--depth", "3", "--least-share", "0"]), @"
     move        games    share  w/d/b %                         elo  last  opening
-    ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-    1. d4           3   60.0 %  67/0/33  █████████████░░░░░░░  2350  2003  A40 Queen's Pawn Opening
+    ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    1. d4           3   60.0 %  67/0/33  █████████████░░░░░░░  2350  2003  A40 Queen's Pawn Game
       1... d5       2   66.7 %  100/0/0  ████████████████████  2350  2001  D00 Queen's Pawn Game
         2. c4       1   50.0 %  100/0/0  ████████████████████  2350  2001  D06 Queen's Gambit
-        2. Nf3      1   50.0 %  100/0/0  ████████████████████              D02 Queen's Pawn Game: King's Knight
+        2. Nf3      1   50.0 %  100/0/0  ████████████████████              D02 Queen's Pawn Game: Zukertort Variation
       1... Nf6      1   33.3 %  0/0/100  ░░░░░░░░░░░░░░░░░░░░        2003  A45 Indian Defense
-        2. c4       1  100.0 %  0/0/100  ░░░░░░░░░░░░░░░░░░░░        2003  A50 Indian Defense: Queen's Pawn Pair
+        2. c4       1  100.0 %  0/0/100  ░░░░░░░░░░░░░░░░░░░░        2003  A50 Indian Defense: Normal Variation
     1. c4           1   20.0 %  0/100/0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒        2003  A10 English Opening
-      1... d5       1  100.0 %  0/100/0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒        2003
+      1... d5       1  100.0 %  0/100/0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒        2003  A10 English Opening: Anglo-Scandinavian Defense
         2. d4       1  100.0 %  0/100/0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒        2003  D06 Queen's Gambit, as after 1. d4 d5 2. c4
-    1. e4           1   20.0 %  100/0/0  ████████████████████        2002  B00 King's Pawn Opening
+    1. e4           1   20.0 %  100/0/0  ████████████████████        2002  B00 King's Pawn Game
     5 games: █ White 3 (60.0 %), ▒ draw 1 (20.0 %), ░ Black 1 (20.0 %)
     ");
     insta::assert_snapshot!(place.ok(&["--depth", "2", "--side", "white", "--player", "=A"]), @"
     move        games    share    score  +/=/- %                        opponents  performance  last  opening
-    ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-    1. d4           2  100.0 %   50.0 %  50/0/50  ██████████░░░░░░░░░░       2250         2250  2003  A40 Queen's Pawn Opening
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    1. d4           2  100.0 %   50.0 %  50/0/50  ██████████░░░░░░░░░░       2250         2250  2003  A40 Queen's Pawn Game
       1... d5       1   50.0 %  100.0 %  100/0/0  ████████████████████       2300         3100  2001  D00 Queen's Pawn Game
       1... Nf6      1   50.0 %    0.0 %  0/0/100  ░░░░░░░░░░░░░░░░░░░░       2200         1400  2003  A45 Indian Defense
     2 games: █ won 1 (50.0 %), ▒ drawn 0 (0.0 %), ░ lost 1 (50.0 %), from White's side
     ");
     insta::assert_snapshot!(place.ok(&["--depth", "3", "--least-share", "20", "--format", "csv"]), @r#"
     ply,line,uci,san,games,white,draws,black,average_rating,first_year,last_year,eco,opening,games_before,same_as
-    1,d2d4,d2d4,d4,3,2,0,1,2350,2001,2003,A40,Queen's Pawn Opening,5,
+    1,d2d4,d2d4,d4,3,2,0,1,2350,2001,2003,A40,Queen's Pawn Game,5,
     2,"d2d4,d7d5",d7d5,d5,2,2,0,0,2350,2001,2001,D00,Queen's Pawn Game,3,
     3,"d2d4,d7d5,c2c4",c2c4,c4,1,1,0,0,2350,2001,2001,D06,Queen's Gambit,2,
-    3,"d2d4,d7d5,g1f3",g1f3,Nf3,1,1,0,0,,,,D02,Queen's Pawn Game: King's Knight,2,
+    3,"d2d4,d7d5,g1f3",g1f3,Nf3,1,1,0,0,,,,D02,Queen's Pawn Game: Zukertort Variation,2,
     2,"d2d4,g8f6",g8f6,Nf6,1,0,0,1,,2003,2003,A45,Indian Defense,3,
-    3,"d2d4,g8f6,c2c4",c2c4,c4,1,0,0,1,,2003,2003,A50,Indian Defense: Queen's Pawn Pair,1,
+    3,"d2d4,g8f6,c2c4",c2c4,c4,1,0,0,1,,2003,2003,A50,Indian Defense: Normal Variation,1,
     1,c2c4,c2c4,c4,1,0,1,0,,2003,2003,A10,English Opening,5,
-    2,"c2c4,d7d5",d7d5,d5,1,0,1,0,,2003,2003,,,1,
+    2,"c2c4,d7d5",d7d5,d5,1,0,1,0,,2003,2003,A10,English Opening: Anglo-Scandinavian Defense,1,
     3,"c2c4,d7d5,d2d4",d2d4,d4,1,0,1,0,,2003,2003,D06,Queen's Gambit,1,1. d4 d5 2. c4
-    1,e2e4,e2e4,e4,1,1,0,0,,2002,2002,B00,King's Pawn Opening,5,
+    1,e2e4,e2e4,e4,1,1,0,0,,2002,2002,B00,King's Pawn Game,5,
     "#);
     insta::assert_snapshot!(place.ok(&["--depth", "2", "--least-share", "20", "--format", "dot"]), @r#"
     digraph moves {
@@ -206,7 +206,7 @@ fn a_tree_tells_each_position_once() {
       node [shape=box, style=rounded, fontname="sans-serif", fontsize=11];
       edge [fontname="sans-serif", fontsize=10];
       "" [label="5 games"];
-      "1. d4" [label="A40 Queen's Pawn Opening\n3 games"];
+      "1. d4" [label="A40 Queen's Pawn Game\n3 games"];
       "" -> "1. d4" [label="1. d4 60.0 %", penwidth=4.6];
       "1. d4 d5" [label="D00 Queen's Pawn Game\n2 games"];
       "1. d4" -> "1. d4 d5" [label="1... d5 66.7 %", penwidth=3.4];
@@ -214,9 +214,9 @@ fn a_tree_tells_each_position_once() {
       "1. d4" -> "1. d4 Nf6" [label="1... Nf6 33.3 %", penwidth=2.2];
       "1. c4" [label="A10 English Opening\n1 game"];
       "" -> "1. c4" [label="1. c4 20.0 %", penwidth=2.2];
-      "1. c4 d5" [label="1 game"];
+      "1. c4 d5" [label="A10 English Opening: Anglo-Scandinavian Defense\n1 game"];
       "1. c4" -> "1. c4 d5" [label="1... d5 100.0 %", penwidth=2.2];
-      "1. e4" [label="B00 King's Pawn Opening\n1 game"];
+      "1. e4" [label="B00 King's Pawn Game\n1 game"];
       "" -> "1. e4" [label="1. e4 20.0 %", penwidth=2.2];
     }
     "#);
@@ -232,7 +232,7 @@ fn two_sets_stand_side_by_side() {
     insta::assert_snapshot!(
         place.ok(&["--moves", "1. e4", "--until", "1899", "--versus", "--since 1900", "-n", "4"]),
         @"
-    B00 King's Pawn Opening
+    B00 King's Pawn Game
 
     move  games    share  w/d/b %   versus    share  w/d/b %  change  opening
     ──────────────────────────────────────────────────────────────────────────────────────────
@@ -263,7 +263,7 @@ fn two_sets_stand_side_by_side() {
     c7c6,c6,B10,Caro-Kann Defense,,,,,,,,2,2,0,0,,1910,1997
     b7b6,b6,B00,Owen Defense,,,,,,,,1,1,0,0,,,
     d7d5,d5,B01,Scandinavian Defense,,,,,,,,1,1,0,0,,1934,1934
-    d7d6,d6,B00,King's Pawn Opening: Pirc Setup,,,,,,,,1,1,0,0,,1999,1999
+    d7d6,d6,B00,Pirc Defense,,,,,,,,1,1,0,0,,1999,1999
     e7e6,e6,C00,French Defense,,,,,,,,1,1,0,0,,1928,1928
     g7g6,g6,B06,Modern Defense,,,,,,,,1,1,0,0,,1963,1963
     g8f6,Nf6,B02,Alekhine Defense,,,,,,,,1,1,0,0,,1991,1991

@@ -417,9 +417,9 @@ fn positions_are_those_of_the_view() {
 fn csv_has_a_row_for_each_game() {
     insta::assert_snapshot!(odd().printed(&["--csv"]), @r#"
     game_id,event,site,date,round,white,black,result,white_elo,black_elo,white_title,black_title,eco,opening_eco,opening,time_control,variant,start_fen,ply_count,status,source,moves
-    1,"Club ""Réti"" \ final",,2024.02.29,1.2,"Ågren, Åsa",棋聖,1-0,2455,1987,,,C25,C26,Vienna Game: Falkbeer,,,,9,ok,games.pgn,1. e4 e5 2. Nc3 Nf6 3. -- d5 4. exd5 Nxd5 5. Qh5
+    1,"Club ""Réti"" \ final",,2024.02.29,1.2,"Ågren, Åsa",棋聖,1-0,2455,1987,,,C25,C26,Vienna Game: Falkbeer Variation,,,,9,ok,games.pgn,1. e4 e5 2. Nc3 Nf6 3. -- d5 4. exd5 Nxd5 5. Qh5
     2,Endings,,,,,,*,,,,,,,,,,r3k3/7P/8/8/8/8/8/4K3 b q - 5 17,2,ok,games.pgn,17... O-O-O 18. h8=Q
-    3,Blunder,,,,"Hasty, H","Knight, B",0-1,,,,,,A00,Barnes Opening,,,,4,truncated,games.pgn,1. f3 e5 2. g4 Qh4#
+    3,Blunder,,,,"Hasty, H","Knight, B",0-1,,,,,,A00,Barnes Opening: Fool's Mate,,,,4,truncated,games.pgn,1. f3 e5 2. g4 Qh4#
     4,Shuffled,,2024.??.??,,"Knight, A","Knight, B",1/2-1/2,,,,,,,,,Chess960,nrkbbqrn/pppppppp/8/8/8/8/PPPPPPPP/NRKBBQRN w KQkq - 0 1,6,ok,games.pgn,1. c4 c5 2. Bc2 Bc7 3. O-O-O O-O-O
     5,Other rules,,2024.??.??,,"Knight, A","Knight, B",1-0,,,,,,,,,Atomic,,0,skipped,games.pgn,
     "#);

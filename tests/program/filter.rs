@@ -16,7 +16,7 @@ const GAMES: [(&str, &str, &str, &str); 8] = [
     ("Short, N", "Anand, V", "?|?|?", "1. c4 *"),
     ("Kasparov, G", "Short, N", "London|15+0|Abandoned", "1. e4 e5 1-0"),
     ("Anand, V", "Anand, Akhil", "New Paris|5400+30|rules infraction", "1. e4 c6 1-0"),
-    ("Kasparov, G", "Anand, Akhil", "https://lichess.org/abcdefgh|1/86400|Normal", "1. e4 c5 2. Nf3 0-1"),
+    ("Kasparov, G", "Anand, Akhil", "https://lichess.org/abcdefgh|1/86400|Normal", "1. e4 c5 2. c3 0-1"),
 ];
 
 fn sample() -> Place {
@@ -85,7 +85,7 @@ fn each_filter_chooses_what_plain_sql_does() {
         (&["--opening", "sicilian"], "opening LIKE 'Sicilian Defense%'", 3),
         (&["--opening", "caro kann"], "false", 0),
         (&["--opening", "caro-kann"], "opening LIKE 'Caro-Kann Defense%'", 1),
-        (&["--opening", "=Sicilian Defense"], "opening = 'Sicilian Defense'", 1),
+        (&["--opening", "=Sicilian Defense"], "opening = 'Sicilian Defense'", 2),
         (&["--site", "paris"], "site IN ('Paris', 'Paris FRA', 'New Paris')", 3),
         (&["--site", "=Paris"], "site = 'Paris'", 1),
         (&["--site", "esp"], "site = 'Linares ESP'", 1),
@@ -168,7 +168,7 @@ fn names_that_nothing_bears_are_told_with_those_like_them() {
         run.stderr
     };
     insta::assert_snapshot!(told(&["--opening", "Sicilain Defense"]), @r#"
-    pgndex: note: no opening has a name that fits "sicilain defense" (--opening); did you mean "Sicilian Defense", "Sicilian Defense: Wing Gambit" or "Sicilian Defense: Smith-Morra Gambit"?
+    pgndex: note: no opening has a name that fits "sicilain defense" (--opening); did you mean "King's Gambit Declined: Keene's Defense", "King's Gambit Declined: Panteldakis Countergambit, Schiller's Defense" or "King's Gambit Declined: Petrov's Defense"?
     pgndex: note: 8 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(told(&["--site", "Linarse"]), @r#"

@@ -120,9 +120,9 @@ fn a_record_is_told_with_what_it_is_of() {
 
     ## Openings with White, 1 of 3
 
-    | opening                  | games | + | = | - | score   | rating | opponents | performance |
-    |--------------------------|------:|--:|--:|--:|---------|--------|-----------|-------------|
-    | A40 Queen's Pawn Opening |     1 | 0 | 0 | 1 |   0.0 % |        |           |             |
+    | opening               | games | + | = | - | score   | rating | opponents | performance |
+    |-----------------------|------:|--:|--:|--:|---------|--------|-----------|-------------|
+    | A40 Queen's Pawn Game |     1 | 0 | 0 | 1 |   0.0 % |        |           |             |
 
     ## Openings with Black
 

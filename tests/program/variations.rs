@@ -123,9 +123,9 @@ fn moves_of_variations_count_apart_from_those_played() {
     let ask = |position: &[&str]| sample.ok(&[position, &options].concat());
     insta::assert_snapshot!(ask(&["--fen", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"]), @"
     move  games    share  w/d/b %                          elo  last  variations  opening
-    ──────────────────────────────────────────────────────────────────────────────────────────────────────
-    d4        1   33.3 %  0/0/100   ░░░░░░░░░░░░░░░░░░░░        2022           2  A40 Queen's Pawn Opening
-    e4        1   33.3 %  100/0/0   ████████████████████  2000  2020           0  B00 King's Pawn Opening
+    ───────────────────────────────────────────────────────────────────────────────────────────────────
+    d4        1   33.3 %  0/0/100   ░░░░░░░░░░░░░░░░░░░░        2022           2  A40 Queen's Pawn Game
+    e4        1   33.3 %  100/0/0   ████████████████████  2000  2020           0  B00 King's Pawn Game
     Nf3       1   33.3 %  0/100/0   ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒  2200  2021           0  A04 Zukertort Opening
     c4        0    0.0 %                                                       1  A10 English Opening
     Σ         3  100.0 %  33/33/33  ███████▒▒▒▒▒▒░░░░░░░  2100  2022           2
@@ -133,17 +133,17 @@ fn moves_of_variations_count_apart_from_those_played() {
     1 game without a result is not counted; 2 games have the position in variations
     ");
     insta::assert_snapshot!(ask(&["--moves", "1. d4 Nf6 2. c4", "-n", "1"]), @"
-    A50 Indian Defense: Queen's Pawn Pair
+    A50 Indian Defense: Normal Variation
 
     move  games    share  w/d/b %                        elo  last  variations  opening
-    ───────────────────────────────────────────────────────────────────────────────────────────────────────
-    e6        0    0.0 %                                                     2  E00 Indian Defense: With e6
+    ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    e6        0    0.0 %                                                     2  E00 Indian Defense: Normal Variation
     Σ         1  100.0 %  0/0/100  ░░░░░░░░░░░░░░░░░░░░                      2
     1 game: █ White 0 (0.0 %), ▒ draw 0 (0.0 %), ░ Black 1 (100.0 %)
     1 ended here; 2 games have the position in variations; 1 move not shown: --limit 0 shows all
     ");
     insta::assert_snapshot!(ask(&["--moves", "1. d4 Nf6 2. c4 e6"]), @"
-    E00 Indian Defense: With e6
+    E00 Indian Defense: Normal Variation
 
     move  games    share  w/d/b %    elo  last  variations
     ──────────────────────────────────────────────────────
@@ -154,14 +154,14 @@ fn moves_of_variations_count_apart_from_those_played() {
     ");
     insta::assert_snapshot!(ask(&["--moves", "1. d4 Nf6", "--format", "csv"]), @"
     uci,san,games,white,draws,black,average_rating,first_year,last_year,in_variations,eco,opening
-    c2c4,c4,1,0,0,1,,2022,2022,2,A50,Indian Defense: Queen's Pawn Pair
-    g1f3,Nf3,0,0,0,0,,,,2,A46,Indian Defense: Knights Game
+    c2c4,c4,1,0,0,1,,2022,2022,2,A50,Indian Defense: Normal Variation
+    g1f3,Nf3,0,0,0,0,,,,2,A46,Indian Defense: Knights Variation
     ");
     // Of the games that are chosen, only the one without a result.
     insta::assert_snapshot!(ask(&["--moves", "1. d4 Nf6", "--white", "four", "--format", "csv"]), @"
     uci,san,games,white,draws,black,average_rating,first_year,last_year,in_variations,eco,opening
-    c2c4,c4,0,0,0,0,,,,1,A50,Indian Defense: Queen's Pawn Pair
-    g1f3,Nf3,0,0,0,0,,,,1,A46,Indian Defense: Knights Game
+    c2c4,c4,0,0,0,0,,,,1,A50,Indian Defense: Normal Variation
+    g1f3,Nf3,0,0,0,0,,,,1,A46,Indian Defense: Knights Variation
     ");
 }
 

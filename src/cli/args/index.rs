@@ -102,7 +102,7 @@ pub(crate) struct IndexArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) temp_dir: Option<PathBuf>,
     /// Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a PGN file with ECO and
-    /// Opening tags, or a directory of such files [default: a list of the main openings]
+    /// Opening tags, or a directory of such files [default: the names that Lichess gives]
     #[arg(long, value_name = "FILE")]
     pub(crate) openings: Option<PathBuf>,
     /// What `--openings` was called before

@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use crate::opening::OpeningBook;
+use crate::opening::{NamedPosition, OpeningBook};
 use crate::store::error::Result;
 use crate::store::write::bulk::BulkLoader;
 
@@ -12,12 +12,13 @@ impl BulkLoader<'_> {
     /// # Errors
     /// What SQLite says, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
     pub fn add_openings(&mut self, book: &OpeningBook) -> Result<()> {
-        book.iter().try_for_each(|(id, opening, position)| {
-            self.execute(
-                "write table opening",
-                "INSERT INTO opening (opening_id, eco, name, key, fen) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![id.0, opening.eco, opening.name, position.key().as_i64(), position.canonical_fen()],
-            )
-        })
+        const ACTION: &str = "write table opening";
+        let sql = "INSERT INTO opening (opening_id, eco, name, key, fen) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let mut statement = self.connection().prepare(sql).map_err(|source| self.failed(ACTION, source))?;
+        for (id, NamedPosition { opening, key, fen, .. }) in book.iter() {
+            let done = statement.execute(params![id.0, opening.eco, opening.name, key.as_i64(), fen]);
+            done.map_err(|source| self.failed(ACTION, source))?;
+        }
+        Ok(())
     }
 }

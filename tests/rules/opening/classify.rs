@@ -1,5 +1,7 @@
 //! Games by opening: the last of a game's positions that has a name, whatever the order of moves.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +9,8 @@ use std::sync::Arc;
 
 use pgndex::board::Position;
 use pgndex::index::{IndexOptions, Progress, Writer, index};
-use pgndex::opening::OpeningBook;
+use pgndex::opening::{Opening, OpeningBook};
+use pgndex::pgn::{Reader, Token};
 use pgndex::store::Database;
 use tempfile::TempDir;
 
@@ -57,10 +60,10 @@ fn the_order_of_moves_does_not_matter() {
         assert_eq!(
             indexed.openings(" "),
             [
-                "D02 Queen's Pawn Game: King's Knight",
-                "D02 Queen's Pawn Game: King's Knight",
-                "D37 Queen's Gambit Declined: Three Knights",
-                ""
+                "D02 Queen's Pawn Game: Zukertort Variation",
+                "D02 Queen's Pawn Game: Zukertort Variation",
+                "D37 Queen's Gambit Declined: Three Knights Variation",
+                "A00 Kádas Opening"
             ]
         );
     }
@@ -152,4 +155,62 @@ fn some_real_games_have_the_openings_that_python_chess_finds() {
 #[ignore = "takes ten seconds"]
 fn many_real_games_have_the_openings_that_python_chess_finds() {
     check_real_games(1_600_000, 2000);
+}
+
+/// Openings that come after so many plies are by chance; no line of the list is so long.
+const MOST_PLIES: usize = 40;
+
+/// Of each game with a tag ECO: the code in the tag, and the opening that the built-in list finds.
+fn tagged_and_found(games: &[u8]) -> Vec<(String, Opening)> {
+    let book = OpeningBook::built_in();
+    let mut reader = Reader::new(games);
+    let (mut tags, mut problems) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
+    while reader.next_game(&mut tags, &mut problems) {
+        let eco = tags.iter().find(|tag| tag.name == b"ECO").map(|tag| tag.text().into_owned());
+        let mut position = Position::start();
+        let mut opening = None;
+        for _ in 0..MOST_PLIES {
+            let Token::Move(san) = reader.next_token() else { break };
+            if position.play_san(san).is_err() {
+                break;
+            }
+            opening = book.find(&position).or(opening);
+        }
+        found.extend(eco.filter(|eco| !eco.is_empty()).zip(opening));
+    }
+    let openings: Vec<&Opening> = book.iter().map(|(_, named)| &named.opening).collect();
+    found.into_iter().map(|(eco, id)| (eco, openings[id.0 as usize - 1].clone())).collect()
+}
+
+/// The tags come from several programs, which disagree: docs/indexing.md tells more.
+#[test]
+fn codes_agree_with_those_that_real_games_are_tagged_with() {
+    let Some(games) = corpus("otb-40k") else { return };
+    let games = tagged_and_found(&games);
+    assert!(games.len() > 39_900, "{}", games.len());
+    let share = |letters: usize| {
+        let agreeing = games.iter().filter(|(eco, opening)| eco.get(..letters) == opening.eco.get(..letters));
+        agreeing.count() as f64 / games.len() as f64
+    };
+    assert!(share(3) > 0.82, "{}", share(3));
+    assert!(share(2) > 0.91, "{}", share(2));
+    assert!(share(1) > 0.96, "{}", share(1));
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    games.iter().for_each(|(_, opening)| *counts.entry(&opening.name).or_default() += 1);
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|&(name, count)| (Reverse(count), name));
+    let most: Vec<&str> = counts.iter().take(5).map(|&(name, _)| name).collect();
+    assert_eq!(
+        most,
+        [
+            "Italian Game: Classical Variation, Giuoco Pianissimo",
+            "Ruy Lopez: Berlin Defense, Anti-Berlin Variation",
+            "Sicilian Defense: Najdorf Variation, English Attack",
+            "Sicilian Defense: Taimanov Variation",
+            "Sicilian Defense: Nyezhmetdinov-Rossolimo Attack",
+        ]
+    );
+    // No name stands for a great part of the games, as those of a coarse list do.
+    assert!(counts[0].1 < games.len() / 50, "{:?}", counts[0]);
 }

@@ -13,7 +13,7 @@ const ROW = 84;
 const NARROW = 560;
 const TALL = 560;
 
-/** Groups openings by the parts of their names: "Sicilian Defense: Najdorf, English Attack" has three. */
+/** Groups openings by the parts of their names: "Sicilian Defense: Najdorf Variation, English Attack" has three. */
 function group(openings) {
   const root = { name: "", path: [], games: 0, white: 0, draws: 0, black: 0, ecos: new Set(), children: new Map() };
   for (const opening of openings) {
