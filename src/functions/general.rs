@@ -9,8 +9,12 @@ use rusqlite::{Connection, vtab};
 use super::Registrar;
 use super::arguments::{Arguments, Problem};
 
+/// A function of one number, and of two.
+type OfOne = fn(f64) -> f64;
+type OfTwo = fn(f64, f64) -> f64;
+
 /// Functions of one number.
-const OF_ONE: [(&str, fn(f64) -> f64); 19] = [
+const OF_ONE: [(&str, OfOne); 19] = [
     ("acos", f64::acos),
     ("acosh", f64::acosh),
     ("asin", f64::asin),
@@ -33,11 +37,11 @@ const OF_ONE: [(&str, fn(f64) -> f64); 19] = [
 ];
 
 /// Those that leave a whole number as it is.
-const ROUNDING: [(&str, fn(f64) -> f64); 4] =
+const ROUNDING: [(&str, OfOne); 4] =
     [("ceil", f64::ceil), ("ceiling", f64::ceil), ("floor", f64::floor), ("trunc", f64::trunc)];
 
 /// Functions of two numbers.
-const OF_TWO: [(&str, fn(f64, f64) -> f64); 5] = [
+const OF_TWO: [(&str, OfTwo); 5] = [
     ("atan2", f64::atan2),
     ("log", |base, number| number.log(base)),
     ("mod", |a, b| a % b),
