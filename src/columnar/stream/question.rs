@@ -141,7 +141,7 @@ impl StreamQuestion {
         Ok(Self { choice, ..self })
     }
 
-    /// How many positions can be drawn: 8 bytes of each are kept.
+    /// How many positions can be drawn: some 10 bytes of each are kept.
     pub const MOST_DRAWN: u64 = 100_000_000;
 
     /// How many positions are to be drawn, if not all that games offer.

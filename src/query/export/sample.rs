@@ -99,7 +99,10 @@ impl Sample {
     ) -> impl Iterator<Item = Ply> {
         let mut draws = draws.peekable();
         if let Some(&Draw { game, .. }) = draws.peek() {
-            wanted.sort_unstable_by_key(|&ply| (self.rank_in_game(game, ply), ply));
+            let of_game = self.of_game(game);
+            // Where a position stands among those of its game.
+            let rank = |Ply(ply): Ply| mixed(!of_game.wrapping_add(u64::from(ply)));
+            wanted.sort_by_cached_key(|&ply| (rank(ply), ply));
         }
         draws.filter_map(move |draw| wanted.get(draw.number as usize).copied())
     }
@@ -113,11 +116,6 @@ impl Sample {
     /// Where a draw stands among all.
     fn rank(&self, game: GameId, number: u32) -> u64 {
         mixed(self.of_game(game).wrapping_add(u64::from(number)))
-    }
-
-    /// Where a position stands among those of its game.
-    fn rank_in_game(&self, game: GameId, Ply(ply): Ply) -> u64 {
-        mixed(!self.of_game(game).wrapping_add(u64::from(ply)))
     }
 
     fn of_game(&self, GameId(game): GameId) -> u64 {
