@@ -40,7 +40,7 @@ pub fn near_names(database: &Database, selection: &Selection) -> store::Result<V
 
 /// The names that are most like an unknown one, the nearest first, then those that came first into the database.
 pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<Vec<String>> {
-    let wanted = Wanted::new(unknown.filter.text());
+    let wanted = Wanted::new(unknown.filter.text(), unknown.named);
     let mut nearest: Vec<(usize, String)> = Vec::new();
     let mut left = COMPARED;
     database.visit_names(unknown.named, |name| {
@@ -61,17 +61,19 @@ pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<
 
 /// The words of an unknown name.
 struct Wanted {
-    /// As they were typed and, if there are several, the last one first: surnames come first in most files.
+    /// As they were typed and, of a player, the last one first: surnames come first in most files.
     orders: Vec<Vec<String>>,
 }
 
 impl Wanted {
-    fn new(name: &str) -> Self {
+    fn new(name: &str, named: Named) -> Self {
         let typed: Vec<_> = words(&fold(name)).map(str::to_owned).collect();
-        let mut turned = typed.clone();
-        turned.rotate_right(usize::from(typed.len() > 1));
-        let mut orders = vec![typed, turned];
-        orders.dedup();
+        let mut orders = vec![typed.clone()];
+        if named == Named::Player && typed.len() > 1 {
+            let mut turned = typed;
+            turned.rotate_right(1);
+            orders.push(turned);
+        }
         Self { orders }
     }
 
@@ -131,7 +133,7 @@ mod tests {
 
     #[test]
     fn names_are_like_others_in_most_of_their_letters() {
-        let distance = |wanted: &str, name: &str| Wanted::new(wanted).distance(name);
+        let distance = |wanted: &str, name: &str| Wanted::new(wanted, Named::Player).distance(name);
         for (wanted, name, expected) in [
             ("Carlson", "Carlsen, Magnus", Some(1)),
             ("Carlson, M", "Carlsen, Magnus", Some(1)),
@@ -149,8 +151,14 @@ mod tests {
             ("Carlsen", "Hasty, C", None),
             ("Li", "", None),
             ("O'Kely", "O'Kelly, Albéric", Some(1)),
+        ] {
+            assert_eq!(distance(wanted, name), expected, "{wanted}: {name}");
+        }
+        let distance = |wanted: &str, name: &str| Wanted::new(wanted, Named::Opening).distance(name);
+        for (wanted, name, expected) in [
             ("Sicilain Defense", "Sicilian Defense: Keres Variation", Some(1)),
             ("Sicilain Defense", "King's Gambit Declined: Keene's Defense", None),
+            ("Sicilain Defense", "Zukertort Defense: Sicilian Knight Variation", None),
             ("Kings Gambit", "King's Gambit Accepted", Some(1)),
         ] {
             assert_eq!(distance(wanted, name), expected, "{wanted}: {name}");

@@ -168,7 +168,7 @@ fn names_that_nothing_bears_are_told_with_those_like_them() {
         run.stderr
     };
     insta::assert_snapshot!(told(&["--opening", "Sicilain Defense"]), @r#"
-    pgndex: note: no opening has a name that fits "sicilain defense" (--opening); did you mean "King's Gambit Declined: Keene's Defense", "King's Gambit Declined: Panteldakis Countergambit, Schiller's Defense" or "King's Gambit Declined: Petrov's Defense"?
+    pgndex: note: no opening has a name that fits "sicilain defense" (--opening); did you mean "Sicilian Defense", "Sicilian Defense: Amazon Attack" or "Sicilian Defense: Big Clamp Formation"?
     pgndex: note: 8 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(told(&["--site", "Linarse"]), @r#"
