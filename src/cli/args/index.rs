@@ -41,7 +41,8 @@ pub(crate) struct IndexArgs {
     pub(crate) database: PathBuf,
     /// What to read: PGN files, archives, directories, patterns such as 'twic*.zip', @FILE for a list of paths, or - for
     /// standard input
-    #[arg(value_name = "PGN", required_unless_present_any = ["dry_run", "reread", "parquet"])]
+    #[cfg_attr(feature = "parquet", arg(value_name = "PGN", required_unless_present_any = ["dry_run", "reread", "parquet"]))]
+    #[cfg_attr(not(feature = "parquet"), arg(value_name = "PGN", required_unless_present_any = ["dry_run", "reread"]))]
     pub(crate) inputs: Vec<PathBuf>,
     /// Replace the database, or the Parquet files, if there are some
     #[arg(long)]
