@@ -55,7 +55,8 @@ impl Completer {
                 .collect(),
             Some("schema") => self.relations(),
             Some("mode") => formats(),
-            Some("timer") => vec!["off".to_owned(), "on".to_owned()],
+            Some("headers" | "timer") => ["off", "on"].map(str::to_owned).to_vec(),
+            Some("parameter") => ["clear", "list", "set", "unset"].map(str::to_owned).to_vec(),
             Some(_) => Vec::new(),
         }
     }
@@ -178,11 +179,24 @@ mod tests {
 
     #[test]
     fn commands_and_their_arguments() {
-        check(".", ".", &[".help", ".mode ", ".quit", ".schema ", ".tables", ".timer "]);
+        let all = [
+            ".headers ",
+            ".help",
+            ".mode ",
+            ".output ",
+            ".parameter ",
+            ".quit",
+            ".schema ",
+            ".tables",
+            ".timer ",
+        ];
+        check(".", ".", &all);
         check("  .t", ".t", &[".tables", ".timer "]);
         check(".schema m", "m", &["moves"]);
         check(".mode j", "j", &["json"]);
         check(".timer ", "", &["off", "on"]);
+        check(".headers o", "o", &["off", "on"]);
+        check(".parameter ", "", &["clear", "list", "set", "unset"]);
         check(".quit x", "x", &[]);
     }
 
