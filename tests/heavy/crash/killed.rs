@@ -64,32 +64,32 @@ fn at_a_few_moments() {
 
 #[test]
 #[ignore = "takes a minute"]
-fn a_hundred_times_while_building() {
-    kill(Way::Fresh, 50, 20);
-    kill(Way::Overwriting, 50, 20);
+fn many_times_while_building() {
+    kill(Way::Fresh, 30, 20);
+    kill(Way::Overwriting, 30, 20);
 }
 
 #[test]
 #[ignore = "takes a minute"]
-fn a_hundred_times_while_adding() {
-    kill(Way::Adding, 100, 20);
+fn many_times_while_adding() {
+    kill(Way::Adding, 60, 20);
 }
 
 #[test]
 #[ignore = "takes a minute"]
-fn a_hundred_times_while_adding_to_levels() {
-    kill(Way::AddingToLevels, 50, 4);
-    kill(Way::Optimizing, 50, 4);
+fn many_times_while_adding_to_levels() {
+    kill(Way::AddingToLevels, 30, 4);
+    kill(Way::Optimizing, 30, 4);
 }
 
 #[test]
 #[ignore = "takes a minute"]
-fn a_hundred_times_while_removing() {
-    kill(Way::Removing, 100, 20);
+fn many_times_while_removing() {
+    kill(Way::Removing, 60, 20);
 }
 
 #[test]
 #[ignore = "takes a minute"]
-fn a_hundred_times_while_upgrading() {
-    kill(Way::Upgrading, 100, 1);
+fn many_times_while_upgrading() {
+    kill(Way::Upgrading, 60, 1);
 }
