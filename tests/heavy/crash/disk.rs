@@ -159,17 +159,17 @@ fn full_from_a_change_on() {
 #[test]
 #[ignore = "takes half a minute"]
 fn killed_at_many_changes() {
-    fail(Fault::Kill, 20, 10);
+    fail(Fault::Kill, 10, 5);
 }
 
 #[test]
 #[ignore = "takes half a minute"]
 fn many_power_failures() {
-    fail(Fault::Power, 30, 10);
+    fail(Fault::Power, 15, 5);
 }
 
 #[test]
 #[ignore = "takes half a minute"]
 fn full_from_many_changes_on() {
-    fail(Fault::Full, 20, 10);
+    fail(Fault::Full, 10, 5);
 }
