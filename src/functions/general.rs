@@ -3,7 +3,7 @@
 
 use regex_lite::Regex;
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
-use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, vtab};
 
 use super::Registrar;
@@ -56,20 +56,19 @@ const OF_TWO: [(&str, OfTwo); 5] = [
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let pure = Registrar { connection, flags: super::pure() };
     for (name, function) in OF_ONE {
-        mathematics(connection, name, 1, move |context| Ok(number(context, 0)?.map(function)))?;
+        mathematics(connection, name, 1, move |context| number(context, 0).map(function))?;
     }
     for (name, function) in OF_TWO {
         mathematics(connection, name, 2, move |context| {
-            Ok(number(context, 0)?.zip(number(context, 1)?).map(|(a, b)| function(a, b)))
+            number(context, 0).zip(number(context, 1)).map(|(a, b)| function(a, b))
         })?;
     }
-    mathematics(connection, "pi", 0, |_| Ok(Some(std::f64::consts::PI)))?;
+    mathematics(connection, "pi", 0, |_| Some(std::f64::consts::PI))?;
     for (name, function) in ROUNDING {
         connection.create_scalar_function(name, 1, super::pure(), move |context| {
             Ok(match context.get_raw(0) {
-                ValueRef::Integer(whole) => ToSqlOutput::from(whole),
-                _ => number(context, 0)?
-                    .map_or(ToSqlOutput::from(rusqlite::types::Null), |real| function(real).into()),
+                ValueRef::Integer(whole) => Some(Value::Integer(whole)),
+                _ => number(context, 0).map(|real| Value::Real(function(real))),
             })
         })?;
     }
@@ -85,21 +84,21 @@ fn mathematics(
     connection: &Connection,
     name: &str,
     arity: i32,
-    function: impl Fn(&Context<'_>) -> rusqlite::Result<Option<f64>> + Send + 'static,
+    function: impl Fn(&Context<'_>) -> Option<f64> + Send + 'static,
 ) -> rusqlite::Result<()> {
     connection.create_scalar_function(name, arity, super::pure(), move |context| {
-        Ok(function(context)?.filter(|value| !value.is_nan()))
+        Ok(function(context).filter(|value| !value.is_nan()))
     })
 }
 
 /// An argument as a number; `None` for anything else, as in SQLite.
-fn number(context: &Context<'_>, index: usize) -> rusqlite::Result<Option<f64>> {
-    Ok(match context.get_raw(index) {
+fn number(context: &Context<'_>, index: usize) -> Option<f64> {
+    match context.get_raw(index) {
         ValueRef::Integer(number) => Some(number as f64),
         ValueRef::Real(number) => Some(number),
         ValueRef::Text(text) => std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok()),
         ValueRef::Null | ValueRef::Blob(_) => None,
-    })
+    }
 }
 
 /// Whether a text fits a regular expression at some place: `text REGEXP pattern`.

@@ -152,8 +152,7 @@ pub fn removable(target: &Path, removal: &Removal) -> Result<RemovalSummary> {
     let started = Instant::now();
     let database = Database::open_read_only(target)?;
     let chosen = Chosen::of(&database, removal)?;
-    let known = Known::open(target)?;
-    known.begin_reading()?;
+    let known = Known::open_snapshot(target)?;
     known.check_counts()?;
     let skipped = known.skipped_duplicates(&chosen.games, &chosen.sources)?;
     let (returned, lost) = Returning::look_for(skipped, &Finder::default());
@@ -230,8 +229,7 @@ impl Taking<'_> {
         let Chosen { games, sources } = chosen;
         let target = lock.target();
         progress.enter(Phase::Reading);
-        let known = Known::open(target)?;
-        known.begin_reading()?;
+        let known = Known::open_snapshot(target)?;
         let skipped = known.skipped_duplicates(games, sources)?;
         let (visited, rows, last_game) = (known.visited_keys()?, known.positions()?, known.last_game()?);
         let plies = known.plies_of(games)?;

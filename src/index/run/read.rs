@@ -139,8 +139,7 @@ impl Run<'_> {
 
     pub(crate) fn sequencer(&self, numbering: Numbering) -> Result<Sequencer> {
         let Intake { starts, last_source, target, removed, .. } = &self.intake;
-        let known = target.as_deref().map(Known::open).transpose()?;
-        known.as_ref().map(Known::begin_reading).transpose()?;
+        let known = target.as_deref().map(Known::open_snapshot).transpose()?;
         let memory = SpillMap::share_of(self.options.memory);
         let originals = Originals::new(self.comparison(numbering), removed, memory, &self.directory);
         let (ids, hash) = (SpillMap::new(memory, self.directory.clone()), self.hash.clone());

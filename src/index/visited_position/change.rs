@@ -50,8 +50,7 @@ pub(crate) fn make_ready(
     ready: &Sender<Vec<Found>>,
 ) -> Result<()> {
     let Some(target) = tracker.target() else { return Ok(()) };
-    let known = Known::open(target)?;
-    known.begin_reading()?;
+    let known = Known::open_snapshot(target)?;
     for piece in found {
         tracker.check()?;
         let make_ready = |visited: VisitedPosition| {

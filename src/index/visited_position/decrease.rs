@@ -182,8 +182,7 @@ impl Connection<'_> {
     fn of(&mut self, removed: Removed<'_>) -> Result<&Known> {
         removed.progress.check()?;
         if self.known.is_none() {
-            let known = Known::open(removed.target)?;
-            known.begin_reading()?;
+            let known = Known::open_snapshot(removed.target)?;
             self.known = Some(known);
         }
         Ok(self.known.as_ref().expect("it was just opened"))

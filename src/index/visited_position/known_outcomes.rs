@@ -39,11 +39,7 @@ impl<'t> KnownOutcomes<'t> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let known = match &mut *known {
             Some(known) => known,
-            none => {
-                let opened = Known::open(target)?;
-                opened.begin_reading()?;
-                none.insert(opened)
-            }
+            none => none.insert(Known::open_snapshot(target)?),
         };
         // Another thread may have read the block meanwhile.
         self.keep(block_of(game).0, known)?;

@@ -245,9 +245,7 @@ impl Recount<'_> {
         if known.is_none()
             && let Some(target) = tracker.target
         {
-            let opened = Known::open(target)?;
-            opened.begin_reading()?;
-            *known = Some(opened);
+            *known = Some(Known::open_snapshot(target)?);
         }
         Ok(known.as_ref())
     }

@@ -166,14 +166,19 @@ impl Known {
         Ok(Self { connection, path: path.to_owned() })
     }
 
-    /// Reads the same state of the database from now on. Many small questions are then asked without a lock for each.
+    /// Opens the database at `path`, which is one of ours, and reads the same state of it from now on. Many small questions are then asked
+    /// without a lock for each.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn begin_reading(&self) -> Result<()> {
+    pub fn open_snapshot(path: &Path) -> Result<Self> {
+        let known = Self::open(path)?;
         // As much of the file as SQLite maps at most: pages need not be copied then.
-        let mapped = self.connection.pragma_update_and_check(None, "mmap_size", isize::MAX, |_| Ok(()));
-        mapped.and_then(|()| self.connection.execute_batch("BEGIN")).map_err(|source| self.failed(source))
+        let mapped = known.connection.pragma_update_and_check(None, "mmap_size", isize::MAX, |_| Ok(()));
+        mapped
+            .and_then(|()| known.connection.execute_batch("BEGIN"))
+            .map_err(|source| known.failed(source))?;
+        Ok(known)
     }
 
     /// What the games of a block came to; `None` if its columns do not tell it.
