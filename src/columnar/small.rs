@@ -6,13 +6,16 @@ use super::cells::Columns;
 use super::game::DatePartition;
 use super::output::{OpenPart, Output};
 use super::part::Encoder;
-use super::schema::{GROUP_ROWS, Placed, Table};
+use super::schema::{GAME, GROUP_ROWS, Placed, Table};
 use crate::store::Result;
 use crate::store::row::virtual_table::Cell;
 
 /// Bytes of rows of a table in memory. Each table is counted for itself: where its row groups end must not depend on how the rows of
-/// several tables come by.
-const MOST_BYTES: usize = 32 << 20;
+/// several tables come by. Games of an old collection are of a thousand months, each with a file: with less memory, their row groups would
+/// be of a few dozen games, and most of the time would go into beginning them.
+fn most_bytes(table: &Table) -> usize {
+    if table.name == GAME.name { 128 << 20 } else { 32 << 20 }
+}
 
 /// Rows on their way into files.
 #[derive(Default)]
@@ -75,7 +78,7 @@ impl SmallTable {
             self.bytes -= file.columns.bytes();
             file.flush(output, &self.encoder, date)?;
         }
-        if self.bytes > MOST_BYTES { self.flush(output) } else { Ok(()) }
+        if self.bytes > most_bytes(table) { self.flush(output) } else { Ok(()) }
     }
 
     /// Writes what is in memory.
