@@ -62,9 +62,11 @@ mod help {
           pgndex game games.db 42 --format pgn > 42.pgn
           pgndex sql games.db "SELECT white, black, date FROM games WHERE eco = 'B90'"
 
-        Answers go to standard output. Notes, progress and errors go to standard error.
+        Answers go to standard output. Notes, progress and errors go to standard error. The variable
+        PGNDEX_DB names the database of commands that only read, and PGNDEX_THREADS the number of threads.
         Exit status: 0 done (also if nothing was found); 1 failed; 2 wrong usage; 3 done, but some games or
-        files lost something; 4 another program is writing the database.
+        files lost something; 4 another program is writing the database; 130 stopped by Ctrl-C; 143 stopped
+        by SIGTERM.
         "#);
         assert_eq!(help(&["-h"]), help(&["--help"]));
         assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
@@ -134,6 +136,8 @@ mod help {
 
           -j, --threads <N>
                   Threads that parse and sort, at most 256 [default: one for each processor]
+                  
+                  [env: PGNDEX_THREADS]
 
               --memory <SIZE>
                   Memory to use, such as 512M or 4G; what does not fit goes to temporary files [default: a
@@ -237,7 +241,7 @@ mod help {
         Usage: pgndex info [OPTIONS] <DB>
 
         Arguments:
-          <DB>  Database
+          <DB>  Database [env: PGNDEX_DB]
 
         Options:
           -f, --format <FORMAT>  How to print it; json is one object [default: table] [possible values:

@@ -3,6 +3,7 @@
 mod cli;
 mod described;
 mod engines;
+mod environment;
 mod explore;
 mod explored;
 mod export;

@@ -56,9 +56,10 @@ Examples:
   pgndex game games.db 42 --format pgn > 42.pgn
   pgndex sql games.db \"SELECT white, black, date FROM games WHERE eco = 'B90'\"
 
-Answers go to standard output. Notes, progress and errors go to standard error.
+Answers go to standard output. Notes, progress and errors go to standard error. The variable PGNDEX_DB names the \
+database of commands that only read, and PGNDEX_THREADS the number of threads.
 Exit status: 0 done (also if nothing was found); 1 failed; 2 wrong usage; 3 done, but some games or files lost \
-something; 4 another program is writing the database.";
+something; 4 another program is writing the database; 130 stopped by Ctrl-C; 143 stopped by SIGTERM.";
 
 /// Index PGN dumps into one SQLite file and look up any position or move of any game
 #[derive(Debug, Parser)]
