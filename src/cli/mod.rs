@@ -69,6 +69,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Serve(args) => command::serve::run(&args)?,
         Command::Remove(args) => command::remove::run(&args)?,
         Command::Optimize(args) => command::optimize::run(&args)?,
+        Command::Backup(args) => command::backup::run(&args)?,
         Command::Verify(args) => return command::verify::run(&args),
         Command::Repair(args) => return command::repair::run(&args),
         Command::Key(args) => command::key::run(&args)?,

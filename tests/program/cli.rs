@@ -44,6 +44,7 @@ mod help {
           serve       Serve databases to browsers and programs: a page, Lichess's explorer API, and our own
           remove      Take games out of a database; all counts stay exact
           optimize    Merge what many additions left side by side, as if all games had come at once
+          backup      Copy a database, while others go on reading and writing it
           verify      Check whether a database is sound; changes and repairs nothing
           repair      Make the tables fit each other after somebody changed rows by other means
           key         Show the key and the canonical FEN of a position
@@ -344,6 +345,32 @@ mod help {
         Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode
         FORMAT, .headers on|off, .parameter, .output [FILE], .timer on|off, .help, .quit. The run ends at
         the first error. With --write each statement is committed at once, except between BEGIN and COMMIT.
+        "#);
+    }
+
+    #[test]
+    fn of_backup() {
+        insta::assert_snapshot!(help(&["backup", "--help"]), @r#"
+        Copy a database, while others go on reading and writing it
+
+        Usage: pgndex backup [OPTIONS] <DB> <TO>
+
+        Arguments:
+          <DB>  Database
+          <TO>  The copy: a file
+
+        Options:
+              --overwrite  Replace the copy if it exists
+          -q, --quiet      Show no progress and no summary; errors are still shown
+          -h, --help       Print help
+
+        Examples:
+          pgndex backup games.db /backup/games.db
+          pgndex backup games.db /backup/games.db --overwrite && pgndex verify /backup/games.db
+
+        The copy is the database as it is at one moment. It is written under another name beside TO, synced
+        to disk, and put into place in one step. If games are added meanwhile, it begins anew, twice at
+        most; then writers wait. Ctrl-C leaves nothing behind.
         "#);
     }
 

@@ -1,5 +1,6 @@
 //! The program itself, as a user runs it; and what the documentation says of it.
 
+mod backup;
 mod cli;
 mod described;
 mod engines;

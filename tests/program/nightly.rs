@@ -128,7 +128,7 @@ fn the_other_commands_work() {
     for (tool, command, variable) in [
         ("jq", kinds, problems.trim_end_matches("-problems.jsonl")),
         ("true", optimize, ""),
-        ("sqlite3", copy, ""),
+        ("true", copy, ""),
     ] {
         if !has_program(tool) {
             continue;
@@ -144,7 +144,9 @@ fn the_other_commands_work() {
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
         match tool {
             "jq" => assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "2 illegal-move"),
-            "true" => assert!(String::from_utf8(output.stderr).unwrap().contains("nothing to merge")),
+            "true" if command == optimize => {
+                assert!(String::from_utf8(output.stderr).unwrap().contains("nothing to merge"));
+            }
             _ => assert!(place.path("copy.db").metadata().unwrap().len() > 0),
         }
     }

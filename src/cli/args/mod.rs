@@ -1,6 +1,7 @@
 //! The arguments, a file per command. Only here and where they are read is clap known.
 
 mod access;
+mod backup;
 mod board;
 mod course;
 mod explore;
@@ -32,6 +33,7 @@ use std::str::FromStr;
 #[cfg(feature = "serve")]
 pub(crate) use access::ServeArgs;
 pub(crate) use access::{SqlArgs, SqlFormat, parameter_name, parameter_value};
+pub(crate) use backup::BackupArgs;
 pub(crate) use board::{BoardArgs, ColorChoice, PictureArgs};
 pub(crate) use explore::{ExploreArgs, ExploreFormat};
 pub(crate) use export::{ExportArgs, ExportFormatArgs};
@@ -130,6 +132,7 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     Remove(Box<RemoveArgs>),
     Optimize(OptimizeArgs),
+    Backup(BackupArgs),
     Verify(VerifyArgs),
     Repair(RepairArgs),
     Key(KeyArgs),

@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+pub(crate) mod backup;
 pub(crate) mod explore;
 pub(crate) mod export;
 pub(crate) mod find;
