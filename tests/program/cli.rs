@@ -32,6 +32,7 @@ mod help {
 
         Commands:
           index       Index PGN files, packed or not, into a database
+          watch       Add the games of files that appear in a directory, as they come
           info        Show what a database holds
           find        Find the games that reached a position, or any games
           explore     Show what was played from a position, and with what results
@@ -371,6 +372,47 @@ mod help {
         The copy is the database as it is at one moment. It is written under another name beside TO, synced
         to disk, and put into place in one step. If games are added meanwhile, it begins anew, twice at
         most; then writers wait. Ctrl-C leaves nothing behind.
+        "#);
+    }
+
+    #[test]
+    fn of_watch() {
+        insta::assert_snapshot!(help(&["watch", "--help"]), @r#"
+        Add the games of files that appear in a directory, as they come
+
+        Usage: pgndex watch [OPTIONS] <DB> <DIR>
+
+        Arguments:
+          <DB>   Database to make, or to add to
+          <DIR>  Directory to watch, with those below it
+
+        Options:
+              --settle <SECONDS>     Seconds for which a file has stayed the same when it is read [default:
+                                     5]
+              --interval <SECONDS>   Seconds between two looks [default: 5]
+              --once                 Add what is ready, and end
+          -j, --threads <N>          Threads, at most 256 [default: one for each processor] [env:
+                                     PGNDEX_THREADS]
+              --memory <SIZE>        Memory to use, such as 512M or 4G [default: a quarter of the machine's,
+                                     at most 4G]
+              --temp-dir <DIR>       Directory for temporary files [default: the database's]
+          -q, --quiet                Tell only what is wrong
+              --log-format <FORMAT>  How to write notes and errors to standard error; json is one object a
+                                     line [default: text] [possible values: text, json]
+          -h, --help                 Print help
+
+        Examples:
+          pgndex watch games.db incoming/
+          pgndex watch games.db incoming/ --once        add what is there, and end
+
+        It looks for the files that `pgndex index games.db incoming/` reads, and adds all that are ready in
+        one transaction. A file is ready when its size and time of change have stayed the same for --settle
+        seconds. Names that begin with a dot or end in .part, .tmp, .partial or .crdownload are passed over.
+        The database knows what was added, so nothing is added twice after a restart. A file that cannot be
+        read is reported once, and again when it has changed.
+
+        Ctrl-C or SIGTERM ends it with status 0; games that are just being added are left out then, and come
+        with the next start. systemd is told with READY=1, STATUS, STOPPING=1 and WATCHDOG=1 (Type=notify).
         "#);
     }
 

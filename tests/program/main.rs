@@ -40,3 +40,5 @@ mod sql;
 mod told;
 mod variations;
 mod versions;
+#[cfg(target_os = "linux")]
+mod watch;

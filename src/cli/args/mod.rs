@@ -20,6 +20,7 @@ mod remove;
 mod size;
 mod upkeep;
 mod verify;
+mod watch;
 
 use clap::Parser;
 use clap::Subcommand;
@@ -48,6 +49,7 @@ pub(crate) use remove::RemoveArgs;
 pub(crate) use size::{ByteSize, Memory};
 pub(crate) use upkeep::{OptimizeArgs, RepairArgs};
 pub(crate) use verify::VerifyArgs;
+pub(crate) use watch::WatchArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -119,6 +121,7 @@ fn is_negative(text: &str) -> bool {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Index(IndexArgs),
+    Watch(WatchArgs),
     Info(InfoArgs),
     Find(Box<FindArgs>),
     Explore(Box<ExploreArgs>),

@@ -19,3 +19,4 @@ pub(crate) mod serve;
 pub(crate) mod sql;
 pub(crate) mod variants;
 pub(crate) mod verify;
+pub(crate) mod watch;
