@@ -1,10 +1,11 @@
 //! Messages of the library's errors, with the options of the command line that help.
 
 use std::error::Error;
+use std::path::Path;
 
 use pgndex::index::Error as IndexError;
 use pgndex::query::Error as QueryError;
-use pgndex::store::{Error as StoreError, FilterError};
+use pgndex::store::{Error as StoreError, FilterError, free_bytes};
 use pgndex::verify::Error as VerifyError;
 
 use crate::cli::args::WrongValue;
@@ -58,6 +59,11 @@ fn of_store(error: &StoreError) -> Option<String> {
             let path = path.display();
             format!("{path}: exists already; use --overwrite to replace it, or name another file")
         }
+        StoreError::DiskFull { path, .. } => {
+            let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let free = free_in(directory.unwrap_or(Path::new(".")));
+            format!("{}: no space left to write it{free}; free some, or choose another disk", path.display())
+        }
         StoreError::LacksVariations { path, version } => {
             let path = path.display();
             format!(
@@ -75,12 +81,20 @@ fn of_store(error: &StoreError) -> Option<String> {
     })
 }
 
+/// How much is free in a directory, if anybody knows.
+fn free_in(directory: &Path) -> String {
+    free_bytes(directory).map_or_else(String::new, |free| {
+        format!(" ({} MiB are free in {} now)", free >> 20, directory.display())
+    })
+}
+
 fn of_index(error: &IndexError) -> Option<String> {
     const ANEW: &str = "to go on with that, or index everything anew with --overwrite";
     Some(match error {
         IndexError::Spill { directory, .. } => format!(
-            "{}: cannot use a temporary file here; free some space, or choose another place with --temp-dir",
-            directory.display()
+            "{}: cannot use a temporary file here{}; free some space, or choose another place with --temp-dir",
+            directory.display(),
+            free_in(directory)
         ),
         IndexError::Space { directory, needed, free } => format!(
             "{}: about {} MiB are needed here, but only {} MiB are free; free some space, choose another place for the \

@@ -4,6 +4,7 @@
 
 mod args;
 mod command;
+mod environment;
 mod filter_note;
 mod hint;
 mod render;
@@ -14,7 +15,9 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use pgndex::{index as index_job, query, store};
+#[cfg(feature = "parquet")]
+use pgndex::columnar;
+use pgndex::{index as index_job, query, store, verify};
 use serde_json::json;
 
 use args::WrongValue;
@@ -53,6 +56,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
     terminal::signal::ignore_file_size_signal();
     match arguments.command {
         Command::Index(args) => return command::index::run(&args),
+        Command::Watch(args) => command::watch::run(&args)?,
         Command::Info(args) => command::info::run(&args)?,
         Command::Find(args) => command::find::run(&args)?,
         Command::Explore(args) => command::explore::run(&args)?,
@@ -66,6 +70,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Serve(args) => command::serve::run(&args)?,
         Command::Remove(args) => command::remove::run(&args)?,
         Command::Optimize(args) => command::optimize::run(&args)?,
+        Command::Backup(args) => command::backup::run(&args)?,
         Command::Verify(args) => return command::verify::run(&args),
         Command::Repair(args) => return command::repair::run(&args),
         Command::Key(args) => command::key::run(&args)?,
@@ -94,16 +99,39 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     let status = match error {
         _ if is_busy(error) => BUSY,
         _ if error.is::<WrongValue>() => WRONG_USAGE,
-        _ => 1,
+        _ => terminal::signal::exit_status().filter(|_| is_stop(error)).unwrap_or(1),
     };
     let fields = json!({ "causes": causes(error), "exit_status": status });
-    terminal::log::write(Level::Error, &describe(error), &hint::message(error.as_ref()), fields);
+    let mut text = describe(error);
+    if usage::is_database_of_environment() {
+        text += &format!("\n  the variable {} names the database", environment::DATABASE);
+    }
+    terminal::log::write(Level::Error, &text, &hint::message(error.as_ref()), fields);
     status.into()
 }
 
 /// Whether another program is writing the database.
 fn is_busy(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| matches!(store_error(cause), Some(store::Error::Busy { .. })))
+}
+
+/// Somebody asked a command to stop that writes a file.
+#[derive(Debug, thiserror::Error)]
+#[error("stopped; nothing was written")]
+struct Stopped;
+
+/// Whether the work ended because somebody asked it to.
+fn is_stop(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        #[cfg(feature = "parquet")]
+        if let Some(columnar::Error::Store(store::Error::Interrupted)) = cause.downcast_ref() {
+            return true;
+        }
+        matches!(store_error(cause), Some(store::Error::Interrupted))
+            || matches!(cause.downcast_ref(), Some(index_job::Error::Stopped))
+            || matches!(cause.downcast_ref(), Some(verify::Error::Stopped))
+            || cause.is::<Stopped>()
+    })
 }
 
 /// What is wrong with a database, if that is what an error is about.

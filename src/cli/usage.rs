@@ -1,11 +1,22 @@
 //! Arguments that cannot be read: what is said of them, and the exit status.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _};
 
 use crate::cli::args::Arguments;
+use crate::cli::environment;
 use crate::cli::render::text::{brief, printable};
 use crate::cli::terminal::sqlite;
+
+/// Whether the database is the one that a variable names.
+static IS_DATABASE_OF_ENVIRONMENT: AtomicBool = AtomicBool::new(false);
+
+/// Whether the database is the one that a variable names.
+pub(crate) fn is_database_of_environment() -> bool {
+    IS_DATABASE_OF_ENVIRONMENT.load(Ordering::Relaxed)
+}
 
 /// Reads the arguments; ends the process if they are wrong, or with the help or the version that is asked for.
 pub(crate) fn parse() -> Arguments {
@@ -16,7 +27,7 @@ pub(crate) fn parse() -> Arguments {
         .requires("version")
         .help("With --version: also the version of SQLite and how it was compiled");
     // Else a number below zero would be taken for an option that is not there.
-    let mut command = Arguments::command().arg(verbose).mut_subcommands(|command| {
+    let mut command = environment::apply(Arguments::command()).arg(verbose).mut_subcommands(|command| {
         command.mut_args(|arg| {
             let has_values = arg.get_num_args().is_none_or(|values| values.takes_values());
             let has_values = has_values && arg.get_action().takes_values();
@@ -26,6 +37,7 @@ pub(crate) fn parse() -> Arguments {
     let matches = command.try_get_matches_from_mut(std::env::args_os());
     let arguments = matches.and_then(|mut matches| {
         let name = matches.subcommand_name().map(str::to_owned);
+        IS_DATABASE_OF_ENVIRONMENT.store(environment::gives_database(&matches), Ordering::Relaxed);
         Arguments::from_arg_matches_mut(&mut matches).map_err(|error| {
             // With the usage of the command that was given.
             match name.and_then(|name| command.find_subcommand_mut(name)) {
@@ -45,6 +57,12 @@ pub(crate) fn parse() -> Arguments {
         }
         make_fit(&mut error);
         let words: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
+            && let Some(variable) = environment::variable_of(option, &words)
+        {
+            let named = format!("{option}' of the variable '{variable}");
+            error.insert(ContextKind::InvalidArg, ContextValue::String(named));
+        }
         if let Some(tip) = tip(error.kind(), &words) {
             // What clap takes for alike was not meant.
             error.remove(ContextKind::SuggestedArg);

@@ -317,6 +317,12 @@ enum Wanted {
     Zip,
 }
 
+/// Whether a file in a directory is taken for games, or for an archive that may have some, by its name.
+#[must_use]
+pub fn has_name_of_games(path: &Path) -> bool {
+    wanted(path) != Wanted::No
+}
+
 fn wanted(path: &Path) -> Wanted {
     let ends_in =
         |path: &Path, end: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(end));

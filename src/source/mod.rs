@@ -19,7 +19,7 @@ mod zip;
 pub use decode::{DecodeOptions, Decoded, Opened, Packed, open};
 pub use error::{Error, Result};
 pub use file::SourceFile;
-pub use list::{Finder, Sources, list};
+pub use list::{Finder, Sources, has_name_of_games, list};
 pub use mapped::{KeptSmall, Mapped};
 pub use part::{Parts, parts};
 pub use watch::Watch;

@@ -130,6 +130,19 @@ pub enum Error {
         /// What the system said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// There is too little space for a copy.
+    #[error(
+        "{}: {} MiB are needed here, but only {} MiB are free; free some space, or choose another disk",
+        directory.display(), needed >> 20, free >> 20
+    )]
+    Space {
+        /// The directory.
+        directory: PathBuf,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
     /// The database is damaged.
     #[error("{}: the database is damaged; build it again", path.display())]
     Corrupt {
@@ -375,6 +388,7 @@ impl Error {
             | Self::Busy { path, .. }
             | Self::ReadOnly { path, .. }
             | Self::DiskFull { path, .. }
+            | Self::Space { directory: path, .. }
             | Self::Corrupt { path, .. }
             | Self::WrongCell { path, .. }
             | Self::LacksColumn { path, .. }

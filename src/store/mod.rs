@@ -28,6 +28,7 @@ mod schema;
 mod schema_version;
 #[cfg(feature = "index")]
 pub(crate) mod sink;
+pub(crate) mod space;
 mod sql_place;
 pub(crate) mod statement_end;
 mod upgrade;
@@ -93,10 +94,12 @@ pub use schema::{APPLICATION_ID, PAGE_SIZE, migrate};
 #[cfg(feature = "index")]
 pub(crate) use schema::{schema_of, version_of};
 pub use schema_version::SchemaVersion;
+pub use space::free_bytes;
 pub use sql_place::Place;
 pub use statement_end::is_complete;
 #[cfg(feature = "index")]
 pub(crate) use upgrade::{lacks, show_lacking};
+pub use write::backup::BackupProgress;
 pub use write::build::{Build, BuildOptions};
 pub use write::bulk::{BulkLoader, LoadMode, PlayedPosition};
 pub use write::duplicate::PrefixCandidate;

@@ -31,6 +31,8 @@ pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
         .args(arguments)
         .stdin(Stdio::null())
         .env_remove("COLUMNS")
+        .env_remove("PGNDEX_DB")
+        .env_remove("PGNDEX_THREADS")
         .env("LC_ALL", "C.UTF-8");
     command
 }

@@ -32,6 +32,7 @@ mod help {
 
         Commands:
           index       Index PGN files, packed or not, into a database
+          watch       Add the games of files that appear in a directory, as they come
           info        Show what a database holds
           find        Find the games that reached a position, or any games
           explore     Show what was played from a position, and with what results
@@ -44,6 +45,7 @@ mod help {
           serve       Serve databases to browsers and programs: a page, Lichess's explorer API, and our own
           remove      Take games out of a database; all counts stay exact
           optimize    Merge what many additions left side by side, as if all games had come at once
+          backup      Copy a database, while others go on reading and writing it
           verify      Check whether a database is sound; changes and repairs nothing
           repair      Make the tables fit each other after somebody changed rows by other means
           key         Show the key and the canonical FEN of a position
@@ -62,9 +64,11 @@ mod help {
           pgndex game games.db 42 --format pgn > 42.pgn
           pgndex sql games.db "SELECT white, black, date FROM games WHERE eco = 'B90'"
 
-        Answers go to standard output. Notes, progress and errors go to standard error.
+        Answers go to standard output. Notes, progress and errors go to standard error. The variable
+        PGNDEX_DB names the database of commands that only read, and PGNDEX_THREADS the number of threads.
         Exit status: 0 done (also if nothing was found); 1 failed; 2 wrong usage; 3 done, but some games or
-        files lost something; 4 another program is writing the database.
+        files lost something; 4 another program is writing the database; 130 stopped by Ctrl-C; 143 stopped
+        by SIGTERM.
         "#);
         assert_eq!(help(&["-h"]), help(&["--help"]));
         assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
@@ -134,6 +138,8 @@ mod help {
 
           -j, --threads <N>
                   Threads that parse and sort, at most 256 [default: one for each processor]
+                  
+                  [env: PGNDEX_THREADS]
 
               --memory <SIZE>
                   Memory to use, such as 512M or 4G; what does not fit goes to temporary files [default: a
@@ -237,7 +243,7 @@ mod help {
         Usage: pgndex info [OPTIONS] <DB>
 
         Arguments:
-          <DB>  Database
+          <DB>  Database [env: PGNDEX_DB]
 
         Options:
           -f, --format <FORMAT>  How to print it; json is one object [default: table] [possible values:
@@ -340,6 +346,73 @@ mod help {
         Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode
         FORMAT, .headers on|off, .parameter, .output [FILE], .timer on|off, .help, .quit. The run ends at
         the first error. With --write each statement is committed at once, except between BEGIN and COMMIT.
+        "#);
+    }
+
+    #[test]
+    fn of_backup() {
+        insta::assert_snapshot!(help(&["backup", "--help"]), @r#"
+        Copy a database, while others go on reading and writing it
+
+        Usage: pgndex backup [OPTIONS] <DB> <TO>
+
+        Arguments:
+          <DB>  Database
+          <TO>  The copy: a file
+
+        Options:
+              --overwrite  Replace the copy if it exists
+          -q, --quiet      Show no progress and no summary; errors are still shown
+          -h, --help       Print help
+
+        Examples:
+          pgndex backup games.db /backup/games.db
+          pgndex backup games.db /backup/games.db --overwrite && pgndex verify /backup/games.db
+
+        The copy is the database as it is at one moment. It is written under another name beside TO, synced
+        to disk, and put into place in one step. If games are added meanwhile, it begins anew, twice at
+        most; then writers wait. Ctrl-C leaves nothing behind.
+        "#);
+    }
+
+    #[test]
+    fn of_watch() {
+        insta::assert_snapshot!(help(&["watch", "--help"]), @r#"
+        Add the games of files that appear in a directory, as they come
+
+        Usage: pgndex watch [OPTIONS] <DB> <DIR>
+
+        Arguments:
+          <DB>   Database to make, or to add to
+          <DIR>  Directory to watch, with those below it
+
+        Options:
+              --settle <SECONDS>     Seconds for which a file has stayed the same when it is read [default:
+                                     5]
+              --interval <SECONDS>   Seconds between two looks [default: 5]
+              --once                 Add what is ready, and end
+          -j, --threads <N>          Threads, at most 256 [default: one for each processor] [env:
+                                     PGNDEX_THREADS]
+              --memory <SIZE>        Memory to use, such as 512M or 4G [default: a quarter of the machine's,
+                                     at most 4G]
+              --temp-dir <DIR>       Directory for temporary files [default: the database's]
+          -q, --quiet                Tell only what is wrong
+              --log-format <FORMAT>  How to write notes and errors to standard error; json is one object a
+                                     line [default: text] [possible values: text, json]
+          -h, --help                 Print help
+
+        Examples:
+          pgndex watch games.db incoming/
+          pgndex watch games.db incoming/ --once        add what is there, and end
+
+        It looks for the files that `pgndex index games.db incoming/` reads, and adds all that are ready in
+        one transaction. A file is ready when its size and time of change have stayed the same for --settle
+        seconds. Names that begin with a dot or end in .part, .tmp, .partial or .crdownload are passed over.
+        The database knows what was added, so nothing is added twice after a restart. A file that cannot be
+        read is reported once, and again when it has changed.
+
+        Ctrl-C or SIGTERM ends it with status 0; games that are just being added are left out then, and come
+        with the next start. systemd is told with READY=1, STATUS, STOPPING=1 and WATCHDOG=1 (Type=notify).
         "#);
     }
 

@@ -281,23 +281,25 @@ fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
 
 #[test]
 fn a_signal_stops_the_run_and_nothing_stays_behind() {
-    let games: String = TWO_GAMES.repeat(200_000);
-    let place = Place::new().with("big.pgn", games);
-    let child = place
-        .command(&["index", "--quiet", "-j", "1", "a.db", "big.pgn"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let temporary = place.path(".a.db.pgndex-tmp");
-    wait_for(&temporary);
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(kill.success());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert!(err.contains("stopped before the end; nothing was written"), "{err}");
-    assert!(err.starts_with("pgndex: note: stopping; a second Ctrl-C ends at once"), "{err}");
-    assert_eq!(place.names(), ["big.pgn"]);
+    for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
+        let games: String = TWO_GAMES.repeat(200_000);
+        let place = Place::new().with("big.pgn", games);
+        let child = place
+            .command(&["index", "--quiet", "-j", "1", "a.db", "big.pgn"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let temporary = place.path(".a.db.pgndex-tmp");
+        wait_for(&temporary);
+        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(status));
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(err.contains("stopped before the end; nothing was written"), "{err}");
+        assert!(err.starts_with("pgndex: note: stopping; a second Ctrl-C ends at once"), "{err}");
+        assert_eq!(place.names(), ["big.pgn"]);
+    }
 }
 
 #[test]

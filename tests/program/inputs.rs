@@ -125,7 +125,7 @@ fn a_run_that_waits_for_input_can_be_stopped() {
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let status = child.wait().unwrap();
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
-    assert_eq!(status.code(), Some(1));
+    assert_eq!(status.code(), Some(130));
     assert_eq!(fs::read_dir(place.directory()).unwrap().count(), 0, "something is left behind");
     drop(stdin);
 }

@@ -1,8 +1,10 @@
 //! The program itself, as a user runs it; and what the documentation says of it.
 
+mod backup;
 mod cli;
 mod described;
 mod engines;
+mod environment;
 mod explore;
 mod explored;
 mod export;
@@ -38,3 +40,5 @@ mod sql;
 mod told;
 mod variations;
 mod versions;
+#[cfg(target_os = "linux")]
+mod watch;

@@ -557,7 +557,7 @@ mod signals {
     fn ctrl_c_stops_a_statement() {
         let sample = sample();
         let endless = format!("SELECT 1 AS a; {ENDLESS} SELECT count(*) FROM n; SELECT 2");
-        for name in ["INT", "TERM"] {
+        for (name, status) in [("INT", 130), ("TERM", 143)] {
             let mut command = sample.question(&["--format", "csv", &endless]);
             let mut child =
                 command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
@@ -567,7 +567,7 @@ mod signals {
             std::thread::sleep(Duration::from_millis(500));
             signal(&child, name);
             let run = Run::of(child.wait_with_output().expect("an end"));
-            assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+            assert_eq!((run.status, run.stdout.as_str()), (status, ""));
             insta::allow_duplicates! {
                 insta::assert_snapshot!(run.stderr, @"pgndex: error: stopped before the end");
             }
@@ -584,7 +584,7 @@ mod signals {
         std::thread::sleep(Duration::from_millis(1000));
         signal(&child, "INT");
         let run = Run::of(child.wait_with_output().expect("an end"));
-        assert_eq!(run.status, 1);
+        assert_eq!(run.status, 130);
         assert!(run.stdout.ends_with("\n 9\n10\n"), "{}", run.stdout);
         assert_eq!(run.stderr, "pgndex: error: stopped before the end\n");
     }
@@ -597,7 +597,7 @@ mod signals {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
         std::thread::sleep(Duration::from_millis(500));
         signal(&child, "INT");
-        assert_eq!(Run::of(child.wait_with_output().expect("an end")).status, 1);
+        assert_eq!(Run::of(child.wait_with_output().expect("an end")).status, 130);
         assert_eq!(sample.number("games.db", "SELECT count(*) FROM tag"), 2);
         assert_eq!(sample.names(), ["games.db"]);
     }

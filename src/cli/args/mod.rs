@@ -1,6 +1,7 @@
 //! The arguments, a file per command. Only here and where they are read is clap known.
 
 mod access;
+mod backup;
 mod board;
 mod course;
 mod explore;
@@ -19,6 +20,7 @@ mod remove;
 mod size;
 mod upkeep;
 mod verify;
+mod watch;
 
 use clap::Parser;
 use clap::Subcommand;
@@ -32,6 +34,7 @@ use std::str::FromStr;
 #[cfg(feature = "serve")]
 pub(crate) use access::ServeArgs;
 pub(crate) use access::{SqlArgs, SqlFormat, parameter_name, parameter_value};
+pub(crate) use backup::BackupArgs;
 pub(crate) use board::{BoardArgs, ColorChoice, PictureArgs};
 pub(crate) use explore::{ExploreArgs, ExploreFormat};
 pub(crate) use export::{ExportArgs, ExportFormatArgs};
@@ -46,6 +49,7 @@ pub(crate) use remove::RemoveArgs;
 pub(crate) use size::{ByteSize, Memory};
 pub(crate) use upkeep::{OptimizeArgs, RepairArgs};
 pub(crate) use verify::VerifyArgs;
+pub(crate) use watch::WatchArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,9 +60,10 @@ Examples:
   pgndex game games.db 42 --format pgn > 42.pgn
   pgndex sql games.db \"SELECT white, black, date FROM games WHERE eco = 'B90'\"
 
-Answers go to standard output. Notes, progress and errors go to standard error.
+Answers go to standard output. Notes, progress and errors go to standard error. The variable PGNDEX_DB names the \
+database of commands that only read, and PGNDEX_THREADS the number of threads.
 Exit status: 0 done (also if nothing was found); 1 failed; 2 wrong usage; 3 done, but some games or files lost \
-something; 4 another program is writing the database.";
+something; 4 another program is writing the database; 130 stopped by Ctrl-C; 143 stopped by SIGTERM.";
 
 /// Index PGN dumps into one SQLite file and look up any position or move of any game
 #[derive(Debug, Parser)]
@@ -116,6 +121,7 @@ fn is_negative(text: &str) -> bool {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Index(IndexArgs),
+    Watch(WatchArgs),
     Info(InfoArgs),
     Find(Box<FindArgs>),
     Explore(Box<ExploreArgs>),
@@ -129,6 +135,7 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     Remove(Box<RemoveArgs>),
     Optimize(OptimizeArgs),
+    Backup(BackupArgs),
     Verify(VerifyArgs),
     Repair(RepairArgs),
     Key(KeyArgs),

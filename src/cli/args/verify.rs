@@ -27,7 +27,7 @@ pub(crate) struct VerifyArgs {
     pub(crate) database: Option<PathBuf>,
     /// Check the Parquet files of this directory instead
     #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["database", "no_sources"])]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_sources")]
     pub(crate) parquet: Option<PathBuf>,
     /// Size of the samples: games to replay, positions to count again, duplicates to compare
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]

@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+pub(crate) mod backup;
 pub(crate) mod explore;
 pub(crate) mod export;
 pub(crate) mod find;
@@ -18,3 +19,4 @@ pub(crate) mod serve;
 pub(crate) mod sql;
 pub(crate) mod variants;
 pub(crate) mod verify;
+pub(crate) mod watch;

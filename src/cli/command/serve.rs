@@ -3,12 +3,14 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use pgndex::server::{Error, Server};
 
 use crate::cli::args::ServeArgs;
 use crate::cli::render::output::stdout;
+use crate::cli::terminal::notify::Notifier;
 use crate::cli::terminal::signal::stop_on_signal;
 
 /// Serves databases until it is told to end.
@@ -33,10 +35,16 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         bound => bound?,
     };
     let stopper = server.stopper();
-    stop_on_signal(move || stopper.stop())?;
+    let notifier = Arc::new(Notifier::from_environment());
+    let stopping = Arc::clone(&notifier);
+    stop_on_signal(move || {
+        stopping.tell("STOPPING=1");
+        stopper.stop();
+    })?;
     let mut out = stdout();
     writeln!(out, "http://{}", server.address())?;
     out.flush()?;
     drop(out);
+    notifier.tell("READY=1");
     Ok(server.run()?)
 }

@@ -1,6 +1,7 @@
 //! What goes to a terminal or a log while a command runs, and what it answers to.
 
 pub(crate) mod log;
+pub(crate) mod notify;
 pub(crate) mod progress;
 pub(crate) mod signal;
 pub(crate) mod sqlite;

@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 use crate::cli::render::number::{bytes, counted, duration, rough};
 use crate::cli::terminal::log::{self, Level};
 
+/// The phase in which a file is copied, of whose games nobody knows.
+pub(crate) const COPYING: &str = "copying";
+
 /// How far a run is at a moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Snapshot {
@@ -141,7 +144,7 @@ fn describe(snapshot: &Snapshot, rates: &Rates) -> String {
         let compared = Some(snapshot.bytes_done).filter(|&compared| compared > 0);
         return compared.map_or(files.clone(), |compared| format!("{files}, {} compared", bytes(compared)));
     }
-    let mut text = counted(snapshot.games, "game");
+    let mut text = if snapshot.phase == COPYING { String::new() } else { counted(snapshot.games, "game") };
     if rates.plies > 0.0 {
         text += &format!(", {} games/s, {} plies/s", rough(rates.games), rough(rates.plies));
     }
@@ -150,7 +153,8 @@ fn describe(snapshot: &Snapshot, rates: &Rates) -> String {
         let whole = Duration::from_secs(left.as_secs_f64().round() as u64);
         let left =
             if whole < Duration::from_secs(60) { format!("{} s", whole.as_secs()) } else { duration(whole) };
-        text += &format!(", {left} left");
+        text += if text.is_empty() { "" } else { ", " };
+        text += &format!("{left} left");
     }
     text
 }

@@ -2,24 +2,61 @@
 #![allow(unsafe_code)]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 
 use anyhow::Context as _;
 use rusqlite::InterruptHandle;
 
-/// Exit status when a signal ends the process at once.
-const INTERRUPTED: i32 = 130;
+/// The last signal that asked the process to end; 0 if none did.
+static ASKED: AtomicI32 = AtomicI32::new(0);
+
+/// The exit status of a run that a signal ended, as shells tell it: 130 for Ctrl-C, 143 for SIGTERM. `None` if no signal came.
+pub(crate) fn exit_status() -> Option<u8> {
+    let signal = ASKED.load(Ordering::Relaxed);
+    u8::try_from(signal).ok().filter(|&signal| signal > 0).map(|signal| 128_u8.saturating_add(signal))
+}
+
+/// Ends the process at once, with the status that tells the signal.
+fn end_at_once() -> ! {
+    std::process::exit(exit_status().unwrap_or(1).into())
+}
+
+/// Calls `handle` in a thread of its own at each signal that asks the process to end.
+#[cfg(unix)]
+fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).context(CANNOT)?;
+    let listener = std::thread::Builder::new().name("signals".into()).spawn(move || {
+        for signal in signals.forever() {
+            ASKED.store(signal, Ordering::Relaxed);
+            handle();
+        }
+    });
+    listener.map(drop).context(CANNOT)
+}
+
+/// Calls `handle` in a thread of its own at each Ctrl-C.
+#[cfg(not(unix))]
+fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
+    const SIGINT: i32 = 2;
+    ctrlc::set_handler(move || {
+        ASKED.store(SIGINT, Ordering::Relaxed);
+        handle();
+    })
+    .context(CANNOT)
+}
+
+const CANNOT: &str = "cannot listen to Ctrl-C";
 
 /// The first Ctrl-C or SIGTERM calls `stop`, which lets the work clean up; a second one ends the process at once.
 pub(crate) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     let asked = AtomicBool::new(false);
-    ctrlc::set_handler(move || {
+    listen(move || {
         if asked.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
+            end_at_once();
         }
         stop();
     })
-    .context("cannot listen to Ctrl-C")
 }
 
 /// What Ctrl-C does while SQL is read and run: it stops the statement that runs.
@@ -36,13 +73,13 @@ pub(crate) struct Interrupts {
 impl Interrupts {
     /// Listens for a script: between its statements Ctrl-C or SIGTERM ends the process.
     pub(crate) fn of_script(statement: InterruptHandle) -> anyhow::Result<Self> {
-        Self::listen(statement, 0, 1)
+        Self::taking(statement, 0, 1)
     }
 
     /// Listens for a prompt: between statements Ctrl-C does nothing, as the prompt takes it for itself; SIGTERM and SIGHUP
     /// end the process at any time.
     pub(crate) fn of_prompt(statement: InterruptHandle) -> anyhow::Result<Self> {
-        let interrupts = Self::listen(statement, u8::MAX, 2)?;
+        let interrupts = Self::taking(statement, u8::MAX, 2)?;
         #[cfg(unix)]
         // SAFETY: the default action installs no handler, so no code of ours runs at an odd moment.
         unsafe {
@@ -52,17 +89,16 @@ impl Interrupts {
         Ok(interrupts)
     }
 
-    fn listen(statement: InterruptHandle, idle: u8, running: u8) -> anyhow::Result<Self> {
+    fn taking(statement: InterruptHandle, idle: u8, running: u8) -> anyhow::Result<Self> {
         let patience = Arc::new(AtomicU8::new(idle));
         let left = Arc::clone(&patience);
-        ctrlc::set_handler(move || {
+        listen(move || {
             let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
             if taken.is_err() {
-                std::process::exit(INTERRUPTED);
+                end_at_once();
             }
             statement.interrupt();
-        })
-        .context("cannot listen to Ctrl-C")?;
+        })?;
         Ok(Self { patience, idle, running })
     }
 

@@ -9,6 +9,7 @@ use crate::index::options::Annotations;
 use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::pgn::{Annotation, CommentReader, MoveNumbers, Reader, Token, next_boundary};
 use crate::source::{DecodeOptions, Opened, Packed, SourceFile, Sources, open};
+use crate::store::space::free_bytes;
 
 impl Estimate {
     /// The estimate for sources, if `memory` bytes are there for occurrences and these annotations are kept. Streams count as
@@ -195,20 +196,9 @@ impl Sample {
 }
 
 #[cfg(unix)]
-fn free_bytes(directory: &Path) -> Option<u64> {
-    let system = rustix::fs::statvfs(directory).ok()?;
-    system.f_frsize.checked_mul(system.f_bavail)
-}
-
-#[cfg(unix)]
 fn device(directory: &Path) -> Option<u64> {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata(directory).ok().map(|metadata| metadata.dev())
-}
-
-#[cfg(not(unix))]
-fn free_bytes(_: &Path) -> Option<u64> {
-    None
 }
 
 #[cfg(not(unix))]

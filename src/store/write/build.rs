@@ -220,7 +220,7 @@ impl Build {
 }
 
 /// Whether the finished database may take the target's place.
-fn check_target(target: &Path, overwrite: bool) -> Result<()> {
+pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<()> {
     let exists = target.exists();
     if !overwrite && fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
         return Err(Error::TargetExists { path: target.to_owned() });
@@ -274,7 +274,7 @@ fn settle(target: &Path, exists: bool) -> Result<()> {
 }
 
 /// Makes a rename survive a power failure.
-fn sync_directory(directory: &Path) -> Result<()> {
+pub(super) fn sync_directory(directory: &Path) -> Result<()> {
     if cfg!(unix) {
         let synced = File::open(directory).and_then(|directory| directory.sync_all());
         synced.map_err(|source| Error::io(directory, "write the directory to disk", source))?;

@@ -1,6 +1,7 @@
 //! Rows into tables: through SQL, or as pages that become part of the file.
 
 pub(crate) mod alias;
+pub(crate) mod backup;
 pub(crate) mod build;
 pub(crate) mod bulk;
 pub(crate) mod duplicate;

@@ -24,7 +24,7 @@ fn send(signal: &str, process: &Child) {
 fn stop(way: Way, stops: u32, times: usize) {
     let scene = Scene::new(way, times);
     let (mut stopped, mut done) = (0, 0);
-    for (signal, share) in ["-INT", "-TERM"].into_iter().cycle().zip(spread(stops)) {
+    for ((signal, status), share) in [("-INT", 130), ("-TERM", 143)].into_iter().cycle().zip(spread(stops)) {
         let delay = scene.duration.mul_f64(share);
         let what = format!("{way:?}, {signal} after {delay:?} of {:?}", scene.duration);
         let place = scene.place();
@@ -42,7 +42,7 @@ fn stop(way: Way, stops: u32, times: usize) {
             continue;
         }
         stopped += 1;
-        assert_eq!(output.status.code(), Some(1), "{what}: {}", text(&output));
+        assert_eq!(output.status.code(), Some(status), "{what}: {}", text(&output));
         let told = String::from_utf8_lossy(&output.stderr);
         let end = "pgndex: error: stopped before the end; nothing was written\n";
         assert!(told.ends_with(end), "{what}: {told}");

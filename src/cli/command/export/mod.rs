@@ -348,7 +348,7 @@ impl Exporter<'_> {
     }
 
     fn check_stop(&self) -> anyhow::Result<()> {
-        ensure!(!self.counts.stop.load(Ordering::Relaxed), "stopped; nothing was written");
+        ensure!(!self.counts.stop.load(Ordering::Relaxed), crate::cli::Stopped);
         Ok(())
     }
 

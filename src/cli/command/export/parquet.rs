@@ -80,7 +80,7 @@ fn games(
     let mut games = GameSet::default();
     chosen.read(database, |choice| {
         choose_games(database, choice, |game| {
-            ensure!(!progress.is_stopped(), "stopped; nothing was written");
+            ensure!(!progress.is_stopped(), crate::cli::Stopped);
             games.insert(game);
             Ok(args.limit == 0 || games.len() < args.limit.into())
         })

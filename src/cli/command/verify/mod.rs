@@ -12,6 +12,8 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::Status;
 use crate::cli::args::VerifyArgs;
+#[cfg(feature = "parquet")]
+use crate::cli::args::WrongValue;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::stdout;
 use crate::cli::render::text::{escaped_json, printable};
@@ -25,6 +27,10 @@ use crate::cli::terminal::signal::stop_on_signal;
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     #[cfg(feature = "parquet")]
     if let Some(directory) = &args.parquet {
+        if args.database.is_some() && !crate::cli::usage::is_database_of_environment() {
+            let both = "a database and --parquet were given; check one after the other";
+            return Err(WrongValue(anyhow::anyhow!(both)).into());
+        }
         return parquet::run(args, directory);
     }
     let database = args.database.as_deref().expect("clap requires one of both");

@@ -1,0 +1,140 @@
+//! What lies in a directory, and what of it is ready to be read.
+
+use std::collections::HashMap;
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use pgndex::source::has_name_of_games;
+
+/// What tells whether a file is still the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mark {
+    bytes: u64,
+    changed: Option<SystemTime>,
+}
+
+impl Mark {
+    fn of(metadata: &Metadata) -> Self {
+        Self { bytes: metadata.len(), changed: metadata.modified().ok() }
+    }
+
+    /// Whether it was last changed so long ago. A time in the future says nothing.
+    fn is_older_than(self, age: Duration) -> bool {
+        self.changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|elapsed| elapsed >= age)
+    }
+}
+
+/// A file that was seen.
+#[derive(Debug)]
+struct Seen {
+    mark: Mark,
+    since: Instant,
+    is_done: bool,
+}
+
+/// The files of a directory, as they were seen.
+#[derive(Debug, Default)]
+pub(super) struct Folder {
+    seen: HashMap<PathBuf, Seen>,
+}
+
+impl Folder {
+    /// Looks at a directory and those below it. Gives back what is ready and not done, by name.
+    ///
+    /// # Errors
+    /// If the directory itself cannot be read.
+    pub(super) fn look(&mut self, directory: &Path, settle: Duration) -> io::Result<Vec<PathBuf>> {
+        let (now, before) = (Instant::now(), std::mem::take(&mut self.seen));
+        let mut directories = vec![(directory.to_owned(), fs::read_dir(directory)?)];
+        let mut ready = Vec::new();
+        while let Some((_, entries)) = directories.pop() {
+            // What has gone meanwhile is no error.
+            for entry in entries.filter_map(Result::ok) {
+                let path = entry.path();
+                if is_temporary(&path) {
+                    continue;
+                }
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    directories.extend(fs::read_dir(&path).map(|entries| (path, entries)));
+                    continue;
+                }
+                let Ok(metadata) = fs::metadata(&path) else { continue };
+                if !metadata.is_file() || !has_name_of_games(&path) {
+                    continue;
+                }
+                let mark = Mark::of(&metadata);
+                let seen = match before.get(&path) {
+                    Some(seen) if seen.mark == mark => Seen { mark, ..*seen },
+                    _ => Seen { mark, since: now, is_done: false },
+                };
+                let has_stayed = now.duration_since(seen.since) >= settle || mark.is_older_than(settle);
+                if has_stayed && !seen.is_done && mark.bytes > 0 {
+                    ready.push(path.clone());
+                }
+                self.seen.insert(path, seen);
+            }
+        }
+        ready.sort();
+        Ok(ready)
+    }
+
+    /// Notes that files need not be read again while they stay as they are.
+    pub(super) fn done(&mut self, paths: &[PathBuf]) {
+        for path in paths {
+            if let Some(seen) = self.seen.get_mut(path) {
+                seen.is_done = true;
+            }
+        }
+    }
+}
+
+/// Whether somebody is writing a file under a name that it does not keep, or hides it.
+fn is_temporary(path: &Path) -> bool {
+    const ENDINGS: [&str; 4] = [".part", ".tmp", ".partial", ".crdownload"];
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    name.starts_with('.') || ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn names(ready: &[PathBuf]) -> Vec<&str> {
+        ready.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn what_is_ready_is_told_until_it_is_done_or_changes() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path();
+        fs::create_dir(place.join("below")).unwrap();
+        for name in ["a.pgn", "below/b.pgn.zst", ".c.pgn", "d.pgn.part", "e.tmp", "f.txt"] {
+            fs::write(place.join(name), "1. e4 *").unwrap();
+        }
+        fs::write(place.join("empty.pgn"), "").unwrap();
+        let mut folder = Folder::default();
+        assert_eq!(names(&folder.look(place, HOUR).unwrap()), [""; 0], "they are new");
+        let ready = folder.look(place, Duration::ZERO).unwrap();
+        assert_eq!(names(&ready), ["a.pgn", "b.pgn.zst"]);
+        folder.done(&ready);
+        assert_eq!(names(&folder.look(place, Duration::ZERO).unwrap()), [""; 0]);
+        fs::write(place.join("a.pgn"), "1. e4 e5 *").unwrap();
+        fs::rename(place.join("d.pgn.part"), place.join("d.pgn")).unwrap();
+        assert_eq!(names(&folder.look(place, Duration::ZERO).unwrap()), ["a.pgn", "d.pgn"]);
+    }
+
+    #[test]
+    fn an_old_file_is_ready_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.pgn");
+        fs::write(&path, "1. e4 *").unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::now() - HOUR).unwrap();
+        let ready = Folder::default().look(directory.path(), HOUR / 2).unwrap();
+        assert_eq!(names(&ready), ["a.pgn"]);
+    }
+}

@@ -1,0 +1,174 @@
+//! `pgndex watch`: games of files that appear in a directory, added as they come.
+
+mod folder;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use crossbeam_channel::{Receiver, bounded};
+use pgndex::index::{Error, IndexOptions, Plan, Progress, Summary};
+use pgndex::store;
+
+use crate::cli::args::{LogFormat, WatchArgs};
+use crate::cli::render::number::counted;
+use crate::cli::render::text::printable;
+use crate::cli::terminal::log;
+use crate::cli::terminal::notify::Notifier;
+use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
+use crate::cli::{complain, note};
+use folder::Folder;
+
+/// Watches a directory until it is told to end.
+///
+/// # Errors
+/// When the directory cannot be read, or the database cannot be written.
+pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<()> {
+    if args.log_format == LogFormat::Json {
+        log::use_json();
+    }
+    ignore_file_size_signal();
+    let notifier = Arc::new(Notifier::from_environment());
+    let (stop, woken) = listen(&notifier)?;
+    let mut watch =
+        Watch { args, options: args.work.options(), folder: Folder::default(), stop, was_busy: false };
+    let mut ready = watch.look()?;
+    notifier.tell("READY=1\nSTATUS=watching");
+    let _watchdog = watchdog(&notifier);
+    let interval = Duration::from_secs(args.interval);
+    loop {
+        if !ready.is_empty() && !watch.stop.is_asked() {
+            notifier.tell(&format!("STATUS=adding {}", counted(ready.len() as u64, "file")));
+            watch.add(&ready)?;
+            notifier.tell("STATUS=watching");
+        }
+        if args.once || watch.stop.is_asked() {
+            return Ok(());
+        }
+        // A word that comes through it, or its end, is the end of the wait.
+        let _ = woken.recv_timeout(interval);
+        if watch.stop.is_asked() {
+            return Ok(());
+        }
+        ready = watch.look()?;
+    }
+}
+
+/// What a signal stops.
+#[derive(Debug, Default)]
+struct Stop {
+    is_asked: AtomicBool,
+    /// The addition that runs.
+    progress: Mutex<Option<Arc<Progress>>>,
+}
+
+impl Stop {
+    fn is_asked(&self) -> bool {
+        self.is_asked.load(Ordering::SeqCst)
+    }
+
+    fn ask(&self) {
+        self.is_asked.store(true, Ordering::SeqCst);
+        if let Some(progress) = &*self.progress.lock().unwrap_or_else(PoisonError::into_inner) {
+            progress.stop();
+        }
+    }
+
+    /// The progress of an addition that begins.
+    fn begin(&self) -> Arc<Progress> {
+        let progress = Arc::new(Progress::default());
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&progress));
+        if self.is_asked() {
+            progress.stop();
+        }
+        progress
+    }
+}
+
+/// Listens to signals. What is given back last hears of one.
+fn listen(notifier: &Arc<Notifier>) -> anyhow::Result<(Arc<Stop>, Receiver<()>)> {
+    let (wake, woken) = bounded(1);
+    let stop = Arc::new(Stop::default());
+    let (asked, notifier) = (Arc::clone(&stop), Arc::clone(notifier));
+    stop_on_signal(move || {
+        notifier.tell("STOPPING=1");
+        asked.ask();
+        let _ = wake.try_send(()); // Full: it is told already.
+    })?;
+    Ok((stop, woken))
+}
+
+/// Tells the service manager that the process lives, as often as it wants; until what is given back is dropped.
+fn watchdog(notifier: &Arc<Notifier>) -> Option<crossbeam_channel::Sender<()>> {
+    let every = notifier.watchdog()?;
+    let (end, ended) = bounded::<()>(0);
+    let notifier = Arc::clone(notifier);
+    let thread = std::thread::Builder::new().name("watchdog".into()).spawn(move || {
+        while ended.recv_timeout(every) == Err(crossbeam_channel::RecvTimeoutError::Timeout) {
+            notifier.tell("WATCHDOG=1");
+        }
+    });
+    thread.ok().map(|_| end)
+}
+
+struct Watch<'a> {
+    args: &'a WatchArgs,
+    options: IndexOptions,
+    folder: Folder,
+    stop: Arc<Stop>,
+    /// Whether it was said that another program is writing the database.
+    was_busy: bool,
+}
+
+impl Watch<'_> {
+    /// What is ready.
+    fn look(&mut self) -> anyhow::Result<Vec<PathBuf>> {
+        let directory = &self.args.directory;
+        self.folder
+            .look(directory, Duration::from_secs(self.args.settle))
+            .with_context(|| format!("{}: cannot read the directory to watch", directory.display()))
+    }
+
+    /// Adds files in one transaction. If another program is writing the database, they stay ready.
+    fn add(&mut self, ready: &[PathBuf]) -> anyhow::Result<()> {
+        let progress = self.stop.begin();
+        let added = Plan::new(ready, &self.options, &progress)
+            .and_then(|plan| plan.run(&self.args.database, &progress));
+        match added {
+            Ok(summary) => self.tell(&summary),
+            Err(Error::NoSource(reason)) => complain(&reason),
+            Err(Error::Stopped) => {
+                note("stopped; the games that were being added come with the next start");
+                return Ok(());
+            }
+            Err(Error::Store(error @ store::Error::Busy { .. })) if !self.args.once => {
+                if !self.was_busy {
+                    note(&format!("{error}; waiting until it is done"));
+                }
+                self.was_busy = true;
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.was_busy = false;
+        self.folder.done(ready);
+        Ok(())
+    }
+
+    fn tell(&self, summary: &Summary) {
+        for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
+            complain(source);
+        }
+        summary.rewritten.iter().chain(&summary.log_left).for_each(|text| note(text));
+        if !self.args.quiet && (summary.games > 0 || summary.duplicates.skipped() > 0) {
+            let duplicates = match summary.duplicates.skipped() {
+                0 => String::new(),
+                skipped => format!("; {} skipped as duplicates", counted(skipped, "game")),
+            };
+            let database = printable(&self.args.database.to_string_lossy());
+            note(&format!("added {} to {database}{duplicates}", counted(summary.games, "game")));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Values that the environment gives where the command line gives none.
+
+use crate::place::Place;
+use crate::program::Run;
+
+const GAMES: &str = "1. e4 e5 *\n\n1. d4 d5 *\n";
+
+fn run(place: &Place, variables: &[(&str, &str)], arguments: &[&str]) -> Run {
+    Run::of(place.command(arguments).envs(variables.iter().copied()).output().expect("the program runs"))
+}
+
+#[test]
+fn it_names_the_database_of_commands_that_only_read() {
+    let place = Place::new().indexed(GAMES);
+    let named = [("PGNDEX_DB", "games.db")];
+    for arguments in [
+        &["info"][..],
+        &["find", "--moves", "1. e4"],
+        &["explore", "--moves", "1. e4"],
+        &["export", "--pgn"],
+        &["verify"],
+    ] {
+        let given = place.run(&[&arguments[..1], &["games.db"], &arguments[1..]].concat());
+        assert_eq!(run(&place, &named, arguments).status, 0, "{arguments:?}");
+        if arguments[0] != "info" {
+            assert_eq!(run(&place, &named, arguments), given, "{arguments:?}");
+        }
+        assert_eq!(run(&place, &[("PGNDEX_DB", "")], arguments).status, 2, "{arguments:?}");
+    }
+    let both = run(&place, &[("PGNDEX_DB", "missing.db")], &["find", "games.db", "--moves", "1. e4"]);
+    assert_eq!(both.status, 0, "the command line goes first: {both:?}");
+    let missing = run(&place, &[("PGNDEX_DB", "missing.db")], &["find", "--moves", "1. e4"]);
+    assert_eq!(missing.status, 1);
+    let told = "pgndex: error: missing.db: no such database; make one with `pgndex index`\n  the variable PGNDEX_DB names the database\n";
+    assert_eq!(missing.stderr, told);
+}
+
+#[test]
+fn it_names_no_database_that_is_written_or_could_be_another_argument() {
+    let place = Place::new().indexed(GAMES);
+    for arguments in
+        [&["game", "1"][..], &["optimize"], &["repair"], &["remove", "--shrink"], &["index", "games.pgn"]]
+    {
+        let run = run(&place, &[("PGNDEX_DB", "games.db")], arguments);
+        assert_eq!(run.status, 2, "{arguments:?}: {run:?}");
+    }
+}
+
+#[test]
+fn parquet_files_are_checked_in_its_place() {
+    let place = Place::new().indexed(GAMES);
+    assert_eq!(place.run(&["export", "games.db", "--parquet", "tables"]).status, 0);
+    let checked = run(&place, &[("PGNDEX_DB", "games.db")], &["verify", "--parquet", "tables"]);
+    assert_eq!(checked.status, 0, "{checked:?}");
+    let both = place.run(&["verify", "games.db", "--parquet", "tables"]);
+    assert_eq!(both.status, 2, "{both:?}");
+    assert_eq!(
+        both.stderr,
+        "pgndex: error: a database and --parquet were given; check one after the other\n"
+    );
+}
+
+#[test]
+fn it_says_how_many_threads() {
+    let place = Place::new().with("games.pgn", GAMES);
+    let index = ["index", "--dry-run", "--json", "games.pgn"];
+    assert_eq!(run(&place, &[("PGNDEX_THREADS", "1")], &index).status, 0);
+    assert_eq!(run(&place, &[("PGNDEX_THREADS", "")], &index).status, 0);
+    let wrong = run(&place, &[("PGNDEX_THREADS", "many")], &index);
+    assert_eq!(wrong.status, 2);
+    assert!(wrong.stderr.starts_with("error: invalid value 'many' for '--threads <N>' of the variable 'PGNDEX_THREADS': not a whole number"), "{wrong:?}");
+    assert_eq!(run(&place, &[("PGNDEX_THREADS", "many")], &[&index[..], &["-j", "1"]].concat()).status, 0);
+}

@@ -1,0 +1,122 @@
+//! `pgndex watch`: files that appear are added, each once.
+
+use std::fs;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::place::Place;
+use crate::program::Run;
+
+const ONE: &str = "[White \"a\"]\n\n1. e4 e5 *\n";
+const TWO: &str = "[White \"b\"]\n\n1. d4 d5 *\n";
+
+fn place() -> Place {
+    let place = Place::new();
+    fs::create_dir(place.path("in")).unwrap();
+    place
+}
+
+fn games(place: &Place) -> i64 {
+    place.number("games.db", "SELECT count(*) FROM game")
+}
+
+fn once(place: &Place) -> Run {
+    let run = place.run(&["watch", "games.db", "in", "--once", "--settle", "0"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    run
+}
+
+fn end(child: Child, signal: &str) -> Run {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+    Run::of(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn what_is_ready_is_added_once() {
+    let place = place();
+    assert_eq!(once(&place).stderr, "");
+    assert!(!place.path("games.db").exists());
+    place.write("in/a.pgn", ONE);
+    place.write("in/.b.pgn", TWO);
+    place.write("in/b.pgn.part", TWO);
+    assert_eq!(once(&place).stderr, "pgndex: note: added 1 game to games.db\n");
+    assert_eq!(once(&place).stderr, "");
+    fs::rename(place.path("in/b.pgn.part"), place.path("in/b.pgn")).unwrap();
+    place.write("in/bad.pgn.zst", "no archive and no game");
+    let run = once(&place);
+    assert!(run.stderr.contains("pgndex: error: in/bad.pgn.zst: "), "{run:?}");
+    assert!(run.stderr.ends_with("pgndex: note: added 1 game to games.db\n"), "{run:?}");
+    assert_eq!(games(&place), 2);
+    assert_eq!(place.run(&["verify", "--all", "games.db"]).status, 0);
+}
+
+#[test]
+fn a_file_that_has_just_changed_is_not_read() {
+    let place = place();
+    place.write("in/a.pgn", ONE);
+    assert_eq!(place.run(&["watch", "games.db", "in", "--once", "--settle", "3600"]).status, 0);
+    assert!(!place.path("games.db").exists());
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_told() {
+    let place = Place::new();
+    let told = place.failure(&["watch", "games.db", "missing"]);
+    assert!(told.starts_with("pgndex: error: missing: cannot read the directory to watch\n"), "{told}");
+}
+
+#[test]
+fn it_runs_until_it_is_told_to_end_and_systemd_hears_of_it() {
+    for (signal, is_abstract) in [("-TERM", false), ("-INT", true)] {
+        let place = place();
+        let name = format!("pgndex-test-{}", std::process::id());
+        let path = place.path("notify");
+        let (socket, told) = if is_abstract {
+            let address = SocketAddr::from_abstract_name(&name).unwrap();
+            (UnixDatagram::bind_addr(&address).unwrap(), format!("@{name}").into())
+        } else {
+            (UnixDatagram::bind(&path).unwrap(), path.into_os_string())
+        };
+        socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let hear = || {
+            let mut buffer = [0; 200];
+            let length = socket.recv(&mut buffer).unwrap();
+            String::from_utf8_lossy(&buffer[..length]).into_owned()
+        };
+        // Read all the time: what finds a full queue is lost.
+        let until = |text: &str| {
+            let began = Instant::now();
+            while hear() != text {
+                assert!(began.elapsed() < Duration::from_secs(60), "{text} was not heard");
+            }
+        };
+        let child = place
+            .command(&["watch", "games.db", "in", "--settle", "0", "--interval", "1"])
+            .env("NOTIFY_SOCKET", told)
+            .env("WATCHDOG_USEC", "200000")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        assert_eq!(hear(), "READY=1\nSTATUS=watching");
+        until("WATCHDOG=1");
+        // Renamed into its place, so that it is never seen in part.
+        place.write("a.pgn", ONE);
+        fs::rename(place.path("a.pgn"), place.path("in/a.pgn")).unwrap();
+        until("STATUS=adding 1 file");
+        until("STATUS=watching");
+        assert_eq!(games(&place), 1);
+        place.write("b.pgn", TWO);
+        fs::rename(place.path("b.pgn"), place.path("in/b.pgn")).unwrap();
+        until("STATUS=adding 1 file");
+        until("STATUS=watching");
+        assert_eq!(games(&place), 2);
+        let run = end(child, signal);
+        assert_eq!(run.status, 0, "{run:?}");
+        until("STOPPING=1");
+        assert_eq!(run.stderr, "pgndex: note: added 1 game to games.db\n".repeat(2));
+        assert_eq!(place.run(&["verify", "--all", "games.db"]).status, 0);
+    }
+}
