@@ -435,7 +435,7 @@ fn help_has_examples() {
     Usage: pgndex explore [OPTIONS] <DB>
 
     Arguments:
-      <DB>  Database
+      <DB>  Database [env: PGNDEX_DB]
 
     Options:
           --fen <FEN>              The position as a FEN [default: the start position]. Missing fields

@@ -78,6 +78,8 @@ fn help() {
     Arguments:
       <DB>
               Database
+              
+              [env: PGNDEX_DB]
 
     Options:
           --pgn

@@ -92,7 +92,7 @@ fn help() {
     Usage: pgndex find [OPTIONS] <DB>
 
     Arguments:
-      <DB>  Database
+      <DB>  Database [env: PGNDEX_DB]
 
     Options:
           --fen <FEN>        The position as a FEN. Missing fields mean White to move, no castling and
