@@ -74,6 +74,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Verify(args) => return command::verify::run(&args),
         Command::Repair(args) => return command::repair::run(&args),
         Command::Key(args) => command::key::run(&args)?,
+        Command::Completions(args) => command::completions::run(&args)?,
+        Command::Man(args) => command::man::run(&args)?,
     }
     Ok(Status::Done)
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _};
+use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _, ValueHint};
 
 use crate::cli::args::Arguments;
 use crate::cli::environment;
@@ -18,22 +18,39 @@ pub(crate) fn is_database_of_environment() -> bool {
     IS_DATABASE_OF_ENVIRONMENT.load(Ordering::Relaxed)
 }
 
-/// Reads the arguments; ends the process if they are wrong, or with the help or the version that is asked for.
-pub(crate) fn parse() -> Arguments {
+/// The command line, for reading it and for what is written about it.
+pub(crate) fn command() -> clap::Command {
     const VERBOSE: &str = "verbose";
     let verbose = Arg::new(VERBOSE)
         .long(VERBOSE)
         .action(ArgAction::SetTrue)
         .requires("version")
         .help("With --version: also the version of SQLite and how it was compiled");
+    environment::apply(Arguments::command())
+        .arg(verbose)
+        .mut_subcommands(|command| command.mut_args(with_values))
+}
+
+/// What holds for all arguments that have values.
+fn with_values(arg: Arg) -> Arg {
+    let has_values = arg.get_num_args().is_none_or(|values| values.takes_values());
+    if !has_values || !arg.get_action().takes_values() {
+        return arg;
+    }
+    let is_directory = arg.get_value_names().is_some_and(|names| names[0] == "DIR");
+    let hint = match arg.get_value_hint() {
+        ValueHint::AnyPath if is_directory => ValueHint::DirPath,
+        // Shells would offer files.
+        ValueHint::Unknown if arg.get_possible_values().is_empty() => ValueHint::Other,
+        hint => hint,
+    };
     // Else a number below zero would be taken for an option that is not there.
-    let mut command = environment::apply(Arguments::command()).arg(verbose).mut_subcommands(|command| {
-        command.mut_args(|arg| {
-            let has_values = arg.get_num_args().is_none_or(|values| values.takes_values());
-            let has_values = has_values && arg.get_action().takes_values();
-            if has_values { arg.allow_negative_numbers(true) } else { arg }
-        })
-    });
+    arg.allow_negative_numbers(true).value_hint(hint)
+}
+
+/// Reads the arguments; ends the process if they are wrong, or with the help or the version that is asked for.
+pub(crate) fn parse() -> Arguments {
+    let mut command = command();
     let matches = command.try_get_matches_from_mut(std::env::args_os());
     let arguments = matches.and_then(|mut matches| {
         let name = matches.subcommand_name().map(str::to_owned);

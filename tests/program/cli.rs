@@ -31,25 +31,27 @@ mod help {
         Usage: pgndex [OPTIONS] <COMMAND>
 
         Commands:
-          index       Index PGN files, packed or not, into a database
-          watch       Add the games of files that appear in a directory, as they come
-          info        Show what a database holds
-          find        Find the games that reached a position, or any games
-          explore     Show what was played from a position, and with what results
-          game        Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
-          export      Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
-          player      Show a player's record, openings, lines, endings and opponents
-          players     List the players, and say which names are those of one player
-          repertoire  Hold a repertoire against the games: what each line scored, what it does not answer
-          sql         Run SQL, or show a prompt for it
-          serve       Serve databases to browsers and programs: a page, Lichess's explorer API, and our own
-          remove      Take games out of a database; all counts stay exact
-          optimize    Merge what many additions left side by side, as if all games had come at once
-          backup      Copy a database, while others go on reading and writing it
-          verify      Check whether a database is sound; changes and repairs nothing
-          repair      Make the tables fit each other after somebody changed rows by other means
-          key         Show the key and the canonical FEN of a position
-          help        Print this message or the help of the given subcommand(s)
+          index        Index PGN files, packed or not, into a database
+          watch        Add the games of files that appear in a directory, as they come
+          info         Show what a database holds
+          find         Find the games that reached a position, or any games
+          explore      Show what was played from a position, and with what results
+          game         Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
+          export       Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
+          player       Show a player's record, openings, lines, endings and opponents
+          players      List the players, and say which names are those of one player
+          repertoire   Hold a repertoire against the games: what each line scored, what it does not answer
+          sql          Run SQL, or show a prompt for it
+          serve        Serve databases to browsers and programs: a page, Lichess's explorer API, and our own
+          remove       Take games out of a database; all counts stay exact
+          optimize     Merge what many additions left side by side, as if all games had come at once
+          backup       Copy a database, while others go on reading and writing it
+          verify       Check whether a database is sound; changes and repairs nothing
+          repair       Make the tables fit each other after somebody changed rows by other means
+          key          Show the key and the canonical FEN of a position
+          completions  Write what a shell needs to complete commands and options
+          man          Write the manual pages, one for each command, into a directory
+          help         Print this message or the help of the given subcommand(s)
 
         Options:
               --verbose  With --version: also the version of SQLite and how it was compiled

@@ -35,6 +35,7 @@ mod readers;
 mod readme;
 mod remove;
 mod repertoire;
+mod shell;
 mod spark;
 mod sql;
 mod told;

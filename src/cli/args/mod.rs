@@ -17,6 +17,7 @@ mod parquet;
 mod players;
 mod position;
 mod remove;
+mod shell;
 mod size;
 mod upkeep;
 mod verify;
@@ -46,6 +47,7 @@ pub(crate) use key::KeyArgs;
 pub(crate) use players::{PlayerArgs, PlayerFormat, PlayerSortArg, PlayersArgs, RepertoireArgs};
 pub(crate) use position::{PositionArgs, read_fen, read_position};
 pub(crate) use remove::RemoveArgs;
+pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use size::{ByteSize, Memory};
 pub(crate) use upkeep::{OptimizeArgs, RepairArgs};
 pub(crate) use verify::VerifyArgs;
@@ -139,6 +141,8 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     Repair(RepairArgs),
     Key(KeyArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 pub(crate) mod backup;
+pub(crate) mod completions;
 pub(crate) mod explore;
 pub(crate) mod export;
 pub(crate) mod find;
@@ -8,6 +9,7 @@ pub(crate) mod game;
 pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod key;
+pub(crate) mod man;
 pub(crate) mod optimize;
 pub(crate) mod player;
 pub(crate) mod players;

@@ -1,0 +1,36 @@
+//! Arguments of `pgndex completions` and `pgndex man`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_complete::Shell;
+
+/// Write what a shell needs to complete commands and options
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pgndex completions bash > ~/.local/share/bash-completion/completions/pgndex
+  pgndex completions zsh > ~/.zfunc/_pgndex       with ~/.zfunc in fpath, before compinit
+  pgndex completions fish > ~/.config/fish/completions/pgndex.fish
+  pgndex completions powershell >> $PROFILE
+  pgndex completions elvish >> ~/.config/elvish/rc.elv
+
+Then open a new shell.")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+/// Write the manual pages, one for each command, into a directory
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pgndex man ~/.local/share/man/man1    then: man pgndex, man pgndex-find
+
+The directory is made if it is not there. Pages of these names are replaced.")]
+pub(crate) struct ManArgs {
+    /// The directory
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+}

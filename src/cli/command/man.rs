@@ -1,0 +1,106 @@
+//! `pgndex man`: the manual pages.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context as _;
+use clap_mangen::Man;
+
+use crate::cli::args::ManArgs;
+use crate::cli::usage;
+
+/// Writes the manual pages.
+///
+/// # Errors
+/// If the directory cannot be made or written to.
+pub(crate) fn run(args: &ManArgs) -> anyhow::Result<()> {
+    let directory = &args.directory;
+    fs::create_dir_all(directory).with_context(|| format!("{}: cannot make it", directory.display()))?;
+    // `pgndex help` is explained by the others.
+    let mut command = usage::command().disable_help_subcommand(true);
+    command.build();
+    let names: Vec<_> = command.get_subcommands().map(page_name).collect();
+    write(directory, &command, &names)?;
+    for subcommand in command.get_subcommands() {
+        write(directory, subcommand, &[page_name(&command)])?;
+    }
+    Ok(())
+}
+
+fn page_name(command: &clap::Command) -> String {
+    command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned()
+}
+
+/// Writes the page of a command; `others` are the pages that it points to.
+fn write(directory: &Path, command: &clap::Command, others: &[String]) -> anyhow::Result<()> {
+    let path = directory.join(format!("{}.1", page_name(command)));
+    fs::write(&path, page(command, others)?).with_context(|| format!("{}: cannot write it", path.display()))
+}
+
+fn page(command: &clap::Command, others: &[String]) -> anyhow::Result<Vec<u8>> {
+    let man = Man::new(command.clone());
+    // Without a date: the same program writes the same pages on any day. `Man` would leave the empty field out.
+    let version = env!("CARGO_PKG_VERSION");
+    let title = escaped(&page_name(command).to_uppercase());
+    let mut page = format!(".TH \"{title}\" 1 \"\" \"pgndex {version}\" \"pgndex\"\n").into_bytes();
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    page.extend_from_slice(notes(&help).as_bytes());
+    let others: Vec<_> = others.iter().map(|name| format!("\\fB{}\\fR(1)", escaped(name))).collect();
+    page.extend_from_slice(format!(".SH \"SEE ALSO\"\n{}\n", others.join(",\n")).as_bytes());
+    Ok(page)
+}
+
+/// What stands below the options in the help: examples line by line, the rest in paragraphs.
+fn notes(help: &str) -> String {
+    let (examples, rest): (Vec<_>, Vec<_>) =
+        help.split("\n\n").partition(|part| part.starts_with("Examples:"));
+    let mut text = String::new();
+    for part in examples {
+        text += ".SH EXAMPLES\n.nf\n";
+        for line in part.lines().skip(1) {
+            text += &escaped(line.strip_prefix("  ").unwrap_or(line));
+            text.push('\n');
+        }
+        text += ".fi\n";
+    }
+    let paragraphs: Vec<_> =
+        rest.iter().flat_map(|part| part.lines()).map(|line| escaped(line.trim_start()) + "\n").collect();
+    if !paragraphs.is_empty() {
+        text += &format!(".SH NOTES\n{}", paragraphs.join(".PP\n"));
+    }
+    text
+}
+
+/// A line as troff shows it: no escapes, no requests, and hyphens that can be copied.
+fn escaped(line: &str) -> String {
+    let text = line
+        .replace('\\', "\\e")
+        .replace('-', "\\-")
+        .replace('\'', "\\(aq")
+        .replace('^', "\\(ha")
+        .replace('~', "\\(ti")
+        .replace('`', "\\(ga");
+    if text.starts_with('.') { format!("\\&{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_is_a_request() {
+        assert_eq!(escaped(".so a\\b --x 'y'"), "\\&.so a\\eb \\-\\-x \\(aqy\\(aq");
+        assert_eq!(
+            notes("Examples:\n  a -b\n\nMore.\nYet."),
+            ".SH EXAMPLES\n.nf\na \\-b\n.fi\n.SH NOTES\nMore.\n.PP\nYet.\n"
+        );
+        assert_eq!(notes(""), "");
+    }
+}

@@ -1,0 +1,118 @@
+//! What an installed program needs beside it: completions for shells, and manual pages.
+
+use std::process::{Command, Stdio};
+
+use crate::needs::has_program;
+use crate::place::Place;
+
+/// Asks bash, with our completions, what may stand in the place of the last word.
+fn completed(place: &Place, words: &[&str]) -> Vec<String> {
+    const ASK: &str = r#"
+        source completions
+        COMP_WORDS=("$@")
+        COMP_CWORD=$(($# - 1))
+        # It belongs to the keys that bash was asked by.
+        compopt() { :; }
+        "$(complete -p pgndex | sed 's/.*-F \([^ ]*\).*/\1/')" pgndex "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+        printf '%s\n' "${COMPREPLY[@]}"
+    "#;
+    let output = Command::new("bash")
+        .args(["--norc", "-c", ASK, "bash"])
+        .args(words)
+        .current_dir(place.directory())
+        .stdin(Stdio::null())
+        .output()
+        .expect("bash runs");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{words:?}");
+    String::from_utf8(output.stdout).expect("UTF-8").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_commands_options_values_and_files() {
+    if !has_program("bash") {
+        return;
+    }
+    let place = Place::new().with("games.db", "").with("games.svg", "");
+    place.write("completions", place.ok(&["completions", "bash"]));
+    assert_eq!(completed(&place, &["pgndex", "ex"]), ["explore", "export"]);
+    assert_eq!(completed(&place, &["pgndex", "find", "games.db", "--mat"]), ["--material"]);
+    assert_eq!(completed(&place, &["pgndex", "game", "1", "--format", ""]), ["table", "json", "pgn"]);
+    assert_eq!(completed(&place, &["pgndex", "game", "1", "--svg", "games.s"]), ["games.svg"]);
+    // No file is meant.
+    assert_eq!(completed(&place, &["pgndex", "find", "games.db", "--white", "games"]), ["games"]);
+}
+
+#[test]
+fn every_shell_gets_all_commands_and_can_read_it() {
+    let place = Place::new();
+    let help = place.ok(&["--help"]);
+    let (_, commands) = help.split_once("Commands:\n").expect("a list of commands");
+    let commands = commands.lines().take_while(|line| !line.is_empty());
+    let commands: Vec<_> = commands
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|name| !name.is_empty())
+        .collect();
+    assert!(commands.contains(&"find") && commands.contains(&"completions"), "{commands:?}");
+    for (shell, checks) in [
+        ("bash", &["bash", "-n"][..]),
+        ("zsh", &["zsh", "-n"]),
+        ("fish", &["fish", "-n"]),
+        ("powershell", &[]),
+        ("elvish", &[]),
+    ] {
+        let text = place.ok(&["completions", shell]);
+        for command in &commands {
+            assert!(text.contains(command), "{shell}: {command}");
+        }
+        place.write(shell, &text);
+        // Not everybody has these shells, and bash is asked above.
+        let Some((program, options)) = checks.split_first() else { continue };
+        let run = Command::new(program).args(options).arg(place.path(shell)).output();
+        if let Ok(run) = run {
+            assert!(run.status.success(), "{shell}: {}", String::from_utf8_lossy(&run.stderr));
+        }
+    }
+    assert!(place.told(2, &["completions", "tcsh"]).contains("[possible values: bash, elvish, fish,"));
+}
+
+#[test]
+fn each_command_has_a_manual_page_without_faults() {
+    let place = Place::new();
+    assert_eq!(place.ok(&["man", "new/man1"]), "");
+    // Again: pages are replaced.
+    assert_eq!(place.ok(&["man", "new/man1"]), "");
+    let help = place.ok(&["--help"]);
+    let directory = place.path("new/man1");
+    let mut pages: Vec<_> = std::fs::read_dir(&directory)
+        .expect("a directory")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
+        .collect();
+    pages.sort();
+    assert_eq!(pages[..3], ["pgndex-backup.1", "pgndex-completions.1", "pgndex-explore.1"]);
+    assert_eq!(pages.last().map(String::as_str), Some("pgndex.1"));
+    for page in &pages {
+        let name = page.trim_start_matches("pgndex-").trim_end_matches(".1");
+        assert!(help.contains(&format!("  {name} ")), "{page}");
+    }
+    let written = std::fs::read_to_string(directory.join("pgndex-sql.1")).expect("a page");
+    assert!(written.contains(".SH EXAMPLES\n.nf\npgndex sql games.db"), "{written}");
+    if !has_program("groff") {
+        return;
+    }
+    for page in &pages {
+        let output = Command::new("groff")
+            .args(["-man", "-Tutf8", "-ww", "-z"])
+            .arg(directory.join(page))
+            .output()
+            .expect("groff runs");
+        assert!(output.status.success(), "{page}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{page}");
+    }
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_told() {
+    let place = Place::new().with("file", "");
+    let told = place.failure(&["man", "file/man1"]);
+    assert!(told.starts_with("pgndex: error: file/man1: cannot make it"), "{told}");
+}
