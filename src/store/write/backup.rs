@@ -12,7 +12,7 @@ use crate::store::database::{Database, open_file};
 use crate::store::error::{Error, Result};
 use crate::store::lock::{WriterLock, directory_of};
 use crate::store::space::free_bytes;
-use crate::store::write::build::{check_target, sync_directory};
+use crate::store::write::build::{check_target, put_into_place, sync};
 use crate::store::write::temporary::Temporary;
 
 /// Pages that are copied before writers get a turn: 4 MiB of pages of 4 KiB.
@@ -55,13 +55,9 @@ impl Database {
         let create = OpenOptions::new().write(true).create_new(true).open(path);
         create.map_err(|source| Error::directory(directory_of(path), source))?;
         self.copy_to(path, &mut tell)?;
-        let file = OpenOptions::new().read(true).write(true).open(path);
-        let synced = file.and_then(|file| file.sync_all().and_then(|()| file.metadata()));
-        let length = synced.map_err(|source| Error::io(path, "write the copy to disk", source))?.len();
-        check_target(lock.target(), overwrite)?;
-        fs::rename(path, lock.target())
-            .map_err(|source| Error::io(lock.target(), "put the finished copy into place", source))?;
-        sync_directory(directory_of(lock.target()))?;
+        sync(path)?;
+        let length = fs::metadata(path).map_err(|source| Error::io(path, "read the size of", source))?.len();
+        put_into_place(path, lock.target(), overwrite)?;
         Ok(length)
     }
 

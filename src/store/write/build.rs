@@ -182,20 +182,10 @@ impl Build {
             return Err(Error::Unfinished { path: self.path().to_owned() });
         }
         self.close()?;
-        let file = OpenOptions::new().read(true).write(true).open(self.path());
-        let synced = file.and_then(|file| file.sync_all());
-        synced.map_err(|source| Error::io(self.path(), "write the database to disk", source))?;
+        sync(self.path())?;
         // Not before: nobody is to write what would be lost.
         drop(self.held.take());
-        let path = self.path();
-        check_target(self.target(), self.options.overwrite)?;
-        if let Ok(old) = fs::metadata(self.target()) {
-            fs::set_permissions(path, old.permissions())
-                .map_err(|source| Error::io(path, "give the database the old one's permissions", source))?;
-        }
-        fs::rename(path, self.target())
-            .map_err(|source| Error::io(self.target(), "put the finished database into place", source))?;
-        sync_directory(directory_of(self.target()))
+        put_into_place(self.path(), self.target(), self.options.overwrite)
     }
 
     /// Closes the temporary file, all pages written, for others to write to it.
@@ -217,6 +207,25 @@ impl Build {
         self.connection = Some(connection);
         Ok(())
     }
+}
+
+/// Writes a finished file to disk.
+pub(super) fn sync(path: &Path) -> Result<()> {
+    let file = OpenOptions::new().read(true).write(true).open(path);
+    file.and_then(|file| file.sync_all())
+        .map_err(|source| Error::io(path, "write the database to disk", source))
+}
+
+/// Moves a finished database that is on disk to the target's place, and makes that last.
+pub(super) fn put_into_place(path: &Path, target: &Path, overwrite: bool) -> Result<()> {
+    check_target(target, overwrite)?;
+    if let Ok(old) = fs::metadata(target) {
+        fs::set_permissions(path, old.permissions())
+            .map_err(|source| Error::io(path, "give the database the old one's permissions", source))?;
+    }
+    fs::rename(path, target)
+        .map_err(|source| Error::io(target, "put the finished database into place", source))?;
+    sync_directory(directory_of(target))
 }
 
 /// Whether the finished database may take the target's place.
@@ -274,7 +283,7 @@ fn settle(target: &Path, exists: bool) -> Result<()> {
 }
 
 /// Makes a rename survive a power failure.
-pub(super) fn sync_directory(directory: &Path) -> Result<()> {
+fn sync_directory(directory: &Path) -> Result<()> {
     if cfg!(unix) {
         let synced = File::open(directory).and_then(|directory| directory.sync_all());
         synced.map_err(|source| Error::io(directory, "write the directory to disk", source))?;

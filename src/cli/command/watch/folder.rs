@@ -47,9 +47,9 @@ impl Folder {
     /// If the directory itself cannot be read.
     pub(super) fn look(&mut self, directory: &Path, settle: Duration) -> io::Result<Vec<PathBuf>> {
         let (now, before) = (Instant::now(), std::mem::take(&mut self.seen));
-        let mut directories = vec![(directory.to_owned(), fs::read_dir(directory)?)];
+        let mut directories = vec![fs::read_dir(directory)?];
         let mut ready = Vec::new();
-        while let Some((_, entries)) = directories.pop() {
+        while let Some(entries) = directories.pop() {
             // What has gone meanwhile is no error.
             for entry in entries.filter_map(Result::ok) {
                 let path = entry.path();
@@ -57,7 +57,7 @@ impl Folder {
                     continue;
                 }
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    directories.extend(fs::read_dir(&path).map(|entries| (path, entries)));
+                    directories.extend(fs::read_dir(&path));
                     continue;
                 }
                 let Ok(metadata) = fs::metadata(&path) else { continue };
