@@ -39,23 +39,100 @@ pub const fn games_of(block: u32) -> [u32; 2] {
 pub fn encode(numbers: &[u16], bytes: &mut Vec<u8>) {
     let start = bytes.len();
     let count = 2 * numbers.len() as u64;
-    let map_bytes = numbers.last().map_or(0, |&last| usize::from(last) / 8 + 1);
     push_number(count, bytes);
     let mut next = 0;
     for &number in numbers {
         push_number(u64::from(number) - next, bytes);
         next = u64::from(number) + 1;
     }
-    // Two more for the length of the map, which has at most as many bytes as numbers do.
-    if bytes.len() - start > map_bytes + 4 {
+    if is_shorter_as_map(bytes.len() - start, map_bytes(numbers)) {
         bytes.truncate(start);
         push_number(count + 1, bytes);
-        push_number(map_bytes as u64, bytes);
-        let map = bytes.len();
-        bytes.resize(map + map_bytes, 0);
-        for &number in numbers {
-            bytes[map + usize::from(number / 8)] |= 1 << (number % 8);
-        }
+        push_map(&[], numbers, bytes);
+    }
+}
+
+/// Writes a set with further numbers, which are in ascending order, behind what stands in `bytes`, just as [`encode`] does. The set stands at
+/// the beginning of `set`; gives back what stands behind it, or `None` if no set stands there.
+pub(crate) fn encode_with<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option<&'s [u8]> {
+    // Games that are added have greater numbers than those that are there: nearly always, what is there is copied.
+    if let Some(rest) = append_to_list(set, more, bytes).or_else(|| append_to_map(set, more, bytes)) {
+        return Some(rest);
+    }
+    let mut numbers = Vec::new();
+    let rest = decode(set, |number| numbers.push(number))?;
+    numbers.extend_from_slice(more);
+    numbers.sort_unstable();
+    numbers.dedup();
+    encode(&numbers, bytes);
+    Some(rest)
+}
+
+/// Does it for a set that is a list, stays one, and ends before the further numbers.
+fn append_to_list<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option<&'s [u8]> {
+    let (count, list) = take_number(set)?;
+    if count % 2 == 1 {
+        return None;
+    }
+    let (mut next, mut rest) = (0_u64, list);
+    for _ in 0..count / 2 {
+        let (greater, behind) = take_number(rest)?;
+        (next, rest) = (next + u64::from(greater) + 1, behind);
+    }
+    if more.first().is_some_and(|&first| u64::from(first) < next) {
+        return None;
+    }
+    let start = bytes.len();
+    push_number(u64::from(count) + 2 * more.len() as u64, bytes);
+    bytes.extend_from_slice(&list[..list.len() - rest.len()]);
+    for &number in more {
+        push_number(u64::from(number) - next, bytes);
+        next = u64::from(number) + 1;
+    }
+    if is_shorter_as_map(bytes.len() - start, next.div_ceil(8) as usize) {
+        bytes.truncate(start);
+        return None;
+    }
+    Some(rest)
+}
+
+/// Does it for a set that is a bit map, surely stays one, and ends before the further numbers.
+fn append_to_map<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option<&'s [u8]> {
+    let (count, behind) = take_number(set)?;
+    let (length, behind) = take_number(behind)?;
+    let (map, rest) = behind.split_at_checked(length as usize)?;
+    let end = 8 * map.len() - map.last()?.leading_zeros() as usize;
+    let numbers = count as usize / 2 + more.len();
+    // A list has at least a byte for each number, and one for their count.
+    let stays = count % 2 == 1 && is_shorter_as_map(numbers + 1, map.len().max(map_bytes(more)));
+    if !stays || more.first().is_some_and(|&first| usize::from(first) < end) {
+        return None;
+    }
+    push_number(2 * numbers as u64 + 1, bytes);
+    push_map(map, more, bytes);
+    Some(rest)
+}
+
+/// So many bytes has a bit map of numbers in ascending order.
+fn map_bytes(numbers: &[u16]) -> usize {
+    numbers.last().map_or(0, |&last| usize::from(last) / 8 + 1)
+}
+
+/// Whether a bit map is taken in the place of a list, count included: two more are for the length of the map, which has at most as many
+/// bytes as numbers do.
+const fn is_shorter_as_map(list_bytes: usize, map_bytes: usize) -> bool {
+    list_bytes > map_bytes + 4
+}
+
+/// Writes the length of a bit map, and the map: one that is there, with further numbers.
+fn push_map(map: &[u8], numbers: &[u16], bytes: &mut Vec<u8>) {
+    let length = map.len().max(map_bytes(numbers));
+    push_number(length as u64, bytes);
+    let start = bytes.len();
+    bytes.extend_from_slice(map);
+    bytes.resize(start + length, 0);
+    for &number in numbers {
+        bytes[start + usize::from(number / 8)] |= 1 << (number % 8);
     }
 }
 
@@ -160,6 +237,8 @@ pub(super) fn take_long_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -229,9 +308,34 @@ mod tests {
             there_and_back(&numbers.into_iter().collect::<Vec<_>>());
         }
 
+        /// Most numbers near each other, so that there are maps; in order or not.
+        #[test]
+        fn a_set_with_more_is_as_if_encoded_at_once(
+            numbers in proptest::collection::btree_set(0..900_u16, 0..400),
+            far in proptest::option::of(any::<u16>()),
+            (begin, end) in (0..1000_u16, 0..1000_u16),
+        ) {
+            let numbers: BTreeSet<u16> = numbers.into_iter().chain(far).collect();
+            for more in [Vec::new(), numbers.iter().copied().filter(|&number| number >= begin).collect::<Vec<_>>(), (begin..end).collect()] {
+                let before: Vec<u16> = numbers.iter().copied().filter(|&number| number < begin || end < begin).collect();
+                let (mut set, mut joined, mut at_once) = (Vec::new(), vec![7], vec![7]);
+                encode(&before, &mut set);
+                set.push(9);
+                prop_assert_eq!(encode_with(&set, &more, &mut joined), Some([9].as_slice()));
+                let all: BTreeSet<u16> = before.into_iter().chain(more).collect();
+                encode(&all.into_iter().collect::<Vec<_>>(), &mut at_once);
+                prop_assert_eq!(joined, at_once);
+            }
+        }
+
         #[test]
         fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
-            decode(&bytes, |_| {});
+            let is_set = decode(&bytes, |_| {}).is_some();
+            let mut joined = Vec::new();
+            if encode_with(&bytes, &[1, u16::MAX], &mut joined).is_some() && is_set {
+                let is_set = decode_whole(&joined, |_| {}).is_some();
+                prop_assert!(is_set);
+            }
         }
     }
 }

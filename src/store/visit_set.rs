@@ -2,6 +2,8 @@
 
 use crate::board::ShortMove;
 use crate::id::GameId;
+#[cfg(feature = "index")]
+use crate::store::block_set::encode_with;
 use crate::store::block_set::{block_of, decode_within, encode, game_of, push_number, take_number};
 
 /// What a game played from a position when it was there last.
@@ -114,14 +116,26 @@ pub(crate) fn pack_block(mut visits: Vec<(u16, PlayedMove)>) -> Vec<u8> {
     bytes
 }
 
-/// The visits of a block with others, which are of other games.
+/// The visits of a block with others, which are of other games; `None` if the block is not as it should be.
 #[cfg(feature = "index")]
-pub(crate) fn add_to_block(block: &[u8], others: &[u8]) -> Vec<u8> {
-    let mut all = Vec::new();
-    for bytes in [block, others] {
-        for_each_visit(bytes, |number, played| all.push((number, played)));
+pub(crate) fn add_to_block(mut block: &[u8], others: &[u8]) -> Option<Vec<u8>> {
+    let mut new = Vec::new();
+    for_each_visit(others, |number, played| new.push((number, played)));
+    let (mut new, mut numbers) = (new.as_slice(), Vec::new());
+    let mut all = Vec::with_capacity(block.len() + others.len());
+    while !block.is_empty() {
+        let (played, set) = take_move(block)?;
+        let (before, rest) = new.split_at(new.partition_point(|visit| visit.1 < played));
+        let (same, behind) = rest.split_at(rest.partition_point(|visit| visit.1 == played));
+        pack_moves(before.iter().copied(), &mut numbers, &mut all);
+        numbers.clear();
+        numbers.extend(same.iter().map(|visit| visit.0));
+        push_number(played.0.into(), &mut all);
+        block = encode_with(set, &numbers, &mut all)?;
+        new = behind;
     }
-    pack_block(all)
+    pack_moves(new.iter().copied(), &mut numbers, &mut all);
+    Some(all)
 }
 
 /// Packs visits of a block, sorted by move, then game.
@@ -150,14 +164,20 @@ pub(crate) fn for_each_visit_within(
     mut see: impl FnMut(u16, PlayedMove),
 ) -> bool {
     while !bytes.is_empty() {
-        let Some((bits, set)) = take_number(bytes) else { return false };
-        let Ok(bits) = u16::try_from(bits) else { return false };
-        match decode_within(set, &wanted, |number| see(number, PlayedMove(bits))) {
+        let Some((played, set)) = take_move(bytes) else { return false };
+        match decode_within(set, &wanted, |number| see(number, played)) {
             Some(rest) => bytes = rest,
             None => return false,
         }
     }
     true
+}
+
+/// Reads the move at the beginning of a stored block, or of the rest of one: the set of the games that played it stands behind it.
+#[inline]
+pub(crate) fn take_move(bytes: &[u8]) -> Option<(PlayedMove, &[u8])> {
+    let (bits, set) = take_number(bytes)?;
+    Some((PlayedMove(u16::try_from(bits).ok()?), set))
 }
 
 #[cfg(test)]

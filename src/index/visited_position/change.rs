@@ -89,11 +89,12 @@ impl Change {
         visited.visits.pack(&mut PackingRoom::default());
         let mut visits = Vec::new();
         for (block, games) in visited.visits.blocks() {
+            // A set that is not as it should be stays: whoever reads it counts the rows instead, and `verify` tells of it.
             let all = match rows.visits(key, block)? {
                 Some(old) => add_to_block(&old, games),
-                None => games.to_vec(),
+                None => Some(games.to_vec()),
             };
-            visits.push((block, all));
+            visits.extend(all.map(|all| (block, all)));
         }
         let VisitedPosition { counts, unfinished, .. } = visited;
         let addition = Addition { key, counts, unfinished, top_games, recent_games, moves, visits };

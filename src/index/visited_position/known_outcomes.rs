@@ -1,8 +1,8 @@
 //! What games of a database came to, for those who ask again and again.
 
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::index::error::Result;
 use crate::index::visited_position::counted_game::CountedGame;
@@ -17,8 +17,11 @@ use crate::store::{GameOutcome, Known};
 pub(crate) struct KnownOutcomes<'t> {
     target: Option<&'t Path>,
     known: Mutex<Option<Known>>,
-    /// `None`: its columns do not tell it. A game that they do not tell of may be there all the same, if somebody changed them.
-    blocks: RwLock<HashMap<u32, Option<Outcomes>>>,
+    /// A place for each block there can be. `None`: its columns do not tell it. A game that they do not tell of may be there all the same,
+    /// if somebody changed them.
+    blocks: Vec<OnceLock<Option<Box<Outcomes>>>>,
+    /// How many are kept.
+    kept: AtomicUsize,
 }
 
 impl<'t> KnownOutcomes<'t> {
@@ -27,7 +30,9 @@ impl<'t> KnownOutcomes<'t> {
 
     /// Those of the database at `target`; without one there are no games.
     pub(crate) fn new(target: Option<&'t Path>) -> Self {
-        Self { target, known: Mutex::default(), blocks: RwLock::default() }
+        let last = if target.is_some() { block_of(GameId(u32::MAX)).0 } else { 0 };
+        let blocks = (0..=last).map(|_| OnceLock::new()).collect();
+        Self { target, known: Mutex::default(), blocks, kept: AtomicUsize::new(0) }
     }
 
     /// What a game came to; `None` if there is no such game.
@@ -54,21 +59,21 @@ impl<'t> KnownOutcomes<'t> {
     /// What a game came to, if its block is kept and tells it.
     fn kept(&self, game: GameId) -> Option<CountedGame> {
         let (block, number) = block_of(game);
-        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
-        let outcomes = blocks.get(&block)?.as_ref()?;
+        let outcomes = self.blocks.get(block as usize)?.get()?.as_ref()?;
         let result = outcomes.result(number)?;
         Some(CountedGame::of_parts(result, outcomes.elo_sum(number), outcomes.day(number)))
     }
 
-    /// Reads a block, unless it is kept or there are enough.
+    /// Reads a block, unless it is kept or there are enough. One thread at a time does: it has the connection.
     fn keep(&self, block: u32, known: &Known) -> Result<()> {
-        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
-        if blocks.contains_key(&block) || blocks.len() >= Self::MOST_BLOCKS {
+        let Some(place) = self.blocks.get(block as usize) else { return Ok(()) };
+        if place.get().is_some() || self.kept.load(Ordering::Relaxed) >= Self::MOST_BLOCKS {
             return Ok(());
         }
-        drop(blocks);
         let outcomes = known.outcomes(block)?;
-        self.blocks.write().unwrap_or_else(PoisonError::into_inner).insert(block, outcomes);
+        if place.set(outcomes.map(Box::new)).is_ok() {
+            self.kept.fetch_add(1, Ordering::Relaxed);
+        }
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use rusqlite::{Connection, params};
 
 use crate::store::block_games::BlockGames;
-use crate::store::block_set::{block_of, decode_whole, encode};
+use crate::store::block_set::{block_of, decode_whole, encode, encode_with};
 use crate::store::error::Result;
 use crate::store::game_set::GameSet;
 use crate::store::passed::{BlockSets, PassedBlock, PassedKind, SetRows};
@@ -41,12 +41,12 @@ impl PassedWriter {
             return Ok(());
         }
         if has_block(connection, self.number)? {
-            let mut sets = block_sets(connection, "main", self.number)?;
+            let mut more = BlockSets::new();
             let Ok(()) = self.block.take(|kind, value, numbers| {
-                join(sets.entry((kind, value)).or_default(), numbers);
+                more.insert((kind, value), numbers.to_vec());
                 Ok::<_, Infallible>(())
             });
-            return rewrite(connection, self.number, &sets);
+            return add_to_block(connection, self.number, more);
         }
         let mut rows = RowWriter::new(connection, self.number)?;
         self.block.take(|kind, value, numbers| rows.push(kind, value, numbers))?;
@@ -100,26 +100,59 @@ fn has_block(connection: &Connection, block: u32) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM main.game_set WHERE block = ?1")?.exists([block])
 }
 
-/// Adds games to a set.
-fn join(numbers: &mut Vec<u16>, more: &[u16]) {
-    numbers.extend_from_slice(more);
-    numbers.sort_unstable();
-    numbers.dedup();
-}
-
 /// A writer of the sets of a block, in place of those that are there.
 fn rows_anew(connection: &Connection, block: u32) -> rusqlite::Result<RowWriter<'_>> {
     connection.prepare_cached("DELETE FROM main.game_set WHERE block = ?1")?.execute([block])?;
     RowWriter::new(connection, block)
 }
 
-/// Writes the sets of a block in place of those that are there.
-fn rewrite(connection: &Connection, block: u32, sets: &BlockSets) -> rusqlite::Result<()> {
-    let mut rows = rows_anew(connection, block)?;
-    for (&(kind, value), numbers) in sets {
-        rows.push(kind, value, numbers)?;
+/// Sets of a block, one after the other as they are stored: nothing can be written as long as others are read.
+#[derive(Default)]
+struct EncodedSets {
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<(PassedKind, i64, usize)>,
+}
+
+impl EncodedSets {
+    /// What was written behind the others is the next set.
+    fn end(&mut self, kind: PassedKind, value: i64) {
+        self.ends.push((kind, value, self.bytes.len()));
     }
-    rows.finish()
+
+    /// Writes them in place of the sets of a block that are there.
+    fn write(&self, connection: &Connection, block: u32) -> rusqlite::Result<()> {
+        let mut rows = rows_anew(connection, block)?;
+        let mut start = 0;
+        for &(kind, value, end) in &self.ends {
+            rows.push_encoded(kind, value, &self.bytes[start..end])?;
+            start = end;
+        }
+        rows.finish()
+    }
+}
+
+/// Adds games to the sets of a block. Those that get none are copied as they are stored.
+fn add_to_block(connection: &Connection, block: u32, more: BlockSets) -> rusqlite::Result<()> {
+    let mut sets = EncodedSets::default();
+    let mut more = more.into_iter().peekable();
+    each_block_set(connection, "main", block, |kind, value, set| {
+        while let Some(((kind, value), numbers)) = more.next_if(|new| new.0 < (kind, value)) {
+            encode(&numbers, &mut sets.bytes);
+            sets.end(kind, value);
+        }
+        match more.next_if(|new| new.0 == (kind, value)) {
+            Some((_, numbers)) => encode_with(set, &numbers, &mut sets.bytes)?.is_empty().then_some(())?,
+            None => sets.bytes.extend_from_slice(set),
+        }
+        sets.end(kind, value);
+        Some(())
+    })?;
+    for ((kind, value), numbers) in more {
+        encode(&numbers, &mut sets.bytes);
+        sets.end(kind, value);
+    }
+    sets.write(connection, block)
 }
 
 /// Copies the sets of the attached side database: those of a block that has sets already are joined with them.
@@ -127,23 +160,18 @@ pub(super) fn copy_sets(main: &Connection) -> rusqlite::Result<()> {
     let mut statement = main.prepare("SELECT DISTINCT block FROM side.game_set ORDER BY 1")?;
     let blocks = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<u32>>>()?;
     for block in blocks {
-        if !has_block(main, block)? {
+        if has_block(main, block)? {
+            add_to_block(main, block, block_sets(main, "side", block)?)?;
+        } else {
             main.execute("INSERT INTO main.game_set SELECT * FROM side.game_set WHERE block = ?1", [block])?;
-            continue;
         }
-        let mut sets = block_sets(main, "main", block)?;
-        for (place, numbers) in block_sets(main, "side", block)? {
-            join(sets.entry(place).or_default(), &numbers);
-        }
-        rewrite(main, block, &sets)?;
     }
     Ok(())
 }
 
 /// Takes games out of the sets of a block. Those that lose none are copied as they are stored.
 fn take_out_of_block(connection: &Connection, block: u32, games: &BlockGames) -> rusqlite::Result<()> {
-    // All that is left, one after the other, and where each ends: nothing can be written as long as it is read.
-    let (mut left, mut ends) = (Vec::new(), Vec::new());
+    let mut left = EncodedSets::default();
     let mut numbers = Vec::new();
     each_block_set(connection, "main", block, |kind, value, set| {
         numbers.clear();
@@ -153,20 +181,14 @@ fn take_out_of_block(connection: &Connection, block: u32, games: &BlockGames) ->
             return Some(());
         }
         if loses {
-            encode(&numbers, &mut left);
+            encode(&numbers, &mut left.bytes);
         } else {
-            left.extend_from_slice(set);
+            left.bytes.extend_from_slice(set);
         }
-        ends.push((kind, value, left.len()));
+        left.end(kind, value);
         Some(())
     })?;
-    let mut rows = rows_anew(connection, block)?;
-    let mut start = 0;
-    for (kind, value, end) in ends {
-        rows.push_encoded(kind, value, &left[start..end])?;
-        start = end;
-    }
-    rows.finish()
+    left.write(connection, block)
 }
 
 impl BulkLoader<'_> {

@@ -50,6 +50,13 @@ impl MoveTally {
         }
         self.game = game.game;
     }
+
+    /// Counts games that another has, which are later ones.
+    pub(super) fn add_all(&mut self, later: &Self) {
+        self.results.add(&later.results);
+        self.rated.add(&later.rated);
+        self.game = later.game;
+    }
 }
 
 impl Tally {

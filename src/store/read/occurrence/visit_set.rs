@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use crate::board::{GameResult, Position};
 use crate::store::block_games::BlockGames;
-use crate::store::block_set::game_of;
+use crate::store::block_set::{decode_within, game_of};
 use crate::store::cell::VISIT_SET;
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
 use crate::store::read::occurrence::explore::Asked;
@@ -15,7 +15,7 @@ use crate::store::read::occurrence::reached::ReachedGame;
 use crate::store::read::occurrence::tally::{MoveTally, Tally};
 use crate::store::read::occurrence::visit::for_each_visit_set;
 use crate::store::read::selection::Selection;
-use crate::store::visit_set::{PlayedMove, for_each_visit_within};
+use crate::store::visit_set::{PlayedMove, take_move};
 
 impl Asked<'_> {
     /// Counts the games of a selection; `None` if the position is no visited one, or its sets or the columns of games are not there.
@@ -48,11 +48,10 @@ impl Asked<'_> {
             columns.turn_to(block);
             let selected = columns.selected(selection)?;
             counted.blocks += 1;
-            if selected.is_empty() || counted.add(block, games, &columns.outcomes()?, &selected) {
-                Ok(())
-            } else {
-                Err(ColumnError::Missing)
+            if selected.is_empty() {
+                return Ok(());
             }
+            counted.add(block, games, &columns.outcomes()?, &selected).ok_or(ColumnError::Missing)
         })?;
         Ok(counted)
     }
@@ -66,45 +65,43 @@ struct Counted {
 }
 
 impl Counted {
-    /// Counts the selected games of a block. Gives back whether its set is as it should be.
-    fn add(&mut self, block: u32, games: &[u8], outcomes: &Outcomes, selected: &BlockGames) -> bool {
+    /// Counts the selected games of a block; `None` if its set is not as it should be.
+    fn add(
+        &mut self,
+        block: u32,
+        mut games: &[u8],
+        outcomes: &Outcomes,
+        selected: &BlockGames,
+    ) -> Option<()> {
         let Self { tally, moves, .. } = self;
         let mut kept = tally.games.as_mut().map(|games| games.entry(block).or_default());
-        let mut current: Option<(PlayedMove, MoveTally)> = None;
-        let mut keep = |current: Option<(PlayedMove, MoveTally)>| {
-            if let Some((played, new)) = current {
-                let known = moves.entry(played).or_default();
-                known.results.add(&new.results);
-                known.rated.add(&new.rated);
-                known.game = new.game;
+        while !games.is_empty() {
+            let (played, set) = take_move(games)?;
+            let mut counted: Option<MoveTally> = None;
+            games = decode_within(
+                set,
+                |word| selected.word(word),
+                |number| {
+                    // A set of a game that somebody deleted is not up to date.
+                    let Some(result) = outcomes.result(number) else { return };
+                    if result == GameResult::Unknown {
+                        tally.unfinished += 1;
+                        return;
+                    }
+                    let (elos, day) = (outcomes.elos(number), outcomes.day(number));
+                    let game = ReachedGame { game: game_of(block, number), played: None, result, elos, day };
+                    counted.get_or_insert_default().add(&game, tally.side);
+                    if let Some(kept) = &mut kept {
+                        kept.insert(number);
+                    }
+                    tally.lists.insert(&game);
+                },
+            )?;
+            if let Some(counted) = counted {
+                moves.entry(played).or_default().add_all(&counted);
             }
-        };
-        let is_whole = for_each_visit_within(
-            games,
-            |word| selected.word(word),
-            |number, played| {
-                // A set of a game that somebody deleted is not up to date.
-                let Some(result) = outcomes.result(number) else { return };
-                if result == GameResult::Unknown {
-                    tally.unfinished += 1;
-                    return;
-                }
-                if current.as_ref().is_none_or(|(other, _)| *other != played) {
-                    keep(current.replace((played, MoveTally::default())));
-                }
-                let (elos, day) = (outcomes.elos(number), outcomes.day(number));
-                let game = ReachedGame { game: game_of(block, number), played: None, result, elos, day };
-                if let Some((_, counted)) = &mut current {
-                    counted.add(&game, tally.side);
-                }
-                if let Some(kept) = &mut kept {
-                    kept.insert(number);
-                }
-                tally.lists.insert(&game);
-            },
-        );
-        keep(current);
-        is_whole
+        }
+        Some(())
     }
 
     /// What was counted, with the codes of the moves; `None` if a move does not fit the position, or nobody reached it.
