@@ -33,6 +33,7 @@ pub mod opening;
 mod path_bytes;
 pub mod pgn;
 pub mod picture;
+mod positioned;
 #[cfg(test)]
 #[path = "../tests/common/properties.rs"]
 mod properties;

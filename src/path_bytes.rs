@@ -1,6 +1,6 @@
-//! Paths from bytes, as archives, lists and databases have them.
+//! Paths from bytes, as archives, lists and databases have them, and what the bytes of a path tell.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf, is_separator};
 
 /// The path of these bytes.
 #[cfg(unix)]
@@ -13,4 +13,9 @@ pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
 #[cfg(not(unix))]
 pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
     String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+/// Whether a path ends as that of a directory does when somebody completes it.
+pub(crate) fn ends_in_separator(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().last().is_some_and(|&byte| is_separator(byte.into()))
 }

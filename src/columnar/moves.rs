@@ -8,7 +8,7 @@ use memmap2::Mmap;
 
 use crate::board::{FenText, MoveCode, Position};
 use crate::id::{GameId, Ply};
-use crate::sort::write_at;
+use crate::positioned::write_at;
 use crate::store::{Error, Result};
 
 /// Games as bytes, one after the other: each with its number, its start position and the codes of its moves.

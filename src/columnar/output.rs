@@ -11,7 +11,7 @@ use super::error::{Error, Result};
 use super::game::PartitionBy;
 use super::part::{Encoder, Part, WrittenPart};
 use super::schema::{LAYOUT_VERSION, Placed, TABLES, Table};
-use crate::store::{self, WriterLock};
+use crate::store::{self, WriterLock, sync_directory};
 
 /// The end of the name of a file that is not complete.
 pub(super) const PARTIAL: &str = ".partial";
@@ -349,11 +349,10 @@ fn sync_files(directory: &Path, _: &[ListedFile]) -> io::Result<()> {
 /// Has all files last.
 #[cfg(not(target_os = "linux"))]
 fn sync_files(directory: &Path, files: &[ListedFile]) -> io::Result<()> {
-    let sync =
-        |file: &ListedFile| fs::File::open(directory.join(format!("{}{PARTIAL}", file.path)))?.sync_all();
+    let sync = |file: &ListedFile| {
+        // Windows syncs only what is open for writing.
+        let path = directory.join(format!("{}{PARTIAL}", file.path));
+        fs::OpenOptions::new().write(true).open(path)?.sync_all()
+    };
     files.iter().try_for_each(sync)
-}
-
-fn sync_directory(directory: &Path) -> io::Result<()> {
-    fs::File::open(directory)?.sync_all()
 }

@@ -82,7 +82,8 @@ impl FileId {
         Ok(Self { device: metadata.dev(), number: metadata.ino() })
     }
 
-    /// Where files have no numbers, one that takes another's place was created later.
+    /// Where files have no numbers, one that takes another's place was created later. (On Windows that cannot happen while the other
+    /// one is open.)
     #[cfg(not(unix))]
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let created = fs::metadata(path)?.created()?.duration_since(SystemTime::UNIX_EPOCH);

@@ -1,13 +1,11 @@
 //! Sorting what may be more than the memory takes.
 
 mod partition;
-mod temporary_file;
 
 use std::io;
 use std::path::PathBuf;
 
 pub(crate) use partition::{Partitions, Record, Scatter};
-pub(crate) use temporary_file::{read_at, write_at};
 
 /// A temporary file could not be made, written or read.
 #[derive(Debug, thiserror::Error)]

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::temporary_file::{read_at, write_at};
 use super::{Error, Result};
+use crate::positioned::{read_at, write_at};
 
 /// What is sorted.
 pub(crate) trait Record: Copy + Default + Ord + Send + Sync {

@@ -10,9 +10,31 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
-use memmap2::{Advice, Mmap, UncheckedAdvice};
+use memmap2::Mmap;
 
 use super::{Error, Result};
+
+/// Tells the operating system that a file is read from its beginning to its end.
+#[cfg(unix)]
+fn read_in_order(map: &Mmap) {
+    let _ = map.advise(memmap2::Advice::Sequential);
+}
+
+/// Tells the operating system that pages need not stay in memory.
+#[cfg(unix)]
+fn drop_pages(map: &Mmap, range: Range<usize>) {
+    let advice = memmap2::UncheckedAdvice::DontNeed;
+    // SAFETY: the map is shared, read only and backed by the file: dropped pages are read from it again.
+    let _ = unsafe { map.unchecked_advise_range(advice, range.start, range.len()) };
+}
+
+/// Windows takes no such advice.
+#[cfg(not(unix))]
+fn read_in_order(_: &Mmap) {}
+
+/// Windows takes pages of a file out of memory by itself when others need it.
+#[cfg(not(unix))]
+fn drop_pages(_: &Mmap, _: Range<usize>) {}
 
 /// The bytes of a file, read by the operating system as they are needed.
 #[derive(Debug)]
@@ -42,7 +64,7 @@ impl Mapped {
         // assumption on them that a change could break. One that is cut shorter ends the process with SIGBUS, which is
         // documented for users.
         let map = unsafe { Mmap::map(file) }?;
-        let _ = map.advise(Advice::Sequential);
+        read_in_order(&map);
         Ok(Self { map: Some(map) })
     }
 
@@ -58,8 +80,7 @@ impl Mapped {
         // Of the last page more may be read; the first one then has been read before.
         let (start, end) = (range.start / PAGE * PAGE, range.end / PAGE * PAGE);
         if let Some(map) = self.map.as_ref().filter(|_| start < end) {
-            // SAFETY: the map is shared, read only and backed by the file: dropped pages are read from it again.
-            let _ = unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, start, end - start) };
+            drop_pages(map, start..end);
         }
     }
 

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Error;
 use super::watch::Watch;
+use crate::path_bytes::ends_in_separator;
 
 /// A pattern, part by part.
 pub(super) struct Pattern {
@@ -53,7 +54,7 @@ impl Pattern {
                 Component::Normal(name) => parts.push(Part::Name(name.to_owned())),
             }
         }
-        let mut only_directories = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let mut only_directories = ends_in_separator(path);
         // A directory stands for all below it.
         if matches!(parts.last(), Some(Part::AnyDepth)) {
             parts.pop();

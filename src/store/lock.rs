@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use crate::path_bytes::ends_in_separator;
 use crate::store::error::{Error, Result};
 use crate::store::holder::Holder;
 
@@ -32,7 +33,7 @@ impl WriterLock {
     /// cannot be written, [`Error::NotAFile`] if `target` is a directory, [`Error::LongName`].
     pub fn acquire(target: &Path) -> Result<Self> {
         // Beside the file that a link points to: a rename must not cross file systems, nor replace the link.
-        let is_open_end = target.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let is_open_end = ends_in_separator(target);
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
         // What is still a link leads nowhere.
         let is_no_file = is_open_end || target.is_dir() || target.is_symlink();

@@ -100,6 +100,8 @@ pub use statement_end::is_complete;
 #[cfg(feature = "index")]
 pub(crate) use upgrade::{lacks, show_lacking};
 pub use write::backup::BackupProgress;
+#[cfg(feature = "parquet")]
+pub(crate) use write::build::sync_directory;
 pub use write::build::{Build, BuildOptions};
 pub use write::bulk::{BulkLoader, LoadMode, PlayedPosition};
 pub use write::duplicate::PrefixCandidate;

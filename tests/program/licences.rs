@@ -23,6 +23,13 @@ const ALLOWED: [&str; 14] = [
     "bzip2-1.0.6",
 ];
 
+#[test]
+fn cargo_deny_is_told_the_same_licences() {
+    let told = include_str!("../../deny.toml").split("\nallow = [\n").nth(1).and_then(|rest| rest.split(']').next());
+    let told: Vec<_> = told.expect("a list").lines().map(|line| line.trim().trim_matches(['"', ','])).collect();
+    assert_eq!(told, ALLOWED);
+}
+
 /// Whether an SPDX expression leaves a choice of allowed licences only.
 fn is_allowed(expression: &str) -> bool {
     // Of old, `/` stood for OR.

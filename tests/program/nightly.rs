@@ -156,6 +156,7 @@ fn the_other_commands_work() {
 fn the_units_and_the_line_for_cron_fit_the_script() {
     let place = Place::new();
     let [service, timer, watch] = blocks("ini")[..] else { panic!("other units than before") };
+    assert_eq!(watch, include_str!("../../packaging/systemd/pgndex-watch.service"));
     let command = service.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
     assert_eq!(blocks("cron"), [format!("15 3 * * * {command}\n")]);
     let (script, arguments) = command.split_once(' ').unwrap();
@@ -167,7 +168,7 @@ fn the_units_and_the_line_for_cron_fit_the_script() {
     let service = service.replace(script, &place.path("nightly").to_string_lossy());
     fs::write(place.path("pgndex-nightly.service"), service).unwrap();
     fs::write(place.path("pgndex-nightly.timer"), timer).unwrap();
-    let watch = watch.replace("/usr/local/bin/pgndex ", &format!("{} ", env!("CARGO_BIN_EXE_pgndex")));
+    let watch = watch.replace("=pgndex ", &format!("={} ", env!("CARGO_BIN_EXE_pgndex")));
     fs::write(place.path("pgndex-watch.service"), watch).unwrap();
     if !has_program("systemd-analyze") {
         return;

@@ -3,11 +3,9 @@
 
 use rusqlite::{Connection, ffi};
 
-/// With this, games are added to a database as pages.
-const PAGES: &str = "ENABLE_DBPAGE_VTAB";
-/// With this, all connections share one lock around their page caches.
-const SHARED_LOCK: &str = "ENABLE_MEMORY_MANAGEMENT";
-const REMEDY: &str = "compile it with the LIBSQLITE3_FLAGS that .cargo/config.toml has";
+/// What `.cargo/config.toml` compiles SQLite with. A build from outside of the project's directory does not see that file.
+const FLAGS: &str =
+    "-DSQLITE_ENABLE_DBPAGE_VTAB -USQLITE_ENABLE_MEMORY_MANAGEMENT -DSQLITE_MAX_MMAP_SIZE=0x100000000000";
 
 /// Has SQLite count no memory: all connections would wait for each other to count. To be called before the first is opened.
 pub(crate) fn set_up() {
@@ -16,60 +14,78 @@ pub(crate) fn set_up() {
     unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0_i32) };
 }
 
-/// What SQLite was compiled with, as far as this program cares.
+/// Something in how SQLite is compiled that makes this program fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Compiled {
-    has_pages: bool,
-    has_shared_lock: bool,
+enum FastWay {
+    /// Games are added to a database as pages.
+    Pages,
+    /// Each connection has a lock of its own around its page cache.
+    OwnLocks,
+    /// Files are mapped as a whole.
+    LargeMaps,
 }
 
-impl Compiled {
-    fn read() -> rusqlite::Result<Self> {
-        let options = Connection::open_in_memory()?;
-        let mut options = options.prepare("PRAGMA compile_options")?;
-        let options: Vec<String> =
-            options.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-        let has = |option: &str| options.iter().any(|found| found == option);
-        Ok(Self { has_pages: has(PAGES), has_shared_lock: has(SHARED_LOCK) })
+impl FastWay {
+    const ALL: [Self; 3] = [Self::Pages, Self::OwnLocks, Self::LargeMaps];
+
+    /// Whether SQLite with these compile-time options has it.
+    fn is_in(self, options: &[String]) -> bool {
+        match self {
+            Self::Pages => options.iter().any(|option| option == "ENABLE_DBPAGE_VTAB"),
+            Self::OwnLocks => options.iter().all(|option| option != "ENABLE_MEMORY_MANAGEMENT"),
+            // What the default is called differs from system to system; it is 2 GB or nothing.
+            Self::LargeMaps => options.iter().any(|option| option == "MAX_MMAP_SIZE=0x100000000000"),
+        }
     }
 
-    /// What is wanting: a sentence each.
-    fn wants(self) -> Vec<String> {
-        let mut wants = Vec::new();
-        if !self.has_pages {
-            wants.push(format!(
-                "SQLite lacks {PAGES}: adding to a large database takes much longer; {REMEDY}"
-            ));
+    /// What it costs to be without it.
+    const fn cost(self) -> &'static str {
+        match self {
+            Self::Pages => {
+                "no ENABLE_DBPAGE_VTAB: games are added to a database row by row, which takes several times as long"
+            }
+            Self::OwnLocks => {
+                "ENABLE_MEMORY_MANAGEMENT: threads wait for each other when games are added, and in a server"
+            }
+            Self::LargeMaps => {
+                "a low MAX_MMAP_SIZE: adding to a database of more than 2 GB copies pages that it reads"
+            }
         }
-        if self.has_shared_lock {
-            wants.push(format!("SQLite has {SHARED_LOCK}: threads wait for each other; {REMEDY}"));
-        }
-        wants
     }
+}
 
-    fn describe(self) -> String {
-        let mut text = format!("SQLite {}", rusqlite::version());
-        let is = |is_good: bool| if is_good { "yes" } else { "no" };
-        text += &format!("\n  games are added as pages ({PAGES}): {}", is(self.has_pages));
-        text += &format!(
-            "\n  threads do not wait for each other (no {SHARED_LOCK}): {}",
-            is(!self.has_shared_lock)
-        );
-        for want in self.wants() {
-            text += &format!("\n  {want}");
-        }
-        text
+/// What the SQLite of this program lacks.
+fn lacking() -> rusqlite::Result<Vec<FastWay>> {
+    let connection = Connection::open_in_memory()?;
+    let mut options = connection.prepare("PRAGMA compile_options")?;
+    let options: Vec<String> = options.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(FastWay::ALL.into_iter().filter(|way| !way.is_in(&options)).collect())
+}
+
+/// A line, or if something is lacking: what that costs, and how to get it.
+fn describe(lacking: &[FastWay]) -> String {
+    if lacking.is_empty() {
+        return "it is compiled with all that makes this program fast".into();
     }
+    let mut text = String::from("it is compiled without some of what makes this program fast:");
+    for way in lacking {
+        text += &format!("\n  {}", way.cost());
+    }
+    text += "\nto have it, build in a copy of the project, or anywhere with this in the environment:";
+    text + &format!("\n  LIBSQLITE3_FLAGS=\"{FLAGS}\"")
 }
 
 /// The versions of the program and of SQLite, and how that was compiled.
 pub(crate) fn versions() -> rusqlite::Result<String> {
-    Ok(format!("pgndex {}\n{}", env!("CARGO_PKG_VERSION"), Compiled::read()?.describe()))
+    let described = describe(&lacking()?);
+    Ok(format!("pgndex {}\nSQLite {}\n{described}", env!("CARGO_PKG_VERSION"), rusqlite::version()))
 }
 
 /// What to say before games are added to a database: a sentence each.
 pub(crate) fn wants() -> Vec<String> {
-    Compiled::read().map_or_else(|_| Vec::new(), Compiled::wants)
+    let lacking = lacking().unwrap_or_default();
+    let say = |way: FastWay| format!("SQLite has {}; see pgndex --version --verbose", way.cost());
+    lacking.into_iter().map(say).collect()
 }
 
 #[cfg(test)]
@@ -77,15 +93,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wanting_is_told() {
-        let good = Compiled { has_pages: true, has_shared_lock: false };
-        assert_eq!(Compiled::read().unwrap(), good);
-        assert!(good.wants().is_empty());
-        let bad = Compiled { has_pages: false, has_shared_lock: true };
-        insta::assert_snapshot!(bad.wants().join("\n"), @"
-        SQLite lacks ENABLE_DBPAGE_VTAB: adding to a large database takes much longer; compile it with the LIBSQLITE3_FLAGS that .cargo/config.toml has
-        SQLite has ENABLE_MEMORY_MANAGEMENT: threads wait for each other; compile it with the LIBSQLITE3_FLAGS that .cargo/config.toml has
-        ");
-        assert_eq!(bad.describe().lines().skip(1).count(), 4);
+    fn what_is_lacking_is_told() {
+        assert_eq!(lacking().unwrap(), [], "built without the flags of .cargo/config.toml");
+        let of_libsqlite3_sys = ["ENABLE_MEMORY_MANAGEMENT", "MAX_MMAP_SIZE=0x7fff0000"].map(str::to_owned);
+        assert!(FastWay::ALL.iter().all(|way| !way.is_in(&of_libsqlite3_sys)));
+        insta::assert_snapshot!(describe(&FastWay::ALL), @"");
+    }
+
+    #[test]
+    fn the_flags_are_those_of_this_build() {
+        let config = include_str!("../../../.cargo/config.toml");
+        assert!(config.contains(&format!("\nLIBSQLITE3_FLAGS = \"{FLAGS}\"\n")), "{config}");
     }
 }

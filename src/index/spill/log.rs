@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use crate::sort::{read_at, write_at};
+use crate::positioned::{read_at, write_at};
 
 /// Records that stay where they are: the later ones in memory, those before them in a temporary file.
 #[derive(Debug)]

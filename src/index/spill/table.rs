@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use crate::sort::{read_at, write_at};
+use crate::positioned::{read_at, write_at};
 
 /// A hash table of slots, in memory as long as there is enough, then in a temporary file.
 ///

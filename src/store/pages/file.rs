@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::BtreeError;
 use super::buffer::ALIGNMENT;
 use super::number::{PageNumber, PageRun, PageSize};
+use crate::positioned::{read_at, write_at};
 
 /// The database file whose tables are built, shared by all threads.
 ///
@@ -60,7 +61,7 @@ impl PageFile {
         let file =
             OpenOptions::new().read(true).write(true).open(path).map_err(|error| io_error("open", error))?;
         let mut header: Header = [0; 100];
-        read_exact_at(&file, &mut header, 0).map_err(|error| match error.kind() {
+        read_at(&file, &mut header, 0).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => unsuitable("it is no SQLite database"),
             _ => io_error("read the header of", error),
         })?;
@@ -171,13 +172,13 @@ impl PageFile {
         let offset = self.offset(first);
         let failed = |error| self.io_error("write pages of", error);
         if let Some(direct) = self.direct.as_ref().filter(|_| suits_direct_write(pages, offset)) {
-            match write_all_at(direct, pages, offset) {
+            match write_at(direct, pages, offset) {
                 // The file system asks for another alignment, or took only part of the pages, up to some limit: told below.
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
                 result => return result.map_err(failed),
             }
         }
-        write_all_at(&self.file, pages, offset).map_err(failed)
+        write_at(&self.file, pages, offset).map_err(failed)
     }
 
     /// Writes whole pages wherever there is room, and tells `place` where.
@@ -214,8 +215,7 @@ impl PageFile {
     /// When `number` is 0.
     pub fn read_page(&self, number: PageNumber, page: &mut [u8]) -> Result<(), BtreeError> {
         debug_assert_eq!(page.len() % self.page_size.bytes(), 0);
-        read_exact_at(&self.file, page, self.offset(number))
-            .map_err(|error| self.io_error("read a page of", error))
+        read_at(&self.file, page, self.offset(number)).map_err(|error| self.io_error("read a page of", error))
     }
 
     /// Writes the new page count into the database's header. The file is then a database again; it is not synced.
@@ -230,12 +230,11 @@ impl PageFile {
             return Err(BtreeError::Unsuitable { path: self.path.clone(), reason });
         }
         let mut header: Header = [0; 100];
-        read_exact_at(&self.file, &mut header, 0)
-            .map_err(|error| self.io_error("read the header of", error))?;
+        read_at(&self.file, &mut header, 0).map_err(|error| self.io_error("read the header of", error))?;
         header[28..32].copy_from_slice(&count.to_be_bytes());
         // The page count counts only if "version valid for" equals the change counter.
         header.copy_within(24..28, 92);
-        write_all_at(&self.file, &header, 0).map_err(|error| self.io_error("write the header of", error))
+        write_at(&self.file, &header, 0).map_err(|error| self.io_error("write the header of", error))
     }
 
     fn offset(&self, page: PageNumber) -> u64 {
@@ -382,48 +381,6 @@ impl Allocator {
         let end = if first < self.lock_page { self.lock_page } else { Self::MAX + 1 };
         (first < end).then(|| PageRun { first: PageNumber(first), count: wanted.min(end - first) })
     }
-}
-
-#[cfg(unix)]
-fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
-}
-
-#[cfg(unix)]
-fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
-}
-
-#[cfg(windows)]
-fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_write(file, bytes, offset) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => {
-                bytes = &bytes[written..];
-                offset += written as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-#[cfg(windows)]
-fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, bytes, offset) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(read) => {
-                bytes = &mut bytes[read..];
-                offset += read as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Building a database afresh, all or nothing.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
@@ -225,7 +225,8 @@ pub(super) fn put_into_place(path: &Path, target: &Path, overwrite: bool) -> Res
     }
     fs::rename(path, target)
         .map_err(|source| Error::io(target, "put the finished database into place", source))?;
-    sync_directory(directory_of(target))
+    let directory = directory_of(target);
+    sync_directory(directory).map_err(|source| Error::io(directory, "write the directory to disk", source))
 }
 
 /// Whether the finished database may take the target's place.
@@ -275,18 +276,15 @@ fn settle(target: &Path, exists: bool) -> Result<()> {
         let path = with_suffix(target, suffix);
         match fs::remove_file(&path) {
             Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(source) => return Err(Error::io(&path, "remove the journal of the old database", source)),
         }
     }
     Ok(())
 }
 
-/// Makes a rename survive a power failure.
-fn sync_directory(directory: &Path) -> Result<()> {
-    if cfg!(unix) {
-        let synced = File::open(directory).and_then(|directory| directory.sync_all());
-        synced.map_err(|source| Error::io(directory, "write the directory to disk", source))?;
-    }
-    Ok(())
+/// Makes renames in a directory survive a power failure. On Windows a directory cannot be opened as a file, and NTFS writes such
+/// changes to its own journal.
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
 }
