@@ -106,9 +106,6 @@ pub(crate) struct IndexArgs {
     /// Opening tags, or a directory of such files [default: the names that Lichess gives]
     #[arg(long, value_name = "FILE")]
     pub(crate) openings: Option<PathBuf>,
-    /// What `--openings` was called before
-    #[arg(long, value_name = "FILE", hide = true, conflicts_with = "openings")]
-    pub(crate) eco: Option<PathBuf>,
     /// Size of the pieces that input is cut into for the threads
     #[arg(long, value_name = "SIZE", hide = true)]
     pub(crate) chunk_size: Option<ByteSize>,

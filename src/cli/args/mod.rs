@@ -38,7 +38,7 @@ pub(crate) use access::{SqlArgs, SqlFormat, parameter_name, parameter_value};
 pub(crate) use backup::BackupArgs;
 pub(crate) use board::{BoardArgs, ColorChoice, PictureArgs};
 pub(crate) use explore::{ExploreArgs, ExploreFormat};
-pub(crate) use export::{ExportArgs, ExportFormatArgs};
+pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use find::{FindArgs, FindFormat, FindTargetArgs};
 pub(crate) use game::{BoardPly, GameArgs, GameFormat};
 pub(crate) use index::{AnnotationsArg, DuplicatesArg, IndexArgs, LogFormat, OnProblemArg};

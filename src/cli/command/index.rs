@@ -37,9 +37,6 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         crate::cli::terminal::log::use_json();
     }
     let progress = stoppable_progress(args)?;
-    if args.eco.is_some() {
-        crate::cli::note("names of openings are given by --openings; --eco is an ECO code in other commands");
-    }
     let options = options(args)?;
     let inputs = if args.reread { files_of(&args.database)? } else { inputs(args) };
     if args.dry_run && is_database(&args.database) {
@@ -275,7 +272,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         any_threshold: args.continuation_threshold.is_none(),
         small_level: default.small_level,
         player_aliases: before.player_aliases,
-        openings: match args.openings.as_ref().or(args.eco.as_ref()) {
+        openings: match &args.openings {
             Some(path) => Arc::new(OpeningBook::read(path)?),
             None => before.openings,
         },

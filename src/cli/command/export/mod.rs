@@ -18,7 +18,7 @@ use pgndex::store::row::{GameId, GameStatus, Ply};
 use pgndex::store::{Database, GameAnnotations, GameFilter, GameRecord, GameSet, Lines};
 use serde::Serialize;
 
-use crate::cli::args::{ExportArgs, ExportFormatArgs};
+use crate::cli::args::{ExportArgs, ExportFormat};
 use crate::cli::command::variants::tell_variants;
 use crate::cli::filter_note::{tell_players, tell_unknown_names};
 use crate::cli::note;
@@ -145,7 +145,7 @@ fn create(path: &Path, args: &ExportArgs, database: &Database) -> anyhow::Result
     const INSTEAD: &str = "leave out --output to write to standard output";
     check(path, args.overwrite, Some(&args.database), INSTEAD)?;
     refuse_source(database, path)?;
-    if !args.format.pgn {
+    if args.format.format != Some(ExportFormat::Pgn) {
         refuse_pgn(path)?;
     }
     OutputFile::create(path, args.overwrite, Some(&args.database), INSTEAD)
@@ -225,12 +225,13 @@ enum Format {
 
 impl Format {
     const fn new(args: &ExportArgs) -> Self {
-        match args.format {
-            ExportFormatArgs { fen: true, .. } => Self::Positions(PositionFormat::Fen),
-            ExportFormatArgs { epd: true, .. } => Self::Positions(PositionFormat::Epd),
-            ExportFormatArgs { csv: true, .. } => Self::Csv,
-            ExportFormatArgs { csv_positions: true, .. } => Self::CsvPositions,
-            _ => Self::Pgn { plain: args.plain },
+        match args.format.format {
+            Some(ExportFormat::Fen) => Self::Positions(PositionFormat::Fen),
+            Some(ExportFormat::Epd) => Self::Positions(PositionFormat::Epd),
+            Some(ExportFormat::Csv) => Self::Csv,
+            Some(ExportFormat::CsvPositions) => Self::CsvPositions,
+            // None: clap asks for one where no Parquet files are written.
+            Some(ExportFormat::Pgn) | None => Self::Pgn { plain: args.plain },
         }
     }
 
