@@ -82,14 +82,19 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
 
 /// Whether the reader of our output has gone away, as in `pgndex sql … | head`.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
+    io_errors(error).any(|kind| kind == io::ErrorKind::BrokenPipe)
+}
+
+/// What the system says, wherever an error has it.
+fn io_errors(error: &anyhow::Error) -> impl Iterator<Item = io::ErrorKind> {
+    error.chain().flat_map(|cause| {
         let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
         let csv = cause.downcast_ref::<csv::Error>().and_then(|error| match error.kind() {
             csv::ErrorKind::Io(error) => Some(error.kind()),
             _ => None,
         });
         let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
-        [io, csv, json].contains(&Some(io::ErrorKind::BrokenPipe))
+        [io, csv, json].into_iter().flatten()
     })
 }
 

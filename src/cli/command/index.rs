@@ -84,9 +84,10 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
 /// A progress that announces what is about to be written, and that a signal stops.
 fn stoppable_progress(args: &IndexArgs) -> anyhow::Result<Arc<Progress>> {
     let (announced, is_parquet) = (!args.quiet && !args.dry_run, parquet(args).is_some());
+    let skips = !matches!(args.duplicates, Some(DuplicatesArg::Keep));
     let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
         if announced {
-            announce(estimate, is_parquet);
+            announce(estimate, is_parquet, skips);
         }
     }));
     let stopped = Arc::clone(&progress);
@@ -232,7 +233,7 @@ fn is_database(path: &Path) -> bool {
 }
 
 /// Says what is about to be written, if it is much, in the place of the progress that a terminal may show.
-fn announce(estimate: &Estimate, is_parquet: bool) {
+fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
     const MUCH: u64 = 100 << 20;
     let Estimate { database_bytes, spill_bytes, .. } = *estimate;
     if database_bytes + spill_bytes < MUCH {
@@ -246,7 +247,9 @@ fn announce(estimate: &Estimate, is_parquet: bool) {
         let _ = write!(io::stderr().lock(), "\r\x1b[K");
     }
     let what = if is_parquet { "the files will take" } else { "the database will grow by" };
-    crate::cli::note(&format!("{what} about {}{spill}", bytes(database_bytes)));
+    // Which games are duplicates is known only when they are read.
+    let less = if skips_duplicates { ", by less if games are skipped as duplicates" } else { "" };
+    crate::cli::note(&format!("{what} about {}{less}{spill}", bytes(database_bytes)));
 }
 
 fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {

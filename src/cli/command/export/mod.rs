@@ -25,7 +25,7 @@ use crate::cli::note;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout};
 use crate::cli::render::output_file::{
-    OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
+    Existing, OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
 };
 use crate::cli::terminal::progress::{Progress, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
@@ -84,10 +84,8 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         .and_then(|()| Ok(exporter.out.flush()?));
     display.stop();
     exported.map_err(|error| match &target {
-        Some(target) if error.is::<io::Error>() => {
-            error.context(format!("{}: cannot write it", target.path().display()))
-        }
-        _ => error,
+        Some(target) => target.failed(error),
+        None => error,
     })?;
     drop(exporter);
     let games = counts.games.load(Ordering::Relaxed);
@@ -143,12 +141,13 @@ impl Chosen<'_> {
 /// Begins the file to write, which replaces no file with games but one that was exported.
 fn create(path: &Path, args: &ExportArgs, database: &Database) -> anyhow::Result<OutputFile> {
     const INSTEAD: &str = "leave out --output to write to standard output";
-    check(path, args.overwrite, Some(&args.database), INSTEAD)?;
+    let existing = Existing::of_option(args.overwrite);
+    check(path, existing, Some(&args.database), INSTEAD)?;
     refuse_source(database, path)?;
     if args.format.format != Some(ExportFormat::Pgn) {
         refuse_pgn(path)?;
     }
-    OutputFile::create(path, args.overwrite, Some(&args.database), INSTEAD)
+    OutputFile::create(path, existing, Some(&args.database), INSTEAD)
 }
 
 /// The games that can have what is wanted.
