@@ -18,12 +18,11 @@ use std::process::ExitCode;
 #[cfg(feature = "parquet")]
 use pgndex::columnar;
 use pgndex::{index as index_job, query, store, verify};
-use serde_json::json;
 
 use args::WrongValue;
-use args::{Arguments, Command};
+use args::{Arguments, Command, LogFormat};
 use render::text::bounded;
-use terminal::log::Level;
+use terminal::log::{Event, Level};
 pub(crate) use terminal::sqlite::set_up as set_up_sqlite;
 pub(crate) use usage::parse;
 
@@ -54,6 +53,9 @@ impl From<Status> for ExitCode {
 /// Whatever keeps the command from being done; [`is_closed_pipe`] tells the one that is no failure.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
     terminal::signal::ignore_file_size_signal();
+    if arguments.command.log_format() == LogFormat::Json {
+        terminal::log::use_json();
+    }
     match arguments.command {
         Command::Index(args) => return command::index::run(&args),
         Command::Watch(args) => command::watch::run(&args)?,
@@ -108,12 +110,12 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         _ if error.is::<WrongValue>() => WRONG_USAGE,
         _ => terminal::signal::exit_status().filter(|_| is_stop(error)).unwrap_or(1),
     };
-    let fields = json!({ "causes": causes(error), "exit_status": status });
+    let event = Event::Failed { causes: causes(error), exit_status: status };
     let mut text = describe(error);
     if usage::is_database_of_environment() {
         text += &format!("\n  the variable {} names the database", environment::DATABASE);
     }
-    terminal::log::write(Level::Error, &text, &hint::message(error.as_ref()), fields);
+    terminal::log::write(Level::Error, &text, &hint::message(error.as_ref()), event);
     status.into()
 }
 
@@ -154,7 +156,7 @@ fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e s
 
 /// Writes to standard error that something could not be done, though the rest could.
 fn complain(text: &str) {
-    terminal::log::write(Level::Error, &format!("pgndex: error: {text}"), text, json!({}));
+    terminal::log::write(Level::Error, &format!("pgndex: error: {text}"), text, Event::Note {});
 }
 
 /// Fails if a file that is to be written is the database or belongs to it.
@@ -167,7 +169,7 @@ fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()> {
 
 /// Writes a remark to standard error.
 fn note(text: &str) {
-    terminal::log::write(Level::Info, &format!("pgndex: note: {text}"), text, json!({}));
+    terminal::log::write(Level::Info, &format!("pgndex: note: {text}"), text, Event::Note {});
 }
 
 /// An error with all its causes, one a line.

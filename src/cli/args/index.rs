@@ -2,6 +2,7 @@
 
 use crate::cli::args::ByteSize;
 use crate::cli::args::Memory;
+use crate::cli::args::log::LogArgs;
 #[cfg(feature = "parquet")]
 use crate::cli::args::parquet::{PARQUET, ParquetLayoutArgs};
 use crate::cli::args::within;
@@ -118,9 +119,8 @@ pub(crate) struct IndexArgs {
     /// Write one JSON object to standard output at the end, instead of the summary
     #[arg(long)]
     pub(crate) json: bool,
-    /// How to write notes, errors and progress to standard error; json is one object a line
-    #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
-    pub(crate) log_format: LogFormat,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 /// Heading of the options on what is wrong with the input.
@@ -135,13 +135,6 @@ pub(crate) enum OnProblemArg {
     Skip,
     /// Fail at the first error and write no database
     Stop,
-}
-
-/// Forms of what goes to standard error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogFormat {
-    Text,
-    Json,
 }
 
 /// What becomes of games that repeat an earlier one.

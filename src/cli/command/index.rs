@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 #[cfg(feature = "parquet")]
 use pgndex::index::ParquetOptions;
 use pgndex::index::{
@@ -20,11 +20,10 @@ use pgndex::store::row::Severity;
 
 use crate::cli::Status;
 use crate::cli::args::Memory;
-use crate::cli::args::{AnnotationsArg, DuplicatesArg, IndexArgs, LogFormat, OnProblemArg};
+use crate::cli::args::{AnnotationsArg, DuplicatesArg, IndexArgs, OnProblemArg};
+use crate::cli::render::done::{Done, Telling};
 use crate::cli::render::number::bytes;
 use crate::cli::render::summary::Report;
-use crate::cli::render::text::escaped_json;
-use crate::cli::terminal::log::Level;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 
@@ -33,9 +32,6 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 /// # Errors
 /// When nothing can be read, the database cannot be written, or somebody stops it.
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
-    if args.log_format == LogFormat::Json {
-        crate::cli::terminal::log::use_json();
-    }
     let progress = stoppable_progress(args)?;
     let options = options(args)?;
     let inputs = if args.reread { files_of(&args.database)? } else { inputs(args) };
@@ -111,22 +107,8 @@ fn tell(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     }
     summary.log_left.iter().for_each(|note| crate::cli::note(note));
     let report = Report { target: target(args), summary };
-    if args.json {
-        match writeln!(io::stdout().lock(), "{}", escaped_json(&report.to_json().to_string())) {
-            // Nobody reads it: the exit status still tells whether something was lost.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-            written => {
-                written.context("the run is done, but its summary cannot be written to standard output")?
-            }
-        }
-    }
-    if !args.quiet && crate::cli::terminal::log::is_json() {
-        crate::cli::terminal::log::write(Level::Info, "done", "done", report.to_json());
-    } else if !args.quiet && !args.json {
-        // The database is in place; a summary that cannot be shown is no failure.
-        let _ = report.write(&mut io::stderr().lock());
-    }
-    Ok(())
+    let done = Done::Index(Box::new(summary.object(report.target)));
+    Telling { quiet: args.quiet, json: args.json }.tell(done, || report.text())
 }
 
 /// Parquet files, if they are to be written instead of a database.
@@ -248,7 +230,7 @@ fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
     }
     let what = if is_parquet { "the files will take" } else { "the database will grow by" };
     // Which games are duplicates is known only when they are read.
-    let less = if skips_duplicates { ", by less if games are skipped as duplicates" } else { "" };
+    let less = if skips_duplicates { ", less if games are skipped as duplicates" } else { "" };
     crate::cli::note(&format!("{what} about {}{less}{spill}", bytes(database_bytes)));
 }
 
