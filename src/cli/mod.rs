@@ -172,6 +172,11 @@ fn note(text: &str) {
     terminal::log::write(Level::Info, &format!("pgndex: note: {text}"), text, Event::Note {});
 }
 
+/// Says that what goes on will end soon.
+fn note_stopping() {
+    note("stopping; a second Ctrl-C ends at once and leaves temporary files, which the next run removes");
+}
+
 /// An error with all its causes, one a line.
 fn describe(error: &anyhow::Error) -> String {
     let causes = causes(error).into_iter().map(|cause| format!("\n  because: {cause}"));

@@ -32,7 +32,10 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let database = Database::open_read_only(&args.database)?;
     let state = Arc::new(State::default());
     let stopped = Arc::clone(&state);
-    stop_on_signal(move || stopped.is_stopped.store(true, Ordering::Relaxed))?;
+    stop_on_signal(move || {
+        stopped.is_stopped.store(true, Ordering::Relaxed);
+        crate::cli::note_stopping();
+    })?;
     let shown = Arc::clone(&state);
     let display = Display::start(args.quiet, move || Snapshot {
         bytes_done: shown.bytes.load(Ordering::Relaxed),

@@ -89,9 +89,7 @@ fn stoppable_progress(args: &IndexArgs) -> anyhow::Result<Arc<Progress>> {
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || {
         stopped.stop();
-        crate::cli::note(
-            "stopping; a second Ctrl-C ends at once and leaves temporary files, which the next run removes",
-        );
+        crate::cli::note_stopping();
     })?;
     ignore_file_size_signal();
     Ok(progress)

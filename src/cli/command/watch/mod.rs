@@ -92,8 +92,9 @@ fn listen(notifier: &Arc<Notifier>) -> anyhow::Result<(Arc<Stop>, Receiver<()>)>
     let stop = Arc::new(Stop::default());
     let (asked, notifier) = (Arc::clone(&stop), Arc::clone(notifier));
     stop_on_signal(move || {
-        notifier.tell("STOPPING=1");
+        // Whoever hears of it can rely on it.
         asked.ask();
+        notifier.tell("STOPPING=1");
         let _ = wake.try_send(()); // Full: it is told already.
     })?;
     Ok((stop, woken))
